@@ -1,0 +1,25 @@
+import type { Actor } from '@longwave/command-pipeline';
+import { tryVerifyPrincipal } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
+import type { RpcContext } from '@longwave/rpc';
+import type { JWK } from 'jose';
+
+/** Services that act for people only: without a statement they may do nothing. */
+const gateways: readonly string[] = ['rest-gateway'];
+
+/** Who a call acts for: the person of the signed statement, else the calling service itself. */
+export async function actorOf(context: RpcContext, keys: readonly JWK[], now: Date): Promise<Actor> {
+  if (context.principalStatement !== undefined) {
+    const principal = await tryVerifyPrincipal(context.principalStatement, keys, now);
+    if (!principal) throw new Problem('token_invalid');
+    return { kind: 'principal', principal };
+  }
+  if (gateways.includes(context.caller)) throw new Problem('token_missing');
+  return { kind: 'service', name: context.caller };
+}
+
+/** Throws the 404 of an unknown workspace unless the actor may read this one. */
+export function checkWorkspace(actor: Actor, workspaceId: string): void {
+  if (actor.kind === 'principal' && actor.principal.workspace_id !== workspaceId)
+    throw new Problem('not_found', 'There is no such workspace.');
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { productCatalog } from '@longwave/command-catalog';
+import {
+  createCommandExecutor,
+  createReceiptSigner,
+  createResourceReader,
+  startOutboxRelay,
+  type OutboxRelay,
+} from '@longwave/command-pipeline';
+import { createEventBus } from '@longwave/event-bus';
+import { topics } from '@longwave/events';
+import { createObjectStore } from '@longwave/object-store';
+import { createPool } from '@longwave/postgres';
+import { openChannel, readTls, serveRpc } from '@longwave/rpc';
+import { ProbeServiceService } from '@longwave/rpc/probe';
+import type { Logger, RunningApp } from '@longwave/service-kit';
+import { Redis } from 'ioredis';
+import type { JWK } from 'jose';
+import type { Config } from './config.ts';
+import { followEvents } from './followers/follow-events.ts';
+import { sendAsManagement } from './followers/send-as-management.ts';
+import { createProbeDuration } from './probe-duration.ts';
+import { createRules } from './rules.ts';
+import { managementServices } from './server.ts';
+import { startPlanCompiler, type PlanCompiler } from './serving-plans/plan-compiler.ts';
+import { createUploadSigner } from './uploads/sign-upload.ts';
+
+/** Redis channel on which workers hear that there may be a job. */
+const jobsChannel = 'longwave:jobs';
+
+const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+
+/** Builds management in reading order and starts it; disposing stops it in reverse. */
+export async function createApp(
+  config: Config,
+  logger: Logger,
+  overrides: { readonly clock?: () => Date } = {},
+): Promise<RunningApp> {
+  const clock = overrides.clock ?? (() => new Date());
+  await using stack = new AsyncDisposableStack();
+  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
+  const pool = stack.adopt(createPool(config.DATABASE_URL, 'product', { name: 'management', max: 20 }), (p) => p.end());
+  const redis = stack.adopt(new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1 }), (r) => r.disconnect());
+  redis.on('error', (error: Error) => logger.warn({ err: error }, 'redis.unavailable'));
+  const bus = stack.use(
+    createEventBus(
+      config.KAFKA_BROKERS
+        ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: 'management' }
+        : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: 'management' },
+    ),
+  );
+  const store = createObjectStore({
+    endpoint: config.S3_ENDPOINT,
+    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
+    region: config.S3_REGION,
+    bucket: config.S3_BUCKET,
+    accessKey: config.S3_ACCESS_KEY,
+    secretKey: config.S3_SECRET_KEY,
+  });
+  await store.ensureBucket();
+  const encoder = stack.adopt(openChannel(config.ENCODER_ADDRESS, 'encoder', tls), (channel) => channel.close());
+
+  // Set once both run; until then a commit wakes nobody, and their first look finds it.
+  const wake: { relay?: OutboxRelay; compiler?: PlanCompiler } = {};
+  const execute = createCommandExecutor({
+    pool,
+    catalog: productCatalog,
+    rules: createRules({
+      pool,
+      store,
+      mediaUrl: config.MEDIA_URL,
+      probeDuration: createProbeDuration(encoder.client(ProbeServiceService)),
+    }),
+    signReceipt: await createReceiptSigner(readJson(config.RECEIPT_SIGNING_KEY) as JWK),
+    clock,
+    onCommitted: (definition) => {
+      wake.relay?.wake();
+      if (definition.mode !== 'async') return;
+      wake.compiler?.wake();
+      // Only a wake-up call: a worker that misses it finds the job at its next poll.
+      redis.publish(jobsChannel, definition.type).catch(() => undefined);
+    },
+  });
+  const onError = (event: string) => (error: unknown) => logger.error({ err: error }, event);
+  wake.relay = stack.use(
+    startOutboxRelay({
+      pool,
+      topic: topics.product,
+      publish: (messages) => bus.publish(messages),
+      onError: onError('relay.failed'),
+    }),
+  );
+  wake.compiler = stack.use(
+    startPlanCompiler({ pool, store, execute, leaseMs: config.JOB_LEASE_MS, onError: onError('plan_compiler.failed') }),
+  );
+  for (const subscription of await followEvents({ bus, pool, store, send: sendAsManagement(execute, logger) }))
+    stack.use(subscription);
+
+  const reader = stack.use(
+    createResourceReader({
+      pool,
+      schema: 'product',
+      catalog: productCatalog,
+      cursorKey: Buffer.from(config.CURSOR_KEY, 'hex'),
+      clock,
+    }),
+  );
+  // Prisma opens its engine with the first query; a user should not wait for it.
+  await reader.listResources({ workspaceId: 'ws_warm_up', resourceType: 'podcasts' });
+  const server = await serveRpc({
+    listen: config.GRPC_LISTEN,
+    tls,
+    services: managementServices({
+      pool,
+      execute,
+      reader,
+      uploads: createUploadSigner(pool, store, clock),
+      principalKeys: (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys,
+      leaseMs: config.JOB_LEASE_MS,
+      clock,
+    }),
+    onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
+  });
+  stack.defer(() => server.close());
+
+  const running = stack.move();
+  return {
+    readiness: {
+      postgres: async () => (await pool.query('select 1')).rowCount === 1,
+      event_bus: () => bus.ping(),
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

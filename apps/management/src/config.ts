@@ -1,0 +1,26 @@
+import { addressSchema, busConfig, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
+import { z } from 'zod';
+
+const schema = z.object({
+  ...commonConfig,
+  ...busConfig,
+  ...objectStoreConfig,
+  GRPC_LISTEN: addressSchema,
+  DATABASE_URL: z.string().min(1),
+  ENCODER_ADDRESS: addressSchema,
+  /** Public root of Public Delivery; file and feed addresses start with it. */
+  MEDIA_URL: z.url().transform((url) => url.replace(/\/+$/, '')),
+  /** File with the public keys (JWKS) that principal statements are verified with. */
+  PRINCIPAL_KEYS: z.string().min(1),
+  /** File with the private Ed25519 JWK that signs receipts. */
+  RECEIPT_SIGNING_KEY: z.string().min(1),
+  /** 32 bytes, hex; seals list cursors. */
+  CURSOR_KEY: z.string().regex(/^[0-9a-f]{64}$/),
+  JOB_LEASE_MS: z.coerce.number().int().min(1000).max(600_000).default(30_000),
+});
+
+export type Config = z.output<typeof schema>;
+
+/** Reads management's configuration; throws `ConfigError` naming everything that is wrong. */
+export const readManagementConfig = (environment: Readonly<Record<string, string | undefined>>): Readonly<Config> =>
+  readConfig(schema, environment);

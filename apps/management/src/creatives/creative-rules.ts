@@ -1,0 +1,72 @@
+import type { productCatalog } from '@longwave/command-catalog';
+import type { Rules } from '@longwave/command-pipeline';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { finishJob, insertJob } from '../jobs/job-table.ts';
+import { receivedUpload } from '../uploads/upload-rules.ts';
+
+type CreativeRules = Pick<
+  Rules<typeof productCatalog>,
+  'creative.create' | 'creative.attach_media' | 'creative.record_media' | 'creative.fail_media' | 'creative.submit'
+>;
+
+interface Report {
+  readonly job_id: string;
+  readonly lease_id: string;
+}
+
+/** Loudness of prepared ads: the field's practice for stereo (delivery.md, encoding norms). */
+const adLoudnessLufs = -16;
+
+/** Rules of the creative commands. */
+export const creativeRules = (options: { pool: Pool; store: ObjectStore }): CreativeRules => ({
+  'creative.create': ({ changes }) => ({ attributes: { ...changes, media: [] } }),
+
+  'creative.attach_media': {
+    prepare: async ({ workspaceId, changes }) => {
+      const { id, upload } = await receivedUpload(
+        options.pool,
+        options.store,
+        workspaceId,
+        changes.upload_ref,
+        '/changes/upload_ref',
+      );
+      return ({ current, subjectId, now }) => {
+        const { problem: _problem, ...kept } = current;
+        return {
+          attributes: { ...kept, upload_id: id, media: [] },
+          also: (tx, { version }) =>
+            insertJob(tx, {
+              kind: 'encode_creative',
+              workspaceId,
+              subjectType: 'creatives',
+              subjectId,
+              subjectVersion: version,
+              input: { creative_id: subjectId, storage_key: upload.storage_key, loudness_target_lufs: adLoudnessLufs },
+              now,
+            }),
+        };
+      };
+    },
+  },
+
+  'creative.record_media': ({ current, changes, subjectId, reason }) => ({
+    attributes: { ...current, ...changes },
+    also: (tx) => finishJob(tx, subjectId, reason as Report),
+  }),
+
+  'creative.fail_media': ({ current, changes, subjectId, reason }) => ({
+    attributes: { ...current, problem: changes.problem },
+    also: (tx) => finishJob(tx, subjectId, reason as Report),
+  }),
+
+  'creative.submit': ({ current, changes }) => {
+    if (current.media.length === 0)
+      throw new Problem(
+        'creative_not_ready',
+        `“${current.name}” has no prepared media yet. Wait for creative.media_recorded.`,
+      );
+    return { attributes: { ...current, ...changes } };
+  },
+});

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { createPodcast, missingForFeed, podcastGuid, subdomainOf } from './podcast.ts';
+
+test('the podcast guid matches the published vectors of the Podcasting 2.0 namespace', () => {
+  expect(podcastGuid('https://podnews.net/rss')).toBe('9b024349-ccf0-5f69-a609-6b82873eab3c');
+  expect(podcastGuid('http://mp3s.nashownotes.com/pc20rss.xml/')).toBe('917393e3-1b1e-5cef-ace4-edaa54e1f810');
+});
+
+test('any title gives a DNS label', () => {
+  expect(subdomainOf('Crème Brûlée & Friends!')).toBe('cre-me-bru-le-e-friends');
+  expect(subdomainOf('日本語')).toBe('show');
+  expect(subdomainOf('x'.repeat(200))).toHaveLength(48);
+});
+
+test('a draft without what directories demand names everything that is missing', () => {
+  const podcast = createPodcast({ title: 'A', language: 'en' }, 'pod_01234567890123456789012345', 'http://m');
+  expect(missingForFeed(podcast)).toEqual(['a description', 'an author', 'artwork', 'a category']);
+  expect(
+    missingForFeed({ ...podcast, description: 'd', author: 'x', artwork_url: 'http://m/a.jpg', categories: ['Arts'] }),
+  ).toEqual([]);
+});

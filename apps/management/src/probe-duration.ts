@@ -1,0 +1,33 @@
+import { Problem } from '@longwave/problems';
+import type { RpcClient } from '@longwave/rpc';
+import type { ProbeServiceService } from '@longwave/rpc/probe';
+import type { ProbeDuration } from './productions/production-rules.ts';
+
+/**
+ * Asks the encoder how long a stored file is; 0 when it cannot be read. Equal questions at the same time are asked once.
+ * Throws `temporarily_unavailable` when no encoder answers within 15 s.
+ */
+export function createProbeDuration(encoder: RpcClient<typeof ProbeServiceService>): ProbeDuration {
+  const asked = new Map<string, Promise<number>>();
+
+  async function ask(storageKey: string): Promise<number> {
+    try {
+      const { outcome } = await encoder.probe({ storageKey }, { deadlineMs: 15_000 });
+      return outcome?.$case === 'audio' ? Number(outcome.value.durationMs) : 0;
+    } catch (cause) {
+      throw new Problem('temporarily_unavailable', 'No encoder answers. Try again in a moment.', {
+        cause,
+        retryAfterSeconds: 5,
+      });
+    }
+  }
+
+  return (storageKey) => {
+    let answer = asked.get(storageKey);
+    if (!answer) {
+      answer = ask(storageKey).finally(() => asked.delete(storageKey));
+      asked.set(storageKey, answer);
+    }
+    return answer;
+  };
+}

@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+import type { uploads } from '@longwave/command-catalog';
+
+export type Upload = z.output<typeof uploads.attributes>;
+
+/** Seconds a signed upload URL is valid (contract, Limits). */
+export const uploadUrlSeconds = 3600;
+
+/** Letters, digits, dot, dash and underscore of a file name; the rest becomes "-" (Apple: ASCII file names). */
+export function safeFilename(filename: string): string {
+  const safe = filename
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[-.]+/, '');
+  return safe || 'file';
+}
+
+/** Where an upload's bytes live in the object store. */
+export const storageKeyOf = (uploadId: string, filename: string): string =>
+  `uploads/${uploadId}/${safeFilename(filename)}`;
+
+/** The stable public address of an upload. */
+export const fileUrlOf = (mediaUrl: string, uploadId: string, filename: string): string =>
+  `${mediaUrl}/delivery/v1/f/${uploadId}/${safeFilename(filename)}`;
+
+/** The upload a `file_url` of this service names, or undefined for any other URL. */
+export function uploadIdOf(mediaUrl: string, fileUrl: string): string | undefined {
+  const prefix = `${mediaUrl}/delivery/v1/f/`;
+  return fileUrl.startsWith(prefix) ? /^(upl_[0-9a-z]{26})\//.exec(fileUrl.slice(prefix.length))?.[1] : undefined;
+}

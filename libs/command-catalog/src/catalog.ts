@@ -1,0 +1,51 @@
+import { accountCommands, accounts, credentials } from './account.ts';
+import { advertisers, campaignCommands, campaigns } from './campaign.ts';
+import { creativeAssignments, creativeCommands, creatives } from './creative.ts';
+import type { CommandDefinition, ResourceDefinition } from './definition.ts';
+import { episodeCommands, episodes } from './episode.ts';
+import { lineItemCommands, lineItems } from './line-item.ts';
+import { podcastCommands, podcasts } from './podcast.ts';
+import { productionCommands, productions } from './production.ts';
+import { servingPlanCommands, servingPlans } from './serving-plan.ts';
+import { uploadCommands, uploads } from './upload.ts';
+import { workspaceCommands, workspaces } from './workspace.ts';
+
+/** A closed set of commands over a closed set of resource types, executed by one service over one schema. */
+export interface Catalog {
+  readonly resources: Readonly<Record<string, ResourceDefinition>>;
+  readonly commands: Readonly<Record<string, CommandDefinition>>;
+}
+
+/** Everything management executes. */
+export const productCatalog = {
+  resources: {
+    workspaces,
+    podcasts,
+    episodes,
+    uploads,
+    productions,
+    advertisers,
+    campaigns,
+    line_items: lineItems,
+    creatives,
+    creative_assignments: creativeAssignments,
+    serving_plans: servingPlans,
+  },
+  commands: {
+    ...workspaceCommands,
+    ...podcastCommands,
+    ...episodeCommands,
+    ...uploadCommands,
+    ...productionCommands,
+    ...campaignCommands,
+    ...lineItemCommands,
+    ...creativeCommands,
+    ...servingPlanCommands,
+  },
+} as const satisfies Catalog;
+
+/** Everything auth-server executes. */
+export const identityCatalog = {
+  resources: { accounts, credentials },
+  commands: accountCommands,
+} as const satisfies Catalog;

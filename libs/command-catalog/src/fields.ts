@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** RFC 3339 instant in UTC. */
+export const instant = z.iso.datetime();
+
+/** Half-open window [start, end). */
+export const timeWindow = z
+  .strictObject({ start: instant, end: instant })
+  .refine((window) => Date.parse(window.start) < Date.parse(window.end), {
+    message: 'The window ends before it starts.',
+  });
+
+/** A name a person reads: one line, 1 to 255 characters (PSP-1 bounds feed nodes at 255). */
+export const shortText = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .refine((text) => !/[\r\n]/.test(text), { message: 'Use one line.' });
+
+/** At most 4000 bytes of UTF-8 (PSP-1, description). */
+export const longText = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= 4000, { message: 'At most 4000 bytes are allowed.' });
+
+/** An id of another resource; that it exists in the workspace is checked by the pipeline. */
+export const reference = (prefix: string) =>
+  z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `expected an id ${prefix}_…`);
+
+/** SHA-256 in lower-case hex. */
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** What went wrong, for people: a stable code and a sentence. */
+export const foundProblem = z.strictObject({ code: z.string().regex(/^[a-z_]{1,64}$/), detail: z.string().max(1000) });
+
+/** The operation context of a worker's report: which job, under which lease. */
+export const leaseReason = z.strictObject({ job_id: z.string(), lease_id: z.string() });
+
+/** A public http(s) address. */
+export const webUrl = z.url({ protocol: /^https?$/ }).max(2000);

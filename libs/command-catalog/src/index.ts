@@ -1,0 +1,11 @@
+export { identityCatalog, productCatalog, type Catalog } from './catalog.ts';
+export type { CommandDefinition, ResourceDefinition } from './definition.ts';
+export type { AttributesOf, ChangesOf, CommandType, ProblemsOf, RuledCommandType } from './types.ts';
+export { appleCategories } from './apple-categories.ts';
+export { maxUploadBytes, partSizeBytes } from './upload.ts';
+export { podcasts } from './podcast.ts';
+export { episodes } from './episode.ts';
+export { uploads } from './upload.ts';
+export { productions } from './production.ts';
+export { accounts, credentials } from './account.ts';
+export { creatives } from './creative.ts';

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { defineCommand, defineResource } from './definition.ts';
+import { webUrl } from './fields.ts';
+
+/** Bytes above which an upload is multipart, and the size of one part (contract, Limits). */
+export const partSizeBytes = 31_457_280;
+/** 20 GB (contract, Limits). */
+export const maxUploadBytes = 21_474_836_480;
+
+const filename = z
+  .string()
+  .min(1)
+  .max(255)
+  // eslint-disable-next-line no-control-regex -- control characters are what is refused
+  .regex(/^[^/\\\u0000-\u001f]+$/, 'expected a plain file name');
+const uploadType = z.enum(['public', 'private', 'temporary']);
+
+/** Uploads: a granted place in the object store and what was put there. */
+export const uploads = defineResource({
+  type: 'uploads',
+  noun: 'upload',
+  prefix: 'upl',
+  attributes: z.strictObject({
+    filename,
+    content_type: z.string(),
+    filesize: z.int().min(0).optional(),
+    upload_type: uploadType,
+    storage_key: z.string(),
+    /** Stable address of the file. */
+    file_url: webUrl,
+    multipart: z
+      .strictObject({ upload_key: z.string(), part_size: z.literal(partSizeBytes), multipart_upload_id: z.string() })
+      .optional(),
+  }),
+  states: ['granted', 'received', 'expired', 'aborted'],
+  terminalStates: ['expired', 'aborted'],
+  links: {},
+  uniqueAttributes: [],
+});
+
+export const uploadCommands = {
+  'upload.grant': defineCommand({
+    type: 'upload.grant',
+    subject: 'uploads',
+    to: 'granted',
+    changes: z.strictObject({
+      filename,
+      filesize: z.int().min(0).max(maxUploadBytes, 'File size exceeds the maximum allowed').optional(),
+      upload_type: uploadType.optional(),
+    }),
+    roles: ['owner', 'editor', 'admin', 'trafficker'],
+    event: 'upload.granted',
+    ruled: true,
+    problems: ['validation_failed'],
+    externalEffect: 'Above 30 MB a multipart upload is opened in the object store.',
+    summary: 'Grants a place in the object store for one file.',
+  }),
+  'upload.abort': defineCommand({
+    type: 'upload.abort',
+    subject: 'uploads',
+    from: ['granted', 'received'],
+    to: 'aborted',
+    changes: z.strictObject({}),
+    roles: ['owner', 'editor'],
+    machines: ['management'],
+    event: 'upload.aborted',
+    externalEffect: 'The object is removed.',
+    summary: 'Gives up an upload; what was stored is removed.',
+  }),
+} as const;

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { CommandDefinition } from '@longwave/command-catalog';
+import { fieldErrors, Problem, type FieldError } from '@longwave/problems';
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+import type { Actor, CommandRequest } from './command-request.ts';
+
+const idempotencyKey = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+const ifMatchForm = /^(?:W\/)?"?(\d{1,9})\.([0-9a-f]{16})"?$/;
+const freeReason = z.union([z.string().max(2000), z.strictObject({})]).optional();
+
+export interface ParsedRequest {
+  readonly changes: Record<string, unknown>;
+  readonly reason: unknown;
+  readonly ifMatch: { readonly version: number; readonly digestPrefix: string } | undefined;
+  /** SHA-256 (hex) over JCS (RFC 8785) of {subject, changes, reason}. */
+  readonly payloadDigest: string;
+}
+
+/** SHA-256 (hex) of a value's JCS form. */
+export function jcsDigest(value: unknown): string {
+  return createHash('sha256')
+    .update(canonicalize(value) ?? 'null')
+    .digest('hex');
+}
+
+/** Checks everything that needs no store, in the order of problems.md; all field errors at once. */
+export function parseRequest(definition: CommandDefinition, request: CommandRequest): ParsedRequest {
+  if (!request.idempotencyKey)
+    throw new Problem('idempotency_key_required', 'Send an idempotency key that names this business operation.');
+  if (!idempotencyKey.test(request.idempotencyKey))
+    throw new Problem(
+      'idempotency_key_invalid',
+      'Use 1 to 128 characters: letters, digits, ".", "_", ":", "-"; a letter or digit first.',
+    );
+  const errors: FieldError[] = [];
+  const { subject } = request;
+  if (subject.type !== definition.subject)
+    errors.push({
+      path: '/subject/type',
+      code: 'wrong_subject',
+      detail: `The subject of ${definition.type} is of type ${definition.subject}.`,
+    });
+  if (definition.from !== null && subject.id === null)
+    errors.push({ path: '/subject/id', code: 'required', detail: 'Name the subject by its id.' });
+  const changes = definition.changes.safeParse(request.changes ?? {});
+  if (!changes.success) errors.push(...fieldErrors(changes.error, '/changes'));
+  const reason = (definition.reason ?? freeReason).safeParse(request.reason);
+  if (!reason.success) errors.push(...fieldErrors(reason.error, '/reason'));
+  const guard = request.ifMatch ? ifMatchForm.exec(request.ifMatch) : null;
+  if (request.ifMatch && !guard)
+    errors.push({ path: '/headers/if-match', code: 'malformed', detail: 'Expected an ETag of this API.' });
+  if (errors.length > 0)
+    throw new Problem('validation_failed', errors.map((e) => `${e.path}: ${e.detail}`).join(' '), { errors });
+  return {
+    changes: changes.data as Record<string, unknown>,
+    reason: reason.data,
+    ifMatch: guard ? { version: Number(guard[1]), digestPrefix: guard[2]! } : undefined,
+    payloadDigest: jcsDigest({
+      subject: { type: subject.type, id: subject.id, version: subject.version ?? null },
+      changes: request.changes ?? {},
+      reason: request.reason ?? null,
+    }),
+  };
+}
+
+/** Throws `permission_denied` unless the actor's role, or the service itself, may send the command. */
+export function checkPermission(definition: CommandDefinition, actor: Actor): void {
+  const allowed =
+    actor.kind === 'service'
+      ? definition.machines.includes(actor.name) || (actor.name === 'operator' && definition.roles.length > 0)
+      : !actor.principal.read_only && actor.principal.roles.some((role) => definition.roles.includes(role));
+  if (!allowed) throw new Problem('permission_denied', `You may not send ${definition.type}.`);
+}
+
+/** Throws unless the version the caller saw is the current one (contract: version guard; problems.md). */
+export function checkVersion(
+  definition: CommandDefinition,
+  stated: { readonly version: number | undefined; readonly ifMatch: ParsedRequest['ifMatch'] },
+  current: { readonly type: string; readonly id: string; readonly version: number; readonly digest: string },
+): void {
+  const { version, ifMatch } = stated;
+  const subject = { type: current.type, id: current.id, version: current.version };
+  const stale = `The current version is ${current.version}. Read it and send a new command.`;
+  if (ifMatch && version !== undefined && ifMatch.version !== version)
+    throw new Problem('version_guard_mismatch', 'If-Match and subject.version name different versions.');
+  if (ifMatch && (ifMatch.version !== current.version || !current.digest.startsWith(ifMatch.digestPrefix)))
+    throw new Problem('version_conflict', stale, { subject });
+  if (version !== undefined && version !== current.version)
+    throw new Problem('version_conflict', stale, { subject, status: 409 });
+  if (definition.versionGuard === 'required' && !ifMatch && version === undefined)
+    throw new Problem(
+      'version_guard_required',
+      `${definition.type} needs the version you saw: If-Match or subject.version.`,
+    );
+}

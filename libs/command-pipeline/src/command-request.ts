@@ -1,0 +1,49 @@
+import type { Principal } from '@longwave/principal';
+import type { ResourceView } from '@longwave/events';
+
+/** A command as a transport hands it over; `changes` and `reason` are still unparsed. */
+export interface CommandRequest {
+  readonly workspaceId: string;
+  readonly commandType: string;
+  readonly idempotencyKey: string;
+  /** `<version>.<digest prefix>`, with or without quotes. */
+  readonly ifMatch?: string | undefined;
+  readonly subject: { readonly type: string; readonly id: string | null; readonly version?: number | undefined };
+  readonly changes: unknown;
+  readonly reason?: unknown;
+}
+
+/** Who sends a command: a person through a credential, or a service as itself. */
+export type Actor =
+  { readonly kind: 'principal'; readonly principal: Principal } | { readonly kind: 'service'; readonly name: string };
+
+/** The client part of an idempotency key's scope. */
+export const clientIdOf = (actor: Actor): string =>
+  actor.kind === 'principal' ? actor.principal.credential_id : `service:${actor.name}`;
+
+/** Operation states (contract, Operation state). */
+export type OperationState = 'accepted' | 'running' | 'waiting_review' | 'succeeded' | 'failed' | 'cancelled';
+
+/** An operation as every surface shows it (design: commands.md §6). */
+export interface OperationView {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly command_type: string;
+  readonly state: OperationState;
+  readonly subject: { readonly type: string; readonly id: string; readonly version: number };
+  readonly receipt_id: string;
+  readonly problem?: { readonly code: string; readonly detail: string };
+  readonly next_safe_action: 'poll' | 'read_subject' | 'repair_and_reissue';
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface CommandOutcome {
+  /** JSON of the operation as first answered; a replay repeats it byte for byte. */
+  readonly operationJson: string;
+  /** The subject as it is now. */
+  readonly resource: ResourceView;
+  /** 200 when the operation was terminal at once, else 202. */
+  readonly status: number;
+  readonly replayed: boolean;
+}

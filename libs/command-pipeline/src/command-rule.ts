@@ -1,0 +1,47 @@
+import type { AttributesOf, Catalog, ChangesOf, RuledCommandType } from '@longwave/command-catalog';
+import type { Transaction } from '@longwave/postgres';
+
+/** What a rule sees before the transaction. */
+export interface PrepareInput<A, C> {
+  readonly workspaceId: string;
+  readonly subjectId: string;
+  /** Undefined for creates, and when there is no such subject. */
+  readonly current: Readonly<A> | undefined;
+  readonly state: string | undefined;
+  readonly changes: C;
+}
+
+/** What a rule sees inside the transaction, with the subject's row locked. */
+export interface RuleInput<A, C> {
+  readonly tx: Transaction;
+  readonly workspaceId: string;
+  readonly subjectId: string;
+  readonly current: Readonly<A>;
+  readonly state: string;
+  readonly changes: C;
+  readonly reason: unknown;
+  readonly now: Date;
+}
+
+export interface Decision<A> {
+  readonly attributes: A;
+  /** Needed when the catalog leaves a choice of states. */
+  readonly state?: string;
+  /** Further rows of the same owner, written in the same transaction once the revision is saved. */
+  readonly also?: (tx: Transaction, saved: { readonly operationId: string; readonly version: number }) => Promise<void>;
+}
+
+/** Loads what the decision needs and calls a pure function. Throws a declared `Problem` to refuse. */
+export type Rule<A, C> = (input: RuleInput<A, C>) => Decision<A> | Promise<Decision<A>>;
+
+/** A rule that must ask someone first (a probe, the object store): never inside the transaction. */
+export interface PreparedRule<A, C> {
+  readonly prepare: (input: PrepareInput<A, C>) => Promise<Rule<A, C>>;
+}
+
+export type CommandRule<A, C> = Rule<A, C> | PreparedRule<A, C>;
+
+/** One rule for every ruled command of a catalog: a missing or misspelt one is a compile error. */
+export type Rules<K extends Catalog> = {
+  readonly [C in RuledCommandType<K>]: CommandRule<AttributesOf<K, C>, ChangesOf<K, C>>;
+};

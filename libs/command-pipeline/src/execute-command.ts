@@ -1,0 +1,287 @@
+import type { Catalog, CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
+import type { DomainEvent } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { checkPermission, checkVersion, parseRequest, type ParsedRequest } from './check-request.ts';
+import {
+  clientIdOf,
+  type Actor,
+  type CommandOutcome,
+  type CommandRequest,
+  type OperationView,
+} from './command-request.ts';
+import type { CommandRule, Decision, Rule, Rules } from './command-rule.ts';
+import type { SignReceipt } from './receipt.ts';
+import { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
+import {
+  checkLinks,
+  claimKey,
+  findIdempotencyRecord,
+  findResource,
+  lockResource,
+  saveOperation,
+  saveRevision,
+  saveUniqueKeys,
+  settleOperation,
+  type IdempotencyScope,
+} from './versioned-store.ts';
+
+type Attributes = Record<string, unknown>;
+type AnyRule = CommandRule<Attributes, Attributes>;
+
+/** Executes one command; everything it changes is committed, or nothing. Throws a `Problem` when it is refused. */
+export type ExecuteCommand = (request: CommandRequest, actor: Actor) => Promise<CommandOutcome>;
+
+export interface ExecutorOptions<K extends Catalog> {
+  readonly pool: Pool;
+  readonly catalog: K;
+  readonly rules: Rules<K>;
+  readonly signReceipt: SignReceipt;
+  readonly clock: () => Date;
+  /** Told after each commit of a new command; wakes the relay and workers. */
+  readonly onCommitted?: (definition: CommandDefinition) => void;
+}
+
+interface Step {
+  readonly definition: CommandDefinition;
+  readonly resource: ResourceDefinition;
+  readonly request: CommandRequest;
+  readonly parsed: ParsedRequest;
+  readonly actor: Actor;
+  readonly scope: IdempotencyScope;
+  readonly subjectId: string;
+  readonly rule: Rule<Attributes, Attributes>;
+}
+
+const unruled: Rule<Attributes, Attributes> = ({ current, changes }) => ({ attributes: { ...current, ...changes } });
+
+/** The next state: the catalog's, or the rule's choice among the catalog's. */
+function nextState(definition: CommandDefinition, decision: Decision<Attributes>, current: string): string {
+  const { to } = definition;
+  if (to === null) return current;
+  if (typeof to === 'string') return to;
+  if (decision.state === undefined || !to.includes(decision.state))
+    throw new Error(`${definition.type}: undeclared state`);
+  return decision.state;
+}
+
+/** The command pipeline over one schema (design: craft.md "One command, end to end"). */
+export function createCommandExecutor<K extends Catalog>(options: ExecutorOptions<K>): ExecuteCommand {
+  const { pool, clock, signReceipt } = options;
+  const rules = options.rules as unknown as Readonly<Record<string, AnyRule | undefined>>;
+
+  /** Answers a used key: the original answer, or a conflict. */
+  async function replay(step: Omit<Step, 'rule'>): Promise<CommandOutcome | undefined> {
+    const record = await findIdempotencyRecord(pool, step.scope);
+    if (!record) return undefined;
+    const operation = JSON.parse(record.answer) as OperationView;
+    if (record.digest !== step.parsed.payloadDigest)
+      throw new Problem('idempotency_conflict', 'This key already names another payload.', {
+        operationId: operation.id,
+      });
+    const row = await findResource(pool, step.request.workspaceId, step.resource.type, operation.subject.id);
+    return {
+      operationJson: record.answer,
+      resource: resourceView(step.resource, row!),
+      status: record.status,
+      replayed: true,
+    };
+  }
+
+  async function prepare(step: Omit<Step, 'rule'>, rule: AnyRule | undefined): Promise<Rule<Attributes, Attributes>> {
+    if (rule === undefined) return unruled;
+    if (typeof rule === 'function') return rule;
+    const { workspaceId } = step.request;
+    const row =
+      step.definition.from === null
+        ? undefined
+        : await findResource(pool, workspaceId, step.resource.type, step.subjectId);
+    return rule.prepare({
+      workspaceId,
+      subjectId: step.subjectId,
+      current: row?.attributes,
+      state: row?.lifecycle_state,
+      changes: step.parsed.changes,
+    });
+  }
+
+  async function lockSubject(
+    tx: Transaction,
+    { definition, resource, request, parsed, subjectId }: Step,
+  ): Promise<ResourceRow | undefined> {
+    if (definition.from === null && request.subject.id === null) return undefined;
+    const current = await lockResource(tx, request.workspaceId, resource.type, subjectId);
+    if (definition.from === null) {
+      if (current)
+        throw new Problem('value_taken', `The ${resource.noun.replaceAll('_', ' ')} ${subjectId} exists already.`);
+      return undefined;
+    }
+    if (!current) throw new Problem('not_found', `There is no ${resource.noun.replaceAll('_', ' ')} ${subjectId}.`);
+    checkVersion(
+      definition,
+      { version: request.subject.version, ifMatch: parsed.ifMatch },
+      { ...current, type: resource.type },
+    );
+    if (!definition.from.includes(current.lifecycle_state))
+      throw new Problem(
+        'state_not_allowed',
+        `${definition.type} is not possible while the ${resource.noun.replaceAll('_', ' ')} is ${current.lifecycle_state}.`,
+        {
+          subject: { type: resource.type, id: subjectId, version: current.version },
+        },
+      );
+    return current;
+  }
+
+  async function accept(tx: Transaction, step: Step): Promise<CommandOutcome> {
+    const { definition, resource, request, parsed, actor, scope, subjectId } = step;
+    const now = clock();
+    const operationId = newId('op');
+    if (!(await claimKey(tx, scope, parsed.payloadDigest, operationId, now))) throw new KeyTaken();
+    checkPermission(definition, actor);
+    const current = await lockSubject(tx, step);
+    const decision = await step.rule({
+      tx,
+      workspaceId: request.workspaceId,
+      subjectId,
+      current: current?.attributes ?? {},
+      state: current?.lifecycle_state ?? '',
+      changes: parsed.changes,
+      reason: parsed.reason,
+      now,
+    });
+    const draft = {
+      id: subjectId,
+      workspace_id: request.workspaceId,
+      resource_type: resource.type,
+      version: (current?.version ?? 0) + 1,
+      lifecycle_state: nextState(definition, decision, current?.lifecycle_state ?? ''),
+      attributes: resource.attributes.parse(decision.attributes) as Attributes,
+      operation_id: operationId,
+      created_at: current?.created_at ?? now,
+      updated_at: now,
+    };
+    const row: ResourceRow = { ...draft, digest: revisionDigest(draft) };
+    const view = resourceView(resource, row);
+    const event: DomainEvent = {
+      id: newId('evt'),
+      type: definition.event,
+      workspace_id: row.workspace_id,
+      subject: { type: resource.type, id: row.id, version: row.version },
+      operation_id: operationId,
+      occurred_at: now.toISOString(),
+      after: view,
+    };
+    await checkLinks(tx, resource, row, current);
+    await saveRevision(tx, resource, row, event);
+    await saveUniqueKeys(tx, resource, row);
+    await decision.also?.(tx, { operationId, version: row.version });
+    if (definition.settles)
+      await settleOperation(tx, subjectId, {
+        state: definition.settles,
+        version: row.version,
+        problem: parsed.changes['problem'],
+        now,
+      });
+    const running = definition.mode === 'async';
+    const operation: OperationView = {
+      id: operationId,
+      workspace_id: row.workspace_id,
+      command_type: definition.type,
+      state: running ? 'running' : 'succeeded',
+      subject: event.subject,
+      receipt_id: newId('rcp'),
+      next_safe_action: running ? 'poll' : 'read_subject',
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
+    };
+    const status = running ? 202 : 200;
+    const operationJson = JSON.stringify(operation);
+    await saveOperation(
+      tx,
+      operation,
+      scope,
+      {
+        id: operation.receipt_id,
+        workspace_id: row.workspace_id,
+        kind: 'command',
+        operation_id: operationId,
+        command_type: definition.type,
+        subject: {
+          type: resource.type,
+          id: row.id,
+          version_before: row.version - 1,
+          version_after: row.version,
+          digest_after: row.digest,
+        },
+        payload_digest: parsed.payloadDigest,
+        client_id: scope.clientId,
+        accepted_at: now.toISOString(),
+        proves: 'acceptance',
+      },
+      { status, text: operationJson },
+      signReceipt,
+    );
+    return { operationJson, resource: view, status, replayed: false };
+  }
+
+  return async (request, actor) => {
+    if (actor.kind === 'principal' && actor.principal.workspace_id !== request.workspaceId)
+      throw new Problem('not_found', 'There is no such workspace.');
+    const definition = options.catalog.commands[request.commandType];
+    if (!definition) throw new Problem('unknown_command', `There is no command ${request.commandType.slice(0, 64)}.`);
+    const resource = options.catalog.resources[definition.subject]!;
+    if (definition.from === null && request.subject.id !== null && actor.kind === 'principal')
+      throw new Problem('validation_failed', 'The id of a new resource is chosen by the service.', {
+        errors: [{ path: '/subject/id', code: 'not_null', detail: 'Leave the id null.' }],
+      });
+    const parsed = parseRequest(definition, request);
+    const scope = {
+      clientId: clientIdOf(actor),
+      workspaceId: request.workspaceId,
+      commandType: definition.type,
+      key: request.idempotencyKey,
+    };
+    const step = {
+      definition,
+      resource,
+      request,
+      parsed,
+      actor,
+      scope,
+      subjectId: request.subject.id ?? newId(resource.prefix),
+    };
+    const rule = rules[definition.type];
+    if (typeof rule === 'object') {
+      const original = await replay(step);
+      if (original) return original;
+      checkPermission(definition, actor);
+    }
+    const ready = { ...step, rule: await prepare(step, rule) };
+    try {
+      const outcome = await transaction(pool, (tx) => accept(tx, ready));
+      options.onCommitted?.(definition);
+      return outcome;
+    } catch (error) {
+      if (error instanceof KeyTaken) {
+        const original = await replay(step);
+        if (original) return original;
+      }
+      throw isLockTimeout(error) || error instanceof KeyTaken
+        ? new Problem('idempotency_in_progress', 'Another command on this key or subject still runs. Try again.', {
+            retryAfterSeconds: 1,
+            cause: error,
+          })
+        : error;
+    }
+  };
+}
+
+/** The key is held by a committed command; never leaves this file. */
+class KeyTaken extends Error {}
+
+/** PostgreSQL `lock_not_available`: the wait for a row or key was longer than `lock_timeout`. */
+function isLockTimeout(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === '55P03';
+}

@@ -1,0 +1,165 @@
+import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
+import type { ResourceView } from '@longwave/events';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { jcsDigest } from './check-request.ts';
+import type { OperationState, OperationView } from './command-request.ts';
+import { openCursor, sealCursor } from './cursor.ts';
+import { PrismaClient } from './generated/prisma/client.ts';
+import { resourceView, type ResourceRow } from './resource-row.ts';
+
+export interface ListQuery {
+  readonly workspaceId: string;
+  readonly resourceType: string;
+  /** Link name → linked id. */
+  readonly links?: Readonly<Record<string, string>>;
+  readonly lifecycleStates?: readonly string[];
+  /** Default 50, at most 200. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ResourceReader extends AsyncDisposable {
+  /** Throws `not_found` for an unknown id and for one of another workspace alike. */
+  getResource(workspaceId: string, resourceType: string, id: string): Promise<ResourceView>;
+  /** Oldest first, by (created_at, id): the declared stable order. */
+  listResources(
+    query: ListQuery,
+  ): Promise<{ readonly resources: ResourceView[]; readonly nextCursor: string | undefined }>;
+  /** Every revision, newest first. */
+  listVersions(workspaceId: string, resourceType: string, id: string): Promise<Record<string, unknown>[]>;
+  getOperation(workspaceId: string, id: string): Promise<OperationView>;
+  /** The signed statement as compact JWS. */
+  getReceipt(workspaceId: string, id: string): Promise<{ readonly id: string; readonly jws: string }>;
+}
+
+interface StoredResource {
+  id: string;
+  workspaceId: string;
+  resourceType: string;
+  version: number;
+  lifecycleState: string;
+  attributes: unknown;
+  digest: string;
+  operationId: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+const toRow = (stored: StoredResource): ResourceRow => ({
+  id: stored.id,
+  workspace_id: stored.workspaceId,
+  resource_type: stored.resourceType,
+  version: stored.version,
+  lifecycle_state: stored.lifecycleState,
+  attributes: stored.attributes as Record<string, unknown>,
+  digest: stored.digest,
+  operation_id: stored.operationId,
+  created_at: stored.createdAt,
+  updated_at: stored.updatedAt,
+});
+
+const nextAction = { running: 'poll', succeeded: 'read_subject', failed: 'repair_and_reissue' } as const;
+
+/** Reads of the versioned store, through Prisma on the owner's pool. */
+export function createResourceReader(options: {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly catalog: Catalog;
+  /** 32 bytes; seals cursors. */
+  readonly cursorKey: Buffer;
+  readonly clock: () => Date;
+}): ResourceReader {
+  const { catalog, cursorKey, clock } = options;
+  const prisma = new PrismaClient({ adapter: new PrismaPg(options.pool, { schema: options.schema }) });
+
+  const definitionOf = (type: string): ResourceDefinition => {
+    const definition = catalog.resources[type];
+    if (!definition) throw new Problem('unknown_resource_type', `There is no resource type ${type.slice(0, 64)}.`);
+    return definition;
+  };
+  const absent = (noun: string, id: string) =>
+    new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
+
+  return {
+    async getResource(workspaceId, resourceType, id) {
+      const definition = definitionOf(resourceType);
+      const stored = await prisma.resource.findFirst({ where: { id, workspaceId, resourceType } });
+      if (!stored) throw absent(definition.noun, id);
+      return resourceView(definition, toRow(stored));
+    },
+
+    async listResources({ workspaceId, resourceType, links = {}, lifecycleStates = [], limit = 50, cursor }) {
+      const definition = definitionOf(resourceType);
+      const take = Math.min(Math.max(limit, 1), 200);
+      const listing = jcsDigest({ workspaceId, resourceType, links, lifecycleStates: [...lifecycleStates] });
+      const after = cursor ? openCursor(cursorKey, listing, cursor, clock()) : undefined;
+      const found = await prisma.resource.findMany({
+        where: {
+          workspaceId,
+          resourceType,
+          ...(lifecycleStates.length > 0 && { lifecycleState: { in: [...lifecycleStates] } }),
+          AND: Object.entries(links).map(([name, toId]) => ({ links: { some: { name, toId } } })),
+          ...(after && {
+            OR: [{ createdAt: { gt: after.createdAt } }, { createdAt: after.createdAt, id: { gt: after.id } }],
+          }),
+        },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        take: take + 1,
+      });
+      const page = found.slice(0, take);
+      const last = page.at(-1);
+      const more = found.length > take && last !== undefined;
+      return {
+        resources: page.map((stored) => resourceView(definition, toRow(stored))),
+        nextCursor: more
+          ? sealCursor(cursorKey, listing, { createdAt: last.createdAt.toISOString(), id: last.id }, clock())
+          : undefined,
+      };
+    },
+
+    async listVersions(workspaceId, resourceType, id) {
+      const definition = definitionOf(resourceType);
+      const revisions = await prisma.revision.findMany({
+        where: { resourceId: id, resource: { workspaceId, resourceType } },
+        orderBy: { version: 'desc' },
+      });
+      if (revisions.length === 0) throw absent(definition.noun, id);
+      return revisions.map((revision) => ({
+        version: revision.version,
+        lifecycle_state: revision.lifecycleState,
+        attributes: revision.attributes,
+        digest: revision.digest,
+        operation_id: revision.operationId,
+        created_at: revision.createdAt.toISOString(),
+      }));
+    },
+
+    async getOperation(workspaceId, id) {
+      const stored = await prisma.operation.findFirst({ where: { id, workspaceId } });
+      if (!stored) throw absent('operation', id);
+      const state = stored.state as OperationState & keyof typeof nextAction;
+      return {
+        id: stored.id,
+        workspace_id: stored.workspaceId,
+        command_type: stored.commandType,
+        state,
+        subject: { type: stored.subjectType, id: stored.subjectId, version: stored.subjectVersion },
+        receipt_id: stored.receiptId,
+        ...(stored.problem !== null && { problem: stored.problem as { code: string; detail: string } }),
+        next_safe_action: nextAction[state],
+        created_at: stored.createdAt.toISOString(),
+        updated_at: stored.updatedAt.toISOString(),
+      };
+    },
+
+    async getReceipt(workspaceId, id) {
+      const stored = await prisma.receipt.findFirst({ where: { id, workspaceId } });
+      if (!stored) throw absent('receipt', id);
+      return { id: stored.id, jws: stored.jws };
+    },
+
+    [Symbol.asyncDispose]: () => prisma.$disconnect(),
+  };
+}

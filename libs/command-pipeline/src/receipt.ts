@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { CompactSign, importJWK, type JWK } from 'jose';
+
+/** What a receipt states (design: commands.md §6); it proves acceptance, not delivery. */
+export interface ReceiptStatement {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly kind: 'command';
+  readonly operation_id: string;
+  readonly command_type: string;
+  readonly subject: {
+    readonly type: string;
+    readonly id: string;
+    readonly version_before: number;
+    readonly version_after: number;
+    readonly digest_after: string;
+  };
+  readonly payload_digest: string;
+  readonly client_id: string;
+  readonly accepted_at: string;
+  readonly proves: 'acceptance';
+  /** Place in the workspace's chain; `prev` is the SHA-256 of the JWS before, or 64 zeros for the first. */
+  readonly chain: { readonly seq: number; readonly prev: string };
+}
+
+export type SignReceipt = (statement: ReceiptStatement) => Promise<string>;
+
+/** `prev` of a chain's first receipt. */
+export const chainStart = '0'.repeat(64);
+
+/** SHA-256 (hex) of a receipt's JWS: the next receipt's `prev`. */
+export const receiptHash = (jws: string): string => createHash('sha256').update(jws).digest('hex');
+
+/** Signs receipts with an Ed25519 private JWK as compact JWS (RFC 7515, RFC 8037). */
+export async function createReceiptSigner(privateKey: JWK): Promise<SignReceipt> {
+  const key = await importJWK(privateKey, 'EdDSA');
+  const header = { alg: 'EdDSA', typ: 'receipt+jwt', kid: privateKey.kid ?? '1' };
+  return (statement) => new CompactSign(Buffer.from(JSON.stringify(statement))).setProtectedHeader(header).sign(key);
+}

@@ -1,0 +1,64 @@
+import type { ResourceDefinition } from '@longwave/command-catalog';
+import type { ResourceView } from '@longwave/events';
+import { jcsDigest } from './check-request.ts';
+
+/** A row of table `resource`. */
+export interface ResourceRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly resource_type: string;
+  readonly version: number;
+  readonly lifecycle_state: string;
+  readonly attributes: Record<string, unknown>;
+  readonly digest: string;
+  readonly operation_id: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** SHA-256 (hex) over JCS of what a revision is (design: commands.md §1). */
+export function revisionDigest(
+  row: Pick<ResourceRow, 'resource_type' | 'id' | 'version' | 'lifecycle_state' | 'attributes'>,
+): string {
+  return jcsDigest({
+    type: row.resource_type,
+    id: row.id,
+    version: row.version,
+    lifecycle_state: row.lifecycle_state,
+    attributes: row.attributes,
+  });
+}
+
+/** Link name → linked id, for the links whose attribute is set. */
+export function linksOf(
+  definition: ResourceDefinition,
+  attributes: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const links: Record<string, string> = {};
+  for (const [name, { attribute }] of Object.entries(definition.links)) {
+    const id = attributes[attribute];
+    if (typeof id === 'string') links[name] = id;
+  }
+  return links;
+}
+
+/** The row as every surface shows it. */
+export function resourceView(definition: ResourceDefinition, row: ResourceRow): ResourceView {
+  return {
+    resource_type: row.resource_type,
+    id: row.id,
+    workspace_id: row.workspace_id,
+    version: row.version,
+    lifecycle_state: row.lifecycle_state,
+    attributes: row.attributes,
+    links: linksOf(definition, row.attributes),
+    digest: row.digest,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    updated_by: { operation_id: row.operation_id },
+  };
+}
+
+/** Strong ETag of a revision (RFC 9110 §8.8.3): `"<version>.<first 16 of the digest>"`. */
+export const resourceEtag = (view: Pick<ResourceView, 'version' | 'digest'>): string =>
+  `"${view.version}.${view.digest.slice(0, 16)}"`;

@@ -1,0 +1,63 @@
+/** One message of a topic. `payload` is plain JSON; `id` is stable across redeliveries and is what consumers deduplicate by. */
+export interface BusMessage {
+  readonly topic: string;
+  /** Messages with the same key keep their order. */
+  readonly key: string;
+  readonly id: string;
+  /** `noun.participle`, for example "episode.published". */
+  readonly type: string;
+  readonly payload: unknown;
+}
+
+/** A message as a consumer sees it. */
+export interface DeliveredMessage extends BusMessage {
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly publishedAt: Date;
+}
+
+export interface RetryPolicy {
+  /** Tries of one message before it becomes a dead letter. */
+  readonly attempts: number;
+  readonly initialDelayMs: number;
+  readonly maxDelayMs: number;
+}
+
+export interface SubscribeOptions {
+  readonly topic: string;
+  /** Consumers of one group share the work; each group sees every message. A new group starts at the oldest message. */
+  readonly group: string;
+  /**
+   * Handles messages of one partition in order. Resolving acknowledges all of them; throwing retries them with back-off, one at a
+   * time from the failing one on, until the policy's attempts are used up; then that message alone goes to the dead letters.
+   */
+  readonly handle: (messages: readonly DeliveredMessage[]) => Promise<void>;
+  /** Most messages handed over at once. Default 100. */
+  readonly batchSize?: number;
+  readonly retry?: Partial<RetryPolicy>;
+}
+
+export interface Subscription extends AsyncDisposable {
+  /** Stops reading; resolves when the message in hand is finished. */
+  close(): Promise<void>;
+}
+
+export interface DeadLetter {
+  readonly message: BusMessage;
+  readonly group: string;
+  readonly error: string;
+  readonly failedAt: Date;
+}
+
+/** At-least-once delivery, ordered per key. Two adapters: Redis Streams (one machine) and Apache Kafka (cluster). */
+export interface EventBus extends AsyncDisposable {
+  /** Resolves when every message is durably accepted by the engine; rejects when any is not (the caller sends all again). */
+  publish(messages: readonly BusMessage[]): Promise<void>;
+  subscribe(options: SubscribeOptions): Promise<Subscription>;
+  /** Dead letters of one group, oldest first. */
+  listDeadLetters(topic: string, group: string): Promise<readonly DeadLetter[]>;
+  /** Sends every dead letter of the group to that group again; answers how many. */
+  redriveDeadLetters(topic: string, group: string): Promise<number>;
+  /** True when the engine answers. */
+  ping(): Promise<boolean>;
+}

@@ -1,0 +1,76 @@
+import { stringify, v7 } from 'uuid';
+
+/** Prefixes of every id on the wire; one per kind of thing (design: commands.md §1). */
+export const idPrefixes = {
+  account: 'acc',
+  advertiser: 'adv',
+  arrangement: 'arr',
+  campaign: 'cmp',
+  creative: 'crv',
+  creativeAssignment: 'cas',
+  credential: 'crd',
+  decision: 'dec',
+  episode: 'ep',
+  event: 'evt',
+  fact: 'fct',
+  job: 'job',
+  lease: 'lse',
+  lineItem: 'li',
+  operation: 'op',
+  podcast: 'pod',
+  production: 'pro',
+  receipt: 'rcp',
+  request: 'req',
+  servingPlan: 'spl',
+  serving: 'srv',
+  upload: 'upl',
+  workspace: 'ws',
+} as const;
+
+export type IdPrefix = (typeof idPrefixes)[keyof typeof idPrefixes];
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const pattern = /^([a-z]{2,4})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
+
+/** 16 bytes → 26 lower-case Crockford base32 characters (128 bits, most significant first). */
+function encode(bytes: Uint8Array): string {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  let text = '';
+  for (let i = 0; i < 26; i++) {
+    text = alphabet[Number(value & 31n)] + text;
+    value >>= 5n;
+  }
+  return text;
+}
+
+/** A new id, `<prefix>_<26 characters>`: a UUIDv7 (RFC 9562 §5.7), so ids sort by creation time. */
+export function newId<P extends string>(prefix: P): `${P}_${string}` {
+  return `${prefix}_${encode(v7(undefined, new Uint8Array(16)))}`;
+}
+
+/** True for a well-formed id, of the given prefix when one is given. */
+export function isId(text: string, prefix?: string): boolean {
+  const match = pattern.exec(text);
+  return match !== null && (prefix === undefined || match[1] === prefix);
+}
+
+/** The 16 bytes of an id. Throws `RangeError` when the text is not an id. */
+export function idBytes(id: string): Buffer {
+  const match = pattern.exec(id);
+  if (!match) throw new RangeError('not an id');
+  let value = 0n;
+  for (const character of match[2]!) value = (value << 5n) | BigInt(alphabet.indexOf(character));
+  return Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
+}
+
+/** The id of a prefix from its 16 bytes; inverse of `idBytes`. */
+export function idFromBytes<P extends string>(prefix: P, bytes: Uint8Array): `${P}_${string}` {
+  if (bytes.length !== 16) throw new RangeError('an id has 16 bytes');
+  return `${prefix}_${encode(bytes)}`;
+}
+
+/** The id as a UUID in the usual form. */
+export function idToUuid(id: string): string {
+  return stringify(idBytes(id));
+}

@@ -1,0 +1,56 @@
+import type { Readable } from 'node:stream';
+
+export interface ObjectInfo {
+  readonly key: string;
+  readonly sizeBytes: number;
+  /** Without quotes. */
+  readonly etag: string;
+  readonly contentType: string;
+  readonly modifiedAt: Date;
+}
+
+/** Half-open byte interval [from, to). */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface UploadedPart {
+  readonly partNumber: number;
+  readonly etag: string;
+  readonly sizeBytes: number;
+}
+
+/** One bucket of any S3. Every method rejects with the client's error when the store is unreachable. */
+export interface ObjectStore {
+  /** Creates the bucket when it does not exist. */
+  ensureBucket(): Promise<void>;
+  put(
+    key: string,
+    body: Buffer | Readable,
+    options: { readonly contentType: string; readonly sizeBytes?: number },
+  ): Promise<{ readonly etag: string }>;
+  /** Stores a local file without holding it in memory. */
+  putFile(key: string, path: string, options: { readonly contentType: string }): Promise<void>;
+  /** Rejects with a `Problem('object_not_found')` when absent. */
+  get(key: string, range?: ByteRange): Promise<Readable>;
+  /** Downloads into a local file (written beside it and renamed). */
+  getFile(key: string, path: string): Promise<void>;
+  find(key: string): Promise<ObjectInfo | undefined>;
+  remove(key: string): Promise<void>;
+  /** Keys in ascending order. */
+  list(prefix: string): AsyncIterable<ObjectInfo>;
+  presignPut(key: string, options: { readonly expiresInSeconds: number }): Promise<string>;
+  presignGet(key: string, options: { readonly expiresInSeconds: number }): Promise<string>;
+  createMultipartUpload(key: string, options: { readonly contentType: string }): Promise<string>;
+  presignPart(
+    key: string,
+    uploadId: string,
+    partNumber: number,
+    options: { readonly expiresInSeconds: number },
+  ): Promise<string>;
+  /** The client POSTs S3's part list to this URL. */
+  presignCompletion(key: string, uploadId: string, options: { readonly expiresInSeconds: number }): Promise<string>;
+  listParts(key: string, uploadId: string): Promise<readonly UploadedPart[]>;
+  abortMultipartUpload(key: string, uploadId: string): Promise<void>;
+}

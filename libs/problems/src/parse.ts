@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import { Problem, type FieldError } from './problem.ts';
+
+/** zod issues as field errors, one per issue, paths as JSON Pointers under `root`. */
+export function fieldErrors(error: z.ZodError, root = ''): FieldError[] {
+  return error.issues.flatMap((issue) => {
+    const base = [root, ...issue.path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join(
+      '/',
+    );
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({
+        path: `${base}/${key}`,
+        code: 'unknown_field',
+        detail: `There is no field "${key}".`,
+      }));
+    return [{ path: base, code: issue.code, detail: issue.message }];
+  });
+}
+
+/** The parsed value, or a `validation_failed` problem that names every wrong field at once. */
+export function parseOrProblem<T extends z.ZodType>(schema: T, value: unknown, root = ''): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors = fieldErrors(result.error, root);
+  throw new Problem('validation_failed', errors.map((e) => `${e.path || '/'}: ${e.detail}`).join(' '), { errors });
+}

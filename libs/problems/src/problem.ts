@@ -1,0 +1,79 @@
+import { problems, type ProblemCode } from './problems.ts';
+
+/** One field that is wrong: `path` is a JSON Pointer (RFC 6901). */
+export interface FieldError {
+  readonly path: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface ProblemContext {
+  readonly errors?: readonly FieldError[];
+  readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
+  readonly operationId?: string;
+  readonly retryAfterSeconds?: number;
+  /** Overrides the table's status where one code has two (a stale subject.version without If-Match: 409). */
+  readonly status?: number;
+  /** Private; only the log sees it. */
+  readonly cause?: unknown;
+}
+
+/** A failure a client may see: a code of the table and a sentence that says what to do. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly context: ProblemContext;
+
+  constructor(code: ProblemCode, detail?: string, context: ProblemContext = {}) {
+    super(detail ?? problems[code].title, context.cause === undefined ? undefined : { cause: context.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.context = context;
+  }
+
+  /** HTTP status of this problem. */
+  get status(): number {
+    return this.context.status ?? problems[this.code].status;
+  }
+}
+
+/** Wire form between services and, plus `instance` and `trace_id`, of `application/problem+json` (RFC 9457). */
+export interface ProblemView {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ProblemCode;
+  readonly operation_id?: string;
+  readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
+  readonly errors?: readonly FieldError[];
+  readonly retry: { readonly class: string; readonly after_seconds?: number };
+}
+
+/** The safe part of a problem: never the cause. */
+export function problemView(problem: Problem): ProblemView {
+  const { type, title, retry } = problems[problem.code];
+  const { operationId, subject, errors, retryAfterSeconds } = problem.context;
+  return {
+    type: `urn:longwave:problem:${type}`,
+    title,
+    status: problem.status,
+    detail: problem.message,
+    code: problem.code,
+    ...(operationId && { operation_id: operationId }),
+    ...(subject && { subject }),
+    ...(errors && { errors }),
+    retry: { class: retry, ...(retryAfterSeconds !== undefined && { after_seconds: retryAfterSeconds }) },
+  };
+}
+
+/** The problem from its wire form, for a client of another service. Unknown codes become `internal_error`. */
+export function problemFromView(view: ProblemView): Problem {
+  if (!Object.hasOwn(problems, view.code)) return new Problem('internal_error');
+  return new Problem(view.code, view.detail, {
+    status: view.status,
+    ...(view.operation_id && { operationId: view.operation_id }),
+    ...(view.subject && { subject: view.subject }),
+    ...(view.errors && { errors: view.errors }),
+    ...(view.retry.after_seconds !== undefined && { retryAfterSeconds: view.retry.after_seconds }),
+  });
+}

@@ -1,0 +1,113 @@
+/** Who owns a failure. */
+export type ProblemOwner = 'client' | 'platform' | 'upstream' | 'capacity';
+export type RetryClass = 'never' | 'after_fix' | 'after_read' | 'after_delay' | 'poll';
+
+interface ProblemDefinition {
+  readonly status: number;
+  /** Suffix of `urn:longwave:problem:`. */
+  readonly type: string;
+  readonly title: string;
+  readonly owner: ProblemOwner;
+  readonly retry: RetryClass;
+}
+
+const define = (
+  status: number,
+  type: string,
+  title: string,
+  owner: ProblemOwner,
+  retry: RetryClass,
+): ProblemDefinition => ({ status, type, title, owner, retry });
+
+/** Every problem a client can meet; the slug is the wire code for ever (design: problems.md). */
+export const problems = {
+  token_missing: define(401, 'authentication-required', 'No credential was sent', 'client', 'never'),
+  token_invalid: define(401, 'authentication-required', 'The credential is not valid', 'client', 'never'),
+  insufficient_scope: define(403, 'insufficient-scope', 'The credential lacks a scope', 'client', 'never'),
+  permission_denied: define(403, 'permission-denied', 'The role lacks this right', 'client', 'never'),
+  not_found: define(404, 'resource-not-found', 'There is no such resource', 'client', 'never'),
+  version_conflict: define(412, 'version-conflict', 'The subject has another version', 'client', 'after_read'),
+  version_guard_required: define(428, 'version-guard-required', 'A version guard is required', 'client', 'after_fix'),
+  version_guard_mismatch: define(
+    422,
+    'validation-failed',
+    'If-Match and subject.version disagree',
+    'client',
+    'after_fix',
+  ),
+  idempotency_key_required: define(
+    400,
+    'idempotency-key-required',
+    'An idempotency key is required',
+    'client',
+    'after_fix',
+  ),
+  idempotency_key_invalid: define(422, 'validation-failed', 'The idempotency key is malformed', 'client', 'after_fix'),
+  idempotency_conflict: define(
+    409,
+    'idempotency-conflict',
+    'The key was used with another payload',
+    'client',
+    'after_read',
+  ),
+  idempotency_in_progress: define(
+    409,
+    'idempotency-in-progress',
+    'The first request with this key still runs',
+    'client',
+    'after_delay',
+  ),
+  malformed_json: define(400, 'malformed-request', 'The body is not JSON', 'client', 'after_fix'),
+  validation_failed: define(422, 'validation-failed', 'A field is not valid', 'client', 'after_fix'),
+  invalid_cursor: define(422, 'validation-failed', 'The cursor is not valid', 'client', 'after_fix'),
+  unknown_command: define(404, 'unknown-command', 'There is no such command', 'client', 'never'),
+  unknown_resource_type: define(404, 'unknown-resource-type', 'There is no such resource type', 'client', 'never'),
+  policy_rejected: define(422, 'policy-rejected', 'A policy refuses this', 'client', 'after_fix'),
+  state_not_allowed: define(422, 'state-not-allowed', 'The lifecycle state does not allow this', 'client', 'after_fix'),
+  value_taken: define(422, 'validation-failed', 'The value is already taken', 'client', 'after_fix'),
+  link_not_found: define(422, 'validation-failed', 'The linked resource does not exist', 'client', 'after_fix'),
+  episode_has_no_audio: define(422, 'state-not-allowed', 'The episode has no audio', 'client', 'after_fix'),
+  podcast_not_ready: define(422, 'state-not-allowed', 'The podcast lacks what a feed must have', 'client', 'after_fix'),
+  upload_not_received: define(422, 'validation-failed', 'The file was not uploaded', 'client', 'after_fix'),
+  upload_mismatch: define(
+    422,
+    'validation-failed',
+    'The uploaded file is not the one announced',
+    'client',
+    'after_fix',
+  ),
+  encoding_time_exhausted: define(
+    402,
+    'encoding-time-exhausted',
+    'Not enough encoding time left',
+    'capacity',
+    'after_fix',
+  ),
+  lease_lost: define(409, 'lease-lost', 'The lease of this job has ended', 'client', 'never'),
+  creative_not_ready: define(422, 'state-not-allowed', 'The creative has no prepared media', 'client', 'after_fix'),
+  line_item_not_bookable: define(422, 'state-not-allowed', 'The line item cannot be booked yet', 'client', 'after_fix'),
+  object_not_found: define(404, 'object-not-found', 'There is no such object', 'upstream', 'never'),
+  rate_limited: define(429, 'rate-limited', 'Too many requests', 'client', 'after_delay'),
+  temporarily_unavailable: define(
+    503,
+    'temporarily-unavailable',
+    'A dependency is not available',
+    'capacity',
+    'after_delay',
+  ),
+  timeout: define(504, 'timeout', 'A dependency did not answer in time', 'capacity', 'after_delay'),
+  method_not_allowed: define(405, 'method-not-allowed', 'The method is not allowed here', 'client', 'after_fix'),
+  not_acceptable: define(406, 'not-acceptable', 'No acceptable representation', 'client', 'after_fix'),
+  payload_too_large: define(413, 'payload-too-large', 'The body is too large', 'client', 'after_fix'),
+  unsupported_media_type: define(
+    415,
+    'unsupported-media-type',
+    'The media type is not supported',
+    'client',
+    'after_fix',
+  ),
+  range_not_satisfiable: define(416, 'range-not-satisfiable', 'The range lies outside', 'client', 'after_fix'),
+  internal_error: define(500, 'internal-error', 'Internal error', 'platform', 'poll'),
+} as const satisfies Record<string, ProblemDefinition>;
+
+export type ProblemCode = keyof typeof problems;

@@ -1,0 +1,73 @@
+import { Client, credentials, Metadata, type ServiceDefinition } from '@grpc/grpc-js';
+import { principalMetadata } from '@longwave/principal';
+import { fromServiceError } from './problem-status.ts';
+import type { RequestOf, ResponseOf } from './serve.ts';
+import type { ServiceName, Tls } from './tls.ts';
+
+export interface CallOptions {
+  /** Either a length from now or a point in time; the earlier one holds when both are given. */
+  readonly deadlineMs?: number;
+  readonly deadline?: Date;
+  readonly signal?: AbortSignal;
+  /** The end user's statement, sent on as it came. */
+  readonly principalStatement?: string | undefined;
+}
+
+/** One promise-returning function per method. Rejects with a `Problem`, whatever failed. */
+export type RpcClient<D> = {
+  readonly [M in keyof D]: (request: RequestOf<D[M]>, options: CallOptions) => Promise<ResponseOf<D[M]>>;
+} & { readonly close: () => void };
+
+/** A connection to one service, kept open; channels reconnect by themselves. */
+export interface RpcChannel {
+  client<const D>(definition: D): RpcClient<D>;
+  close(): void;
+}
+
+interface UnaryMethod {
+  readonly path: string;
+  readonly requestSerialize: (value: unknown) => Buffer;
+  readonly responseDeserialize: (value: Buffer) => unknown;
+}
+
+/** Opens a channel over mutual TLS to `address` ("host:port"), whose certificate must carry the name `service`. */
+export function openChannel(address: string, service: ServiceName, tls: Tls): RpcChannel {
+  const client = new Client(address, credentials.createSsl(tls.ca, tls.key, tls.cert), {
+    'grpc.ssl_target_name_override': service,
+    'grpc.default_authority': service,
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 2_000,
+    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+  });
+  const unary = (method: UnaryMethod) => (request: unknown, options: CallOptions) =>
+    new Promise((resolve, reject) => {
+      const metadata = new Metadata();
+      if (options.principalStatement) metadata.set(principalMetadata, options.principalStatement);
+      const deadline = Math.min(Date.now() + (options.deadlineMs ?? 10_000), options.deadline?.getTime() ?? Infinity);
+      const call = client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        metadata,
+        { deadline },
+        (error, response) => {
+          options.signal?.removeEventListener('abort', cancel);
+          if (error) reject(fromServiceError(error));
+          else resolve(response);
+        },
+      );
+      const cancel = () => call.cancel();
+      options.signal?.addEventListener('abort', cancel, { once: true });
+    });
+  return {
+    client: <const D>(definition: D) => {
+      const methods: Record<string, unknown> = { close: () => client.close() };
+      for (const [name, method] of Object.entries(definition as unknown as ServiceDefinition))
+        methods[name] = unary(method as unknown as UnaryMethod);
+      return methods as unknown as RpcClient<D>;
+    },
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,38 @@
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { Problem, problemFromView, problemView, type ProblemView } from '@longwave/problems';
+
+const trailer = 'longwave-problem-bin';
+
+/** HTTP status → gRPC code, so that plain gRPC clients and load balancers read the right thing. */
+const codes: Readonly<Record<number, status>> = {
+  400: status.INVALID_ARGUMENT,
+  401: status.UNAUTHENTICATED,
+  402: status.RESOURCE_EXHAUSTED,
+  403: status.PERMISSION_DENIED,
+  404: status.NOT_FOUND,
+  409: status.ABORTED,
+  412: status.FAILED_PRECONDITION,
+  422: status.INVALID_ARGUMENT,
+  428: status.FAILED_PRECONDITION,
+  429: status.RESOURCE_EXHAUSTED,
+  503: status.UNAVAILABLE,
+  504: status.DEADLINE_EXCEEDED,
+};
+
+/** A problem as a gRPC error: its safe view travels in the trailer. */
+export function toServiceError(problem: Problem): Partial<ServiceError> {
+  const metadata = new Metadata();
+  metadata.set(trailer, Buffer.from(JSON.stringify(problemView(problem))));
+  return { code: codes[problem.status] ?? status.INTERNAL, details: problem.message, metadata };
+}
+
+/** The problem of a gRPC error; transport failures become `temporarily_unavailable` or `timeout` with the error as cause. */
+export function fromServiceError(error: ServiceError): Problem {
+  const [view] = error.metadata?.get(trailer) ?? [];
+  if (Buffer.isBuffer(view)) return problemFromView(JSON.parse(view.toString('utf8')) as ProblemView);
+  if (error.code === status.UNAVAILABLE || error.code === status.CANCELLED)
+    return new Problem('temporarily_unavailable', undefined, { cause: error, retryAfterSeconds: 1 });
+  if (error.code === status.DEADLINE_EXCEEDED)
+    return new Problem('timeout', undefined, { cause: error, retryAfterSeconds: 1 });
+  return new Problem('internal_error', undefined, { cause: error });
+}

@@ -1,0 +1,137 @@
+import {
+  Server,
+  ServerCredentials,
+  type handleUnaryCall,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
+import { Problem } from '@longwave/problems';
+import { principalMetadata } from '@longwave/principal';
+import { HealthImplementation } from 'grpc-health-check';
+import { toServiceError } from './problem-status.ts';
+import { callerOf, type ServiceName, type Tls } from './tls.ts';
+
+/** What a handler knows about a call besides its request. */
+export interface RpcContext {
+  /** The calling service, from its certificate. */
+  readonly caller: ServiceName;
+  /** The end user's signed statement, when one was sent on. */
+  readonly principalStatement: string | undefined;
+  /** Aborted when the caller gives up or the deadline passes. */
+  readonly signal: AbortSignal;
+  /** When the caller stops waiting; pass it on to further calls. */
+  readonly deadline: Date;
+}
+
+/* eslint-disable @typescript-eslint/no-explicit-any -- the only way to infer from grpc-js' definition type */
+type RequestOf<M> = M extends { requestDeserialize: (value: any) => infer R } ? R : never;
+type ResponseOf<M> = M extends { responseDeserialize: (value: any) => infer R } ? R : never;
+/* eslint-enable @typescript-eslint/no-explicit-any */
+
+/** One async function per method of a service definition. */
+export type RpcHandlers<D> = {
+  readonly [M in keyof D]: (request: RequestOf<D[M]>, context: RpcContext) => Promise<ResponseOf<D[M]>>;
+};
+
+/** A service: its generated definition, its handlers and who may call each method. */
+export interface RpcService<D = ServiceDefinition> {
+  readonly definition: D;
+  readonly handlers: RpcHandlers<D>;
+  readonly callers: { readonly [M in keyof D]: readonly ServiceName[] };
+}
+
+/** Pairs definition, handlers and allow-lists; a missing method is a compile error. */
+export function rpcService<const D>(
+  definition: D,
+  callers: RpcService<D>['callers'],
+  handlers: RpcHandlers<D>,
+): RpcService {
+  return { definition, handlers, callers } as unknown as RpcService;
+}
+
+export interface RpcServer {
+  readonly port: number;
+  /** Refuses new calls, lets running ones finish (at most `drainMs`), then closes. */
+  close(drainMs?: number): Promise<void>;
+}
+
+const never = new Date(8.64e15);
+
+/** The caller's name from the peer certificate, or undefined. */
+function peerOf(call: ServerUnaryCall<unknown, unknown>): string | undefined {
+  const certificate = call.getAuthContext().sslPeerCertificate as { subjectaltname?: string } | undefined;
+  return callerOf(certificate?.subjectaltname);
+}
+
+function unary(
+  handler: (request: unknown, context: RpcContext) => Promise<unknown>,
+  allowed: readonly string[],
+  onError: (error: unknown, method: string) => void,
+): handleUnaryCall<unknown, unknown> {
+  return (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => {
+    const caller = peerOf(call);
+    if (caller === undefined || !allowed.includes(caller))
+      return answer(toServiceError(new Problem('permission_denied', 'This service may not call this method.')));
+    const aborted = new AbortController();
+    call.on('cancelled', () => aborted.abort());
+    const [statement] = call.metadata.get(principalMetadata);
+    const deadline = call.getDeadline();
+    const context: RpcContext = {
+      caller: caller as ServiceName,
+      principalStatement: statement?.toString(),
+      signal: aborted.signal,
+      deadline: deadline instanceof Date ? deadline : deadline === Infinity ? never : new Date(deadline),
+    };
+    handler(call.request, context).then(
+      (response) => answer(null, response),
+      (error: unknown) => {
+        if (!(error instanceof Problem) || error.status >= 500) onError(error, call.getPath());
+        answer(toServiceError(error instanceof Problem ? error : new Problem('internal_error')));
+      },
+    );
+  };
+}
+
+/**
+ * Serves gRPC over mutual TLS with the standard health service (`grpc.health.v1`).
+ * Each method answers only the callers on its allow-list; a thrown `Problem` travels whole, anything else as `internal_error`.
+ */
+export async function serveRpc(options: {
+  readonly listen: string;
+  readonly tls: Tls;
+  readonly services: readonly RpcService[];
+  /** Told of every failure that is ours, with the private cause. */
+  readonly onError: (error: unknown, method: string) => void;
+}): Promise<RpcServer> {
+  const server = new Server({ 'grpc.max_receive_message_length': 16 * 1024 * 1024 });
+  const health = new HealthImplementation({ '': 'SERVING' });
+  health.addToServer(server);
+  for (const service of options.services) {
+    const implementation: Record<string, handleUnaryCall<unknown, unknown>> = {};
+    const handlers = service.handlers as Record<string, (request: unknown, context: RpcContext) => Promise<unknown>>;
+    const callers = service.callers as Record<string, readonly string[]>;
+    for (const method of Object.keys(service.definition))
+      implementation[method] = unary(handlers[method]!, callers[method]!, options.onError);
+    server.addService(service.definition, implementation);
+  }
+  const { ca, cert, key } = options.tls;
+  const credentials = ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true);
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync(options.listen, credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
+  );
+  return {
+    port,
+    close: (drainMs = 10_000) =>
+      new Promise((resolve) => {
+        health.setStatus('', 'NOT_SERVING');
+        const force = setTimeout(() => server.forceShutdown(), drainMs);
+        server.tryShutdown(() => {
+          clearTimeout(force);
+          resolve();
+        });
+      }),
+  };
+}
+
+export type { RequestOf, ResponseOf };

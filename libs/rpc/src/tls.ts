@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+
+/** PEM texts of one service's identity: the private CA, its certificate and key. */
+export interface Tls {
+  readonly ca: Buffer;
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Reads the three PEM files. Throws the file system's error when one is missing. */
+export function readTls(files: { readonly ca: string; readonly cert: string; readonly key: string }): Tls {
+  return { ca: readFileSync(files.ca), cert: readFileSync(files.cert), key: readFileSync(files.key) };
+}
+
+/** Names of the services, as in the certificate's URI SAN `spiffe://longwave/<name>`; `operator` is the admin CLI. */
+export type ServiceName =
+  | 'rest-gateway'
+  | 'auth-server'
+  | 'management'
+  | 'encoder'
+  | 'public-delivery'
+  | 'internal-serving'
+  | 'analytics-sink'
+  | 'operator';
+
+/** The service named by a certificate's subjectAltName line (`URI:spiffe://longwave/…`), or undefined. */
+export function callerOf(subjectAltName: string | undefined): string | undefined {
+  return /(?:^|, )URI:spiffe:\/\/longwave\/([a-z-]+)(?:,|$)/.exec(subjectAltName ?? '')?.[1];
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+/** Raised with every wrong variable at once; its message is what the operator reads. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConfigError';
+  }
+}
+
+/**
+ * Parses an environment with one schema and answers a frozen object. Variables the schema does not name are ignored.
+ * Throws `ConfigError` naming all missing and malformed variables.
+ */
+export function readConfig<T extends z.ZodType>(
+  schema: T,
+  environment: Readonly<Record<string, string | undefined>>,
+): Readonly<z.output<T>> {
+  const result = schema.safeParse(environment);
+  if (result.success) return Object.freeze(result.data);
+  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.') || '(all)'}: ${issue.message}`);
+  throw new ConfigError(`The configuration is not valid:\n${lines.join('\n')}`);
+}
+
+const address = z.string().regex(/^[^\s:]+:\d{1,5}$/, 'expected host:port');
+
+/** Variables every service reads. */
+export const commonConfig = {
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  /** Liveness and readiness for the orchestrator. */
+  HEALTH_LISTEN: address,
+  TLS_CA: z.string().min(1),
+  TLS_CERT: z.string().min(1),
+  TLS_KEY: z.string().min(1),
+};
+
+/** Variables of services that use the event bus: Kafka when KAFKA_BROKERS is set, else Redis Streams. */
+export const busConfig = {
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  KAFKA_BROKERS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .optional(),
+};
+
+/** Variables of services that use the object store. */
+export const objectStoreConfig = {
+  S3_ENDPOINT: z.url(),
+  /** Host that clients outside reach; signed into presigned URLs. Default: S3_ENDPOINT. */
+  S3_PUBLIC_ENDPOINT: z.url().optional(),
+  S3_REGION: z.string().default('us-east-1'),
+  S3_BUCKET: z.string().default('longwave'),
+  S3_ACCESS_KEY: z.string().min(1),
+  S3_SECRET_KEY: z.string().min(1),
+};
+
+export { address as addressSchema };

@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+// usage (cwd = an app): node ../../tools/build.mjs src/main.ts → dist/main.js; workspace libraries bundled, npm packages external.
+import { build } from 'esbuild';
+import { readFileSync } from 'node:fs';
+
+const started = performance.now();
+await build({
+  entryPoints: process.argv.slice(2),
+  outdir: 'dist',
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  sourcemap: true,
+  sourcesContent: false,
+  keepNames: true,
+  logLevel: 'warning',
+  plugins: [
+    {
+      name: 'npm-packages-stay-outside',
+      setup: (b) =>
+        b.onResolve({ filter: /^[^./]/ }, (a) =>
+          a.kind === 'entry-point' || a.path.startsWith('@longwave/') ? undefined : { path: a.path, external: true },
+        ),
+    },
+  ],
+});
+const { name } = JSON.parse(readFileSync('package.json', 'utf8'));
+console.log(`built ${name} in ${Math.round(performance.now() - started)} ms`);
