@@ -56,6 +56,9 @@ interface Step {
 
 const unruled: Rule<Attributes, Attributes> = ({ current, changes }) => ({ attributes: { ...current, ...changes } });
 
+const absent = ({ noun }: ResourceDefinition, id: string) =>
+  new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
+
 /** The next state: the catalog's, or the rule's choice among the catalog's. */
 function nextState(definition: CommandDefinition, decision: Decision<Attributes>, current: string): string {
   const { to } = definition;
@@ -97,6 +100,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       step.definition.from === null
         ? undefined
         : await findResource(pool, workspaceId, step.resource.type, step.subjectId);
+    if (step.definition.from !== null && !row) throw absent(step.resource, step.subjectId);
     return rule.prepare({
       workspaceId,
       subjectId: step.subjectId,
@@ -117,7 +121,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
         throw new Problem('value_taken', `The ${resource.noun.replaceAll('_', ' ')} ${subjectId} exists already.`);
       return undefined;
     }
-    if (!current) throw new Problem('not_found', `There is no ${resource.noun.replaceAll('_', ' ')} ${subjectId}.`);
+    if (!current) throw absent(resource, subjectId);
     checkVersion(
       definition,
       { version: request.subject.version, ifMatch: parsed.ifMatch },

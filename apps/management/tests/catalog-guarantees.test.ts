@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { productCatalog, type CommandDefinition, type ResourceDefinition } from '@longwave/command-catalog';
+import { receiptHash, type Actor, type CommandRequest } from '@longwave/command-pipeline';
+import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
+import { compactVerify, importJWK } from 'jose';
+import {
+  createWorld,
+  examples,
+  operator,
+  person,
+  startTestManagement,
+  type Example,
+  type ProductCommand,
+  type TestManagement,
+} from './_support.ts';
+
+let management: TestManagement;
+beforeAll(async () => {
+  management = await startTestManagement();
+});
+afterAll(async () => management[Symbol.asyncDispose]());
+
+const commands = Object.keys(productCatalog.commands) as ProductCommand[];
+
+/** Sends an example with some of it replaced; answers the outcome or the problem's code and status. */
+async function attempt(
+  workspaceId: string,
+  commandType: ProductCommand,
+  example: Example,
+  change: Partial<CommandRequest> & { actor?: Actor } = {},
+) {
+  const { actor = example.actor, ...request } = change;
+  try {
+    return await management.execute(
+      {
+        workspaceId,
+        commandType,
+        idempotencyKey: newId('req'),
+        subject: example.subject,
+        changes: example.changes,
+        reason: example.reason,
+        ...request,
+      },
+      actor,
+    );
+  } catch (error) {
+    if (error instanceof Problem) return { code: error.code, status: error.status, detail: error.message };
+    throw error;
+  }
+}
+
+async function countRows(workspaceId: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of ['resource', 'operation', 'receipt', 'idempotency_record', 'job'])
+    counts[table] = Number(
+      (await management.pool.query(`select count(*) from ${table} where workspace_id = $1`, [workspaceId])).rows[0]
+        .count,
+    );
+  counts['outbox'] = Number(
+    (await management.pool.query(`select count(*) from outbox where payload->>'workspace_id' = $1`, [workspaceId]))
+      .rows[0].count,
+  );
+  return counts;
+}
+
+describe.each(commands)('%s', (command) => {
+  const definition: CommandDefinition = productCatalog.commands[command];
+
+  test('is accepted with one revision, one operation, one receipt and only its declared event; a replay repeats the answer and changes nothing', async () => {
+    const world = createWorld(management);
+    const example = await examples[command](world);
+    const before = await countRows(world.workspaceId);
+    const idempotencyKey = newId('req');
+    const first = await attempt(world.workspaceId, command, example, { idempotencyKey });
+    if ('code' in first) throw new Error(`${first.code}: ${first.detail}`);
+    const after = await countRows(world.workspaceId);
+    expect(first.resource.version).toBe(example.subject.version + 1);
+    expect(first.status).toBe(definition.mode === 'async' ? 202 : 200);
+    for (const table of ['operation', 'receipt', 'outbox', 'idempotency_record'])
+      expect(after[table]! - before[table]!).toBe(1);
+    const { rows } = await management.pool.query('select type, payload from outbox order by position desc limit 1');
+    expect(rows[0].type).toBe(definition.event);
+    expect(rows[0].payload.after).toEqual(JSON.parse(JSON.stringify(first.resource)));
+
+    const again = await attempt(world.workspaceId, command, example, { idempotencyKey });
+    expect(again).toEqual({ ...first, replayed: true });
+    expect(await countRows(world.workspaceId)).toEqual(after);
+
+    const other = await attempt(world.workspaceId, command, example, {
+      idempotencyKey,
+      reason: definition.reason ? { job_id: 'x', lease_id: 'y' } : 'another reason',
+    });
+    expect(other).toMatchObject({ code: 'idempotency_conflict', status: 409 });
+  });
+
+  test('refuses unknown fields, a missing and a malformed key, and leaves no trace', async () => {
+    const world = createWorld(management);
+    const example = await examples[command](world);
+    const before = await countRows(world.workspaceId);
+    expect(
+      await attempt(world.workspaceId, command, example, { changes: { ...example.changes, no_such_field: 1 } }),
+    ).toMatchObject({ code: 'validation_failed', status: 422 });
+    expect(await attempt(world.workspaceId, command, example, { changes: [] })).toMatchObject({
+      code: 'validation_failed',
+    });
+    expect(await attempt(world.workspaceId, command, example, { idempotencyKey: '' })).toMatchObject({
+      code: 'idempotency_key_required',
+      status: 400,
+    });
+    expect(await attempt(world.workspaceId, command, example, { idempotencyKey: '-no' })).toMatchObject({
+      code: 'idempotency_key_invalid',
+      status: 422,
+    });
+    expect(
+      await attempt(world.workspaceId, command, example, { subject: { ...example.subject, type: 'nouns' } }),
+    ).toMatchObject({ code: 'validation_failed' });
+    expect(await countRows(world.workspaceId)).toEqual(before);
+  });
+
+  test('is refused to a viewer, to a read-only credential and to a service that the catalog does not name', async () => {
+    const world = createWorld(management);
+    const example = await examples[command](world);
+    const owner = person(world.workspaceId);
+    const readOnly: Actor =
+      owner.kind === 'principal' ? { kind: 'principal', principal: { ...owner.principal, read_only: true } } : owner;
+    for (const actor of [
+      person(world.workspaceId, ['viewer']),
+      readOnly,
+      { kind: 'service', name: 'public-delivery' } as const,
+    ]) {
+      const request = definition.from === null ? { subject: { ...example.subject, id: null } } : {};
+      expect(await attempt(world.workspaceId, command, example, { actor, ...request })).toMatchObject({
+        code: 'permission_denied',
+        status: 403,
+      });
+    }
+  });
+
+  if (definition.from !== null) {
+    test('refuses a stale version: 409 by subject, 412 by If-Match, 422 when both disagree', async () => {
+      const world = createWorld(management);
+      const example = await examples[command](world);
+      const stale = { ...example.subject, version: example.subject.version + 7 };
+      expect(await attempt(world.workspaceId, command, example, { subject: stale })).toMatchObject({
+        code: 'version_conflict',
+        status: 409,
+      });
+      const ifMatch = `"${example.subject.version}.0123456789abcdef"`;
+      expect(await attempt(world.workspaceId, command, example, { ifMatch })).toMatchObject({
+        code: 'version_conflict',
+        status: 412,
+      });
+      expect(await attempt(world.workspaceId, command, example, { ifMatch, subject: stale })).toMatchObject({
+        code: 'version_guard_mismatch',
+        status: 422,
+      });
+      const unguarded = { type: example.subject.type, id: example.subject.id };
+      if (definition.versionGuard === 'required')
+        expect(await attempt(world.workspaceId, command, example, { subject: unguarded })).toMatchObject({
+          code: 'version_guard_required',
+          status: 428,
+        });
+    });
+
+    test('answers a subject of another workspace exactly as a missing one', async () => {
+      const world = createWorld(management);
+      const example = await examples[command](world);
+      const missing = { ...example.subject, id: example.subject.id!.slice(0, -4) + '0000' };
+      const stranger = newId('ws');
+      const actor = example.actor.kind === 'principal' ? person(stranger) : example.actor;
+      const answers = [
+        await attempt(stranger, command, example, { actor }),
+        await attempt(stranger, command, example, { actor, subject: missing }),
+      ].map((answer) => JSON.stringify(answer).replaceAll(missing.id, 'ID').replaceAll(example.subject.id!, 'ID'));
+      expect(answers[0]).toBe(answers[1]);
+      expect(answers[0]).toContain('not_found');
+      const { rows } = await management.pool.query('select version from resource where id = $1', [example.subject.id]);
+      expect(rows[0].version).toBe(example.subject.version);
+    });
+
+    test('is refused in a state that the catalog does not name', async () => {
+      const world = createWorld(management);
+      const example = await examples[command](world);
+      const { states } = (productCatalog.resources as Readonly<Record<string, ResourceDefinition>>)[
+        definition.subject
+      ]!;
+      const wrong = states.find((state) => !definition.from!.includes(state));
+      if (wrong === undefined) return;
+      // The only place that bypasses the pipeline: no command leads from every state to every other.
+      const admin = await management.pool.query('update resource set lifecycle_state = $2 where id = $1', [
+        example.subject.id,
+        wrong,
+      ]);
+      expect(admin.rowCount).toBe(1);
+      expect(await attempt(world.workspaceId, command, example)).toMatchObject({
+        code: 'state_not_allowed',
+        status: 422,
+      });
+    });
+  }
+
+  test('lets one of two simultaneous requests with the same key execute; the other gets its answer', async () => {
+    const world = createWorld(management);
+    const example = await examples[command](world);
+    const idempotencyKey = newId('req');
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => attempt(world.workspaceId, command, example, { idempotencyKey })),
+    );
+    const operations = answers.map((answer) => ('operationJson' in answer ? answer.operationJson : answer.code));
+    expect(new Set(operations).size).toBe(1);
+    expect(answers.filter((answer) => 'replayed' in answer && !answer.replayed)).toHaveLength(1);
+  });
+});
+
+test('a person cannot act in another workspace, whatever the role', async () => {
+  const world = createWorld(management);
+  const answer = await attempt(world.workspaceId, 'podcast.create', await examples['podcast.create'](world), {
+    actor: person(newId('ws')),
+  });
+  expect(answer).toMatchObject({ code: 'not_found', status: 404 });
+});
+
+test('an unknown command is 404', async () => {
+  const world = createWorld(management);
+  const answer = await attempt(
+    world.workspaceId,
+    'podcast.explode' as ProductCommand,
+    await examples['podcast.create'](world),
+    { actor: operator },
+  );
+  expect(answer).toMatchObject({ code: 'unknown_command', status: 404 });
+});
+
+test('receipts of a workspace form one signed chain without gaps, also under concurrency', async () => {
+  const world = createWorld(management);
+  await Promise.all(Array.from({ length: 25 }, () => world.podcast()));
+  const { rows } = await management.pool.query<{ seq: number; jws: string }>(
+    'select seq, jws from receipt where workspace_id = $1 order by seq',
+    [world.workspaceId],
+  );
+  expect(rows).toHaveLength(25);
+  const key = await importJWK(management.publicKey, 'EdDSA');
+  let prev = '0'.repeat(64);
+  for (const [index, { seq, jws }] of rows.entries()) {
+    const { payload } = await compactVerify(jws, key);
+    const statement = JSON.parse(Buffer.from(payload).toString()) as { chain: { seq: number; prev: string } };
+    expect([seq, statement.chain.seq, statement.chain.prev]).toEqual([index + 1, index + 1, prev]);
+    prev = receiptHash(jws);
+  }
+});

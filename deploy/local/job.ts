@@ -1,0 +1,179 @@
+import { bookCampaign, publishPlan } from './job/book-campaign.ts';
+import { checkFeed } from './job/check-feed.ts';
+import { checkRanges, dissect, download, sha256 } from './job/check-delivery.ts';
+import type { JobReporter, JobResult, JobTarget } from './job/job-result.ts';
+import { createAccount, openOperator, type Account } from './job/operator.ts';
+import { createRestClient, uploadFile, type RestClient } from './job/rest-client.ts';
+import { until } from './job/until.ts';
+
+interface ProductionView {
+  readonly id: string;
+  readonly state: string;
+  readonly files: readonly {
+    role: string;
+    format: string;
+    size: number;
+    url: string;
+    sha256: string;
+    duration_ms?: number;
+  }[];
+  readonly audio_duration_ms?: number;
+  readonly loudness?: { readonly output_lufs: number | null };
+  readonly problem?: { readonly code: string; readonly detail: string };
+}
+
+const uploadIdOf = (fileUrl: string) => /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)![1]!;
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+async function encode(
+  rest: RestClient,
+  productionId: string,
+  progress: (fraction: number) => void,
+): Promise<ProductionView> {
+  const watching = new AbortController();
+  const ticks = rest.followProgress(productionId, progress, watching.signal).catch(() => undefined);
+  try {
+    await rest.post(`/productions/${productionId}/start?publish_episode=true`);
+    return await until('encoding', 4 * 3600_000, async () => {
+      const production = await rest.get<ProductionView>(`/productions/${productionId}`);
+      if (production.state === 'error') throw new Error(`${production.problem?.code}: ${production.problem?.detail}`);
+      return production.state === 'encoded' ? production : undefined;
+    });
+  } finally {
+    watching.abort();
+    await ticks;
+  }
+}
+
+/**
+ * The service's main job, from an account to a counted download, as clients see it. Stops at the first step that does
+ * not hold; `ok` is true only when all held.
+ */
+export async function runJob(options: {
+  readonly target: JobTarget;
+  readonly audio: string;
+  readonly ad: string;
+  readonly artwork: string;
+  readonly report: JobReporter;
+}): Promise<JobResult> {
+  const { target, report } = options;
+  const result: JobResult = { ok: false, steps: [] };
+  const operator = openOperator(target);
+  const step = async (name: string, run: (progress: (fraction: number) => void) => Promise<string>) => {
+    const started = performance.now();
+    const ms = () => Math.round(performance.now() - started);
+    try {
+      await report.step(name, run);
+      result.steps.push({ name, ok: true, ms: ms() });
+    } catch (error) {
+      result.steps.push({ name, ok: false, ms: ms() });
+      throw error;
+    }
+  };
+
+  try {
+    let account!: Account;
+    let rest!: RestClient;
+    let audioUrl = '';
+    let production!: ProductionView;
+    const ids = { podcast: '', episode: '', lineItem: '' };
+    let booking!: Awaited<ReturnType<typeof bookCampaign>>;
+
+    await step('account with an API key', async () => {
+      account = await createAccount(operator);
+      rest = createRestClient(target.baseUrl, account.apiKey);
+      return account.accountId;
+    });
+    await step('podcast with artwork, published', async () => {
+      const podcast = await rest.post<{ id: string; feed_url: string }>('/podcasts', {
+        title: 'Harbour Light',
+        language: 'en',
+        description: 'Stories from the coast, told slowly.',
+        author: 'Harbour Light Audio',
+        categories: ['Society & Culture > Places & Travel'],
+        explicit: false,
+      });
+      const artwork = await uploadFile(rest, options.artwork);
+      await rest.put(`/podcasts/${podcast.id}`, { artwork_url: artwork.fileUrl });
+      await rest.post(`/podcasts/${podcast.id}/publish`);
+      ids.podcast = result.podcast_id = podcast.id;
+      result.feed_url = podcast.feed_url;
+      return podcast.id;
+    });
+    await step('episode', async () => {
+      const episode = await rest.post<{ id: string }>(`/podcasts/${ids.podcast}/episodes`, {
+        title: 'The first light',
+        description: 'Where it begins.',
+      });
+      ids.episode = result.episode_id = episode.id;
+      return episode.id;
+    });
+    await step('upload', async (progress) => {
+      const uploaded = await uploadFile(rest, options.audio, progress);
+      audioUrl = uploaded.fileUrl;
+      return megabytes(uploaded.bytes);
+    });
+    await step('encode and publish', async (progress) => {
+      const created = await rest.post<ProductionView>('/productions', { episode_id: ids.episode, file_url: audioUrl });
+      production = await encode(rest, created.id, progress);
+      const { state, audio_duration_ms: duration = 0, loudness, files } = production;
+      result.production = {
+        state,
+        audio_duration_ms: duration,
+        loudness_lufs: loudness?.output_lufs ?? null,
+        files: files.map(({ role, format, size, url }) => ({ role, format, size, url })),
+      };
+      return `${seconds(duration)} of audio, ${loudness?.output_lufs ?? 'no'} LUFS`;
+    });
+    await step('feed', async () => {
+      const item = await until('the episode in the feed', 30_000, () => checkFeed(result.feed_url!));
+      result.enclosure_url = item.enclosureUrl;
+      return `required fields, strong ETag, 304; enclosure of ${megabytes(item.length)}`;
+    });
+    await step('campaign, line item, creative', async () => {
+      const ad = await uploadFile(rest, options.ad);
+      booking = await bookCampaign(operator, account.workspaceId, {
+        adUploadId: uploadIdOf(ad.fileUrl),
+        podcastId: ids.podcast,
+        goal: 1000,
+      });
+      return `${booking.lineItemId}, ${seconds(booking.ad.duration_ms)} of ad`;
+    });
+    await step('serving plan in force', () => publishPlan(operator, account.workspaceId));
+    await step('download with the ad stitched in', async () => {
+      const got = await download(result.enclosure_url!);
+      const rendition = production.files.find((file) => file.role === 'rendition')!;
+      result.download = { status: got.status, bytes: got.bytes.length, sha256: sha256(got.bytes), etag: got.etag };
+      const parts = dissect(got.bytes, booking.ad, {
+        sha256: rendition.sha256,
+        size_bytes: rendition.size,
+        duration_ms: rendition.duration_ms ?? 0,
+      });
+      result.arrangement = { parts };
+      result.ranges_checked = await checkRanges(got, [parts[0]!.bytes, parts[0]!.bytes + parts[1]!.bytes]);
+      return `${megabytes(got.bytes.length)}, ${parts.map((part) => part.kind).join(' + ')}, ${result.ranges_checked} ranges equal the slice`;
+    });
+    await step('counted once', async () => {
+      result.analytics = await until('counting', 60_000, async () => {
+        const series = await rest.get<{ objects: readonly { downloads: number }[] }>(
+          `/podcasts/${ids.podcast}/analytics?days_offset=6&granularity=day`,
+        );
+        const downloads = series.objects.reduce((sum, day) => sum + day.downloads, 0);
+        const ads = await operator.adsDelivered(account.workspaceId, booking.lineItemId);
+        if (downloads > 1 || ads > 1)
+          throw new Error(`counted ${downloads} downloads and ${ads} ads instead of one each`);
+        return downloads === 1 && ads === 1 && series.objects.length >= 7
+          ? { downloads, ads_delivered: ads }
+          : undefined;
+      });
+      return '1 download, 1 ad delivered, empty days filled with zero';
+    });
+    result.ok = true;
+  } catch {
+    // The reporter has shown the step and its error; the result says which step did not hold.
+  } finally {
+    operator.close();
+  }
+  return result;
+}

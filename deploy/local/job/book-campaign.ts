@@ -1,0 +1,110 @@
+import type { ResourceView } from '@longwave/events';
+import type { Operator } from './operator.ts';
+import { until } from './until.ts';
+
+/** Prepared ad audio, as the creative records it. */
+export interface PreparedAd {
+  readonly sha256: string;
+  readonly size_bytes: number;
+  readonly duration_ms: number;
+}
+
+export interface Booking {
+  readonly lineItemId: string;
+  readonly creativeId: string;
+  readonly ad: PreparedAd;
+}
+
+/** One campaign, one line item, one creative: created, prepared, approved and booked by commands. */
+export async function bookCampaign(
+  operator: Operator,
+  workspaceId: string,
+  options: { readonly adUploadId: string; readonly podcastId: string; readonly goal: number },
+): Promise<Booking> {
+  const send = (command: string, subject: ResourceView | string, changes: unknown = {}) =>
+    operator.command(
+      workspaceId,
+      command,
+      typeof subject === 'string'
+        ? { type: subject }
+        : { type: subject.resource_type, id: subject.id, version: subject.version },
+      changes,
+    );
+  const window = {
+    start: new Date(Date.now() - 3600_000).toISOString(),
+    end: new Date(Date.now() + 30 * 24 * 3600_000).toISOString(),
+  };
+
+  const advertiser = await send('advertiser.create', 'advertisers', {
+    legal_name: 'Tidewater Tea Ltd',
+    brands: [{ id: 'tidewater', name: 'Tidewater Tea', domain: 'tidewater.example' }],
+    ad_product_categories: [],
+  });
+  let campaign = await send('campaign.create', 'campaigns', {
+    advertiser_id: advertiser.id,
+    name: 'Autumn blend',
+    window,
+  });
+  campaign = await send('campaign.submit', campaign);
+  campaign = await send('campaign.activate', campaign);
+
+  let creative = await send('creative.create', 'creatives', {
+    advertiser_id: advertiser.id,
+    name: 'Autumn blend, 10 s',
+    format: 'audio',
+    production: 'produced',
+    universal_ad_id: 'unknown',
+  });
+  const creativeId = creative.id;
+  await send('creative.attach_media', creative, { upload_ref: options.adUploadId });
+  creative = await until('preparing the ad', 120_000, async () => {
+    const now = await operator.read(workspaceId, 'creatives', creativeId);
+    if (now.lifecycle_state === 'processing_failed')
+      throw new Error(`the ad was refused: ${JSON.stringify(now.attributes['problem'])}`);
+    return (now.attributes['media'] as unknown[]).length > 0 ? now : undefined;
+  });
+  creative = await send('creative.submit', creative, { disclosure: 'Advertisement' });
+
+  let lineItem = await send('line_item.create', 'line_items', {
+    campaign_id: campaign.id,
+    name: 'Pre-roll, all listeners',
+    type: 'guaranteed',
+    window,
+    goal: { unit: 'impressions', quantity: options.goal },
+    rate: { model: 'cpm', price: { amount_micros: '18000000', currency: 'EUR' } },
+    break_positions: ['pre'],
+    targeting: { podcasts: [options.podcastId], episodes: [], countries: [] },
+  });
+  const assignment = await send('creative_assignment.create', 'creative_assignments', {
+    line_item_id: lineItem.id,
+    creative_id: creativeId,
+  });
+  await send('creative_assignment.activate', assignment);
+  lineItem = await send('line_item.submit', lineItem);
+  lineItem = await send('line_item.book', lineItem);
+  return { lineItemId: lineItem.id, creativeId, ad: (creative.attributes['media'] as PreparedAd[])[0]! };
+}
+
+/** Compiles everything booked, publishes the plan, and waits until decisions use it. */
+export async function publishPlan(operator: Operator, workspaceId: string): Promise<string> {
+  const requested = await operator.command(
+    workspaceId,
+    'serving_plan.compile',
+    { type: 'serving_plans' },
+    { effective_from: new Date().toISOString() },
+  );
+  const ready = await until('compiling the serving plan', 30_000, async () => {
+    const now = await operator.read(workspaceId, 'serving_plans', requested.id);
+    return now.lifecycle_state === 'ready' ? now : undefined;
+  });
+  await operator.command(
+    workspaceId,
+    'serving_plan.publish',
+    { type: 'serving_plans', id: ready.id, version: ready.version },
+    {},
+  );
+  await until('the new plan in force', 30_000, async () =>
+    (await operator.planInForce(workspaceId)) === ready.id ? true : undefined,
+  );
+  return ready.id;
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { PreparedAd } from './book-campaign.ts';
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** An ordinary podcast app. */
+export const listenerAgent = 'AntennaPod/3.5.0';
+
+export interface Download {
+  readonly status: number;
+  readonly mediaUrl: string;
+  readonly etag: string;
+  readonly bytes: Buffer;
+}
+
+/** Downloads an enclosure as a podcast app does: follow the redirect, take everything. */
+export async function download(enclosureUrl: string): Promise<Download> {
+  const headers = { 'user-agent': listenerAgent };
+  const redirect = await fetch(enclosureUrl, { headers, redirect: 'manual' });
+  const mediaUrl = redirect.headers.get('location');
+  if (redirect.status !== 302 || !mediaUrl) throw new Error(`the enclosure answered ${redirect.status} instead of 302`);
+  const response = await fetch(new URL(mediaUrl, enclosureUrl), { headers });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (Number(response.headers.get('content-length')) !== bytes.length)
+    throw new Error('Content-Length is not the length of the body');
+  return {
+    status: response.status,
+    mediaUrl: new URL(mediaUrl, enclosureUrl).href,
+    etag: response.headers.get('etag') ?? '',
+    bytes,
+  };
+}
+
+export interface Part {
+  readonly kind: string;
+  readonly duration_ms: number;
+  readonly bytes: number;
+}
+
+/** Finds header, ad and content in the bytes themselves: both segments must stand there whole, byte for byte. */
+export function dissect(bytes: Buffer, ad: PreparedAd, content: PreparedAd): Part[] {
+  const header = bytes.length - ad.size_bytes - content.size_bytes;
+  if (header < 10 || bytes.subarray(0, 3).toString('latin1') !== 'ID3')
+    throw new Error(`no ID3 header before the audio (${header} bytes left over)`);
+  if (sha256(bytes.subarray(header, header + ad.size_bytes)) !== ad.sha256)
+    throw new Error('the ad is not stitched byte for byte');
+  if (sha256(bytes.subarray(header + ad.size_bytes)) !== content.sha256)
+    throw new Error('the content is not stitched byte for byte');
+  return [
+    { kind: 'header', duration_ms: 0, bytes: header },
+    { kind: 'ad', duration_ms: ad.duration_ms, bytes: ad.size_bytes },
+    { kind: 'content', duration_ms: content.duration_ms, bytes: content.size_bytes },
+  ];
+}
+
+/** Asks for ranges, HEAD, If-Range and an impossible range; every answer must be the slice of the whole. Answers how many. */
+export async function checkRanges(whole: Download, joints: readonly number[]): Promise<number> {
+  const { bytes, mediaUrl, etag } = whole;
+  const get = (headers: Record<string, string>, method = 'GET') =>
+    fetch(mediaUrl, { method, headers: { 'user-agent': listenerAgent, ...headers } });
+  const last = bytes.length - 1;
+  const ranges: (readonly [number, number])[] = [
+    [0, 0],
+    [0, last],
+    [last, last],
+  ];
+  for (const joint of joints)
+    ranges.push(
+      [Math.max(0, joint - 1), Math.min(last, joint)],
+      [Math.max(0, joint - 500), Math.min(last, joint + 500)],
+    );
+  // A fixed walk over the file: the same ranges in every run.
+  for (let i = 1; i <= 24; i++) {
+    const from = Math.floor((bytes.length * ((i * 37) % 101)) / 101);
+    ranges.push([from, Math.min(last, from + i * 997)]);
+  }
+  for (const [from, to] of ranges) {
+    const response = await get({ range: `bytes=${from}-${to}` });
+    const slice = Buffer.from(await response.arrayBuffer());
+    if (response.status !== 206 || response.headers.get('content-range') !== `bytes ${from}-${to}/${bytes.length}`)
+      throw new Error(`range ${from}-${to} answered ${response.status} ${response.headers.get('content-range')}`);
+    if (!slice.equals(bytes.subarray(from, to + 1)))
+      throw new Error(`range ${from}-${to} is not the slice of the whole`);
+  }
+  const suffix = Buffer.from(await (await get({ range: 'bytes=-777' })).arrayBuffer());
+  if (!suffix.equals(bytes.subarray(-777))) throw new Error('the suffix range is not the end of the whole');
+  const kept = await get({ range: 'bytes=10-19', 'if-range': etag });
+  if (kept.status !== 206 || !Buffer.from(await kept.arrayBuffer()).equals(bytes.subarray(10, 20)))
+    throw new Error('If-Range with the ETag did not give the range');
+  const changed = await get({ range: 'bytes=10-19', 'if-range': '"another"' });
+  await changed.body?.cancel();
+  if (changed.status !== 200) throw new Error('If-Range with another ETag did not give the whole');
+  const outside = await get({ range: `bytes=${bytes.length}-` });
+  if (outside.status !== 416 || outside.headers.get('content-range') !== `bytes */${bytes.length}`)
+    throw new Error(`a range outside answered ${outside.status}`);
+  await outside.body?.cancel();
+  const head = await get({}, 'HEAD');
+  if (
+    head.status !== 200 ||
+    Number(head.headers.get('content-length')) !== bytes.length ||
+    head.headers.get('etag') !== etag
+  )
+    throw new Error('HEAD differs from GET');
+  return ranges.length + 5;
+}
+
+export { sha256 };

@@ -1,0 +1,49 @@
+/** One step of the job: what was to hold, whether it held, how long it took. */
+export interface StepResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly ms: number;
+}
+
+/** What `npm run demo -- --json` prints as its last line. Absent parts belong to steps that were not reached. */
+export interface JobResult {
+  ok: boolean;
+  steps: StepResult[];
+  podcast_id?: string;
+  episode_id?: string;
+  production?: {
+    readonly state: string;
+    readonly audio_duration_ms: number;
+    readonly loudness_lufs: number | null;
+    readonly files: readonly {
+      readonly role: string;
+      readonly format: string;
+      readonly size: number;
+      readonly url: string;
+    }[];
+  };
+  feed_url?: string;
+  enclosure_url?: string;
+  download?: { readonly status: number; readonly bytes: number; readonly sha256: string; readonly etag: string };
+  arrangement?: {
+    readonly parts: readonly { readonly kind: string; readonly duration_ms: number; readonly bytes: number }[];
+  };
+  ranges_checked?: number;
+  analytics?: { readonly downloads: number; readonly ads_delivered: number };
+}
+
+/** Where the fleet answers, and the operator's identity for its private side. */
+export interface JobTarget {
+  readonly baseUrl: string;
+  readonly mediaUrl: string;
+  readonly managementAddress: string;
+  readonly authServerAddress: string;
+  readonly analyticsSinkAddress: string;
+  readonly internalServingAddress: string;
+  readonly operator: { readonly ca: string; readonly cert: string; readonly key: string };
+}
+
+/** Shows progress to whoever watches. `step` runs one step and shows its result (what `run` answers) and time. */
+export interface JobReporter {
+  step(name: string, run: (progress: (fraction: number) => void) => Promise<string>): Promise<void>;
+}
