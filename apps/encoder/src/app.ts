@@ -1,0 +1,90 @@
+import { hostname } from 'node:os';
+import { rm } from 'node:fs/promises';
+import { createObjectStore } from '@longwave/object-store';
+import { openChannel, readTls, serveRpc } from '@longwave/rpc';
+import { CommandServiceService } from '@longwave/rpc/command';
+import { JobServiceService, type Job } from '@longwave/rpc/job';
+import type { Logger, RunningApp } from '@longwave/service-kit';
+import { Redis } from 'ioredis';
+import type { EncoderConfig } from './config.ts';
+import { jobKinds } from './jobs/job-input.ts';
+import { openWorkFolder } from './jobs/work-folder.ts';
+import { workOnJob, type JobTools } from './jobs/work-on-job.ts';
+import { startWorker } from './jobs/worker.ts';
+import { createProbe } from './probe.ts';
+import { encoderServices } from './server.ts';
+
+/** Management publishes here after a job is committed. */
+const wakeChannel = 'longwave:jobs';
+const pollMs = 2_000;
+
+export interface EncoderApp extends RunningApp {
+  readonly grpcPort: number;
+}
+
+/** Builds and starts the encoder: the probe service and the worker. Disposing ends the work in hand. */
+export async function createApp(config: EncoderConfig, logger: Logger): Promise<EncoderApp> {
+  await using stack = new AsyncDisposableStack();
+  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
+  const store = createObjectStore({
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    bucket: config.S3_BUCKET,
+    accessKey: config.S3_ACCESS_KEY,
+    secretKey: config.S3_SECRET_KEY,
+  });
+  const workFolder = await openWorkFolder(config.ENCODER_WORK_FOLDER);
+  stack.defer(() => rm(workFolder, { recursive: true, force: true }));
+
+  const onRedisError = (error: unknown) => logger.warn({ err: error }, 'redis.unavailable');
+  const redis = new Redis(config.REDIS_URL, { enableOfflineQueue: false, maxRetriesPerRequest: 1 }).on(
+    'error',
+    onRedisError,
+  );
+  stack.defer(() => redis.disconnect());
+  const wakeups = new Redis(config.REDIS_URL, { maxRetriesPerRequest: null }).on('error', onRedisError);
+  stack.defer(() => wakeups.disconnect());
+
+  const management = openChannel(config.MANAGEMENT_ADDRESS, 'management', tls);
+  stack.defer(() => management.close());
+  const jobs = management.client(JobServiceService);
+  const tools: JobTools = {
+    store,
+    redis,
+    jobs,
+    commands: management.client(CommandServiceService),
+    workFolder,
+    sourceBytesMax: config.ENCODER_SOURCE_BYTES_MAX,
+    logger,
+  };
+  const workerId = `${hostname()}:${process.pid}`;
+  const worker = startWorker<Job>({
+    concurrency: config.ENCODER_CONCURRENCY,
+    pollMs,
+    claim: async (signal) => (await jobs.claimJob({ workerId, kinds: jobKinds }, { deadlineMs: 5_000, signal })).job,
+    work: (job, signal) => workOnJob(job, tools, signal),
+    onError: (error, during) =>
+      logger.warn({ err: error }, during === 'claim' ? 'job.claim_failed' : 'job.work_failed'),
+  });
+  stack.defer(() => worker.close());
+  wakeups.on('message', () => worker.wake());
+  wakeups.subscribe(wakeChannel).catch(onRedisError);
+
+  const server = await serveRpc({
+    listen: config.GRPC_LISTEN,
+    tls,
+    services: encoderServices(createProbe(store, config.ENCODER_PROBE_CONCURRENCY)),
+    onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
+  });
+  stack.defer(() => server.close());
+
+  const owned = stack.move();
+  return {
+    grpcPort: server.port,
+    readiness: {
+      objects: async () => (await store.find('readiness'), true),
+      redis: async () => (await redis.ping()) === 'PONG',
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,33 @@
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
+import { addressSchema, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
+import { z } from 'zod';
+
+const schema = z.object({
+  ...commonConfig,
+  ...objectStoreConfig,
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  GRPC_LISTEN: addressSchema,
+  MANAGEMENT_ADDRESS: addressSchema,
+  /** Jobs at a time. Default: one core less than there are. */
+  ENCODER_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(256)
+    .default(Math.max(1, availableParallelism() - 1)),
+  ENCODER_PROBE_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
+  /** Sources and unfinished segments; needs room for the largest source of every slot. */
+  ENCODER_WORK_FOLDER: z.string().min(1).default(path.join(tmpdir(), 'longwave-encoder')),
+  ENCODER_SOURCE_BYTES_MAX: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(4 * 1024 ** 3),
+});
+
+export type EncoderConfig = Readonly<z.output<typeof schema>>;
+
+/** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
+export const readEncoderConfig = (environment: Readonly<Record<string, string | undefined>>): EncoderConfig =>
+  readConfig(schema, environment);

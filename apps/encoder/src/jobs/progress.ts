@@ -1,0 +1,89 @@
+import type { Redis } from 'ioredis';
+
+export type ProgressStage = 'downloading' | 'measuring' | 'encoding' | 'verifying' | 'storing' | 'done';
+
+/** Share of the whole at which each stage begins; the next one's is its end. */
+const begins: readonly (readonly [ProgressStage, number])[] = [
+  ['downloading', 0],
+  ['measuring', 0.05],
+  ['encoding', 0.3],
+  ['verifying', 0.85],
+  ['storing', 0.97],
+  ['done', 1],
+];
+
+/** Whole progress, 0 … 1, of a fraction of one stage. */
+export function overallProgress(stage: ProgressStage, fraction: number): number {
+  const index = begins.findIndex(([name]) => name === stage);
+  const from = begins[index]![1];
+  const to = begins[index + 1]?.[1] ?? 1;
+  return Math.round((from + (to - from) * Math.max(0, Math.min(1, fraction))) * 1000) / 1000;
+}
+
+export interface ProgressReporter {
+  /** Never falls: a repeated stage shows nothing until it passes the last value. */
+  report(stage: ProgressStage, fraction: number): void;
+  /** Publishes 1. */
+  finish(): Promise<void>;
+  /** Forgets what was published: the work came to nothing. */
+  clear(): Promise<void>;
+}
+
+const intervalMs = 250;
+const keptSeconds = 3600;
+
+/**
+ * Ephemeral ticks of one production: published on `progress:{production_id}` at most four times a second, the last one kept under
+ * the same key for an hour. Redis being away loses ticks, never work.
+ */
+export function createProgress(
+  redis: Redis,
+  productionId: string,
+  onError: (error: unknown) => void,
+): ProgressReporter {
+  const key = `progress:${productionId}`;
+  let highest = -1;
+  let pending: { progress: number; stage: ProgressStage } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let sentAt = -Infinity;
+  let sending = Promise.resolve();
+  const send = () => {
+    timer = undefined;
+    if (!pending) return;
+    const message = JSON.stringify({ production_id: productionId, ...pending });
+    pending = undefined;
+    sentAt = performance.now();
+    sending = redis
+      .multi()
+      .set(key, message, 'EX', keptSeconds)
+      .publish(key, message)
+      .exec()
+      .then(() => undefined, onError);
+  };
+  const schedule = () => {
+    timer ??= setTimeout(send, Math.max(0, sentAt + intervalMs - performance.now()));
+  };
+  return {
+    report: (stage, fraction) => {
+      const progress = overallProgress(stage, fraction);
+      if (progress <= highest) return;
+      highest = progress;
+      pending = { progress, stage };
+      schedule();
+    },
+    finish: async () => {
+      clearTimeout(timer);
+      pending = { progress: 1, stage: 'done' };
+      await sending;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, sentAt + intervalMs - performance.now())));
+      send();
+      await sending;
+    },
+    clear: async () => {
+      clearTimeout(timer);
+      pending = undefined;
+      await sending;
+      await redis.del(key).catch(onError);
+    },
+  };
+}

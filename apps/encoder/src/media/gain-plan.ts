@@ -1,0 +1,61 @@
+/** Loudness by EBU R128 / ITU-R BS.1770. `null`: silence, or too short to measure. */
+export interface Loudness {
+  readonly lufs: number | null;
+  /** `null`: digital silence. */
+  readonly truePeakDbtp: number | null;
+}
+
+/** How to treat the sound: one linear gain, and a limiter only if peaks would pass. */
+export interface GainPlan {
+  readonly gainDb: number;
+  /** Limiter threshold; absent = no limiter. */
+  readonly ceilingDb?: number;
+}
+
+/** Allowed distance from the target, LU. */
+export const loudnessTolerance = 0.5;
+/** Highest true peak of the decoded result, one step of the meter below −1 dBTP. */
+export const truePeakMax = -1.1;
+/** Headroom that MP3 coding eats; a gain that stays below needs no limiter. */
+const firstCeilingDb = -1.8;
+const lowestCeilingDb = -20;
+
+const withCeiling = (gainDb: number, source: Loudness, ceilingDb: number): GainPlan =>
+  (source.truePeakDbtp ?? -Infinity) + gainDb > ceilingDb
+    ? { gainDb, ceilingDb: Math.max(lowestCeilingDb, ceilingDb) }
+    : { gainDb };
+
+/** The gain that brings a source to the target. Silence is left as it is. */
+export function planGain(source: Loudness, targetLufs: number): GainPlan {
+  return withCeiling(source.lufs === null ? 0 : round(targetLufs - source.lufs), source, firstCeilingDb);
+}
+
+/** True when a result keeps both promises, or there is no loudness to aim at. */
+export function isOnTarget(result: Loudness, source: Loudness, targetLufs: number): boolean {
+  return (
+    peakExcess(result) <= 0 &&
+    (source.lufs === null || Math.abs((result.lufs ?? -70) - targetLufs) <= loudnessTolerance)
+  );
+}
+
+/** The next plan after a result that was measured and is not on target. */
+export function reviseGain(plan: GainPlan, result: Loudness, source: Loudness, targetLufs: number): GainPlan {
+  const excess = peakExcess(result);
+  const reached = plan.ceilingDb ?? Math.min(firstCeilingDb, (source.truePeakDbtp ?? 0) + plan.gainDb);
+  const ceilingDb = excess > 0 ? round(reached - excess - 0.2) : reached;
+  const missing = source.lufs === null ? 0 : targetLufs - (result.lufs ?? targetLufs);
+  return withCeiling(
+    round(plan.gainDb + (Math.abs(missing) > loudnessTolerance ? missing : 0)),
+    source,
+    plan.ceilingDb === undefined && excess <= 0 ? firstCeilingDb : ceilingDb,
+  );
+}
+
+/** Orders results: first those whose peak is within bounds, then by distance from the target. Smaller is better. */
+export function distanceFromTarget(result: Loudness, targetLufs: number): number {
+  const excess = peakExcess(result);
+  return (excess > 0 ? 1000 + excess : 0) + Math.abs((result.lufs ?? targetLufs) - targetLufs);
+}
+
+const peakExcess = (result: Loudness) => (result.truePeakDbtp ?? -Infinity) - truePeakMax;
+const round = (decibels: number) => Math.round(decibels * 100) / 100;

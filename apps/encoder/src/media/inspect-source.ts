@@ -1,0 +1,130 @@
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+import { MediaFault } from './media-fault.ts';
+import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
+import { inspectStructure, type ByteReader } from './source-structure.ts';
+
+/** What a source is, learnt without decoding it whole. */
+export interface SourceInfo {
+  /** ffprobe's format name. */
+  readonly container: string;
+  readonly codec: string;
+  /** From the container, or estimated from its bit rate; 0 when unknown. */
+  readonly durationMs: number;
+  /** The container's promise, when it makes one that can be checked against the decoded sound. */
+  readonly declaredMs?: number;
+  /** How far decoded sound may fall short of `declaredMs` without being called truncated. */
+  readonly toleranceMs: number;
+  readonly sampleRate: number;
+  readonly channels: number;
+  /** Bits per second; 0 when unknown. */
+  readonly bitrate: number;
+}
+
+const codecs = /^(mp3|mp3float|flac|vorbis|opus|aac|alac|pcm_\w+)$/;
+const number = z.coerce.number().catch(0);
+
+const probeSchema = z.object({
+  streams: z
+    .array(
+      z.object({
+        codec_type: z.string().optional(),
+        codec_name: z.string().default('unknown'),
+        sample_rate: number,
+        channels: number,
+        bit_rate: number,
+      }),
+    )
+    .default([]),
+  format: z.object({ format_name: z.string(), duration: number, bit_rate: number }),
+});
+
+const truncated = () =>
+  new MediaFault('media_truncated', 'The file ends before the sound it announces does. Upload the whole file again.');
+const notAudio = () =>
+  new MediaFault('media_not_audio', 'This is not an audio file. Upload MP3, WAV, FLAC, Ogg, M4A or AAC.');
+
+/** Containers whose stated duration is a fact of the header, not an estimate from size or position. */
+const statesDuration = /\b(mov|matroska|aiff|caf|w64)\b/;
+
+/** Containers that a streaming writer leaves without any duration. */
+const mayOmitDuration = /\b(flac|matroska|wav|aac)\b/;
+
+/**
+ * Looks at a source with ffprobe and at its container's structure.
+ * @param url what ffprobe opens, by one of `protocols`
+ * @param reader the same bytes
+ * Throws `MediaFault` for a file that cannot become audio, `FfmpegExit` only for a source that could not be read.
+ */
+export async function inspectSource(
+  source: { readonly url: string; readonly protocols?: string; readonly reader: ByteReader },
+  signal: AbortSignal,
+): Promise<SourceInfo> {
+  if (source.reader.sizeBytes === 0) throw new MediaFault('media_empty', 'The file is empty. Upload it again.');
+  const structure = await inspectStructure(source.reader);
+  if (structure.cut) throw truncated();
+  let json = '';
+  const entries = 'format=format_name,duration,bit_rate:stream=codec_type,codec_name,sample_rate,channels,bit_rate';
+  try {
+    await runFfmpeg(
+      'ffprobe',
+      [
+        '-v',
+        'error',
+        '-print_format',
+        'json',
+        '-show_entries',
+        entries,
+        ...untrustedInput(source.url, source.protocols),
+      ],
+      { signal, consume: async (stdout) => void (json = await text(stdout)) },
+    );
+  } catch (error) {
+    if (!(error instanceof FfmpegExit) || isUnreachable(error.stderr)) throw error;
+    throw notAudio();
+  }
+  const probe = probeSchema.parse(JSON.parse(json));
+  const stream = probe.streams.find((candidate) => candidate.codec_type === 'audio');
+  if (!stream) {
+    if (probe.streams.length === 0) throw notAudio();
+    throw new MediaFault('media_not_audio', 'The file has no sound track. Upload a file with audio.');
+  }
+  if (!codecs.test(stream.codec_name))
+    throw new MediaFault(
+      'media_unsupported_codec',
+      `The codec "${stream.codec_name}" is not supported. Upload MP3, WAV, FLAC, Vorbis, Opus, AAC or ALAC.`,
+    );
+  const statedMs =
+    statesDuration.test(probe.format.format_name) && probe.format.duration > 0
+      ? probe.format.duration * 1000
+      : undefined;
+  const declaredMs = structure.declaredMs ?? statedMs;
+  const durationMs = Math.round(probe.format.duration * 1000) || Math.round(declaredMs ?? 0);
+  if (durationMs <= 0 && (declaredMs === 0 || !mayOmitDuration.test(probe.format.format_name))) throw emptySound();
+  return {
+    container: probe.format.format_name,
+    codec: stream.codec_name,
+    durationMs,
+    ...(declaredMs !== undefined && { declaredMs }),
+    toleranceMs: structure.declaredMs !== undefined ? 150 : 500,
+    sampleRate: stream.sample_rate,
+    channels: stream.channels,
+    bitrate: stream.bit_rate || probe.format.bit_rate,
+  };
+}
+
+/** Throws when fewer samples came out than the container promised, or none at all. */
+export function checkDecodedDuration(source: SourceInfo, decodedMs: number): void {
+  if (source.declaredMs !== undefined && decodedMs < source.declaredMs - source.toleranceMs) throw truncated();
+  if (decodedMs === 0) throw emptySound();
+}
+
+function emptySound(): MediaFault {
+  return new MediaFault('media_empty', 'The file contains no sound. Upload a file with audio.');
+}
+
+/** ffprobe's words for a source it could not fetch, as opposed to one it could not understand. */
+const isUnreachable = (stderr: string) =>
+  /Server returned|HTTP error|Connection |timed out|Failed to resolve|Network is unreachable|No route to host|Input\/output error|Stream ends prematurely/i.test(
+    stderr,
+  );

@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** Runs ffmpeg and answers its stdout. */
+export const ffmpeg = (...args: string[]): Buffer =>
+  execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], {
+    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+
+/** A folder that goes away with the test file. */
+export function temporaryFolder(): { readonly path: string; [Symbol.dispose](): void } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'longwave-encoder-test-'));
+  return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Speech-like sound: noise in syllables, over a tone. */
+export const speech = (seconds: number) =>
+  `aevalsrc='(0.25*sin(2*PI*180*t)+0.2*(random(0)-0.5))*abs(sin(2*PI*2.3*t))':s=44100:d=${seconds}`;
+
+/** Writes `source` in the container and codec of the file's ending. */
+export function makeSource(folder: string, name: string, source: string, ...args: string[]): string {
+  const file = path.join(folder, name);
+  ffmpeg('-f', 'lavfi', '-i', source, ...args, file);
+  return file;
+}
+
+/** The first `share` of a file. */
+export function cutFile(file: string, share: number): string {
+  const bytes = readFileSync(file);
+  const cut = `${file}.cut`;
+  writeFileSync(cut, bytes.subarray(0, Math.floor(bytes.length * share)));
+  return cut;
+}
+
+/** Left-channel samples of an MP3 as a raw decoder gives them. */
+export function decodeLeft(file: string): Float32Array {
+  const pcm = ffmpeg('-i', file, '-af', 'pan=mono|c0=c0', '-f', 'f32le', 'pipe:1');
+  return new Float32Array(new Uint8Array(pcm).buffer);
+}

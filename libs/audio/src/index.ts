@@ -1,0 +1,22 @@
+export { mainDataBegin, sideInfoBytes, tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+export { FrameError, walkFrameChunks, walkFrames, type Frame } from './walk-frames.ts';
+export { audioExtent, id3v2TagBytes, stripTags, tryParseVbrHeader, type VbrHeader } from './tags.ts';
+export {
+  byteOffsetAtTime,
+  bytesOfFrames,
+  canonicalFormat,
+  canonicalViolation,
+  checkCanonical,
+  checkCanonicalChunks,
+  durationMsOfBytes,
+  durationMsOfFrames,
+  frameAtTime,
+  framesOfBytes,
+  framesOfSamples,
+  nearestFrameBoundary,
+  timeMsAtByte,
+  type CanonicalCheck,
+  type CanonicalViolation,
+} from './canonical.ts';
+export { id3SizeBytes, renderId3, type Id3Chapter, type Id3Content } from './id3.ts';
+export { createWaveform, type Waveform, type WaveformBuilder } from './waveform.ts';

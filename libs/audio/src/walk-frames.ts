@@ -1,0 +1,69 @@
+import { mainDataBegin, tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+
+/** One frame of a stream of frames. */
+export interface Frame {
+  /** Position in the stream. */
+  readonly offset: number;
+  readonly header: FrameHeader;
+  readonly mainDataBegin: number;
+  /** A view, valid until the next frame is asked for. */
+  readonly bytes: Uint8Array;
+}
+
+/** The stream holds something that is no frame, or ends inside one. */
+export class FrameError extends Error {
+  readonly reason: 'not_a_frame' | 'cut_frame';
+  /** Where in the stream. */
+  readonly offset: number;
+
+  constructor(reason: 'not_a_frame' | 'cut_frame', offset: number) {
+    super(reason === 'cut_frame' ? `the frame at byte ${offset} is cut` : `no frame at byte ${offset}`);
+    this.name = 'FrameError';
+    this.reason = reason;
+    this.offset = offset;
+  }
+}
+
+function frameAt(bytes: Uint8Array, at: number, offset: number): Frame | undefined {
+  const header = tryParseFrameHeader(bytes, at);
+  if (!header) {
+    if (bytes.length - at < 4) return undefined;
+    throw new FrameError('not_a_frame', offset);
+  }
+  if (at + header.sizeBytes > bytes.length) return undefined;
+  return {
+    offset,
+    header,
+    mainDataBegin: mainDataBegin(bytes, at, header),
+    bytes: bytes.subarray(at, at + header.sizeBytes),
+  };
+}
+
+/** The frames of `bytes`, which must hold frames only (see `stripTags`). Throws `FrameError` at the first thing that is none. */
+export function* walkFrames(bytes: Uint8Array): Generator<Frame, void> {
+  for (let at = 0; at < bytes.length;) {
+    const frame = frameAt(bytes, at, at);
+    if (!frame) throw new FrameError('cut_frame', at);
+    yield frame;
+    at += frame.bytes.length;
+  }
+}
+
+/** `walkFrames` over chunks of any sizes, holding at most one chunk and one frame. */
+export async function* walkFrameChunks(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Frame, void> {
+  let rest: Uint8Array = new Uint8Array(0);
+  let offset = 0;
+  for await (const chunk of chunks) {
+    const bytes = rest.length ? Buffer.concat([rest, chunk]) : chunk;
+    let at = 0;
+    for (let frame = frameAt(bytes, at, offset); frame; frame = frameAt(bytes, at, offset)) {
+      yield frame;
+      at += frame.bytes.length;
+      offset += frame.bytes.length;
+    }
+    rest = bytes.subarray(at);
+  }
+  if (rest.length) throw new FrameError('cut_frame', offset);
+}

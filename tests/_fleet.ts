@@ -1,0 +1,136 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startFleet, type Fleet, type FleetOptions } from '@longwave/fleet';
+import { createAccount, openOperator, type Account, type Operator } from '@longwave/local/job/operator';
+import { createRestClient, uploadFile, type RestClient } from '@longwave/local/job/rest-client';
+import { until } from '@longwave/local/job/until';
+
+const root = path.resolve(import.meta.dirname, '..');
+export const samples = {
+  episode: path.join(root, 'deploy/local/samples/episode.mp3'),
+  ad: path.join(root, 'deploy/local/samples/ad.ogg'),
+  cover: path.join(root, 'deploy/local/samples/cover.jpg'),
+};
+
+export interface TestFleet extends AsyncDisposable {
+  readonly fleet: Fleet;
+  readonly operator: Operator;
+  /** A folder for this test's own files; removed at the end. */
+  readonly folder: string;
+}
+
+/** A whole fleet of real processes on fresh data. */
+export async function startTestFleet(options: Partial<FleetOptions> = {}): Promise<TestFleet> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'longwave-test-'));
+  const fleet = await startFleet({ dataFolder: path.join(folder, 'data'), ports: 'free', mode: 'fast', ...options });
+  const operator = openOperator(fleet);
+  return {
+    fleet,
+    operator,
+    folder,
+    [Symbol.asyncDispose]: async () => {
+      operator.close();
+      await fleet.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs ffmpeg; throws its message. */
+export function ffmpeg(...args: string[]): void {
+  const { status, stderr } = spawnSync('ffmpeg', ['-hide_banner', '-nostdin', '-y', '-loglevel', 'error', ...args], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
+}
+
+/** Speech-like noise of a length, in the format of the file's name. */
+export function makeAudio(file: string, seconds: number): string {
+  ffmpeg(
+    '-f',
+    'lavfi',
+    '-i',
+    `anoisesrc=color=pink:sample_rate=48000:duration=${seconds}:seed=7,tremolo=f=4:d=0.8`,
+    '-ac',
+    '2',
+    file,
+  );
+  return file;
+}
+
+export interface ProductionView {
+  readonly id: string;
+  readonly state: string;
+  readonly files: readonly {
+    readonly role: string;
+    readonly sha256: string;
+    readonly size: number;
+    readonly url: string;
+    readonly duration_ms?: number;
+  }[];
+  readonly audio_duration_ms?: number;
+  readonly problem?: { readonly code: string; readonly detail: string };
+}
+
+export interface Podcaster {
+  readonly account: Account;
+  readonly rest: RestClient;
+  readonly podcastId: string;
+  readonly feedUrl: string;
+  newEpisode(title: string): Promise<string>;
+  /** Uploads a file and creates a production of a new episode. */
+  newProduction(
+    file: string,
+    title?: string,
+  ): Promise<{ readonly productionId: string; readonly episodeId: string; readonly fileUrl: string }>;
+  /** Waits until the production is in one of the states. */
+  state(productionId: string, ...states: string[]): Promise<ProductionView>;
+}
+
+/** An account with a published podcast, made through the API like any client's. */
+export async function createPodcaster({ fleet, operator }: TestFleet, plan?: string): Promise<Podcaster> {
+  const account = await createAccount(operator, plan);
+  const rest = createRestClient(fleet.urls.base, account.apiKey);
+  const podcast = await rest.post<{ id: string; feed_url: string }>('/podcasts', {
+    title: 'Harbour Light',
+    language: 'en',
+    description: 'd',
+    author: 'a',
+    categories: ['Arts'],
+  });
+  await rest.put(`/podcasts/${podcast.id}`, { artwork_url: (await uploadFile(rest, samples.cover)).fileUrl });
+  await rest.post(`/podcasts/${podcast.id}/publish`);
+  const newEpisode = async (title: string) =>
+    (await rest.post<{ id: string }>(`/podcasts/${podcast.id}/episodes`, { title })).id;
+  return {
+    account,
+    rest,
+    podcastId: podcast.id,
+    feedUrl: podcast.feed_url,
+    newEpisode,
+    async newProduction(file, title = 'Episode') {
+      const episodeId = await newEpisode(title);
+      const { fileUrl } = await uploadFile(rest, file);
+      const { id } = await rest.post<{ id: string }>('/productions', { episode_id: episodeId, file_url: fileUrl });
+      return { productionId: id, episodeId, fileUrl };
+    },
+    state: (productionId, ...states) =>
+      until(`production ${states.join(' or ')}`, 120_000, async () => {
+        const production = await rest.get<ProductionView>(`/productions/${productionId}`);
+        return states.includes(production.state) ? production : undefined;
+      }),
+  };
+}
+
+/** Downloads of a podcast over the last days, as the API says. */
+export async function countedDownloads({ rest, podcastId }: Podcaster): Promise<number> {
+  const { objects } = await rest.get<{ objects: readonly { downloads: number }[] }>(
+    `/podcasts/${podcastId}/analytics?days_offset=2&granularity=day`,
+  );
+  return objects.reduce((sum, day) => sum + day.downloads, 0);
+}
+
+export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');

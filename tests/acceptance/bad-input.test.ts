@@ -1,0 +1,131 @@
+import { truncateSync, writeFileSync, readFileSync, copyFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@longwave/local/job/until';
+import { createObjectStore } from '@longwave/object-store';
+import pg from 'pg';
+import { createPodcaster, makeAudio, samples, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+
+let world: TestFleet;
+let podcaster: Podcaster;
+beforeAll(async () => {
+  world = await startTestFleet({ services: ['auth-server', 'management', 'encoder', 'rest-gateway'] });
+  podcaster = await createPodcaster(world);
+});
+afterAll(async () => world[Symbol.asyncDispose]());
+
+async function encodingBalance(workspaceId: string): Promise<{ reserved: number; used: number }> {
+  const client = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      'select sum(reserved_ms)::int as reserved, sum(used_ms)::int as used from product.encoding_balance where workspace_id = $1',
+      [workspaceId],
+    );
+    return rows[0] as { reserved: number; used: number };
+  } finally {
+    await client.end();
+  }
+}
+
+const inputs: Readonly<Record<string, { readonly code: RegExp; readonly make: (folder: string) => string }>> = {
+  'an empty file': {
+    code: /^media_empty$/,
+    make: (folder) => {
+      const file = path.join(folder, 'empty.mp3');
+      writeFileSync(file, '');
+      return file;
+    },
+  },
+  'a text that calls itself mp3': {
+    code: /^media_not_audio$/,
+    make: (folder) => {
+      const file = path.join(folder, 'letter.mp3');
+      writeFileSync(file, 'Dear listeners,\n'.repeat(5000));
+      return file;
+    },
+  },
+  'a picture that calls itself mp3': {
+    code: /^media_not_audio$/,
+    make: (folder) => {
+      const file = path.join(folder, 'picture.mp3');
+      copyFileSync(samples.cover, file);
+      return file;
+    },
+  },
+  'a truncated wav': {
+    code: /^media_truncated$/,
+    make: (folder) => {
+      const file = makeAudio(path.join(folder, 'cut.wav'), 20);
+      truncateSync(file, Math.floor(readFileSync(file).length / 3));
+      return file;
+    },
+  },
+  'a truncated m4a': {
+    code: /^media_(truncated|not_audio)$/,
+    make: (folder) => {
+      const file = makeAudio(path.join(folder, 'cut.m4a'), 20);
+      truncateSync(file, Math.floor(readFileSync(file).length / 2));
+      return file;
+    },
+  },
+};
+
+test.each(Object.entries(inputs))(
+  '%s ends in error with a finding in words, its time returned and nothing left in the store',
+  async (_name, { code, make }) => {
+    const { productionId, fileUrl } = await podcaster.newProduction(make(world.folder));
+    const before = await encodingBalance(podcaster.account.workspaceId);
+    await podcaster.rest.post(`/productions/${productionId}/start`);
+    const production = await podcaster.state(productionId, 'error', 'encoded');
+    expect(production.state).toBe('error');
+    expect(production.problem!.code).toMatch(code);
+    expect(production.problem!.detail.length).toBeGreaterThan(10);
+    expect(production.files).toEqual([]);
+    expect(await encodingBalance(podcaster.account.workspaceId)).toEqual({ reserved: 0, used: before.used ?? 0 });
+    const uploadId = /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)![1]!;
+    const store = createObjectStore(world.fleet.objectStore);
+    await until('the source to be removed', 20_000, async () => {
+      for await (const object of store.list(`uploads/${uploadId}/`)) if (object) return undefined;
+      return true;
+    });
+    for await (const object of store.list('media/')) throw new Error(`left over: ${object.key}`);
+  },
+);
+
+test('a file of another size than announced is refused with both sizes named', async () => {
+  const episodeId = await podcaster.newEpisode('Size');
+  const grant = await podcaster.rest.post<{ upload_url: string; file_url: string; content_type: string }>('/uploads', {
+    filename: 'a.mp3',
+    filesize: 1000,
+  });
+  const bytes = readFileSync(samples.episode);
+  await fetch(grant.upload_url, { method: 'PUT', body: bytes, headers: { 'content-type': grant.content_type } });
+  const { id } = await podcaster.rest.post<{ id: string }>('/productions', {
+    episode_id: episodeId,
+    file_url: grant.file_url,
+  });
+  await podcaster.rest.post(`/productions/${id}/start`);
+  const production = await podcaster.state(id, 'error', 'encoded');
+  expect(production.problem).toMatchObject({
+    code: 'media_size_mismatch',
+    detail: expect.stringMatching(/1000|1,000/),
+  });
+});
+
+test('twenty starts at once give one encoding', async () => {
+  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'twenty.mp3'), 20));
+  const answers = await Promise.allSettled(
+    Array.from({ length: 20 }, () => podcaster.rest.post<{ state: string }>(`/productions/${productionId}/start`)),
+  );
+  expect(answers.filter(({ status }) => status === 'rejected')).toEqual([]);
+  await podcaster.state(productionId, 'encoded');
+  const client = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
+  await client.connect();
+  const { rows } = await client.query(
+    'select count(*)::int as jobs, max(attempt) as attempts from product.job where subject_id = $1',
+    [productionId],
+  );
+  await client.end();
+  expect(rows[0]).toEqual({ jobs: 1, attempts: 1 });
+});

@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { bookCampaign, publishPlan, type Booking } from '@longwave/local/job/book-campaign';
+import { download } from '@longwave/local/job/check-delivery';
+import { checkFeed } from '@longwave/local/job/check-feed';
+import { uploadFile } from '@longwave/local/job/rest-client';
+import { until } from '@longwave/local/job/until';
+import type { FleetService } from '@longwave/fleet';
+import pg from 'pg';
+import {
+  countedDownloads,
+  createPodcaster,
+  makeAudio,
+  samples,
+  sha256,
+  startTestFleet,
+  type Podcaster,
+  type TestFleet,
+} from '../_fleet.ts';
+
+let world: TestFleet;
+let podcaster: Podcaster;
+let booking: Booking;
+let enclosureUrl: string;
+let database: pg.Client;
+
+beforeAll(async () => {
+  world = await startTestFleet({ env: { management: { JOB_LEASE_MS: '10000' } }, mode: 'durable' });
+  database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
+  await database.connect();
+  podcaster = await createPodcaster(world);
+  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'first.wav'), 90), 'First');
+  await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
+  const ad = await uploadFile(podcaster.rest, samples.ad);
+  booking = await bookCampaign(world.operator, podcaster.account.workspaceId, {
+    adUploadId: /upl_[0-9a-z]{26}/.exec(ad.fileUrl)![0],
+    podcastId: podcaster.podcastId,
+    goal: 1000,
+  });
+  await publishPlan(world.operator, podcaster.account.workspaceId);
+  enclosureUrl = (await until('the feed', 60_000, () => checkFeed(podcaster.feedUrl))).enclosureUrl;
+});
+afterAll(async () => {
+  await database?.end();
+  await world[Symbol.asyncDispose]();
+});
+
+/** kill -9, then wait until its supervisor has it serving again. */
+async function killAndWait(name: FleetService): Promise<void> {
+  const service = world.fleet.services[name];
+  const before = service.pid;
+  service.kill('SIGKILL');
+  await until(`${name} to come back`, 30_000, async () =>
+    service.pid !== before && service.pid !== undefined ? true : undefined,
+  );
+  await service.ready();
+}
+
+const versionOf = async (id: string) =>
+  (await database.query('select version, lifecycle_state from product.resource where id = $1', [id])).rows[0] as {
+    version: number;
+    lifecycle_state: string;
+  };
+
+const counted = async () => ({
+  downloads: await countedDownloads(podcaster),
+  ads: await world.operator.adsDelivered(podcaster.account.workspaceId, booking.lineItemId),
+});
+
+/** Waits for the expected count, then makes sure that it stays when everything published so far has been consumed. */
+async function expectCounted(expected: { downloads: number; ads: number }): Promise<void> {
+  let last: unknown;
+  await until(`counting ${JSON.stringify(expected)}`, 60_000, async () => {
+    last = await counted();
+    return JSON.stringify(last) === JSON.stringify(expected) ? true : undefined;
+  }).catch((error: Error) => {
+    throw new Error(`${error.message}; the last answer was ${JSON.stringify(last)}`);
+  });
+}
+
+test('an encoder killed in mid-encode: another takes the job when the lease ends, and the production has one result', async () => {
+  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'long.wav'), 400), 'Long');
+  await podcaster.rest.post(`/productions/${productionId}/start`);
+  await until('the encoding to be under way', 60_000, async () => {
+    const { progress } = await podcaster.rest.get<{ progress?: number }>(`/productions/${productionId}`);
+    return progress !== undefined && progress > 0.05 ? true : undefined;
+  });
+  await killAndWait('encoder');
+  const production = await podcaster.state(productionId, 'encoded', 'error');
+  expect(production.problem).toBeUndefined();
+  expect(await versionOf(productionId)).toEqual({ version: 3, lifecycle_state: 'encoded' });
+  const { rows } = await database.query('select state, attempt from product.job where subject_id = $1', [productionId]);
+  expect(rows).toEqual([{ state: 'done', attempt: 2 }]);
+});
+
+test('management killed between acceptance and relay: what was accepted is published after the restart, once', async () => {
+  const episodeId = await podcaster.newEpisode('Before');
+  // Holding the relay's own lock keeps everything accepted from here on in the outbox.
+  const lock = `7241563, hashtext('product')`;
+  await database.query(
+    "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = 7241563 and objid::int4 = hashtext('product') and pid <> pg_backend_pid()",
+  );
+  await until('the relay lock', 10_000, async () =>
+    (await database.query(`select pg_try_advisory_lock(${lock}) as held`)).rows[0].held ? true : undefined,
+  );
+  await podcaster.rest.put(`/episodes/${episodeId}`, { title: 'After' });
+  const unpublished = await database.query(
+    'select count(*)::int as n from product.outbox where key = $1 and published_at is null',
+    [episodeId],
+  );
+  expect(unpublished.rows[0].n).toBeGreaterThanOrEqual(1);
+  world.fleet.services.management.kill('SIGKILL');
+  await database.query(`select pg_advisory_unlock(${lock})`);
+  await until('the event to be published', 40_000, async () => {
+    const { rows } = await database.query(
+      'select count(*)::int as n from product.outbox where key = $1 and published_at is null',
+      [episodeId],
+    );
+    return rows[0].n === 0 ? true : undefined;
+  });
+  await until('the projection to have it', 20_000, async () => {
+    const { rows } = await database.query('select * from delivery.episode where id = $1', [episodeId]);
+    return JSON.stringify(rows).includes('After') ? true : undefined;
+  });
+  expect(await versionOf(episodeId)).toMatchObject({ version: 2 });
+  await world.fleet.services.management.ready();
+});
+
+/** Reads a media URL slowly until `stopAt` bytes or until the connection breaks; answers what arrived. */
+function readSome(url: string, from: number, stopAt: number, onBytes: (total: number) => void): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let total = 0;
+    const request = http.get(
+      url,
+      { headers: { 'user-agent': 'Overcast/3.0', ...(from > 0 && { range: `bytes=${from}-` }) } },
+      (response) => {
+        response.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          total += chunk.length;
+          onBytes(total);
+          if (total >= stopAt) response.destroy();
+        });
+        response.on('error', () => undefined);
+        response.on('close', () => resolve(Buffer.concat(chunks)));
+      },
+    );
+    request.on('error', () => resolve(Buffer.concat(chunks)));
+  });
+}
+
+test('public-delivery killed in mid-download: the listener resumes the same bytes; one download and one ad are counted', async () => {
+  await expectCounted({ downloads: 0, ads: 0 });
+  const redirect = await fetch(enclosureUrl, { redirect: 'manual', headers: { 'user-agent': 'Overcast/3.0' } });
+  const url = redirect.headers.get('location')!;
+  const head = await fetch(url, { method: 'HEAD', headers: { 'user-agent': 'Overcast/3.0' } });
+  const total = Number(head.headers.get('content-length'));
+  let killed = false;
+  const first = await readSome(url, 0, Math.floor(total * 0.6), (bytes) => {
+    if (!killed && bytes > total * 0.4) {
+      killed = true;
+      world.fleet.services['public-delivery'].kill('SIGKILL');
+    }
+  });
+  expect(killed).toBe(true);
+  await until(
+    'public-delivery to come back',
+    30_000,
+    async () => (await fetch(url, { method: 'HEAD' }).catch(() => undefined))?.ok || undefined,
+  );
+  const rest = await readSome(url, first.length, Infinity, () => undefined);
+  const whole = Buffer.concat([first, rest]);
+  expect(whole.length).toBe(total);
+  const reference = Buffer.from(await (await fetch(url, { headers: { 'user-agent': 'Overcast/3.0' } })).arrayBuffer());
+  expect(sha256(whole)).toBe(sha256(reference));
+  await expectCounted({ downloads: 1, ads: 1 });
+});
+
+test('the sink killed again and again in mid-batch: every download and every ad is counted exactly once', async () => {
+  const before = await counted();
+  const listeners = 60;
+  let sent = 0;
+  const listen = async () => {
+    while (sent < listeners) {
+      const agent = `AntennaPod/9.${sent++}`;
+      const response = await fetch(enclosureUrl, { headers: { 'user-agent': agent } });
+      await response.arrayBuffer();
+    }
+  };
+  const kills = (async () => {
+    for (let i = 0; i < 4; i++) {
+      await until('some facts', 30_000, async () => (sent >= (i + 1) * 12 ? true : undefined));
+      await killAndWait('analytics-sink');
+    }
+  })();
+  await Promise.all([listen(), listen(), listen(), kills]);
+  await expectCounted({ downloads: before.downloads + listeners, ads: before.ads + listeners });
+});
+
+test('internal-serving down or slower than its deadline: clean content, in time, with the reason in the log', async () => {
+  const clean = async (agent: string) => {
+    const started = performance.now();
+    const redirect = await fetch(enclosureUrl, { redirect: 'manual', headers: { 'user-agent': agent } });
+    const ms = performance.now() - started;
+    const body = Buffer.from(
+      await (await fetch(redirect.headers.get('location')!, { headers: { 'user-agent': agent } })).arrayBuffer(),
+    );
+    return { ms, bytes: body.length };
+  };
+  const withAd = (await download(enclosureUrl)).bytes.length;
+  const serving = world.fleet.services['internal-serving'];
+  process.kill(serving.pid!, 'SIGSTOP');
+  const slow = await clean('Castro/1');
+  process.kill(serving.pid!, 'SIGCONT');
+  expect(slow.bytes).toBeLessThan(withAd - booking.ad.size_bytes / 2);
+  expect(slow.ms).toBeLessThan(5_000);
+  await serving.stop();
+  const down = await clean('Castro/2');
+  expect(down.bytes).toBe(slow.bytes);
+  const log = readFileSync(path.join(world.fleet.logsFolder, 'public-delivery.log'), 'utf8');
+  expect(log).toMatch(/decision\.unavailable/);
+});

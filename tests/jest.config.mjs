@@ -1,0 +1,9 @@
+import preset from '../jest.preset.mjs';
+
+/** Whole fleets: one file at a time, minutes allowed. */
+export default {
+  ...preset(import.meta.dirname),
+  testMatch: ['<rootDir>/**/*.test.ts'],
+  testTimeout: 300_000,
+  maxWorkers: 1,
+};
