@@ -1,7 +1,9 @@
+import path from 'node:path';
+import type { FleetAccess } from '@longwave/fleet';
 import { bookCampaign, publishPlan } from './job/book-campaign.ts';
 import { checkFeed } from './job/check-feed.ts';
 import { checkRanges, dissect, download, sha256 } from './job/check-delivery.ts';
-import type { JobReporter, JobResult, JobTarget } from './job/job-result.ts';
+import type { JobReporter, JobResult } from './job/job-result.ts';
 import { createAccount, openOperator, type Account } from './job/operator.ts';
 import { createRestClient, uploadFile, type RestClient } from './job/rest-client.ts';
 import { until } from './job/until.ts';
@@ -51,15 +53,15 @@ async function encode(
  * not hold; `ok` is true only when all held.
  */
 export async function runJob(options: {
-  readonly target: JobTarget;
+  readonly fleet: FleetAccess;
   readonly audio: string;
   readonly ad: string;
-  readonly artwork: string;
+  readonly artwork?: string;
   readonly report: JobReporter;
 }): Promise<JobResult> {
-  const { target, report } = options;
+  const { fleet, report, artwork = path.join(import.meta.dirname, 'samples/cover.jpg') } = options;
   const result: JobResult = { ok: false, steps: [] };
-  const operator = openOperator(target);
+  const operator = openOperator(fleet);
   const step = async (name: string, run: (progress: (fraction: number) => void) => Promise<string>) => {
     const started = performance.now();
     const ms = () => Math.round(performance.now() - started);
@@ -82,7 +84,7 @@ export async function runJob(options: {
 
     await step('account with an API key', async () => {
       account = await createAccount(operator);
-      rest = createRestClient(target.baseUrl, account.apiKey);
+      rest = createRestClient(fleet.urls.base, account.apiKey);
       return account.accountId;
     });
     await step('podcast with artwork, published', async () => {
@@ -94,8 +96,8 @@ export async function runJob(options: {
         categories: ['Society & Culture > Places & Travel'],
         explicit: false,
       });
-      const artwork = await uploadFile(rest, options.artwork);
-      await rest.put(`/podcasts/${podcast.id}`, { artwork_url: artwork.fileUrl });
+      const cover = await uploadFile(rest, artwork);
+      await rest.put(`/podcasts/${podcast.id}`, { artwork_url: cover.fileUrl });
       await rest.post(`/podcasts/${podcast.id}/publish`);
       ids.podcast = result.podcast_id = podcast.id;
       result.feed_url = podcast.feed_url;

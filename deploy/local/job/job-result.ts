@@ -32,17 +32,6 @@ export interface JobResult {
   analytics?: { readonly downloads: number; readonly ads_delivered: number };
 }
 
-/** Where the fleet answers, and the operator's identity for its private side. */
-export interface JobTarget {
-  readonly baseUrl: string;
-  readonly mediaUrl: string;
-  readonly managementAddress: string;
-  readonly authServerAddress: string;
-  readonly analyticsSinkAddress: string;
-  readonly internalServingAddress: string;
-  readonly operator: { readonly ca: string; readonly cert: string; readonly key: string };
-}
-
 /** Shows progress to whoever watches. `step` runs one step and shows its result (what `run` answers) and time. */
 export interface JobReporter {
   step(name: string, run: (progress: (fraction: number) => void) => Promise<string>): Promise<void>;

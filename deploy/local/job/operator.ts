@@ -6,23 +6,23 @@ import { CommandServiceService } from '@longwave/rpc/command';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { ResourceView } from '@longwave/events';
-import type { JobTarget } from './job-result.ts';
+import type { FleetAccess } from '@longwave/fleet';
 import { until } from './until.ts';
 
 /** The operator's side: commands and queries over the private network, with the operator's certificate. */
-export function openOperator(target: JobTarget) {
-  const tls = readTls(target.operator);
+export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>) {
+  const tls = readTls(fleet.operator);
   const channels = new Map<ServiceName, ReturnType<typeof openChannel>>();
   const channel = (service: ServiceName, address: string) => {
     const open = channels.get(service) ?? openChannel(address, service, tls);
     channels.set(service, open);
     return open;
   };
-  const identity = channel('auth-server', target.authServerAddress).client(CommandServiceService);
-  const product = channel('management', target.managementAddress).client(CommandServiceService);
-  const resources = channel('management', target.managementAddress).client(ResourceServiceService);
-  const audience = channel('analytics-sink', target.analyticsSinkAddress).client(AudienceServiceService);
-  const serving = channel('internal-serving', target.internalServingAddress).client(ServingServiceService);
+  const identity = channel('auth-server', fleet.addresses['auth-server']).client(CommandServiceService);
+  const product = channel('management', fleet.addresses.management).client(CommandServiceService);
+  const resources = channel('management', fleet.addresses.management).client(ResourceServiceService);
+  const audience = channel('analytics-sink', fleet.addresses['analytics-sink']).client(AudienceServiceService);
+  const serving = channel('internal-serving', fleet.addresses['internal-serving']).client(ServingServiceService);
 
   const send =
     (client: typeof product) =>

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { createEventBus, type EventBusConfig, type Subscription } from '@longwave/event-bus';
+import { topics } from '@longwave/events';
+import { createObjectStore } from '@longwave/object-store';
+import { createPool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { readTls, serveRpc } from '@longwave/rpc';
+import type { Logger, RunningApp } from '@longwave/service-kit';
+import { Redis } from 'ioredis';
+import type { ServingConfig } from './config.ts';
+import { createDecidePlay } from './decisions/decide-play.ts';
+import { countGoalSlots } from './decisions/decision-table.ts';
+import { createGoalGuard } from './goals/goal-guard.ts';
+import { createCurrentPlans } from './plans/current-plans.ts';
+import { createPlanFollower, planFollowerGroup } from './plans/follow-plans.ts';
+import { repeat } from './repeat.ts';
+import { servingServices } from './server.ts';
+
+/** How often every node looks for new plans and mends its counters. */
+const refreshMs = 1_000;
+/** A Redis that needs longer is treated as down: line items with goals then wait. */
+const goalsTimeoutMs = 100;
+
+export interface ServingApp extends RunningApp {
+  readonly grpcPort: number;
+}
+
+/** Builds and starts internal-serving. It starts without Redis and object store too, and uses them when they come. */
+export async function createApp(
+  config: ServingConfig,
+  logger: Logger,
+  overrides: { readonly clock?: () => Date } = {},
+): Promise<ServingApp> {
+  const clock = overrides.clock ?? (() => new Date());
+  const reasonOf = (event: string) => (error: unknown) => logger.warn({ reason: (error as Error).message }, event);
+  await using stack = new AsyncDisposableStack();
+  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
+  const pool = createPool(config.DATABASE_URL, 'serving', { name: 'internal-serving', max: 20 });
+  stack.defer(() => pool.end());
+  const redis = new Redis(config.REDIS_URL, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    connectTimeout: 2_000,
+    commandTimeout: goalsTimeoutMs,
+    retryStrategy: (times) => Math.min(times * 50, 1_000),
+  });
+  redis.on('error', reasonOf('redis.unavailable'));
+  stack.defer(() => redis.disconnect());
+  const store = createObjectStore({
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    bucket: config.S3_BUCKET,
+    accessKey: config.S3_ACCESS_KEY,
+    secretKey: config.S3_SECRET_KEY,
+  });
+  const bus = stack.use(createEventBus(busOf(config, logger)));
+
+  const plans = createCurrentPlans(pool, store, clock, logger);
+  const goals = createGoalGuard(redis, (lineItemIds) => countGoalSlots(pool, lineItemIds), logger);
+  const recounting = stack.use(
+    repeat(
+      refreshMs,
+      async () => {
+        if (redis.status === 'ready') await goals.recount(plans.listGoals());
+      },
+      reasonOf('goals.recount_failed'),
+    ),
+  );
+  redis.on('ready', () => recounting.wake());
+  const refreshing = stack.use(
+    repeat(
+      refreshMs,
+      async () => {
+        if (await plans.refresh()) recounting.wake();
+      },
+      reasonOf('plans.refresh_failed'),
+    ),
+  );
+
+  const handle = createPlanFollower(pool, () => refreshing.wake());
+  let subscription: Subscription | undefined;
+  stack.use(
+    repeat(
+      refreshMs,
+      async () => {
+        subscription ??= await bus.subscribe({ topic: topics.product, group: planFollowerGroup, handle });
+      },
+      reasonOf('plans.follow_failed'),
+    ),
+  );
+
+  const server = await serveRpc({
+    listen: config.GRPC_LISTEN,
+    tls,
+    services: servingServices(createDecidePlay({ pool, plans, goals, newAttempt: randomUUID, logger })),
+    onError: (error, method) => {
+      if (error instanceof Problem) logger.warn({ method, reason: error.message }, 'rpc.refused');
+      else logger.error({ err: error, method }, 'rpc.failed');
+    },
+  });
+  stack.defer(() => server.close());
+
+  const owned = stack.move();
+  return {
+    grpcPort: server.port,
+    readiness: {
+      postgres: async () => (await pool.query('select 1')).rowCount === 1,
+      plans: async () => plans.isReady(),
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function busOf(config: ServingConfig, logger: Logger): EventBusConfig {
+  return config.KAFKA_BROKERS
+    ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: 'internal-serving', logger }
+    : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: 'internal-serving', logger };
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import type { Decision } from '@longwave/ad-decision';
+import { idFromBytes } from '@longwave/ids';
+import type { DecideResponse } from '@longwave/rpc/serving';
+import canonicalize from 'canonicalize';
+import type { CurrentPlan } from '../plans/current-plans.ts';
+import type { PlayRequest } from './play-request.ts';
+
+/** The answer as it is stored. */
+export interface StoredAnswer {
+  readonly decision_id: string;
+  readonly serving_plan_id: string;
+  readonly picks: readonly {
+    readonly break_key: string;
+    readonly slot: number;
+    readonly serving_id: string;
+    readonly campaign_id: string;
+    readonly line_item_id: string;
+    readonly creative_id: string;
+    readonly segment_digest: string;
+    readonly size_bytes: number;
+    readonly duration_ms: number;
+  }[];
+  readonly no_ad_reason: string;
+}
+
+/** Follows from decision and slot alone, so that every node and every retry names the same serving. */
+function servingIdOf(decisionId: string, breakKey: string, slot: number): string {
+  const hash = createHash('sha256').update(`${decisionId}\n${breakKey}\n${slot}`).digest();
+  return idFromBytes('srv', hash.subarray(0, 16));
+}
+
+/** The answer to store and give. */
+export function answerOf({ context }: PlayRequest, plan: CurrentPlan | undefined, decision: Decision): StoredAnswer {
+  return {
+    decision_id: context.decisionId,
+    serving_plan_id: plan?.servingPlanId ?? '',
+    picks: decision.picks.map((pick) => ({
+      break_key: pick.breakKey,
+      slot: pick.slot,
+      serving_id: servingIdOf(context.decisionId, pick.breakKey, pick.slot),
+      campaign_id: pick.campaignId,
+      line_item_id: pick.lineItemId,
+      creative_id: pick.creativeId,
+      segment_digest: pick.segmentDigest,
+      size_bytes: pick.sizeBytes,
+      duration_ms: pick.durationMs,
+    })),
+    no_ad_reason: decision.noAdReason ?? '',
+  };
+}
+
+/** The decision trace (design: commands.md §6) without what the answer already holds. No listener key, only whether there was one. */
+export function traceOf(
+  request: PlayRequest,
+  plan: CurrentPlan | undefined,
+  decision: Decision,
+  answer: StoredAnswer,
+): unknown {
+  const { podcastId, episodeId, country, streamFormat, breaks } = request.context;
+  return {
+    index_version: plan?.digest ?? null,
+    request_class: {
+      podcast_id: podcastId,
+      episode_id: episodeId,
+      country,
+      stream_format: streamFormat,
+      listener_bucket: request.hasListener ? 'present' : 'absent',
+      breaks: breaks.map((one) => ({
+        key: one.key,
+        position: one.position,
+        max_slots: one.maxSlots,
+        max_duration_ms: one.maxDurationMs,
+      })),
+    },
+    stages: decision.stages.map((stage) => ({
+      break_key: stage.breakKey,
+      name: stage.name,
+      in: stage.in,
+      out: stage.out,
+      dropped_by: stage.droppedBy,
+    })),
+    candidates: decision.candidates.map((one) => ({
+      break_key: one.breakKey,
+      line_item_id: one.lineItemId,
+      verdict: one.verdict,
+      codes: one.codes,
+      tier: one.tier,
+      rank: one.rank ?? null,
+    })),
+    input_digest: request.digest,
+    output_digest: createHash('sha256').update(canonicalize(answer)!).digest('hex'),
+  };
+}
+
+/** The stored answer on the wire. */
+export function renderAnswer(answer: StoredAnswer): DecideResponse {
+  return {
+    decisionId: answer.decision_id,
+    servingPlanId: answer.serving_plan_id,
+    picks: answer.picks.map((pick) => ({
+      breakKey: pick.break_key,
+      slot: pick.slot,
+      servingId: pick.serving_id,
+      campaignId: pick.campaign_id,
+      lineItemId: pick.line_item_id,
+      creativeId: pick.creative_id,
+      segmentDigest: pick.segment_digest,
+      sizeBytes: BigInt(pick.size_bytes),
+      durationMs: BigInt(pick.duration_ms),
+    })),
+    noAdReason: answer.no_ad_reason,
+  };
+}

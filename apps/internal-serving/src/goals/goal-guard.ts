@@ -1,0 +1,124 @@
+import type { Logger } from '@longwave/service-kit';
+import type { Redis } from 'ioredis';
+import { raiseScript, releaseScript, reserveScript } from './goal-scripts.ts';
+
+/** A line item that may take so many slots in all. */
+export interface Goal {
+  readonly lineItemId: string;
+  readonly endsAtMs: number;
+}
+
+export interface WantedSlots {
+  readonly lineItemId: string;
+  readonly slots: number;
+  readonly goalQuantity: number;
+}
+
+/** A slot that is counted, and by which attempt of its decision. */
+export interface CountedSlot {
+  readonly lineItemId: string;
+  readonly attempt: string;
+}
+
+export type Reservation =
+  | { readonly kind: 'counted'; readonly slots: readonly CountedSlot[] }
+  /** Nothing was counted; for each line item in question the slots that this decision may have. */
+  | { readonly kind: 'refused'; readonly slotsMax: ReadonlyMap<string, number> }
+  | { readonly kind: 'unavailable' };
+
+/** Retries of a decision come within this time; a later one counts anew and gives back what is too much. */
+const markerLifeMs = 3_600_000;
+/** Counters outlive their line item's window, for late plays and extended windows. */
+const counterLifeMs = 7 * 86_400_000;
+const batchSize = 500;
+
+const counterKey = (lineItemId: string) => `goal:${lineItemId}`;
+const markerKey = (lineItemId: string, decisionId: string) => `goal:${lineItemId}:${decisionId}`;
+
+export interface GoalGuard {
+  /** Slots that the line item may still have as far as this node knows; 0 while its counter cannot be trusted. */
+  room(lineItemId: string): number;
+  /** Counts the slots of one decision, all or nothing, once for all attempts. Never rejects. */
+  reserve(decisionId: string, attempt: string, wanted: readonly WantedSlots[]): Promise<Reservation>;
+  /** Gives back what this very attempt counted. */
+  release(decisionId: string, slots: readonly CountedSlot[]): Promise<void>;
+  /** Lifts the counters of line items that are not trusted to what the stored decisions say, and trusts them. */
+  recount(goals: readonly Goal[]): Promise<void>;
+}
+
+/**
+ * Counts decided slots of goals in Redis, so that all nodes together never decide more than a goal. Counters that may have lost
+ * something (a new connection, a missing key) are raised to the count in Postgres before they are used again; until then, and
+ * while Redis does not answer, line items with goals do not serve.
+ * @param countStored slots per line item in the stored decisions
+ */
+export function createGoalGuard(
+  redis: Redis,
+  countStored: (lineItemIds: readonly string[]) => Promise<ReadonlyMap<string, number>>,
+  logger: Logger,
+): GoalGuard {
+  const trusted = new Set<string>();
+  const full = new Map<string, number>();
+  let connection = 0;
+  const distrustAll = () => {
+    connection++;
+    trusted.clear();
+  };
+  redis.on('close', distrustAll);
+
+  function readWords(words: readonly string[], wanted: readonly WantedSlots[], attempt: string): Reservation {
+    const slotsMax = new Map<string, number>();
+    const slots: CountedSlot[] = [];
+    wanted.forEach(({ lineItemId, slots: count }, at) => {
+      const [word = 'uncounted', detail = ''] = (words[at] ?? '').split(' ');
+      if (word === 'counted' || word === 'held') {
+        const by = word === 'held' ? detail : attempt;
+        for (let slot = 0; slot < count; slot++) slots.push({ lineItemId, attempt: by });
+        return;
+      }
+      slotsMax.set(lineItemId, Number(detail));
+      if (word === 'full') full.set(lineItemId, Number(detail));
+      if (word === 'uncounted') trusted.delete(lineItemId);
+    });
+    return slotsMax.size > 0 ? { kind: 'refused', slotsMax } : { kind: 'counted', slots };
+  }
+
+  return {
+    room: (lineItemId) => (trusted.has(lineItemId) ? (full.get(lineItemId) ?? Infinity) : 0),
+
+    async reserve(decisionId, attempt, wanted) {
+      const keys = wanted.flatMap(({ lineItemId }) => [counterKey(lineItemId), markerKey(lineItemId, decisionId)]);
+      const numbers = wanted.flatMap(({ slots, goalQuantity }) => [slots, goalQuantity]);
+      try {
+        const words = await redis.eval(reserveScript, keys.length, ...keys, attempt, markerLifeMs, ...numbers);
+        return readWords(words as string[], wanted, attempt);
+      } catch (error) {
+        distrustAll();
+        logger.warn({ reason: (error as Error).message }, 'goals.unavailable');
+        return { kind: 'unavailable' };
+      }
+    },
+
+    async release(decisionId, slots) {
+      for (const { lineItemId, attempt } of new Map(slots.map((slot) => [slot.lineItemId, slot])).values()) {
+        const keys = [counterKey(lineItemId), markerKey(lineItemId, decisionId)];
+        await redis.eval(releaseScript, keys.length, ...keys, attempt);
+      }
+    },
+
+    async recount(goals) {
+      full.clear();
+      const started = connection;
+      const untrusted = goals.filter((goal) => !trusted.has(goal.lineItemId));
+      for (let from = 0; from < untrusted.length; from += batchSize) {
+        const batch = untrusted.slice(from, from + batchSize);
+        const stored = await countStored(batch.map((goal) => goal.lineItemId));
+        const keys = batch.map((goal) => counterKey(goal.lineItemId));
+        const values = batch.flatMap((goal) => [stored.get(goal.lineItemId) ?? 0, goal.endsAtMs + counterLifeMs]);
+        await redis.eval(raiseScript, keys.length, ...keys, ...values);
+        if (started !== connection) return;
+        for (const goal of batch) trusted.add(goal.lineItemId);
+      }
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { PlanIndex } from '@longwave/ad-decision';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+import type { Goal } from '../goals/goal-guard.ts';
+import { loadPlan } from './load-plan.ts';
+import { listCurrentPlans, type PlanPointer } from './published-plan-table.ts';
+
+/** The plan that decides in one workspace. */
+export interface CurrentPlan {
+  readonly servingPlanId: string;
+  readonly digest: string;
+  readonly index: PlanIndex;
+}
+
+export interface CurrentPlans {
+  find(workspaceId: string): CurrentPlan | undefined;
+  /**
+   * Looks at the table and loads what is new; answers whether a plan came or went. Rejects when the table cannot be read; a plan
+   * that cannot be loaded is logged and tried again, at most once a minute.
+   */
+  refresh(): Promise<boolean>;
+  /** Goals of all plans whose windows are not over. */
+  listGoals(): readonly Goal[];
+  /** Whether the table was read at least once. */
+  isReady(): boolean;
+}
+
+interface Failure {
+  readonly delayMs: number;
+  readonly retryAtMs: number;
+}
+
+const loadsAtOnce = 8;
+const retry = { initialMs: 1_000, maxMs: 60_000 } as const;
+
+/** This node's compiled plans. A new one replaces the old one at once and whole; one that cannot be loaded leaves the old one. */
+export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => Date, logger: Logger): CurrentPlans {
+  let plans: ReadonlyMap<string, CurrentPlan> = new Map();
+  const failures = new Map<string, Failure>();
+  let ready = false;
+
+  async function load({ workspaceId, servingPlanId, digest }: PlanPointer): Promise<CurrentPlan | undefined> {
+    const old = plans.get(workspaceId);
+    if (old?.digest === digest) return { ...old, servingPlanId };
+    const failure = failures.get(servingPlanId);
+    if (failure && clock().getTime() < failure.retryAtMs) return old;
+    try {
+      const index = await loadPlan(store, workspaceId, digest);
+      failures.delete(servingPlanId);
+      logger.info(
+        { workspace_id: workspaceId, serving_plan_id: servingPlanId, line_items: index.lines.length },
+        'plan.loaded',
+      );
+      return { servingPlanId, digest, index };
+    } catch (error) {
+      const delayMs = Math.min(failure ? failure.delayMs * 2 : retry.initialMs, retry.maxMs);
+      failures.set(servingPlanId, { delayMs, retryAtMs: clock().getTime() + delayMs });
+      const reason = (error as Error).message;
+      logger.warn(
+        { workspace_id: workspaceId, serving_plan_id: servingPlanId, kept: old?.servingPlanId, reason },
+        'plan.refused',
+      );
+      return old;
+    }
+  }
+
+  async function look(): Promise<boolean> {
+    const pointers = await listCurrentPlans(pool, clock());
+    const next = new Map<string, CurrentPlan>();
+    for (let from = 0; from < pointers.length; from += loadsAtOnce) {
+      const batch = pointers.slice(from, from + loadsAtOnce);
+      const loaded = await Promise.all(batch.map(load));
+      batch.forEach(({ workspaceId }, at) => {
+        const plan = loaded[at];
+        if (plan) next.set(workspaceId, plan);
+      });
+    }
+    const named = new Set(pointers.map((pointer) => pointer.servingPlanId));
+    for (const servingPlanId of failures.keys()) if (!named.has(servingPlanId)) failures.delete(servingPlanId);
+    const changed = next.size !== plans.size || [...next].some(([id, plan]) => plans.get(id)?.index !== plan.index);
+    plans = next;
+    ready = true;
+    return changed;
+  }
+
+  let looking: Promise<boolean> | undefined;
+  return {
+    find: (workspaceId) => plans.get(workspaceId),
+    refresh: () => (looking ??= look().finally(() => (looking = undefined))),
+    listGoals: () => {
+      const nowMs = clock().getTime();
+      return [...plans.values()].flatMap(({ index }) =>
+        index.lines
+          .filter((line) => line.goalQuantity !== undefined && line.endMs > nowMs)
+          .map((line) => ({ lineItemId: line.lineItemId, endsAtMs: line.endMs })),
+      );
+    },
+    isReady: () => ready,
+  };
+}

@@ -1,0 +1,35 @@
+import type { DeliveredMessage } from '@longwave/event-bus';
+import { domainEventSchema, type DomainEvent } from '@longwave/events';
+import type { Pool } from '@longwave/postgres';
+import { z } from 'zod';
+import { applyPlanRevision, type PlanRevision } from './published-plan-table.ts';
+
+/** Consumers of all nodes together: each event is applied once, and every node reads the table. */
+export const planFollowerGroup = 'internal-serving';
+
+const compiled = z.object({ digest: z.string().regex(/^[0-9a-f]{64}$/), effective_from: z.iso.datetime() });
+const uncompiled = compiled.partial();
+
+function revisionOf(event: DomainEvent): PlanRevision {
+  const { lifecycle_state: lifecycleState, attributes } = event.after;
+  const { digest, effective_from } = (lifecycleState === 'published' ? compiled : uncompiled).parse(attributes);
+  return {
+    servingPlanId: event.subject.id,
+    workspaceId: event.workspace_id,
+    version: event.subject.version,
+    lifecycleState,
+    digest,
+    effectiveFrom: effective_from === undefined ? undefined : new Date(effective_from),
+    occurredAt: new Date(event.occurred_at),
+  };
+}
+
+/** A handler for `product.events` that keeps `published_plan`. Throws on an event that says less than it must. */
+export function createPlanFollower(pool: Pool, onChanged: () => void) {
+  return async (messages: readonly DeliveredMessage[]): Promise<void> => {
+    const events = messages.map((message) => domainEventSchema.parse(message.payload));
+    const plans = events.filter((event) => event.subject.type === 'serving_plans');
+    for (const event of plans) await applyPlanRevision(pool, revisionOf(event));
+    if (plans.length > 0) onChanged();
+  };
+}

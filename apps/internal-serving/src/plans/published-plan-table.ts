@@ -1,0 +1,57 @@
+import type { Pool } from '@longwave/postgres';
+
+/** What an event says about a serving plan. */
+export interface PlanRevision {
+  readonly servingPlanId: string;
+  readonly workspaceId: string;
+  readonly version: number;
+  readonly lifecycleState: string;
+  /** SHA-256 (hex) of the document; undefined until it is compiled. */
+  readonly digest: string | undefined;
+  readonly effectiveFrom: Date | undefined;
+  readonly occurredAt: Date;
+}
+
+export interface PlanPointer {
+  readonly workspaceId: string;
+  readonly servingPlanId: string;
+  readonly digest: string;
+}
+
+/** Applies a revision; one that is not newer than the row changes nothing. */
+export async function applyPlanRevision(pool: Pool, plan: PlanRevision): Promise<void> {
+  await pool.query(
+    `insert into published_plan
+       (serving_plan_id, workspace_id, version, lifecycle_state, digest, effective_from, occurred_at)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (serving_plan_id) do update set
+       version = excluded.version, lifecycle_state = excluded.lifecycle_state, digest = excluded.digest,
+       effective_from = excluded.effective_from, occurred_at = excluded.occurred_at
+     where published_plan.version < excluded.version`,
+    [
+      plan.servingPlanId,
+      plan.workspaceId,
+      plan.version,
+      plan.lifecycleState,
+      plan.digest,
+      plan.effectiveFrom,
+      plan.occurredAt,
+    ],
+  );
+}
+
+/** Per workspace the plan that was published last, of those in effect at `at`. */
+export async function listCurrentPlans(pool: Pool, at: Date): Promise<readonly PlanPointer[]> {
+  const { rows } = await pool.query<{ workspace_id: string; serving_plan_id: string; digest: string }>(
+    `select distinct on (workspace_id) workspace_id, serving_plan_id, digest
+     from published_plan
+     where lifecycle_state = 'published' and effective_from <= $1
+     order by workspace_id, occurred_at desc, serving_plan_id desc`,
+    [at],
+  );
+  return rows.map((row) => ({
+    workspaceId: row.workspace_id,
+    servingPlanId: row.serving_plan_id,
+    digest: row.digest,
+  }));
+}

@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createEventBus, type EventBus } from '@longwave/event-bus';
+import { topics, type DomainEvent, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
+import {
+  developmentCa,
+  freePort,
+  startObjectStoreServer,
+  startRedisServer,
+  startTestDatabase,
+  type IdentityFiles,
+  type ObjectStoreServer,
+  type RedisServer,
+  type TestDatabase,
+} from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { createObjectStore, type ObjectStore } from '@longwave/object-store';
+import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
+import { ServingServiceService, type DecideRequest } from '@longwave/rpc/serving';
+import { createLogger } from '@longwave/service-kit';
+import canonicalize from 'canonicalize';
+import { createApp } from '../src/app.ts';
+import { readServingConfig } from '../src/config.ts';
+
+export const mp3 = 'mp3/128000/48000/2';
+export type ServingClient = RpcClient<typeof ServingServiceService>;
+
+/** Resolves once `check` holds; rejects after 15 s. */
+export async function until(check: () => Promise<boolean> | boolean): Promise<void> {
+  const end = performance.now() + 15_000;
+  while (!(await check())) {
+    if (performance.now() > end) throw new Error('what the test waits for did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A house line item of 30 s that may serve anywhere now. */
+export function lineItem(given: Partial<PlanLineItem> = {}): PlanLineItem {
+  return {
+    line_item_id: newId('li'),
+    campaign_id: newId('cmp'),
+    advertiser_id: newId('adv'),
+    type: 'house',
+    priority: 5,
+    window: { start: '2020-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' },
+    goal: { unit: 'unlimited' },
+    break_positions: ['pre', 'mid', 'post'],
+    targeting: { podcasts: [], episodes: [], countries: [] },
+    creatives: [
+      {
+        creative_id: newId('crv'),
+        weight: 1,
+        media: [{ stream_format: mp3, segment_digest: 'ab'.repeat(32), size_bytes: 480_000, duration_ms: 30_000 }],
+      },
+    ],
+    ...given,
+  };
+}
+
+export const guaranteed = (quantity: number) =>
+  lineItem({ type: 'guaranteed', goal: { unit: 'impressions', quantity } });
+
+export const preroll = { key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 60_000n };
+
+export function playOf(workspaceId: string, given: Partial<DecideRequest> = {}): DecideRequest {
+  return {
+    decisionId: newId('dec'),
+    workspaceId,
+    podcastId: newId('pod'),
+    episodeId: newId('ep'),
+    listenerBucket: Buffer.alloc(16, 7),
+    breaks: [preroll],
+    streamFormat: mp3,
+    country: 'DE',
+    atMs: BigInt(Date.now()),
+    ...given,
+  };
+}
+
+export function planOf(workspaceId: string, lineItems: PlanLineItem[]): ServingPlanDocument {
+  return {
+    format: 1,
+    workspace_id: workspaceId,
+    effective_from: '2020-01-01T00:00:00Z',
+    inputs: [],
+    line_items: lineItems,
+  };
+}
+
+export interface PublishedPlan {
+  readonly servingPlanId: string;
+  readonly digest: string;
+}
+
+export interface Node extends AsyncDisposable {
+  readonly client: ServingClient;
+  readonly port: number;
+  /** Lines of the log so far. */
+  readonly log: readonly string[];
+}
+
+export interface Engines extends AsyncDisposable {
+  readonly database: TestDatabase;
+  readonly store: ObjectStore;
+  readonly identities: Readonly<Record<'internal-serving' | 'public-delivery' | 'encoder', IdentityFiles>>;
+  redis(): RedisServer;
+  stopRedis(): Promise<void>;
+  /** An empty Redis at the same address. */
+  startRedis(): Promise<void>;
+  stopStore(): Promise<void>;
+  startStore(): Promise<void>;
+  startNode(): Promise<Node>;
+  /** Puts the document where management puts it; answers its digest. */
+  storePlan(plan: ServingPlanDocument): Promise<string>;
+  announce(workspaceId: string, change: PlanChange): Promise<void>;
+  /** What management does for `serving_plan.publish`. */
+  publishPlan(workspaceId: string, lineItems: PlanLineItem[]): Promise<PublishedPlan>;
+  /** A client of the node with the certificate of another service. */
+  clientAs(name: 'public-delivery' | 'encoder', port: number): ServingClient;
+}
+
+export interface PlanChange {
+  readonly servingPlanId: string;
+  readonly digest: string;
+  readonly state?: string;
+  readonly version?: number;
+  readonly occurredAt?: string;
+}
+
+function eventOf(workspaceId: string, change: PlanChange): DomainEvent {
+  const { servingPlanId, digest, state = 'published', version = 3 } = change;
+  const occurredAt = change.occurredAt ?? new Date().toISOString();
+  const operation = newId('op');
+  return {
+    id: newId('evt'),
+    type: `serving_plan.${state}`,
+    workspace_id: workspaceId,
+    subject: { type: 'serving_plans', id: servingPlanId, version },
+    operation_id: operation,
+    occurred_at: occurredAt,
+    after: {
+      resource_type: 'serving_plans',
+      id: servingPlanId,
+      workspace_id: workspaceId,
+      version,
+      lifecycle_state: state,
+      attributes: {
+        effective_from: '2020-01-01T00:00:00Z',
+        storage_key: `plans/${digest}.json`,
+        digest,
+        counts: { line_items: 1, creatives: 1 },
+        inputs: [],
+      },
+      links: {},
+      digest: '00'.repeat(32),
+      created_at: occurredAt,
+      updated_at: occurredAt,
+      updated_by: { operation_id: operation },
+    },
+  };
+}
+
+/** Real Postgres, Redis and S3 for one test file, and as many nodes of the service as asked for. */
+export async function startEngines(): Promise<Engines> {
+  await using stack = new AsyncDisposableStack();
+  const folder = mkdtempSync(path.join(tmpdir(), 'longwave-serving-'));
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const inside = (name: string) => path.join(folder, name);
+  const log = { logFile: inside('engines.log'), pidFolder: inside('pids') };
+  const identities = developmentCa(
+    inside('ca'),
+    ['internal-serving', 'public-delivery', 'encoder'] as const,
+    new Date(),
+  );
+  const database = stack.use(
+    await startTestDatabase({ schema: 'serving', migrations: 'apps/internal-serving/prisma' }),
+  );
+
+  const redisPort = await freePort();
+  const runRedis = () =>
+    startRedisServer({ folder: inside('redis'), password: 'test', mode: 'fast', port: redisPort, ...log });
+  let redis = await runRedis();
+  stack.defer(() => redis.stop());
+  const storePort = await freePort();
+  const runStore = () =>
+    startObjectStoreServer({
+      folder: inside('objects'),
+      accessKey: 'test-access',
+      secretKey: 'test-secret-key',
+      port: storePort,
+      ...log,
+    });
+  let storeServer: ObjectStoreServer = await runStore();
+  stack.defer(() => storeServer.stop());
+  const store = createObjectStore({ ...storeServer, bucket: 'longwave' });
+  await store.ensureBucket();
+  let bus: EventBus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
+  stack.defer(() => bus[Symbol.asyncDispose]());
+
+  const clientAs: Engines['clientAs'] = (name, port) =>
+    openChannel(`127.0.0.1:${port}`, 'internal-serving', readTls(identities[name])).client(ServingServiceService);
+
+  const storePlan: Engines['storePlan'] = async (plan) => {
+    const bytes = Buffer.from(canonicalize(plan)!);
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    await store.put(`plans/${digest}.json`, bytes, { contentType: 'application/json' });
+    return digest;
+  };
+
+  const announce: Engines['announce'] = async (workspaceId, change) => {
+    const event = eventOf(workspaceId, change);
+    await bus.publish([
+      { topic: topics.product, key: change.servingPlanId, id: event.id, type: event.type, payload: event },
+    ]);
+  };
+
+  const owned = stack.move();
+  return {
+    database,
+    store,
+    identities,
+    redis: () => redis,
+    stopRedis: async () => {
+      await bus[Symbol.asyncDispose]();
+      await redis.stop();
+    },
+    startRedis: async () => {
+      redis = await runRedis();
+      bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
+    },
+    stopStore: () => storeServer.stop(),
+    startStore: async () => {
+      storeServer = await runStore();
+    },
+    clientAs,
+    storePlan,
+    announce,
+    publishPlan: async (workspaceId, lineItems) => {
+      const published = { servingPlanId: newId('spl'), digest: await storePlan(planOf(workspaceId, lineItems)) };
+      await announce(workspaceId, published);
+      return published;
+    },
+    startNode: async () => {
+      const identity = identities['internal-serving'];
+      const config = readServingConfig({
+        HEALTH_LISTEN: '127.0.0.1:0',
+        GRPC_LISTEN: '127.0.0.1:0',
+        TLS_CA: identity.ca,
+        TLS_CERT: identity.cert,
+        TLS_KEY: identity.key,
+        DATABASE_URL: database.url,
+        REDIS_URL: redis.url,
+        S3_ENDPOINT: storeServer.endpoint,
+        S3_BUCKET: 'longwave',
+        S3_ACCESS_KEY: 'test-access',
+        S3_SECRET_KEY: 'test-secret-key',
+      });
+      const lines: string[] = [];
+      const app = await createApp(
+        config,
+        createLogger('internal-serving', 'info', { write: (line) => void lines.push(line) }),
+      );
+      const client = clientAs('public-delivery', app.grpcPort);
+      return {
+        client,
+        port: app.grpcPort,
+        log: lines,
+        [Symbol.asyncDispose]: async () => {
+          client.close();
+          await app[Symbol.asyncDispose]();
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Resolves once this node decides by that plan. */
+export async function untilDecidedBy(node: Node, workspaceId: string, servingPlanId: string): Promise<void> {
+  await until(async () => {
+    const answer = await node.client.decide(playOf(workspaceId, { breaks: [] }), {});
+    return answer.servingPlanId === servingPlanId;
+  });
+}

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import { createPool } from '@longwave/postgres';
+import { lineItem, playOf, preroll, startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
+
+let engines: Engines;
+let node: Node;
+let other: Node;
+
+beforeAll(async () => {
+  engines = await startEngines();
+  node = await engines.startNode();
+  other = await engines.startNode();
+}, 60_000);
+
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+  await engines[Symbol.asyncDispose]();
+});
+
+test('a plan published by event decides on every node, and a play decided before it keeps its empty answer', async () => {
+  const workspaceId = newId('ws');
+  const early = playOf(workspaceId);
+  const before = await node.client.decide(early, {});
+  expect(before).toMatchObject({ decisionId: early.decisionId, servingPlanId: '', picks: [], noAdReason: 'no_plan' });
+
+  const line = lineItem();
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [line]);
+  for (const one of [node, other]) {
+    await untilDecidedBy(one, workspaceId, servingPlanId);
+    const play = playOf(workspaceId);
+    const answer = await one.client.decide(play, {});
+    expect(answer).toMatchObject({ decisionId: play.decisionId, servingPlanId, noAdReason: '' });
+    expect(answer.picks).toMatchObject([
+      {
+        breakKey: 'pre',
+        slot: 0,
+        campaignId: line.campaign_id,
+        lineItemId: line.line_item_id,
+        creativeId: line.creatives[0]!.creative_id,
+        segmentDigest: 'ab'.repeat(32),
+        sizeBytes: 480_000n,
+        durationMs: 30_000n,
+      },
+    ]);
+    expect(answer.picks[0]!.servingId).toMatch(/^srv_/);
+    expect(await one.client.decide(early, {})).toEqual(before);
+  }
+});
+
+test('one decision id has one answer: twenty at once, on both nodes, under a newer plan and after a restart', async () => {
+  const workspaceId = newId('ws');
+  const first = await engines.publishPlan(
+    workspaceId,
+    Array.from({ length: 40 }, () => lineItem()),
+  );
+  await untilDecidedBy(node, workspaceId, first.servingPlanId);
+  const play = playOf(workspaceId, { breaks: [{ ...preroll, maxSlots: 2 }] });
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => (at % 2 ? node : other).client.decide(play, {})),
+  );
+  const second = await engines.publishPlan(workspaceId, [lineItem()]);
+  await untilDecidedBy(node, workspaceId, second.servingPlanId);
+  answers.push(await node.client.decide({ ...play, atMs: play.atMs + 5_000n }, {}));
+  await node[Symbol.asyncDispose]();
+  node = await engines.startNode();
+  answers.push(await node.client.decide(play, {}));
+
+  expect(answers[0]!.picks).toHaveLength(2);
+  for (const answer of answers) expect(answer).toEqual(answers[0]);
+});
+
+test('a decision leaves a trace with a verdict for every candidate and no listener key', async () => {
+  const workspaceId = newId('ws');
+  const french = lineItem({ targeting: { podcasts: [], episodes: [], countries: ['FR'] } });
+  const anywhere = lineItem();
+  const { servingPlanId, digest } = await engines.publishPlan(workspaceId, [french, anywhere]);
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  const play = playOf(workspaceId);
+  await node.client.decide(play, {});
+
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  const { rows } = await pool.query('select * from decision where decision_id = $1', [play.decisionId]);
+  await pool.end();
+  expect(rows[0]).toMatchObject({ workspace_id: workspaceId, serving_plan_id: servingPlanId, plan_digest: digest });
+  expect(rows[0].trace.request_class).toMatchObject({ country: 'DE', listener_bucket: 'present' });
+  expect(rows[0].trace.candidates).toEqual([
+    expect.objectContaining({ line_item_id: anywhere.line_item_id, verdict: 'won', rank: 1 }),
+    expect.objectContaining({ line_item_id: french.line_item_id, verdict: 'targeting_country', rank: null }),
+  ]);
+  expect(JSON.stringify(rows)).not.toContain(Buffer.alloc(16, 7).toString('hex'));
+});
+
+test('one workspace never serves what another booked, nor learns of its decisions', async () => {
+  const [mine, theirs] = [newId('ws'), newId('ws')];
+  const { servingPlanId } = await engines.publishPlan(theirs, [lineItem()]);
+  await untilDecidedBy(node, theirs, servingPlanId);
+  expect(await node.client.decide(playOf(mine), {})).toMatchObject({ picks: [], noAdReason: 'no_plan' });
+  const play = playOf(theirs);
+  await node.client.decide(play, {});
+  await expect(node.client.decide({ ...play, workspaceId: mine }, {})).rejects.toMatchObject({
+    code: 'idempotency_conflict',
+  });
+});
+
+test('a malformed request is refused with every wrong field', async () => {
+  const refused = node.client.decide(
+    playOf('ws_1', { country: 'Germany', listenerBucket: Buffer.alloc(3), breaks: [preroll, preroll], atMs: 0n }),
+    {},
+  );
+  await expect(refused).rejects.toMatchObject({ code: 'validation_failed' });
+  const { context } = (await refused.catch((error: unknown) => error)) as { context: { errors: { path: string }[] } };
+  expect(context.errors.map((one) => one.path).sort()).toEqual([
+    '/atMs',
+    '/breaks',
+    '/country',
+    '/listenerBucket',
+    '/workspaceId',
+  ]);
+});
+
+test('a caller waits no longer than its deadline, and its retry gets one answer', async () => {
+  const workspaceId = newId('ws');
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [lineItem()]);
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  const play = playOf(workspaceId);
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  const blocker = await pool.connect();
+  await blocker.query('begin');
+  await blocker.query(`insert into decision (decision_id, workspace_id, at, request_digest, response, trace)
+                       values ('${play.decisionId}', '${workspaceId}', now(), '', '{}', '{}')`);
+  const started = performance.now();
+  await expect(node.client.decide(play, { deadlineMs: 200 })).rejects.toMatchObject({ code: 'timeout' });
+  expect(performance.now() - started).toBeLessThan(1_000);
+  await blocker.query('rollback');
+  blocker.release();
+  await pool.end();
+  const answer = await node.client.decide(play, {});
+  expect(answer.picks).toHaveLength(1);
+  expect(await other.client.decide(play, {})).toEqual(answer);
+});
+
+test('decisions are fast: the distribution is printed, not judged', async () => {
+  const workspaceId = newId('ws');
+  const { servingPlanId } = await engines.publishPlan(
+    workspaceId,
+    Array.from({ length: 500 }, () => lineItem()),
+  );
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  const timesMs: number[] = [];
+  const worker = async () => {
+    for (let play = 0; play < 100; play++) {
+      const started = performance.now();
+      await node.client.decide(playOf(workspaceId), {});
+      timesMs.push(performance.now() - started);
+    }
+  };
+  for (const callers of [1, 8]) {
+    timesMs.length = 0;
+    const started = performance.now();
+    await Promise.all(Array.from({ length: callers }, worker));
+    const perSecond = Math.round((callers * 100_000) / (performance.now() - started));
+    timesMs.sort((a, b) => a - b);
+    const at = (share: number) => timesMs[Math.floor(share * (timesMs.length - 1))]!.toFixed(1);
+    process.stdout.write(
+      `Decide over mTLS, ${callers} callers: p50 ${at(0.5)} p90 ${at(0.9)} p99 ${at(0.99)} max ${at(1)} ms, ${perSecond}/s\n`,
+    );
+  }
+}, 60_000);

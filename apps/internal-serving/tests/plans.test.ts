@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
+import { lineItem, planOf, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
+
+let engines: Engines;
+let node: Node;
+
+beforeAll(async () => {
+  engines = await startEngines();
+  node = await engines.startNode();
+}, 60_000);
+
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  await engines[Symbol.asyncDispose]();
+});
+
+const planThatDecides = async (workspaceId: string) =>
+  (await node.client.decide(playOf(workspaceId), {})).servingPlanId;
+
+test('the plan published last decides, in whatever order the events come, and a superseded one does not', async () => {
+  const workspaceId = newId('ws');
+  const digest = await engines.storePlan(planOf(workspaceId, [lineItem()]));
+  const [old, current] = [newId('spl'), newId('spl')];
+  await engines.announce(workspaceId, { servingPlanId: current, digest, occurredAt: '2026-02-02T00:00:00Z' });
+  await untilDecidedBy(node, workspaceId, current);
+  await engines.announce(workspaceId, { servingPlanId: old, digest, occurredAt: '2026-02-01T00:00:00Z' });
+  await engines.announce(workspaceId, { servingPlanId: current, digest, state: 'superseded', version: 4 });
+  await untilDecidedBy(node, workspaceId, old);
+  await engines.announce(workspaceId, { servingPlanId: current, digest, occurredAt: '2026-02-02T00:00:00Z' });
+  await engines.announce(workspaceId, { servingPlanId: old, digest, state: 'rolled_back', version: 4 });
+  await until(async () => (await planThatDecides(workspaceId)) === '');
+});
+
+test('a corrupted plan, one of another workspace and one that makes no sense are refused, and the old one stays', async () => {
+  const workspaceId = newId('ws');
+  const { servingPlanId: good } = await engines.publishPlan(workspaceId, [lineItem()]);
+  await untilDecidedBy(node, workspaceId, good);
+
+  const corrupted = await engines.storePlan(planOf(workspaceId, [lineItem()]));
+  const body = Buffer.from(JSON.stringify(planOf(workspaceId, [lineItem(), lineItem()])));
+  await engines.store.put(`plans/${corrupted}.json`, body, { contentType: 'application/json' });
+  const foreign = await engines.storePlan(planOf(newId('ws'), [lineItem()]));
+  const twice = lineItem();
+  const senseless = await engines.storePlan(planOf(workspaceId, [twice, twice]));
+  const unknownField = await engines.storePlan({ ...planOf(workspaceId, []), extra: true } as never);
+  for (const [digest, reason] of [
+    [corrupted, 'digest'],
+    [foreign, 'belongs to'],
+    [senseless, 'twice'],
+    [unknownField, 'extra'],
+  ] as const) {
+    const servingPlanId = newId('spl');
+    await engines.announce(workspaceId, { servingPlanId, digest });
+    await until(() => node.log.some((line) => line.includes(servingPlanId) && line.includes(reason)));
+    expect(await planThatDecides(workspaceId)).toBe(good);
+  }
+});
+
+test('while the object store is down the last good plan decides; when it is back the new one does', async () => {
+  const workspaceId = newId('ws');
+  const { servingPlanId: old } = await engines.publishPlan(workspaceId, [lineItem()]);
+  await untilDecidedBy(node, workspaceId, old);
+  const digest = await engines.storePlan(planOf(workspaceId, [lineItem(), lineItem()]));
+  await engines.stopStore();
+  const fresh = newId('spl');
+  await engines.announce(workspaceId, { servingPlanId: fresh, digest });
+  await until(() => node.log.some((line) => line.includes('plan.refused') && line.includes(fresh)));
+  expect(await planThatDecides(workspaceId)).toBe(old);
+  expect((await node.client.decide(playOf(workspaceId), {})).picks).toHaveLength(1);
+  await engines.startStore();
+  await untilDecidedBy(node, workspaceId, fresh);
+});
+
+test('a node that starts later decides by the plans that were published before', async () => {
+  const workspaceId = newId('ws');
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [lineItem()]);
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  await using late = await engines.startNode();
+  await untilDecidedBy(late, workspaceId, servingPlanId);
+});
+
+test('only public-delivery and the operator may ask', async () => {
+  await using late = await engines.startNode();
+  expect((await late.client.decide(playOf(newId('ws')), {})).noAdReason).toBe('no_plan');
+  const stranger = engines.clientAs('encoder', late.port);
+  const refusal = await stranger.decide(playOf(newId('ws')), {}).catch((error: unknown) => error);
+  stranger.close();
+  expect(refusal).toBeInstanceOf(Problem);
+  expect((refusal as Problem).code).toBe('permission_denied');
+});

@@ -1,0 +1,56 @@
+/** `npm run bench`: each row a ratio against an honest baseline, both measured in turn in one run. No thresholds: a person judges. */
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
+import { commandRate } from './bench/command-rate.ts';
+import { decideRate } from './bench/decide-rate.ts';
+import { encodeTime } from './bench/encode-time.ts';
+import type { Row } from './bench/measure.ts';
+import { publishStitched, rangeThroughput } from './bench/range-throughput.ts';
+import { openOperator } from './job/operator.ts';
+import { samples } from './samples.ts';
+
+const audioSeconds = 300;
+
+/** Five minutes of noise with the rhythm of speech; the same bytes in every run. */
+function makeAudio(file: string): string {
+  const source = `anoisesrc=color=pink:sample_rate=48000:duration=${audioSeconds}:seed=7,tremolo=f=4:d=0.8`;
+  const { status, stderr } = spawnSync(
+    'ffmpeg',
+    ['-nostdin', '-y', '-loglevel', 'error', '-f', 'lavfi', '-i', source, '-ac', '2', file],
+    { encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
+  return file;
+}
+
+const rows: Row[] = [];
+function show(...measured: Row[]): void {
+  for (const row of measured) {
+    rows.push(row);
+    const number = (value: number) =>
+      (value >= 100 ? Math.round(value) : Number(value.toPrecision(3))).toLocaleString('en');
+    console.log(
+      `  ${row.ratio.toFixed(2).padStart(6)}   ${row.name}: ${number(row.ours)} ${row.unit} against ${number(row.baseline)} ${row.unit} (${row.baselineName})`,
+    );
+  }
+}
+
+console.log('\n   ratio   ours against the baseline (medians of alternating rounds)\n');
+show(await commandRate());
+
+const data = temporaryDataFolder();
+try {
+  await using fleet = await startFleet({ dataFolder: data.root, ports: 'free' });
+  const operator = openOperator(fleet);
+  const audio = makeAudio(data.inside('bench.wav'));
+  const stitched = await publishStitched(fleet, operator, { audio, ad: samples.ad, artwork: samples.artwork });
+  show(...(await rangeThroughput(stitched, path.dirname(audio))));
+  show(await decideRate(fleet, stitched));
+  operator.close();
+  await fleet.stop();
+  show(await encodeTime(audio, audioSeconds, path.dirname(audio)));
+} finally {
+  removeDataFolder(data);
+}
+console.log('');

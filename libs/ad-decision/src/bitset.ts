@@ -1,0 +1,52 @@
+/** A fixed set of ordinals 0…size−1, 32 to a word. */
+export type Bits = Uint32Array;
+
+/** An empty set with room for `size` ordinals. */
+export function createBits(size: number): Bits {
+  return new Uint32Array((size + 31) >>> 5);
+}
+
+export function addBit(bits: Bits, ordinal: number): void {
+  bits[ordinal >>> 5]! |= 1 << (ordinal & 31);
+}
+
+export function hasBit(bits: Bits, ordinal: number): boolean {
+  return ((bits[ordinal >>> 5] ?? 0) & (1 << (ordinal & 31))) !== 0;
+}
+
+/** Keeps in `target` what `other` has too. */
+export function intersect(target: Bits, other: Bits): void {
+  for (let word = 0; word < target.length; word++) target[word]! &= other[word]!;
+}
+
+/** Adds to `target` what `other` has. */
+export function unite(target: Bits, other: Bits): void {
+  for (let word = 0; word < target.length; word++) target[word]! |= other[word]!;
+}
+
+function countWord(word: number): number {
+  let v = word - ((word >>> 1) & 0x55555555);
+  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
+  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** How many ordinals the set has. */
+export function countBits(bits: Bits): number {
+  let count = 0;
+  for (let word = 0; word < bits.length; word++) count += countWord(bits[word]!);
+  return count;
+}
+
+/** The smallest member that is ≥ `from` and < `to`, or −1. */
+export function nextBit(bits: Bits, from: number, to: number): number {
+  if (from >= to) return -1;
+  let word = from >>> 5;
+  let rest = bits[word]! & (-1 << (from & 31));
+  while (rest === 0) {
+    word++;
+    if (word << 5 >= to) return -1;
+    rest = bits[word]!;
+  }
+  const ordinal = (word << 5) + 31 - Math.clz32(rest & -rest);
+  return ordinal < to ? ordinal : -1;
+}

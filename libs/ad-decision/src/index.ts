@@ -1,0 +1,12 @@
+export { noAdReasons, verdictCodes, type NoAdReason, type VerdictCode } from './codes.ts';
+export { decide, type Decision, type Pick, type TraceCandidate, type TraceStage } from './decide.ts';
+export type { AdBreak, DecisionContext, MayServe } from './decision-context.ts';
+export {
+  buildIndex,
+  tiers,
+  type BreakPosition,
+  type IndexedCreative,
+  type IndexedLine,
+  type PlanIndex,
+  type Tier,
+} from './plan-index.ts';

@@ -1,0 +1,65 @@
+import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
+import type { AdBreak, DecisionContext } from '../src/index.ts';
+
+export const mp3 = 'mp3/128000/48000/2';
+
+/** A creative as the cases write it: its length in the usual stream format. */
+export interface CaseCreative {
+  readonly creative_id: string;
+  readonly duration_ms: number;
+  readonly weight?: number;
+  readonly stream_format?: string;
+}
+
+export type CaseLine = Partial<Omit<PlanLineItem, 'creatives' | 'targeting'>> & {
+  readonly line_item_id: string;
+  readonly creatives?: readonly CaseCreative[];
+  readonly targeting?: Partial<PlanLineItem['targeting']>;
+};
+
+/** A whole line item from what a case says about it: otherwise house, 30 s, any break, any listener, the year 2026. */
+export function lineItem({ creatives, targeting, ...given }: CaseLine): PlanLineItem {
+  return {
+    campaign_id: `cmp_${given.line_item_id}`,
+    advertiser_id: `adv_${given.line_item_id}`,
+    type: 'house',
+    priority: 5,
+    window: { start: '2026-01-01T00:00:00Z', end: '2027-01-01T00:00:00Z' },
+    goal: { unit: 'unlimited' },
+    break_positions: ['pre', 'mid', 'post'],
+    targeting: { podcasts: [], episodes: [], countries: [], ...targeting },
+    creatives: (creatives ?? [{ creative_id: `crv_${given.line_item_id}`, duration_ms: 30_000 }]).map(
+      ({ creative_id, duration_ms, weight = 1, stream_format = mp3 }) => ({
+        creative_id,
+        weight,
+        media: [{ stream_format, segment_digest: 'ab'.repeat(32), size_bytes: duration_ms * 16, duration_ms }],
+      }),
+    ),
+    ...given,
+  };
+}
+
+export function planOf(lines: readonly CaseLine[]): ServingPlanDocument {
+  return {
+    format: 1,
+    workspace_id: 'ws_1',
+    effective_from: '2026-01-01T00:00:00Z',
+    inputs: [],
+    line_items: lines.map(lineItem),
+  };
+}
+
+export const preroll: AdBreak = { key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 60_000 };
+
+export function contextOf(given: Partial<DecisionContext> = {}): DecisionContext {
+  return {
+    decisionId: 'dec_1',
+    podcastId: 'pod_1',
+    episodeId: 'ep_1',
+    country: 'DE',
+    streamFormat: mp3,
+    atMs: Date.parse('2026-06-01T12:00:00Z'),
+    breaks: [preroll],
+    ...given,
+  };
+}

@@ -1,0 +1,13 @@
+export type { BusLogger } from './bus-logger.ts';
+export { createEventBus, type EventBusConfig } from './create-event-bus.ts';
+export { createKafkaBus, type KafkaBusConfig } from './kafka/kafka-bus.ts';
+export type {
+  BusMessage,
+  DeadLetter,
+  DeliveredMessage,
+  EventBus,
+  RetryPolicy,
+  SubscribeOptions,
+  Subscription,
+} from './port.ts';
+export { createRedisBus, type RedisBusConfig } from './redis/redis-bus.ts';

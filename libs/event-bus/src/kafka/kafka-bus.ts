@@ -1,0 +1,163 @@
+import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
+import type { BusLogger } from '../bus-logger.ts';
+import { parseBusName } from '../bus-name.ts';
+import { defaultBatchSize, defaultRetry } from '../deliver-in-order.ts';
+import type { EventBus, Subscription } from '../port.ts';
+import { readDeadLetters } from './kafka-dead-letters.ts';
+import { createKafkaPublisher } from './kafka-publisher.ts';
+import { toRecord } from './kafka-record.ts';
+import { subscribeKafka } from './kafka-subscription.ts';
+import { createMissingTopics, deadTopic, redriveTopic, type TopicRules } from './kafka-topics.ts';
+
+const keepForEver = -1;
+const pingTimeoutMs = 3_000;
+
+export interface KafkaBusConfig {
+  /** host:port of the brokers to ask first. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  /** Partitions of a new topic; an existing topic keeps its number. Default 8. */
+  readonly partitions?: number;
+  /** Replicas of a new topic. Default 1. */
+  readonly replicationFactor?: number;
+  /** A dead consumer's partitions are taken over after this time. Default 10000; brokers refuse less than 6000 by default. */
+  readonly sessionTimeoutMs?: number;
+  /** By topic, for new topics: how long messages are kept. A topic not named here is kept whole. */
+  readonly retentionMs?: Readonly<Record<string, number>>;
+  /** How to open connections, for networks that need more than host and port. */
+  readonly socketFactory?: ISocketFactory;
+  readonly logger?: BusLogger;
+  readonly now?: () => Date;
+}
+
+/** The bus on Apache Kafka. Topics are created when they are first used. Rejects with the engine's error while no broker answers. */
+export function createKafkaBus(config: KafkaBusConfig): EventBus {
+  const {
+    partitions = 8,
+    replicationFactor = 1,
+    sessionTimeoutMs = 10_000,
+    retentionMs = {},
+    logger,
+    now = () => new Date(),
+  } = config;
+  const kafka = new Kafka({
+    clientId: config.clientId,
+    brokers: [...config.brokers],
+    connectionTimeout: 2_000,
+    requestTimeout: 5_000,
+    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3 },
+    // What matters is logged by this library; kafkajs would also print addresses and payload sizes.
+    logLevel: logLevel.NOTHING,
+    ...(config.socketFactory && { socketFactory: config.socketFactory }),
+  });
+  const publisher = createKafkaPublisher(kafka);
+  const subscriptions = new Set<Subscription>();
+  const ensured = new Map<string, Promise<void>>();
+  let connecting: Promise<Admin> | undefined;
+
+  function connectAdmin(): Promise<Admin> {
+    connecting ??= (async () => {
+      const admin = kafka.admin();
+      try {
+        await admin.connect();
+      } catch (error) {
+        connecting = undefined;
+        throw error;
+      }
+      return admin;
+    })();
+    return connecting;
+  }
+
+  async function ensureTopics(wanted: ReadonlyMap<string, TopicRules>): Promise<void> {
+    const name = [...wanted.keys()].join();
+    const known = ensured.get(name);
+    if (known !== undefined) return known;
+    const made = connectAdmin().then((admin) => createMissingTopics(admin, wanted));
+    ensured.set(name, made);
+    return made.catch((error: unknown) => {
+      ensured.delete(name);
+      throw error;
+    });
+  }
+
+  const rulesOf = (topic: string): TopicRules => ({
+    partitions,
+    replicationFactor,
+    retentionMs: retentionMs[topic] ?? keepForEver,
+  });
+  const ensureTopic = (topic: string) => ensureTopics(new Map([[parseBusName(topic), rulesOf(topic)]]));
+  const ensureGroupTopics = (topic: string, group: string) =>
+    ensureTopics(
+      new Map([
+        [redriveTopic(topic, group), { partitions, replicationFactor, retentionMs: keepForEver }],
+        [deadTopic(topic, group), { partitions: 1, replicationFactor, retentionMs: keepForEver }],
+      ]),
+    );
+
+  return {
+    async publish(messages) {
+      if (messages.length === 0) return;
+      await Promise.all([...new Set(messages.map(({ topic }) => topic))].map(ensureTopic));
+      await publisher.send(messages.map((message) => ({ topic: message.topic, record: toRecord(message, now()) })));
+    },
+
+    async subscribe({ topic, group, handle, batchSize = defaultBatchSize, retry }) {
+      await ensureTopic(topic);
+      await ensureGroupTopics(topic, group);
+      const rules = { handle, batchSize, retry: { ...defaultRetry, ...retry } };
+      const admin = await connectAdmin();
+      const subscription = await subscribeKafka({
+        kafka,
+        admin,
+        publisher,
+        topic,
+        group,
+        partitions,
+        rules,
+        sessionTimeoutMs,
+        now,
+        logger,
+      });
+      subscriptions.add(subscription);
+      return subscription;
+    },
+
+    async listDeadLetters(topic, group) {
+      const letters = await readDeadLetters(kafka, await connectAdmin(), topic, group);
+      return letters.map(({ message, error, failedAt }) => ({ message, group, error, failedAt }));
+    },
+
+    async redriveDeadLetters(topic, group) {
+      const admin = await connectAdmin();
+      const letters = await readDeadLetters(kafka, admin, topic, group);
+      const last = letters.at(-1);
+      if (last === undefined) return 0;
+      await ensureGroupTopics(topic, group);
+      const target = redriveTopic(topic, group);
+      await publisher.send(
+        letters.map(({ message, publishedAt }) => ({ topic: target, record: toRecord(message, publishedAt) })),
+      );
+      const end = { partition: 0, offset: String(BigInt(last.offset) + 1n) };
+      await admin.deleteTopicRecords({ topic: deadTopic(topic, group), partitions: [end] });
+      return letters.length;
+    },
+
+    async ping() {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = setTimeout(() => resolve(false), pingTimeoutMs);
+      const answered = connectAdmin().then((admin) => admin.describeCluster());
+      answered.then(
+        () => resolve(true),
+        () => resolve(false),
+      );
+      return promise.finally(() => clearTimeout(timer));
+    },
+
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...subscriptions].map((subscription) => subscription.close()));
+      await publisher.close();
+      await connecting?.then((admin) => admin.disconnect()).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import { Redis } from 'ioredis';
+import type { BusLogger } from '../bus-logger.ts';
+import { parseBusName } from '../bus-name.ts';
+import { defaultBatchSize, defaultRetry } from '../deliver-in-order.ts';
+import type { EventBus, Subscription } from '../port.ts';
+import { entryFields, parseDeadLetter, type RawEntry } from './redis-entry.ts';
+import { partitionOfKey, redisKeys } from './redis-keys.ts';
+import { redriveScript } from './redis-scripts.ts';
+import { subscribeRedis } from './redis-subscription.ts';
+
+const pageSize = 500;
+
+export interface RedisBusConfig {
+  readonly redisUrl: string;
+  /** Shown in Redis's client list and in the names of group members. */
+  readonly clientName: string;
+  /** Streams of a new topic; an existing topic keeps its number. Default 8. */
+  readonly partitions?: number;
+  /** A dead consumer's partitions are taken over after this time. Default 3000. */
+  readonly leaseMs?: number;
+  /** By topic: about how many messages each of its streams keeps. A topic not named here is kept whole. */
+  readonly maxLength?: Readonly<Record<string, number>>;
+  readonly logger?: BusLogger;
+  readonly now?: () => Date;
+}
+
+/**
+ * The bus on Redis Streams: P streams per topic, each with one leased owner per group, which keeps the order per key.
+ * Durability is the server's configuration (`appendonly yes`). Rejects with the engine's error while Redis does not answer.
+ */
+export function createRedisBus(config: RedisBusConfig): EventBus {
+  const { clientName, partitions = 8, leaseMs = 3_000, maxLength = {}, logger, now = () => new Date() } = config;
+  const redis = new Redis(config.redisUrl, {
+    lazyConnect: true,
+    connectionName: clientName,
+    connectTimeout: 2_000,
+    commandTimeout: 5_000,
+    // Ends commands in flight when the connection ends: a fetch sent twice would skip what the first one took.
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: (times) => Math.min(times * 50, 1_000),
+  });
+  redis.on('error', (error) => logger?.warn({ reason: error.message }, 'The connection to Redis failed'));
+  const subscriptions = new Set<Subscription>();
+  const partitionsByTopic = new Map<string, number>();
+
+  async function partitionsOf(topic: string): Promise<number> {
+    const known = partitionsByTopic.get(topic);
+    if (known !== undefined) return known;
+    const key = redisKeys(parseBusName(topic)).partitions;
+    await redis.setnx(key, partitions);
+    const stored = Number(await redis.get(key));
+    if (!Number.isInteger(stored) || stored < 1)
+      throw new Error(`The number of partitions of topic ${topic} is unreadable.`);
+    partitionsByTopic.set(topic, stored);
+    return stored;
+  }
+
+  async function readDeadLetters(
+    topic: string,
+    group: string,
+    visit: (page: RawEntry[]) => Promise<void>,
+  ): Promise<void> {
+    const dead = redisKeys(parseBusName(topic)).dead(parseBusName(group));
+    const last = (await redis.xrevrange(dead, '+', '-', 'COUNT', 1))[0]?.[0];
+    for (let start = '-'; last !== undefined;) {
+      const page = await redis.xrange(dead, start, last, 'COUNT', pageSize);
+      const end = page.at(-1)?.[0];
+      if (end === undefined) return;
+      await visit(page);
+      start = `(${end}`;
+    }
+  }
+
+  return {
+    async publish(messages) {
+      if (messages.length === 0) return;
+      const placed: [stream: string, trim: number | undefined, fields: string[]][] = [];
+      for (const message of messages) {
+        const partition = partitionOfKey(message.key, await partitionsOf(message.topic));
+        placed.push([
+          redisKeys(message.topic).stream(partition),
+          maxLength[message.topic],
+          entryFields(message, now()),
+        ]);
+      }
+      const transaction = redis.multi();
+      for (const [stream, trim, fields] of placed) {
+        if (trim === undefined) transaction.xadd(stream, '*', ...fields);
+        else transaction.xadd(stream, 'MAXLEN', '~', trim, '*', ...fields);
+      }
+      const replies = await transaction.exec();
+      if (replies === null) throw new Error('Redis discarded the messages.');
+      for (const [error] of replies) if (error) throw error;
+    },
+
+    async subscribe({ topic, group, handle, batchSize = defaultBatchSize, retry }) {
+      parseBusName(group);
+      const rules = { handle, batchSize, retry: { ...defaultRetry, ...retry } };
+      const found = await partitionsOf(topic);
+      const subscription = await subscribeRedis({
+        redis,
+        topic,
+        group,
+        partitions: found,
+        rules,
+        clientName,
+        leaseMs,
+        now,
+        logger,
+      });
+      subscriptions.add(subscription);
+      return subscription;
+    },
+
+    async listDeadLetters(topic, group) {
+      const letters: ReturnType<typeof parseDeadLetter>[] = [];
+      await readDeadLetters(topic, group, async (page) => {
+        letters.push(...page.map((entry) => parseDeadLetter(topic, group, entry)));
+      });
+      return letters;
+    },
+
+    async redriveDeadLetters(topic, group) {
+      const keys = redisKeys(parseBusName(topic));
+      const found = await partitionsOf(topic);
+      const streams = Array.from({ length: found }, (_, p) => keys.redrive(parseBusName(group), p));
+      let moved = 0;
+      await readDeadLetters(topic, group, async (page) => {
+        const targets = page.flatMap((entry) => [
+          entry[0],
+          partitionOfKey(parseDeadLetter(topic, group, entry).message.key, found),
+        ]);
+        moved += Number(await redis.eval(redriveScript, 1 + found, keys.dead(group), ...streams, ...targets));
+      });
+      return moved;
+    },
+
+    async ping() {
+      return redis.ping().then(
+        (answer) => answer === 'PONG',
+        () => false,
+      );
+    },
+
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...subscriptions].map((subscription) => subscription.close()));
+      await redis.quit().catch(() => undefined);
+      redis.disconnect();
+    },
+  };
+}
