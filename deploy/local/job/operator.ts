@@ -65,8 +65,8 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
         {
           decisionId: newId('dec'),
           workspaceId,
-          podcastId: '',
-          episodeId: '',
+          podcastId: newId('pod'),
+          episodeId: newId('ep'),
           listenerBucket: Buffer.alloc(0),
           breaks: [],
           streamFormat: 'none',

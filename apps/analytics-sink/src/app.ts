@@ -1,0 +1,39 @@
+import { readAudienceLists } from '@longwave/audience';
+import { createEventBus } from '@longwave/event-bus';
+import { createPool } from '@longwave/postgres';
+import { readTls, serveRpc } from '@longwave/rpc';
+import type { Logger, RunningApp } from '@longwave/service-kit';
+import type { Config } from './config.ts';
+import { consumeFacts } from './consume-facts.ts';
+import { audienceService } from './server.ts';
+
+/** Counts the audience: facts in from the bus, numbers out by gRPC. Owns schema `audience`. */
+export async function createApp(config: Config, logger: Logger): Promise<RunningApp> {
+  await using stack = new AsyncDisposableStack();
+  const lists = readAudienceLists(config.AUDIENCE_DATA, Date.now);
+  const pool = stack.adopt(createPool(config.DATABASE_URL, 'audience', { name: 'analytics-sink' }), (it) => it.end());
+  const bus = stack.use(
+    createEventBus(
+      config.KAFKA_BROKERS
+        ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: 'analytics-sink', logger }
+        : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: 'analytics-sink', logger },
+    ),
+  );
+  const server = await serveRpc({
+    listen: config.GRPC_LISTEN,
+    tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
+    services: [audienceService(pool)],
+    onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
+  });
+  stack.defer(() => server.close());
+  stack.use(await consumeFacts({ bus, pool, lists, logger }));
+  logger.info({ lists: lists.listsVersion }, 'facts.following');
+  const running = stack.move();
+  return {
+    readiness: {
+      postgres: async () => (await pool.query('select 1')).rowCount === 1,
+      event_bus: () => bus.ping(),
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,18 @@
+import { addressSchema, busConfig, commonConfig, readConfig } from '@longwave/service-kit';
+import { z } from 'zod';
+
+const schema = z.object({
+  ...commonConfig,
+  ...busConfig,
+  GRPC_LISTEN: addressSchema,
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /** Folder with the user-agent and network lists. */
+  AUDIENCE_DATA: z.string().min(1).default('libs/audience/data'),
+});
+
+export type Config = Readonly<z.output<typeof schema>>;
+
+/** Throws `ConfigError` naming every wrong variable. */
+export function readConfiguration(environment: Readonly<Record<string, string | undefined>>): Config {
+  return readConfig(schema, environment);
+}

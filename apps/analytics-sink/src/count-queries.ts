@@ -1,0 +1,75 @@
+import type { Pool } from '@longwave/postgres';
+import type { BucketUnit } from './buckets.ts';
+
+/** Half-open, whole UTC hours. */
+export interface HourRange {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+export interface BucketCount {
+  readonly startMs: number;
+  readonly downloads: bigint;
+  readonly listeners: bigint;
+}
+
+/** Downloads and distinct listeners of a podcast, or of one of its episodes, per bucket that has any. */
+export async function countDownloads(
+  pool: Pool,
+  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string | undefined },
+  range: HourRange,
+  unit: BucketUnit,
+): Promise<BucketCount[]> {
+  const { rows } = await pool.query<{ start: Date; downloads: string; listeners: string }>(
+    `with downloads as (
+       select date_trunc($6, hour, 'UTC') as start, sum(downloads) as downloads from download_hour
+       where workspace_id = $1 and podcast_id = $2 and ($3::text is null or episode_id = $3) and hour >= $4 and hour < $5
+       group by 1),
+     listeners as (
+       select date_trunc($6, started_at, 'UTC') as start, count(distinct listener_key) as listeners from session
+       where workspace_id = $1 and podcast_id = $2 and ($3::text is null or episode_id = $3)
+         and started_at >= $4 and started_at < $5 and counted
+       group by 1)
+     select start, coalesce(downloads, 0) as downloads, coalesce(listeners, 0) as listeners
+     from downloads full join listeners using (start)`,
+    [scope.workspaceId, scope.podcastId, scope.episodeId ?? null, range.from, range.to, unit],
+  );
+  return rows.map((row) => ({
+    startMs: row.start.getTime(),
+    downloads: BigInt(row.downloads),
+    listeners: BigInt(row.listeners),
+  }));
+}
+
+/** Downloads per episode of a podcast, most first; episodes without any are absent. */
+export async function countByEpisode(
+  pool: Pool,
+  scope: { readonly workspaceId: string; readonly podcastId: string },
+  range: HourRange,
+): Promise<{ readonly episodeId: string; readonly downloads: bigint }[]> {
+  const { rows } = await pool.query<{ episode_id: string; downloads: string }>(
+    `select episode_id, sum(downloads) as downloads from download_hour
+     where workspace_id = $1 and podcast_id = $2 and hour >= $3 and hour < $4
+     group by 1 having sum(downloads) > 0 order by 2 desc, 1`,
+    [scope.workspaceId, scope.podcastId, range.from, range.to],
+  );
+  return rows.map((row) => ({ episodeId: row.episode_id, downloads: BigInt(row.downloads) }));
+}
+
+/** Columns by which delivered ads are counted. */
+const adColumns = { podcastId: 'podcast_id', campaignId: 'campaign_id', lineItemId: 'line_item_id' } as const;
+
+/** Ads delivered in downloads that began within the range. */
+export async function countAds(
+  pool: Pool,
+  workspaceId: string,
+  scope: { readonly kind: keyof typeof adColumns; readonly id: string },
+  range: HourRange,
+): Promise<bigint> {
+  const { rows } = await pool.query<{ delivered: string }>(
+    `select count(*) as delivered from ad_delivered
+     where workspace_id = $1 and ${adColumns[scope.kind]} = $2 and started_at >= $3 and started_at < $4`,
+    [workspaceId, scope.id, range.from, range.to],
+  );
+  return BigInt(rows[0]!.delivered);
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { methodologyVersion, unionIntervals, type Judgement, type Layout } from '@longwave/audience';
+import type { ByteRangeServed } from '@longwave/events';
+import type { Pool, Transaction } from '@longwave/postgres';
+import { renderMultirange } from './multirange.ts';
+
+export interface JudgedFact {
+  readonly fact: ByteRangeServed;
+  /** Undefined while the text of its user agent is unknown. */
+  readonly judgement: Judgement | undefined;
+}
+
+/** SHA-256 (hex) of what a fact says of its arrangement. */
+export function layoutDigest(fact: ByteRangeServed): string {
+  return createHash('sha256')
+    .update(JSON.stringify([fact.arrangement_id, fact.total_bytes, fact.parts]))
+    .digest('hex');
+}
+
+/** Stores layouts that are new. */
+export async function insertLayouts(tx: Transaction, layouts: ReadonlyMap<string, ByteRangeServed>): Promise<void> {
+  const rows = [...layouts].map(([digest, fact]) => ({
+    digest,
+    arrangement_id: fact.arrangement_id,
+    total_bytes: fact.total_bytes,
+    parts: fact.parts,
+  }));
+  await tx.query(
+    `insert into layout select * from json_populate_recordset(null::layout, $1) order by digest on conflict do nothing`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Layouts by digest. */
+export async function loadLayouts(tx: Transaction, digests: readonly string[]): Promise<Map<string, Layout>> {
+  const { rows } = await tx.query<{ digest: string; total_bytes: string; parts: Layout['parts'] }>(
+    `select digest, total_bytes, parts from layout where digest = any($1)`,
+    [digests],
+  );
+  return new Map(rows.map((row) => [row.digest, { totalBytes: Number(row.total_bytes), parts: row.parts }]));
+}
+
+/** Appends facts and answers those that were not there before; a redelivered fact is not counted again. */
+export async function insertFacts(
+  tx: Transaction,
+  facts: readonly JudgedFact[],
+  listsVersion: string,
+): Promise<JudgedFact[]> {
+  const judgedBy = `${methodologyVersion} ${listsVersion}`;
+  const rows = facts.map(({ fact, judgement }) => ({
+    ...fact,
+    parts: undefined,
+    layout_digest: layoutDigest(fact),
+    requested: renderMultirange(unionIntervals(fact.requested)),
+    written: renderMultirange(unionIntervals(fact.written)),
+    judgement,
+    judged_by: judgement === undefined ? undefined : judgedBy,
+  }));
+  const inserted = await tx.query<{ fact_id: string }>(
+    `insert into fact select * from json_populate_recordset(null::fact, $1) order by fact_id
+     on conflict do nothing returning fact_id`,
+    [JSON.stringify(rows)],
+  );
+  const ids = new Set(inserted.rows.map((row) => row.fact_id));
+  const fresh = facts.filter(({ fact }) => ids.has(fact.fact_id));
+  const pending = fresh.filter(({ judgement }) => judgement === undefined);
+  if (pending.length > 0)
+    await tx.query(
+      `insert into pending_fact select * from json_populate_recordset(null::pending_fact, $1) order by fact_id`,
+      [
+        JSON.stringify(
+          pending.map(({ fact }) => ({
+            fact_id: fact.fact_id,
+            user_agent_digest: fact.user_agent_digest,
+            started_at: fact.started_at,
+            payload: fact,
+          })),
+        ),
+      ],
+    );
+  return fresh;
+}
+
+/** Takes up to `most` facts whose user agent is known by now out of waiting; two at once never take the same one. */
+export async function takePendingFacts(
+  tx: Transaction,
+  digests: readonly string[],
+  most: number,
+): Promise<ByteRangeServed[]> {
+  const { rows } = await tx.query<{ payload: ByteRangeServed }>(
+    `with taken as (
+       select p.fact_id from pending_fact p join user_agent u on u.digest = p.user_agent_digest
+       where p.user_agent_digest = any($1) order by p.fact_id limit $2 for update of p)
+     delete from pending_fact using taken where pending_fact.fact_id = taken.fact_id returning payload`,
+    [digests, most],
+  );
+  return rows.map((row) => row.payload);
+}
+
+/** Writes the judgements of facts that had to wait. */
+export async function saveJudgements(
+  tx: Transaction,
+  facts: readonly JudgedFact[],
+  listsVersion: string,
+): Promise<void> {
+  await tx.query(
+    `update fact set judgement = judged.judgement, judged_by = $3
+     from unnest($1::text[], $2::text[]) as judged (fact_id, judgement) where fact.fact_id = judged.fact_id`,
+    [
+      facts.map(({ fact }) => fact.fact_id),
+      facts.map(({ judgement }) => judgement),
+      `${methodologyVersion} ${listsVersion}`,
+    ],
+  );
+}
+
+/** Facts on the bus may be behind one another by this much; see docs/counting.md on `complete_until`. */
+const settlingMs = 30_000;
+/** A user agent whose text has not come after this time is no longer waited for by `complete_until`. */
+const waitingMs = 24 * 3_600_000;
+
+/**
+ * The time up to which facts are counted, milliseconds since the epoch, 0 when there is none: the newest fact less the settling
+ * time, or the start of the oldest fact that waits for its user agent when that is earlier.
+ */
+export async function completeUntilMs(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ latest: Date; waiting: Date | null }>(
+    `select latest, (select min(started_at) from pending_fact where started_at > latest - $1 * interval '1 ms') as waiting
+     from (select least(max(at), now()) as latest from fact having max(at) is not null) as newest`,
+    [waitingMs],
+  );
+  const row = rows[0];
+  return row ? Math.min(row.latest.getTime() - settlingMs, row.waiting?.getTime() ?? Infinity) : 0;
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { identityCatalog } from '@longwave/command-catalog';
+import { createCommandExecutor, createReceiptSigner, startOutboxRelay } from '@longwave/command-pipeline';
+import { createEventBus } from '@longwave/event-bus';
+import { topics } from '@longwave/events';
+import { createPool } from '@longwave/postgres';
+import { readTls, serveRpc } from '@longwave/rpc';
+import type { Logger, RunningApp } from '@longwave/service-kit';
+import type { JWK } from 'jose';
+import { accountRules } from './accounts/account-rules.ts';
+import type { AuthServerConfig } from './config.ts';
+import { verifyCredential } from './credentials/verify-credential.ts';
+import { readPlans } from './plans.ts';
+import { authServices } from './server.ts';
+
+const readKey = (path: string): JWK => JSON.parse(readFileSync(path, 'utf8')) as JWK;
+
+export interface AuthServerApp extends RunningApp {
+  readonly grpcPort: number;
+}
+
+/** Builds and starts auth-server over schema `identity`. Disposing ends calls in hand, then the relay. */
+export async function createApp(
+  config: AuthServerConfig,
+  logger: Logger,
+  overrides: { readonly clock?: () => Date } = {},
+): Promise<AuthServerApp> {
+  const { clock = () => new Date() } = overrides;
+  await using stack = new AsyncDisposableStack();
+  const plans = readPlans(config.PLANS_FILE);
+  const pool = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server' });
+  stack.defer(() => pool.end());
+
+  const bus = stack.use(
+    createEventBus(
+      config.KAFKA_BROKERS
+        ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: 'auth-server', logger }
+        : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: 'auth-server', logger },
+    ),
+  );
+  const relay = stack.use(
+    startOutboxRelay({
+      pool,
+      topic: topics.identity,
+      publish: (messages) => bus.publish(messages),
+      onError: (error) => logger.warn({ err: error }, 'outbox.relay_failed'),
+    }),
+  );
+
+  const execute = createCommandExecutor({
+    pool,
+    catalog: identityCatalog,
+    rules: accountRules(plans),
+    signReceipt: await createReceiptSigner(readKey(config.RECEIPT_SIGNING_KEY)),
+    clock,
+    onCommitted: () => relay.wake(),
+  });
+  const verify = verifyCredential({ pool, plans, principalKey: readKey(config.PRINCIPAL_PRIVATE_KEY), clock });
+
+  const server = await serveRpc({
+    listen: config.GRPC_LISTEN,
+    tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
+    services: authServices(execute, verify),
+    onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
+  });
+  stack.defer(() => server.close());
+
+  const owned = stack.move();
+  return {
+    grpcPort: server.port,
+    readiness: {
+      database: async () => (await pool.query('select 1')).rowCount === 1,
+      bus: () => bus.ping(),
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

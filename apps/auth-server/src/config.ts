@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url';
+import { addressSchema, busConfig, commonConfig, readConfig } from '@longwave/service-kit';
+import { z } from 'zod';
+
+const schema = z.object({
+  ...commonConfig,
+  ...busConfig,
+  GRPC_LISTEN: addressSchema,
+  DATABASE_URL: z.string().min(1),
+  /** Path of a private Ed25519 JWK; signs statements about principals. */
+  PRINCIPAL_PRIVATE_KEY: z.string().min(1),
+  /** Path of a private Ed25519 JWK; signs receipts. */
+  RECEIPT_SIGNING_KEY: z.string().min(1),
+  PLANS_FILE: z.string().default(fileURLToPath(new URL('../data/plans.json', import.meta.url))),
+});
+
+export type AuthServerConfig = Readonly<z.output<typeof schema>>;
+
+/** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
+export const readAuthServerConfig = (environment: Readonly<Record<string, string | undefined>>): AuthServerConfig =>
+  readConfig(schema, environment);

@@ -1,0 +1,51 @@
+import { accounts, credentials } from '@longwave/command-catalog';
+import type { Pool, Transaction } from '@longwave/postgres';
+import type { IssuedCredential } from './credentials/judge-credential.ts';
+
+interface CredentialRow {
+  readonly credential_id: string;
+  readonly credential_state: string;
+  readonly credential: unknown;
+  readonly account_id: string;
+  readonly workspace_id: string;
+  readonly account_state: string;
+  readonly account: unknown;
+}
+
+/** The credential with this digest (hex) and its account, or undefined; one index probe whatever the text was. */
+export async function findCredential(pool: Pool, secretDigest: string): Promise<IssuedCredential | undefined> {
+  const { rows } = await pool.query<CredentialRow>({
+    name: 'find_credential',
+    text: `select c.id as credential_id, c.lifecycle_state as credential_state, c.attributes as credential,
+                  a.id as account_id, a.workspace_id, a.lifecycle_state as account_state, a.attributes as account
+           from unique_key k
+           join resource c on c.id = k.resource_id
+           join resource a on a.id = c.attributes->>'account_id'
+           where k.resource_type = 'credentials' and k.attribute = 'secret_digest' and k.value = $1`,
+    values: [secretDigest],
+  });
+  const row = rows[0];
+  return (
+    row && {
+      id: row.credential_id,
+      state: row.credential_state,
+      ...credentials.attributes.pick({ kind: true, scope: true }).strip().parse(row.credential),
+      account: {
+        id: row.account_id,
+        workspaceId: row.workspace_id,
+        state: row.account_state,
+        ...accounts.attributes.pick({ plan: true, subscription: true }).strip().parse(row.account),
+      },
+    }
+  );
+}
+
+/** Accounts of a workspace; the workspace is locked for this transaction, so that two creates cannot both see none. */
+export async function countAccounts(tx: Transaction, workspaceId: string): Promise<number> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [workspaceId]);
+  const { rows } = await tx.query<{ count: number }>(
+    `select count(*)::int as count from resource where workspace_id = $1 and resource_type = 'accounts'`,
+    [workspaceId],
+  );
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,114 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { developmentCa, startTestDatabase, startTestRedis } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { openChannel, readTls } from '@longwave/rpc';
+import { CommandServiceService } from '@longwave/rpc/command';
+import { CredentialServiceService } from '@longwave/rpc/credential';
+import { createLogger } from '@longwave/service-kit';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { createApp } from '../src/app.ts';
+import { readAuthServerConfig } from '../src/config.ts';
+
+export const secretText = (prefix: 'lw_key_' | 'svc_pat_') => prefix + randomBytes(32).toString('base64url');
+export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+async function writeKey(file: string): Promise<JWK> {
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
+  writeFileSync(file, JSON.stringify({ ...(await exportJWK(privateKey)), kid: 'test' }), { mode: 0o600 });
+  return exportJWK(publicKey);
+}
+
+/** auth-server on a real PostgreSQL and Redis, with a gateway and an operator that call it. */
+export async function startAuthServer() {
+  await using stack = new AsyncDisposableStack();
+  const folder = mkdtempSync(path.join(tmpdir(), 'auth-server-'));
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const names = ['auth-server', 'rest-gateway', 'operator', 'management'] as const;
+  const identities = await developmentCa(path.join(folder, 'ca'), names, new Date());
+  const database = stack.use(await startTestDatabase({ schema: 'identity', migrations: 'apps/auth-server/prisma' }));
+  const redis = stack.use(await startTestRedis());
+  const principalKey = await writeKey(path.join(folder, 'principal.json'));
+  await writeKey(path.join(folder, 'receipt.json'));
+  const logLines: string[] = [];
+  const clock = { now: new Date('2026-11-21T12:00:00.000Z') };
+  const own = identities['auth-server'];
+  const app = stack.use(
+    await createApp(
+      readAuthServerConfig({
+        HEALTH_LISTEN: '127.0.0.1:0',
+        GRPC_LISTEN: '127.0.0.1:0',
+        TLS_CA: own.ca,
+        TLS_CERT: own.cert,
+        TLS_KEY: own.key,
+        DATABASE_URL: database.url,
+        REDIS_URL: redis.url,
+        PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),
+        RECEIPT_SIGNING_KEY: path.join(folder, 'receipt.json'),
+      }),
+      createLogger('auth-server', 'debug', { write: (line) => void logLines.push(line) }),
+      { clock: () => clock.now },
+    ),
+  );
+  const clientsOf = (name: 'rest-gateway' | 'operator' | 'management') => {
+    const channel = openChannel(`127.0.0.1:${app.grpcPort}`, 'auth-server', readTls(identities[name]));
+    stack.defer(() => channel.close());
+    return { credentials: channel.client(CredentialServiceService), commands: channel.client(CommandServiceService) };
+  };
+  const clients = {
+    gateway: clientsOf('rest-gateway'),
+    operator: clientsOf('operator'),
+    management: clientsOf('management'),
+  };
+
+  /** Sends an identity command as the operator; answers the resource. */
+  async function send(
+    workspaceId: string,
+    commandType: string,
+    changes: object,
+    options: { readonly subjectId?: string; readonly key?: string } = {},
+  ) {
+    const response = await clients.operator.commands.execute(
+      {
+        workspaceId,
+        commandType,
+        idempotencyKey: options.key ?? newId('req'),
+        ifMatch: '',
+        subjectType: commandType.startsWith('account.') ? 'accounts' : 'credentials',
+        subjectId: options.subjectId ?? '',
+        subjectVersion: undefined,
+        changesJson: JSON.stringify(changes),
+        reasonJson: '',
+      },
+      {},
+    );
+    return {
+      ...response,
+      operation: JSON.parse(response.operationJson) as { id: string; state: string },
+      resource: JSON.parse(response.resourceJson) as {
+        id: string;
+        version: number;
+        attributes: Record<string, unknown>;
+      },
+    };
+  }
+
+  const verify = async (credential: string) => (await clients.gateway.credentials.verify({ credential }, {})).outcome;
+  const owned = stack.move();
+  return {
+    app,
+    clients,
+    clock,
+    database,
+    redis,
+    logLines,
+    principalKey,
+    send,
+    verify,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+export type AuthServerUnderTest = Awaited<ReturnType<typeof startAuthServer>>;

@@ -1,0 +1,73 @@
+import { parseAddressRange } from '@longwave/audience';
+import { addressSchema, busConfig, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
+import { z } from 'zod';
+
+const key32 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/i, 'expected 32 bytes in hex')
+  .transform((text) => Buffer.from(text, 'hex'));
+
+const tokenKeys = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'expected JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.array(z.strictObject({ kid: z.int().min(0).max(255), key: key32 })).min(1));
+
+const addressRanges = z
+  .string()
+  .default('')
+  .transform((text, context) => {
+    try {
+      return text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== '')
+        .map(parseAddressRange);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'expected addresses or address/bits, separated by commas' });
+      return z.NEVER;
+    }
+  });
+
+const configSchema = z.object({
+  ...commonConfig,
+  ...busConfig,
+  ...objectStoreConfig,
+  /** The public media port. */
+  HTTP_LISTEN: addressSchema,
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  INTERNAL_SERVING_ADDRESS: addressSchema,
+  /** Public address of HTTP_LISTEN; its host is part of every token. */
+  MEDIA_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+  /** `[{"kid": 1, "key": "<hex>"}]`, the newest first. */
+  DELIVERY_TOKEN_KEYS: tokenKeys,
+  /** Master of the listener keys, 32 bytes in hex. */
+  LISTENER_SECRET: key32,
+  /** Proxies whose X-Forwarded-For is believed. */
+  TRUSTED_PROXIES: addressRanges,
+  DECIDE_DEADLINE_MS: z.coerce.number().int().min(1).max(10_000).default(250),
+  /** Segments on the local disk; may be emptied at any time. */
+  CACHE_FOLDER: z.string().min(1),
+  CACHE_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(10 * 1024 ** 3),
+  /** Facts not yet published; must survive a restart, one folder per process. */
+  JOURNAL_FOLDER: z.string().min(1),
+  /** Another MMDB than the bundled country list. */
+  GEO_DATABASE: z.string().min(1).optional(),
+  /** The bundled lists of libs/audience/data, or a copy of them. */
+  AUDIENCE_DATA: z.string().min(1).optional(),
+});
+
+export type DeliveryConfig = z.infer<typeof configSchema>;
+
+export const readDeliveryConfig = (environment: Readonly<Record<string, string | undefined>>): DeliveryConfig =>
+  readConfig(configSchema, environment);

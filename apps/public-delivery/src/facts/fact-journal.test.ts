@@ -1,0 +1,86 @@
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createLogger } from '@longwave/service-kit';
+import { openFactJournal } from './fact-journal.ts';
+
+const logger = createLogger('test', 'silent');
+let folder: string;
+let published: string[];
+let busIsDown: boolean;
+
+const publish = async (lines: readonly string[]) => {
+  if (busIsDown) throw new Error('down');
+  published.push(...lines);
+};
+/** Flushes only when told, so that each step is decided by the test. */
+const open = (rewindBytes = 1 << 20) =>
+  openFactJournal({ folder, publish, logger, flushEveryMs: 1 << 30, rewindBytes });
+const file = () => path.join(folder, 'facts.jsonl');
+const lines = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `{"n":${from + i}}`);
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'journal-'));
+  published = [];
+  busIsDown = false;
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('lines are published once, in order, and a clean stop leaves nothing behind', async () => {
+  const journal = await open();
+  for (const line of lines(3000)) journal.append(line);
+  expect(await journal.flush()).toBe(true);
+  journal.append('{"n":3000}');
+  await journal[Symbol.asyncDispose]();
+  expect(published).toEqual(lines(3001));
+  expect((await stat(file())).size).toBe(0);
+});
+
+test('while the bus is down nothing is lost, and afterwards everything comes in order', async () => {
+  const journal = await open();
+  busIsDown = true;
+  for (const line of lines(10)) journal.append(line);
+  expect(await journal.flush()).toBe(false);
+  for (const line of lines(10, 10)) journal.append(line);
+  expect(await journal.flush()).toBe(false);
+  busIsDown = false;
+  expect(await journal.flush()).toBe(true);
+  expect(published).toEqual(lines(20));
+  await journal[Symbol.asyncDispose]();
+});
+
+test('what a stopped process could not publish, the next one does', async () => {
+  busIsDown = true;
+  const first = await open();
+  for (const line of lines(5)) first.append(line);
+  await first[Symbol.asyncDispose]();
+  busIsDown = false;
+  const second = await open();
+  second.append('{"n":5}');
+  await second.flush();
+  expect(published).toEqual(lines(6));
+  await second[Symbol.asyncDispose]();
+});
+
+test('a line cut by a crash does not swallow the next one', async () => {
+  await appendFile(file(), '{"n":0}\n{"cut');
+  const journal = await open();
+  journal.append('{"n":1}');
+  await journal.flush();
+  expect(published).toEqual(['{"n":0}', '{"cut', '{"n":1}']);
+  await journal[Symbol.asyncDispose]();
+});
+
+test('more than one batch is read in whole lines, multi-byte characters included', async () => {
+  const journal = await open(1);
+  const long = Array.from({ length: 3000 }, (_, i) => JSON.stringify({ i, text: 'ä€😀'.repeat(100) }));
+  for (const line of long) journal.append(line);
+  expect(await journal.flush()).toBe(true);
+  expect(published).toEqual(long);
+  expect((await readFile(file())).length).toBe(0);
+  journal.append('{"after":1}');
+  await journal.flush();
+  expect(published.at(-1)).toBe('{"after":1}');
+  await journal[Symbol.asyncDispose]();
+});

@@ -1,0 +1,158 @@
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from '@longwave/service-kit';
+
+export interface FactJournalOptions {
+  /** One folder per process. */
+  readonly folder: string;
+  /** Hands lines on; rejects while the bus is down, and is then called again with the same lines. */
+  readonly publish: (lines: readonly string[]) => Promise<void>;
+  readonly logger: Logger;
+  readonly flushEveryMs: number;
+  /** An entirely published journal of at least this size starts again from nothing. */
+  readonly rewindBytes: number;
+}
+
+export interface FactJournal extends AsyncDisposable {
+  /** Takes one line, without waiting; it is in the file within moments and published after the next flush. */
+  append(line: string): void;
+  /** Publishes what it can now. Resolves true when nothing is left. */
+  flush(): Promise<boolean>;
+}
+
+/** Lines waiting for a disk that does not answer; beyond it, facts are lost and counted in the log. */
+const waitingLinesMax = 200_000;
+const batchBytes = 1 << 20;
+const newline = 0x0a;
+
+/**
+ * A write-ahead file of facts. Lines are appended at once (so `kill -9` of the process loses none that reached the file), synced
+ * at each flush, then published from the file, which bounds memory however long the bus is down. What was not published when the
+ * process ended is published at the next start; readers drop repetitions by fact id.
+ */
+export async function openFactJournal({
+  folder,
+  publish,
+  logger,
+  flushEveryMs,
+  rewindBytes,
+}: FactJournalOptions): Promise<FactJournal> {
+  await mkdir(folder, { recursive: true });
+  const file = await open(path.join(folder, 'facts.jsonl'), 'a+');
+  let written = (await file.stat()).size;
+  let synced = 0;
+  let published = 0;
+  let waiting: string[] = [];
+  let lost = 0;
+  let failing = false;
+  let writing: Promise<void> | undefined;
+  let flushing: Promise<boolean> | undefined;
+  let stopped = false;
+
+  // A crash or a full disk may have cut the last line; it must not swallow the next one.
+  let torn = written > 0;
+
+  async function writeWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      const lines = waiting;
+      waiting = [];
+      const bytes = Buffer.from((torn ? '\n' : '') + lines.map((line) => `${line}\n`).join(''));
+      try {
+        for (let at = 0; at < bytes.length;) {
+          const { bytesWritten } = await file.write(bytes, at);
+          at += bytesWritten;
+          written += bytesWritten;
+        }
+        torn = false;
+      } catch (error) {
+        torn = true;
+        lost += lines.length;
+        logger.error({ err: error }, 'facts.journal_failed');
+        return;
+      }
+    }
+  }
+
+  function write(): Promise<void> {
+    writing ??= writeWaiting().finally(() => {
+      writing = undefined;
+      if (waiting.length > 0 && !stopped) void write();
+    });
+    return writing;
+  }
+
+  /** The next whole lines that are synced, and how many bytes they take. */
+  async function readBatch(): Promise<{ lines: string[]; sizeBytes: number }> {
+    const length = Math.min(batchBytes, synced - published);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, published);
+    const end = buffer.subarray(0, bytesRead).lastIndexOf(newline) + 1;
+    return {
+      lines: buffer
+        .toString('utf8', 0, end)
+        .split('\n')
+        .filter((line) => line !== ''),
+      sizeBytes: end,
+    };
+  }
+
+  async function publishAll(): Promise<boolean> {
+    await write();
+    if (lost > 0) {
+      logger.error({ facts: lost }, 'facts.lost');
+      lost = 0;
+    }
+    if (written > synced) {
+      const size = written;
+      await file.datasync();
+      synced = size;
+    }
+    while (published < synced) {
+      const { lines, sizeBytes } = await readBatch();
+      if (sizeBytes === 0) break;
+      if (lines.length > 0) await publish(lines);
+      published += sizeBytes;
+    }
+    const done = () => published === written && waiting.length === 0 && !writing;
+    if (done() && written > 0 && (stopped || written >= rewindBytes)) {
+      // Holds back writers, who would append to what is being cut off.
+      writing = file.truncate(0).then(() => void (written = synced = published = 0));
+      await writing.finally(() => (writing = undefined));
+      if (waiting.length > 0) void write();
+    }
+    return done();
+  }
+
+  function flush(): Promise<boolean> {
+    flushing ??= publishAll()
+      .then((done) => {
+        if (failing) logger.info({}, 'facts.publishing_again');
+        failing = false;
+        return done;
+      })
+      .catch((error: unknown) => {
+        if (!failing) logger.warn({ err: error }, 'facts.publish_failed');
+        failing = true;
+        return false;
+      })
+      .finally(() => (flushing = undefined));
+    return flushing;
+  }
+
+  const timer = setInterval(() => void flush(), flushEveryMs);
+  return {
+    append: (line) => {
+      if (waiting.length >= waitingLinesMax) lost++;
+      else waiting.push(line);
+      void write();
+    },
+    flush,
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      await flushing;
+      stopped = true;
+      await flush();
+      await writing;
+      await file.close();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { EventBus } from '@longwave/event-bus';
+import { deliveryFactSchema, topics, type DeliveryFact } from '@longwave/events';
+import type { Logger } from '@longwave/service-kit';
+import { newId } from '@longwave/ids';
+import { z } from 'zod';
+import { openFactJournal } from './fact-journal.ts';
+
+/** Takes facts; they reach the bus at least once, in order per key. */
+export interface FactSink extends AsyncDisposable {
+  add(fact: DeliveryFact): void;
+  /** Reports a user agent the first time this process sees it. */
+  sawUserAgent(digest: string | null, userAgent: string, at: Date): void;
+}
+
+/** User agents remembered as already reported; a repetition is harmless. */
+const knownAgentsMax = 50_000;
+const batchMessages = 500;
+
+const types = { byte_range_served: 'byte_range.served', user_agent_seen: 'user_agent.seen' } as const;
+
+/** Facts of one listener and episode keep their order. */
+const keyOf = (fact: DeliveryFact) =>
+  fact.kind === 'byte_range_served' ? `${fact.listener_key}:${fact.episode_id}` : fact.user_agent_digest;
+
+const lineSchema = z.string().transform((line, context): DeliveryFact => {
+  try {
+    return deliveryFactSchema.parse(JSON.parse(line));
+  } catch {
+    context.addIssue({ code: 'custom', message: 'not a fact' });
+    return z.NEVER;
+  }
+});
+
+/** Opens the journal of this process and publishes to `delivery.facts` from it. */
+export async function openFactSink(bus: EventBus, folder: string, logger: Logger): Promise<FactSink> {
+  const publish = async (lines: readonly string[]) => {
+    const facts = lines.flatMap((line) => {
+      const fact = lineSchema.safeParse(line);
+      if (!fact.success) logger.warn({}, 'facts.unreadable_line');
+      return fact.success ? [fact.data] : [];
+    });
+    for (let at = 0; at < facts.length; at += batchMessages)
+      await bus.publish(
+        facts.slice(at, at + batchMessages).map((fact) => ({
+          topic: topics.deliveryFacts,
+          key: keyOf(fact),
+          id: fact.fact_id,
+          type: types[fact.kind],
+          payload: fact,
+        })),
+      );
+  };
+  const journal = await openFactJournal({ folder, publish, logger, flushEveryMs: 200, rewindBytes: 1 << 20 });
+  const known = new Set<string>();
+  const add = (fact: DeliveryFact) => journal.append(JSON.stringify(fact));
+  return {
+    add,
+    sawUserAgent: (digest, userAgent, at) => {
+      if (digest === null || known.has(digest)) return;
+      if (known.size >= knownAgentsMax) known.clear();
+      known.add(digest);
+      add({
+        kind: 'user_agent_seen',
+        fact_id: newId('fct'),
+        at: at.toISOString(),
+        user_agent_digest: digest,
+        user_agent: userAgent,
+      });
+    },
+    [Symbol.asyncDispose]: () => journal[Symbol.asyncDispose](),
+  };
+}

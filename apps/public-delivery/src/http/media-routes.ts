@@ -1,0 +1,166 @@
+import type { FactSink } from '../facts/fact-sink.ts';
+import { canonicalFormat } from '@longwave/audio';
+import { Problem } from '@longwave/problems';
+import type { Pool } from '@longwave/postgres';
+import type { IdentifyListener, Listener } from '../listener/identify-listener.ts';
+import type { OpenSegment, SegmentCache } from '../media/segment-cache.ts';
+import { sendMedia, type SentMedia } from '../media/send-media.ts';
+import type { MeteredResponse } from '../media/written-meter.ts';
+import type { ChoosePlay, Play } from '../play/choose-play.ts';
+import type { PlayTokens } from '../play/play-token.ts';
+import { findArrangement, findBindingByDecision, getHeader } from '../play/play-table.ts';
+import {
+  findEpisodeByAlias,
+  findEpisodeByDigest,
+  isPodcastPublished,
+  type PlayableEpisode,
+} from '../projection/content-table.ts';
+import type { Exchange, Route } from './route.ts';
+
+export interface MediaRoutesOptions {
+  readonly pool: Pool;
+  readonly identify: IdentifyListener;
+  readonly choosePlay: ChoosePlay;
+  readonly tokens: PlayTokens;
+  readonly segments: SegmentCache;
+  readonly facts: FactSink;
+  readonly listsVersion: string;
+  /** Without a slash at the end. */
+  readonly mediaUrl: string;
+  readonly now: () => Date;
+}
+
+const mp3Name = /^[A-Za-z0-9_-]{1,80}\.mp3$/;
+const tokenShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
+const digestShape = /^[0-9a-f]{64}$/;
+
+/** The parameter, or a 404 that says no more than any other. */
+function parameter({ request }: Exchange, name: string, shape: RegExp): string {
+  const value = String(request.params[name]);
+  if (!shape.test(value)) throw new Problem('not_found');
+  return value;
+}
+
+const fromMemory = (bytes: Buffer): OpenSegment => ({
+  read: async function* (from, to) {
+    yield bytes.subarray(from, to);
+  },
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});
+
+/** Enclosures, arrangements and clean audio. */
+export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
+  const { pool, identify, choosePlay, tokens, segments, facts, listsVersion, mediaUrl, now } = options;
+
+  const openPart = async (part: SentMedia['parts'][number]) =>
+    part.kind === 'header' ? fromMemory(await getHeader(pool, part.blob)) : segments.open(part.blob, part.length);
+
+  function listenerOf({ request, startedAt }: Exchange): Listener {
+    const listener = identify(request, startedAt);
+    facts.sawUserAgent(listener.userAgentDigest, listener.userAgent, startedAt);
+    return listener;
+  }
+
+  function send(exchange: Exchange, listener: Listener, media: SentMedia, late: boolean): Promise<void> {
+    const { request, response, requestId, startedAt } = exchange;
+    const metered: MeteredResponse = { requestId, method: request.method, startedAt, listener, late, listsVersion };
+    return sendMedia(request, response, media, metered, { openPart, addFact: facts.add, now });
+  }
+
+  function playMedia({ arrangement, binding }: Play, cacheControl: string): SentMedia {
+    const { id, workspaceId, podcastId, episodeId, publishedAt, document } = arrangement;
+    const parts = document.parts.map(({ kind, offset, length, slot }, index) => ({
+      kind,
+      from: offset,
+      to: offset + length,
+      duration_ms: document.timeline[index]!.dur_ms,
+      ...(slot !== undefined && binding?.ads[slot] && { ad: binding.ads[slot] }),
+    }));
+    return {
+      etag: `"${id}"`,
+      parts: document.parts,
+      counted: {
+        workspaceId,
+        podcastId,
+        episodeId,
+        publishedAt,
+        parts,
+        arrangementId: id,
+        totalBytes: document.total_bytes,
+      },
+      headers: { 'content-type': canonicalFormat.contentType, 'cache-control': cacheControl },
+    };
+  }
+
+  function cleanMedia(episode: PlayableEpisode): SentMedia {
+    const { workspaceId, podcastId, episodeId, publishedAt, rendition } = episode;
+    const { digest, sizeBytes: length, durationMs } = rendition;
+    return {
+      etag: `"${digest}"`,
+      parts: [{ blob: digest, offset: 0, length, kind: 'content' }],
+      counted: {
+        ...{ workspaceId, podcastId, episodeId, publishedAt },
+        arrangementId: digest,
+        totalBytes: length,
+        parts: [{ kind: 'content', from: 0, to: length, duration_ms: durationMs }],
+      },
+      headers: { 'content-type': canonicalFormat.contentType, 'cache-control': 'public, max-age=31536000, immutable' },
+    };
+  }
+
+  return [
+    {
+      name: 'enclosure.read',
+      path: '/delivery/v1/e/:alias/:file',
+      serve: async (exchange) => {
+        const { request, response, startedAt, requestId } = exchange;
+        const alias = parameter(exchange, 'alias', tokenShape);
+        parameter(exchange, 'file', mp3Name);
+        const episode = await findEpisodeByAlias(pool, alias);
+        if (!episode) throw new Problem('not_found');
+        const listener = listenerOf(exchange);
+        const onlyLooks = listener.onlyLooks || request.method === 'HEAD';
+        const play = await choosePlay(episode, { ...listener, onlyLooks }, startedAt, requestId);
+        if (request.query['direct'] === '1')
+          return send(exchange, listener, playMedia(play, 'private, no-store'), false);
+        response.writeHead(302, {
+          location: `${mediaUrl}/delivery/v1/p/${tokens.mintPlay(play, startedAt)}/${episode.fileName}.mp3`,
+          'cache-control': 'private, no-store',
+          'accept-ranges': 'bytes',
+          'content-length': '0',
+        });
+        response.end();
+      },
+    },
+    {
+      name: 'arrangement.read',
+      path: '/delivery/v1/p/:token/:file',
+      serve: async (exchange) => {
+        parameter(exchange, 'file', mp3Name);
+        const address = tokens.openPlay(String(exchange.request.params['token']), exchange.startedAt);
+        const arrangement = address && (await findArrangement(pool, address.shortId));
+        if (!arrangement) throw new Problem('not_found');
+        // The token governs counting, not access: an expired one still serves what is public.
+        if (address.expired && !(await isPodcastPublished(pool, arrangement.podcastId))) throw new Problem('not_found');
+        const binding =
+          address.decisionId === undefined ? undefined : await findBindingByDecision(pool, address.decisionId);
+        await send(
+          exchange,
+          listenerOf(exchange),
+          playMedia({ arrangement, binding }, 'private, max-age=86400'),
+          address.expired,
+        );
+      },
+    },
+    {
+      name: 'clean_audio.read',
+      path: '/delivery/v1/a/:digest/:file',
+      serve: async (exchange) => {
+        parameter(exchange, 'file', mp3Name);
+        const episode = await findEpisodeByDigest(pool, parameter(exchange, 'digest', digestShape));
+        if (!episode) throw new Problem('not_found');
+        await send(exchange, listenerOf(exchange), cleanMedia(episode), false);
+      },
+    },
+  ];
+}

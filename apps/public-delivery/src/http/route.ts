@@ -1,0 +1,101 @@
+import { newId } from '@longwave/ids';
+import { Problem, problems } from '@longwave/problems';
+import type { Logger } from '@longwave/service-kit';
+import express, { type Express, type Request, type Response } from 'express';
+
+/** One request under way. */
+export interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+  readonly requestId: string;
+  readonly startedAt: Date;
+}
+
+/** A path and what answers GET and HEAD on it. `name` is what logs call it. */
+export interface Route {
+  readonly name: string;
+  readonly path: string;
+  readonly serve: (exchange: Exchange) => Promise<void>;
+}
+
+/** A connection on which nothing moves for this long is closed; apps that pause longer resume by range. */
+const stalledMs = 15 * 60_000;
+
+const cors = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Content-Range, Content-Length, Accept-Ranges, ETag',
+};
+const preflight = {
+  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+  'access-control-allow-headers': 'Range, If-Range, If-None-Match, If-Modified-Since',
+  'access-control-max-age': '86400',
+  'content-length': '0',
+};
+
+/** A problem as this surface tells it: the status and a short code, no sentence and no reason. */
+function sendProblem(response: Response, problem: Problem): void {
+  const { retryAfterSeconds } = problem.context;
+  const body = JSON.stringify({
+    type: `urn:longwave:problem:${problems[problem.code].type}`,
+    status: problem.status,
+    code: problem.code,
+  });
+  for (const name of ['etag', 'cache-control', 'accept-ranges']) response.removeHeader(name);
+  response.writeHead(problem.status, {
+    'content-type': 'application/problem+json',
+    'content-length': String(Buffer.byteLength(body)),
+    'cache-control': 'no-store',
+    ...(problem.code === 'method_not_allowed' && { allow: 'GET, HEAD, OPTIONS' }),
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+  });
+  response.end(body);
+}
+
+/** Answers GET, HEAD and OPTIONS of the routes; one log line per request, which never names its URL, address or user agent. */
+export function createRouter(routes: readonly Route[], logger: Logger, now: () => Date): Express {
+  const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
+
+  const answer = (name: string, serve: Route['serve']) => async (request: Request, response: Response) => {
+    const exchange: Exchange = { request, response, requestId: newId('req'), startedAt: now() };
+    const beforeBytes = request.socket.bytesWritten;
+    const beganMs = performance.now();
+    response.setTimeout(stalledMs);
+    response.once('close', () => {
+      const bytes = request.socket.bytesWritten - beforeBytes;
+      const ms = Math.round(performance.now() - beganMs);
+      logger.info(
+        { request_id: exchange.requestId, route: name, method: request.method, status: response.statusCode, bytes, ms },
+        'request.served',
+      );
+    });
+    response.setHeaders(
+      new Map([...Object.entries(cors), ['x-request-id', exchange.requestId], ['x-content-type-options', 'nosniff']]),
+    );
+    try {
+      await serve(exchange);
+    } catch (error) {
+      const problem = error instanceof Problem ? error : new Problem('internal_error', undefined, { cause: error });
+      if (problem.status >= 500)
+        logger.error({ request_id: exchange.requestId, route: name, err: problem.cause ?? problem }, 'request.failed');
+      if (response.headersSent) response.destroy();
+      else sendProblem(response, problem);
+    }
+  };
+  const refuse = (code: 'not_found' | 'method_not_allowed') => () => Promise.reject(new Problem(code));
+
+  for (const { name, path, serve } of routes) {
+    app.get(path, answer(name, serve));
+    app.options(
+      path,
+      answer(`${name}.preflight`, async ({ response }) => void response.writeHead(204, preflight).end()),
+    );
+    app.all(path, answer(name, refuse('method_not_allowed')));
+  }
+  app.use(answer('unknown', refuse('not_found')));
+  // Express' own refusals (a path that cannot be decoded) are nothing more than unknown addresses.
+  app.use(
+    (_error: unknown, request: Request, response: Response, _next: unknown) =>
+      void answer('unreadable', refuse('not_found'))(request, response),
+  );
+  return app;
+}

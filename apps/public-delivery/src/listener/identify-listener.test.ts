@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { createAddressSet, createNetworkLists, parseAddressRange } from '@longwave/audience';
+import { beforeAll, expect, test } from '@jest/globals';
+import { loadPlaces, type FindPlace } from './country.ts';
+import { createIdentifyListener } from './identify-listener.ts';
+
+const ranges = (...texts: string[]) => texts.map(parseAddressRange);
+const at = new Date('2026-11-21T10:00:00Z');
+let findPlace: FindPlace;
+beforeAll(async () => {
+  findPlace = await loadPlaces(undefined);
+});
+
+const identify = (peer: string, headers: Record<string, string>, when = at) =>
+  createIdentifyListener({
+    secret: Buffer.alloc(32, 7),
+    trustedProxies: createAddressSet(ranges('10.0.0.0/8')),
+    networks: createNetworkLists({ dataCentres: ranges('203.0.113.0/24') }, () => when.getTime()),
+    findPlace,
+  })({ socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage, when);
+
+const agent = { 'user-agent': 'Overcast/3.0' };
+
+test('a forwarded address counts only from a trusted proxy', () => {
+  const direct = identify('198.51.100.7', agent);
+  expect(identify('10.1.2.3', { ...agent, 'x-forwarded-for': '1.1.1.1, 198.51.100.7' }).key).toBe(direct.key);
+  expect(identify('198.51.100.7', { ...agent, 'x-forwarded-for': '1.1.1.1' }).key).toBe(direct.key);
+  expect(identify('::ffff:198.51.100.7', agent).key).toBe(direct.key);
+  expect(identify('198.51.100.8', agent).key).not.toBe(direct.key);
+  expect(identify('198.51.100.7', { 'user-agent': 'Other/1' }).key).not.toBe(direct.key);
+});
+
+test('addresses of one IPv6 /64 are one listener', () => {
+  expect(identify('2001:db8:1:2:3::4', agent).key).toBe(identify('2001:db8:1:2:ffff::9', agent).key);
+  expect(identify('2001:db8:1:3::4', agent).key).not.toBe(identify('2001:db8:1:2::4', agent).key);
+});
+
+test('keys change with the month, and for 48 h the old one is known too', () => {
+  const november = identify('198.51.100.7', agent, new Date('2026-11-30T23:59:59Z'));
+  const early = identify('198.51.100.7', agent, new Date('2026-12-02T23:59:59Z'));
+  const later = identify('198.51.100.7', agent, new Date('2026-12-03T00:00:00Z'));
+  expect(november.previousKey).toBeUndefined();
+  expect(early.previousKey).toBe(november.key);
+  expect(early.key).not.toBe(november.key);
+  expect([later.key, later.previousKey]).toEqual([early.key, undefined]);
+  expect(early.addressKey).not.toBe(later.addressKey);
+});
+
+test('nothing that is kept holds the address', () => {
+  const listener = identify('203.0.113.9', agent);
+  expect(JSON.stringify(listener)).not.toContain('203.0.113.9');
+  expect(listener.addressVerdict).toBe('dc_ip');
+  expect(identify('8.8.8.8', agent).country).toBe('US');
+  expect(identify('10.0.0.1', agent)).toMatchObject({ country: 'unknown', region: 'unknown' });
+});
+
+test.each([
+  [{ 'sec-purpose': 'prefetch;prerender' }, true, true],
+  [{ purpose: 'preview' }, true, true],
+  [{ 'x-moz': 'prefetch' }, true, true],
+  [{ 'user-agent': 'Podcasts/4025 CFNetwork/1410 Darwin/22 Scout/1' }, false, true],
+  [{ 'user-agent': 'Boyscout/1' }, false, false],
+])('%p announces a prefetch: %p, only looks: %p', (headers, prefetch, onlyLooks) => {
+  expect(identify('198.51.100.7', { ...agent, ...headers })).toMatchObject({ prefetch, onlyLooks });
+});
+
+test('without a user agent there is a key but no digest', () => {
+  expect(identify('198.51.100.7', {})).toMatchObject({ userAgent: '', userAgentDigest: null });
+});

@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  addressKeyBytes,
+  clientAddress,
+  dailyAddressKey,
+  keyMonths,
+  listenerKey,
+  normaliseUserAgent,
+  periodSecret,
+  userAgentDigest,
+  type AddressSet,
+  type AddressVerdict,
+  type NetworkLists,
+} from '@longwave/audience';
+import type { FindPlace, Place } from './country.ts';
+
+/** What is kept of who asked: keys and verdicts. The address itself ends here. */
+export interface Listener extends Place {
+  /** D5, hex. */
+  readonly key: string;
+  /** The key under the previous secret, during the first 48 h of a month. */
+  readonly previousKey: string | undefined;
+  readonly addressKey: string;
+  readonly addressVerdict: AddressVerdict;
+  /** '' when none was sent. */
+  readonly userAgent: string;
+  readonly userAgentDigest: string | null;
+  /** Sec-Purpose, Purpose or X-Moz announce a prefetch or preview. */
+  readonly prefetch: boolean;
+  /** Prefetchers and aligners: they get an arrangement but never cause a decision. */
+  readonly onlyLooks: boolean;
+}
+
+export interface IdentifyOptions {
+  readonly secret: Buffer;
+  readonly trustedProxies: AddressSet;
+  readonly networks: NetworkLists;
+  readonly findPlace: FindPlace;
+}
+
+export type IdentifyListener = (request: IncomingMessage, at: Date) => Listener;
+
+const first = (header: string | string[] | undefined) => (Array.isArray(header) ? header.join(',') : (header ?? ''));
+
+/** True when the request says that nobody has asked to listen yet. */
+function isPrefetch({ headers }: IncomingMessage): boolean {
+  return ['sec-purpose', 'purpose', 'x-moz'].some((name) => /\b(prefetch|preview)\b/i.test(first(headers[name])));
+}
+
+/** Knows listeners by keyed hashes of address and user agent (measurement.md D2, D3, D5). Throws `RangeError` when the socket is gone. */
+export function createIdentifyListener({
+  secret,
+  trustedProxies,
+  networks,
+  findPlace,
+}: IdentifyOptions): IdentifyListener {
+  const secrets = new Map<string, Buffer>();
+  const secretOf = (month: string) => {
+    const known = secrets.get(month) ?? periodSecret(secret, month);
+    if (!secrets.has(month) && secrets.size > 2) secrets.clear();
+    secrets.set(month, known);
+    return known;
+  };
+  return (request, at) => {
+    const address = clientAddress(
+      request.socket.remoteAddress ?? '',
+      request.headers['x-forwarded-for'],
+      trustedProxies,
+    );
+    const bytes = addressKeyBytes(address);
+    const userAgent = normaliseUserAgent(request.headers['user-agent']);
+    const months = keyMonths(at);
+    const prefetch = isPrefetch(request);
+    return {
+      key: listenerKey(secretOf(months.current), bytes, userAgent),
+      previousKey: months.previous === undefined ? undefined : listenerKey(secretOf(months.previous), bytes, userAgent),
+      addressKey: dailyAddressKey(secret, bytes, at.toISOString().slice(0, 10)),
+      addressVerdict: networks.verdict(address),
+      userAgent,
+      userAgentDigest: userAgentDigest(userAgent),
+      prefetch,
+      onlyLooks: prefetch || /(^| )Scout\//.test(userAgent),
+      ...findPlace(address),
+    };
+  };
+}

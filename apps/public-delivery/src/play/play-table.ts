@@ -1,0 +1,162 @@
+import { transaction, type Pool } from '@longwave/postgres';
+import { z } from 'zod';
+import { arrangementDocumentSchema, arrangementId, type ArrangementDocument } from '../media/arrangement.ts';
+
+/** What counting must know of an ad; travels in facts, never to a client. */
+const countedAdSchema = z.strictObject({
+  serving_id: z.string(),
+  campaign_id: z.string(),
+  line_item_id: z.string(),
+  creative_id: z.string(),
+  break_key: z.string(),
+  slot: z.int().min(0),
+});
+const countedAdsSchema = z.record(z.string(), countedAdSchema);
+
+/** By slot of the arrangement, "pre/0". */
+export type CountedAds = z.infer<typeof countedAdsSchema>;
+
+export interface StoredArrangement {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly podcastId: string;
+  readonly episodeId: string;
+  readonly publishedAt: Date;
+  readonly document: ArrangementDocument;
+}
+
+export interface Binding {
+  readonly listenerKey: string;
+  readonly episodeId: string;
+  readonly sequence: number;
+  readonly decisionId: string;
+  readonly arrangementId: string;
+  readonly ads: CountedAds;
+  readonly startedAt: Date;
+}
+
+/** An arrangement that is not stored yet, with the header it was made for. */
+export interface NewArrangement extends StoredArrangement {
+  readonly header: { readonly digest: string; readonly bytes: Buffer };
+}
+
+export const shortIdOf = (id: string): string => id.slice(0, 32);
+
+interface ArrangementRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly podcast_id: string;
+  readonly episode_id: string;
+  readonly published_at: Date;
+  readonly document: unknown;
+}
+interface BindingRow {
+  readonly listener_key: string;
+  readonly episode_id: string;
+  readonly sequence: number;
+  readonly decision_id: string;
+  readonly arrangement_id: string;
+  readonly ads: unknown;
+  readonly started_at: Date;
+}
+
+function toArrangement(row: ArrangementRow): StoredArrangement {
+  const document = arrangementDocumentSchema.parse(row.document);
+  if (arrangementId(document) !== row.id) throw new Error(`arrangement ${row.id} is not what its id says`);
+  const {
+    id,
+    workspace_id: workspaceId,
+    podcast_id: podcastId,
+    episode_id: episodeId,
+    published_at: publishedAt,
+  } = row;
+  return { id, workspaceId, podcastId, episodeId, publishedAt, document };
+}
+
+const toBinding = (row: BindingRow): Binding => ({
+  listenerKey: row.listener_key,
+  episodeId: row.episode_id,
+  sequence: row.sequence,
+  decisionId: row.decision_id,
+  arrangementId: row.arrangement_id,
+  ads: countedAdsSchema.parse(row.ads),
+  startedAt: row.started_at,
+});
+
+/** By its id or, of 32 characters, the short id that tokens carry. */
+export async function findArrangement(pool: Pool, id: string): Promise<StoredArrangement | undefined> {
+  const text =
+    'select id, workspace_id, podcast_id, episode_id, published_at, document from arrangement where short_id = $1';
+  const { rows } = await pool.query<ArrangementRow>({ name: 'arrangement', text, values: [shortIdOf(id)] });
+  return rows[0] && toArrangement(rows[0]);
+}
+
+export async function findBindingByDecision(pool: Pool, decisionId: string): Promise<Binding | undefined> {
+  const { rows } = await pool.query<BindingRow>({
+    name: 'binding_by_decision',
+    text: 'select * from binding where decision_id = $1',
+    values: [decisionId],
+  });
+  return rows[0] && toBinding(rows[0]);
+}
+
+/** The newest binding of an episode under any of the keys, of any age. */
+export async function findLatestBinding(
+  pool: Pick<Pool, 'query'>,
+  listenerKeys: readonly string[],
+  episodeId: string,
+): Promise<Binding | undefined> {
+  const { rows } = await pool.query<BindingRow>({
+    name: 'latest_binding',
+    text: 'select * from binding where listener_key = any($1) and episode_id = $2 order by started_at desc, sequence desc limit 1',
+    values: [listenerKeys, episodeId],
+  });
+  return rows[0] && toBinding(rows[0]);
+}
+
+export async function getHeader(pool: Pool, digest: string): Promise<Buffer> {
+  const { rows } = await pool.query<{ bytes: Buffer }>({
+    name: 'header',
+    text: 'select bytes from header where digest = $1',
+    values: [digest],
+  });
+  if (!rows[0]) throw new Error(`header ${digest} is missing`);
+  return rows[0].bytes;
+}
+
+async function insertArrangement(tx: Pick<Pool, 'query'>, arrangement: NewArrangement): Promise<void> {
+  const { id, workspaceId, podcastId, episodeId, publishedAt, document, header } = arrangement;
+  await tx.query('insert into header (digest, bytes) values ($1, $2) on conflict do nothing', [
+    header.digest,
+    header.bytes,
+  ]);
+  await tx.query(
+    `insert into arrangement (id, short_id, workspace_id, podcast_id, episode_id, published_at, document)
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    [id, shortIdOf(id), workspaceId, podcastId, episodeId, publishedAt, document],
+  );
+}
+
+/** Stores an arrangement for ever; one that is already there stays as it is. */
+export async function saveArrangement(pool: Pool, arrangement: NewArrangement): Promise<void> {
+  await transaction(pool, (tx) => insertArrangement(tx, arrangement));
+}
+
+/** Stores arrangement and binding; answers the binding that holds, which is another one when somebody was faster. */
+export async function bindArrangement(pool: Pool, arrangement: NewArrangement, binding: Binding): Promise<Binding> {
+  return transaction(pool, async (tx) => {
+    const { listenerKey, episodeId, sequence, decisionId, ads, startedAt } = binding;
+    const inserted = await tx.query(
+      `insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at)
+       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+      [listenerKey, episodeId, sequence, decisionId, arrangement.id, ads, startedAt],
+    );
+    if (inserted.rowCount === 1) {
+      await insertArrangement(tx, arrangement);
+      return binding;
+    }
+    const winner = await findLatestBinding(tx, [listenerKey], episodeId);
+    if (!winner) throw new Error('a conflicting binding is not visible');
+    return winner;
+  });
+}

@@ -1,0 +1,59 @@
+import { mintToken, neverExpires, openToken, type TokenKeys } from '@longwave/delivery-token';
+import { idBytes, idFromBytes } from '@longwave/ids';
+import { bindingMs, type Play } from './choose-play.ts';
+import { shortIdOf } from './play-table.ts';
+
+const nobody = Buffer.alloc(16);
+const dayMs = 24 * 3_600_000;
+const plain = { flags: 0, workspaceOrdinal: 0, slot: 0, variant: 0 };
+
+/** What an arrangement URL says. */
+export interface PlayAddress {
+  /** The first 16 bytes of the arrangement's id, hex. */
+  readonly shortId: string;
+  readonly decisionId: string | undefined;
+  readonly expired: boolean;
+}
+
+/** Makes and reads the two tokens of progressive audio: the endless alias and the arrangement token of one play. */
+export interface PlayTokens {
+  mintAlias(episodeId: string): string;
+  /** The same play gives the same token: its life ends 24 h after the binding began, or a day after today when nothing is bound. */
+  mintPlay(play: Play, at: Date): string;
+  /** Undefined for every token that was never ours or has another purpose. */
+  openPlay(token: string, at: Date): PlayAddress | undefined;
+}
+
+/** @param host of the media URL */
+export function createPlayTokens(keys: TokenKeys, host: string): PlayTokens {
+  const seconds = (ms: number) => Math.ceil(ms / 1000);
+  return {
+    mintAlias: (episodeId) =>
+      mintToken(keys, {
+        ...plain,
+        purpose: 'enc',
+        host,
+        expiresAt: neverExpires,
+        subject: idBytes(episodeId),
+        binding: nobody,
+      }),
+    mintPlay: ({ arrangement, binding }, at) =>
+      mintToken(keys, {
+        ...plain,
+        purpose: 'arr',
+        host,
+        expiresAt: seconds(
+          binding ? binding.startedAt.getTime() + bindingMs : (Math.floor(at.getTime() / dayMs) + 2) * dayMs,
+        ),
+        subject: Buffer.from(shortIdOf(arrangement.id), 'hex'),
+        binding: binding ? idBytes(binding.decisionId) : nobody,
+      }),
+    openPlay: (token, at) => {
+      const opened = openToken(keys, 'arr', host, token, Math.floor(at.getTime() / 1000));
+      if (!opened.claims && !opened.ok) return undefined;
+      const { subject, binding } = opened.claims!;
+      const decisionId = binding.equals(nobody) ? undefined : idFromBytes('dec', binding);
+      return { shortId: subject.toString('hex'), decisionId, expired: !opened.ok };
+    },
+  };
+}

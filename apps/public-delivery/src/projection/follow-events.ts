@@ -1,0 +1,49 @@
+import type { EventBus, Subscription } from '@longwave/event-bus';
+import { domainEventSchema, topics } from '@longwave/events';
+import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+import { applyEvent, type MintAlias } from './apply-event.ts';
+
+export interface Follower extends AsyncDisposable {
+  /** True once the bus delivers events. */
+  readonly following: boolean;
+}
+
+const retryMs = 1_000;
+
+/** Applies every product event. A bus that does not answer is tried again for ever: what is known can be served meanwhile. */
+export function followEvents(bus: EventBus, group: string, pool: Pool, mintAlias: MintAlias, logger: Logger): Follower {
+  const stopping = new AbortController();
+  let subscription: Subscription | undefined;
+
+  const subscribe = async () => {
+    while (!stopping.signal.aborted && !subscription) {
+      try {
+        subscription = await bus.subscribe({
+          topic: topics.product,
+          group,
+          handle: async (messages) => {
+            for (const message of messages) await applyEvent(pool, domainEventSchema.parse(message.payload), mintAlias);
+          },
+        });
+      } catch (error) {
+        logger.warn({ err: error }, 'projection.bus_unavailable');
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, retryMs);
+          stopping.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+        });
+      }
+    }
+  };
+  const subscribed = subscribe();
+  return {
+    get following() {
+      return subscription !== undefined;
+    },
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await subscribed;
+      await subscription?.close();
+    },
+  };
+}

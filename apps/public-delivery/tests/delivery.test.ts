@@ -1,0 +1,577 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { freePorts } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
+import { XMLParser } from 'fast-xml-parser';
+import type { DeliveryApp } from '../src/app.ts';
+import {
+  audio,
+  eventOf,
+  eventually,
+  makeShow,
+  noAds,
+  openBench,
+  pickOf,
+  playedFacts,
+  publishEvents,
+  sha256,
+  writtenBytes,
+  type Bench,
+  type Show,
+} from './_support.ts';
+
+let bench: Bench;
+let app: DeliveryApp;
+let address = 10;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** A plain request, so that nothing is added, followed or decoded. */
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      { host: '127.0.0.1', port: app.port, path: path.replace('http://media.test', ''), method, headers },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () =>
+          resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }),
+        );
+      },
+    );
+    request.once('error', reject);
+    request.end();
+  });
+}
+
+/** Headers of a listener nobody else is. */
+const newListener = (): Record<string, string> => ({
+  'user-agent': 'AppleCoreMedia/1.0.0',
+  'x-forwarded-for': `198.18.${address >> 8}.${address++ & 255}`,
+});
+
+interface Item {
+  enclosure: { '@_url': string; '@_length': string; '@_type': string };
+  [key: string]: unknown;
+}
+const parser = new XMLParser({ ignoreAttributes: false, parseTagValue: false, isArray: (name) => name === 'item' });
+const itemsOf = (body: Buffer) =>
+  (parser.parse(body.toString()) as { rss: { channel: { item?: Item[] } } }).rss.channel.item ?? [];
+
+/** Publishes the show's events, in the given order, and waits for the feed to show the episode. */
+async function release(
+  show: Show,
+  order: readonly (keyof Show['events'])[] = ['podcast', 'episode', 'production'],
+): Promise<string> {
+  await publishEvents(
+    bench.bus,
+    order.map((name) => show.events[name]),
+  );
+  const items = await eventually(async () => {
+    const feed = await ask(`/feeds/${show.subdomain}.xml`);
+    const found = feed.status === 200 ? itemsOf(feed.body) : [];
+    return found.length > 0 && found;
+  });
+  return items[0]!.enclosure['@_url'];
+}
+
+beforeAll(async () => {
+  bench = await openBench();
+  app = await bench.start();
+}, 60_000);
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await bench.stop();
+}, 30_000);
+beforeEach(() => {
+  bench.serving.answer = async (request) => noAds(request);
+  bench.serving.requests.length = 0;
+  bench.setClock(undefined);
+});
+
+describe('feeds', () => {
+  test.each([
+    ['podcast', 'episode', 'production'],
+    ['production', 'episode', 'podcast'],
+    ['episode', 'production', 'podcast'],
+  ] as const)('events may arrive as %s, %s, %s', async (...order) => {
+    const show = await makeShow(bench.store, audio(100));
+    const url = await release(show, order);
+    const feed = await ask(`/feeds/${show.subdomain}.xml`);
+    const [item] = itemsOf(feed.body);
+    expect(item!.enclosure).toEqual({ '@_url': url, '@_length': String(show.content.length), '@_type': 'audio/mpeg' });
+    expect(url).toMatch(/^http:\/\/media\.test\/delivery\/v1\/e\/t1\.[\w-]{100}\/one-the-groe\.mp3$/);
+    expect(item!['itunes:duration']).toBe('2');
+  });
+
+  test('a repeated or older event changes nothing, and the enclosure stays when key and title change', async () => {
+    const show = await makeShow(bench.store, audio(10));
+    const url = await release(show);
+    const { episode } = show.events;
+    const attributes = { ...episode.after.attributes, title: 'Renamed' };
+    const stale = eventOf('episodes', show.episodeId, 3, 'draft', episode.after.attributes);
+    const newer = eventOf('episodes', show.episodeId, 5, 'published', attributes, '2026-11-20T12:00:00.000Z');
+    await publishEvents(bench.bus, [episode, stale, newer, episode]);
+    const feed = await eventually(async () => {
+      const answer = await ask(`/feeds/${show.subdomain}.xml`);
+      return itemsOf(answer.body)[0]!['title'] === 'Renamed' && answer;
+    });
+    expect(itemsOf(feed.body)[0]!.enclosure['@_url']).toBe(url);
+    expect(feed.headers['last-modified']).toBe('Fri, 20 Nov 2026 12:00:00 GMT');
+    expect(feed.body.toString()).toContain('<lastBuildDate>Fri, 20 Nov 2026 12:00:00 +0000</lastBuildDate>');
+  });
+
+  test('a draft does not touch the feed, and what is unpublished leaves it', async () => {
+    const show = await makeShow(bench.store, audio(10));
+    await release(show);
+    const before = await ask(`/feeds/${show.subdomain}.xml`);
+    const draftId = newId('ep');
+    const draft = { ...show.events.episode.after.attributes, guid: draftId, title: 'Draft' };
+    await publishEvents(bench.bus, [eventOf('episodes', draftId, 1, 'draft', draft)]);
+    await eventually(
+      async () => (await bench.pool.query('select from episode where id = $1', [draftId])).rowCount === 1,
+    );
+    const after = await ask(`/feeds/${show.subdomain}.xml`);
+    expect(after.headers.etag).toBe(before.headers.etag);
+    await publishEvents(bench.bus, [
+      eventOf('episodes', show.episodeId, 5, 'unpublished', show.events.episode.after.attributes),
+    ]);
+    await eventually(async () => itemsOf((await ask(`/feeds/${show.subdomain}.xml`)).body).length === 0);
+    await publishEvents(bench.bus, [
+      eventOf('podcasts', show.podcastId, 4, 'unpublished', show.events.podcast.after.attributes),
+    ]);
+    await eventually(async () => (await ask(`/feeds/${show.subdomain}.xml`)).status === 404);
+  });
+
+  test('each encoding has its own strong tag, and a matching one gets 304 without a body', async () => {
+    const show = await makeShow(bench.store, audio(10));
+    await release(show);
+    const path = `/feeds/${show.subdomain}.xml`;
+    const plain = await ask(path);
+    const zipped = await ask(path, { 'accept-encoding': 'gzip, br' });
+    expect(plain.headers.etag).toBe(`"${sha256(plain.body)}"`);
+    expect(zipped.headers.etag).toBe(`"${sha256(plain.body)}-gzip"`);
+    expect(zipped.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(zipped.body)).toEqual(plain.body);
+    expect(plain.headers['cache-control']).toBe('public, max-age=60, stale-while-revalidate=300');
+    const conditions: Record<string, string>[] = [
+      { 'if-none-match': plain.headers.etag! },
+      { 'if-none-match': zipped.headers.etag!, 'accept-encoding': 'gzip' },
+      { 'if-modified-since': plain.headers['last-modified']! },
+    ];
+    for (const headers of conditions) {
+      const again = await ask(path, headers);
+      expect([again.status, again.body.length]).toEqual([304, 0]);
+    }
+    expect((await ask(path, { 'if-none-match': zipped.headers.etag! })).status).toBe(200);
+    const head = await ask(path, {}, 'HEAD');
+    expect([head.status, head.body.length, head.headers['content-length']]).toEqual([
+      200,
+      0,
+      String(plain.body.length),
+    ]);
+  });
+
+  test.each(['/feeds/nobody.xml', '/feeds/nobody', '/feeds/..%2fx.xml', '/feeds/%E0%A4%A.xml'])(
+    '%s is not found',
+    async (path) => {
+      const answer = await ask(path);
+      expect(answer.status).toBe(404);
+      expect(JSON.parse(answer.body.toString())).toEqual({
+        type: 'urn:longwave:problem:resource-not-found',
+        status: 404,
+        code: 'not_found',
+      });
+    },
+  );
+});
+
+describe('one play', () => {
+  let show: Show;
+  let enclosure: string;
+  const ad = audio(1250);
+
+  beforeAll(async () => {
+    show = await makeShow(bench.store, audio(6000));
+    enclosure = await release(show);
+    await bench.store.put(`media/${sha256(ad)}`, ad, { contentType: 'audio/mpeg' });
+  });
+
+  const resolve = async (headers: Record<string, string>, path = enclosure, method = 'GET') => {
+    const answer = await ask(path, headers, method);
+    expect(answer.status).toBe(302);
+    return String(answer.headers.location);
+  };
+  const withAd = () =>
+    (bench.serving.answer = async (request) => ({ ...noAds(request), picks: [pickOf(ad)], servingPlanId: 'spl' }));
+
+  test('is redirected to header, ad and content, which any range gives back exactly', async () => {
+    withAd();
+    const listener = newListener();
+    const redirect = await ask(enclosure, listener);
+    expect(redirect.headers['cache-control']).toBe('private, no-store');
+    expect(redirect.headers['accept-ranges']).toBe('bytes');
+    const location = String(redirect.headers.location);
+    const { status, headers, body } = await ask(location, listener);
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe('private, max-age=86400');
+    expect(headers['content-type']).toBe('audio/mpeg');
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(body.subarray(0, 4).toString('latin1')).toBe('ID3\x03');
+    expect(body.subarray(-show.content.length).equals(show.content)).toBe(true);
+    expect(body.subarray(-show.content.length - ad.length, -show.content.length).equals(ad)).toBe(true);
+    const middle = body.length - show.content.length;
+    for (const [from, to] of [
+      [0, 2],
+      [0, body.length],
+      [1000, middle + 5],
+      [middle - 1, middle + 1],
+      [body.length - 1, body.length],
+    ] as const) {
+      const part = await ask(location, { ...listener, range: `bytes=${from}-${to - 1}` });
+      expect(part.status).toBe(206);
+      expect(part.headers['content-range']).toBe(`bytes ${from}-${to - 1}/${body.length}`);
+      expect(part.body.equals(body.subarray(from, to))).toBe(true);
+    }
+    const suffix = await ask(location, { ...listener, range: 'bytes=-100' });
+    expect(suffix.body).toEqual(body.subarray(-100));
+    const several = await ask(location, { ...listener, range: 'bytes=0-1,5-6' });
+    expect([several.status, several.body.length]).toEqual([200, body.length]);
+    const outside = await ask(location, { ...listener, range: `bytes=${body.length}-` });
+    expect([outside.status, outside.headers['content-range']]).toEqual([416, `bytes */${body.length}`]);
+    const known = await ask(location, { ...listener, 'if-none-match': headers.etag! });
+    expect([known.status, known.body.length]).toEqual([304, 0]);
+    const resumed = await ask(location, { ...listener, range: 'bytes=5-', 'if-range': headers.etag! });
+    expect(resumed.status).toBe(206);
+    const changed = await ask(location, { ...listener, range: 'bytes=5-', 'if-range': '"other"' });
+    expect([changed.status, changed.body.length]).toEqual([200, body.length]);
+    const head = await ask(location, listener, 'HEAD');
+    expect([head.status, head.body.length, head.headers['content-length']]).toEqual([200, 0, String(body.length)]);
+  });
+
+  test('twenty requests of one listener at once give one decision and one address', async () => {
+    withAd();
+    const listener = newListener();
+    const locations = await Promise.all(Array.from({ length: 20 }, () => resolve(listener)));
+    expect(new Set(locations).size).toBe(1);
+    expect(bench.serving.requests).toHaveLength(1);
+    const bindings = await bench.pool.query('select from binding where decision_id = $1', [
+      bench.serving.requests[0]!.decisionId,
+    ]);
+    expect(bindings.rowCount).toBe(1);
+  });
+
+  test('two processes asked at once by one listener give one arrangement', async () => {
+    withAd();
+    const other = await bench.start({
+      CACHE_FOLDER: `${bench.folder}/cache-2`,
+      JOURNAL_FOLDER: `${bench.folder}/journal-2`,
+    });
+    try {
+      const listener = newListener();
+      const here = Array.from({ length: 10 }, () => resolve(listener));
+      const there = Array.from({ length: 10 }, async () =>
+        String(
+          (
+            await fetch(enclosure.replace('http://media.test', `http://127.0.0.1:${other.port}`), {
+              headers: listener,
+              redirect: 'manual',
+            })
+          ).headers.get('location'),
+        ),
+      );
+      expect(new Set(await Promise.all([...here, ...there])).size).toBe(1);
+      expect(new Set(bench.serving.requests.map((request) => request.decisionId)).size).toBe(1);
+    } finally {
+      await other[Symbol.asyncDispose]();
+    }
+  });
+
+  test('a listener keeps the arrangement for 24 h, then a new decision is made; its old address still gives the old bytes', async () => {
+    withAd();
+    const listener = newListener();
+    const start = Date.now();
+    const first = await resolve(listener);
+    bench.setClock(new Date(start + 23.9 * 3_600_000));
+    expect(await resolve(listener)).toBe(first);
+    bench.setClock(new Date(start + 24.1 * 3_600_000));
+    bench.serving.answer = async (request) => noAds(request);
+    const second = await resolve(listener);
+    expect(second).not.toBe(first);
+    expect(bench.serving.requests).toHaveLength(2);
+    const old = await ask(first, listener);
+    expect(old.body.includes(ad)).toBe(true);
+    const late = await eventually(() =>
+      playedFacts(bench.facts).find((fact) => fact.late && fact.episode_id === show.episodeId),
+    );
+    expect(late.arrangement_id).toBe(old.headers.etag!.slice(1, -1));
+  });
+
+  test.each([
+    ['late', 'late', () => new Promise<never>(() => undefined)],
+    ['failing', 'failed', () => Promise.reject(new Problem('internal_error'))],
+    ['unreachable', 'unreachable', () => Promise.reject(new Problem('temporarily_unavailable'))],
+    [
+      'of another play',
+      'invalid_answer',
+      () => Promise.resolve({ decisionId: 'dec_other', servingPlanId: '', picks: [], noAdReason: '' }),
+    ],
+    ['of an ad that nobody has', 'segment_unavailable', undefined],
+  ])('a decision that is %s yields clean content and a reason, and nothing is bound', async (_name, reason, answer) => {
+    bench.serving.answer = answer ?? (async (request) => ({ ...noAds(request), picks: [pickOf(audio(3))] }));
+    const listener = newListener();
+    const beganMs = performance.now();
+    const clean = await ask(await resolve(listener), listener);
+    expect(performance.now() - beganMs).toBeLessThan(2_000);
+    expect(clean.status).toBe(200);
+    expect(clean.body.subarray(-show.content.length).equals(show.content)).toBe(true);
+    expect(clean.body.length - show.content.length).toBeLessThan(4096);
+    expect(
+      bench.logLines.some((line) => line.includes('"decision.unavailable"') && line.includes(`"reason":"${reason}"`)),
+    ).toBe(true);
+    withAd();
+    expect((await ask(await resolve(listener), listener)).body.includes(ad)).toBe(true);
+  });
+
+  test.each([
+    ['HEAD', {}, 'HEAD'],
+    ['Sec-Purpose', { 'sec-purpose': 'prefetch' }, 'GET'],
+    ['Purpose', { purpose: 'prefetch' }, 'GET'],
+    ['X-Moz', { 'x-moz': 'prefetch' }, 'GET'],
+    ['Scout', { 'user-agent': 'Podcasts/1 CFNetwork/1 Darwin/1 Scout/1' }, 'GET'],
+  ])('who only looks (%s) causes no decision, and sees what is bound', async (_name, headers, method) => {
+    withAd();
+    const listener = { ...newListener(), ...headers };
+    const clean = await resolve(listener, enclosure, method);
+    expect(bench.serving.requests).toHaveLength(0);
+    expect((await ask(clean, listener)).body.includes(ad)).toBe(false);
+    if (method !== 'HEAD') return;
+    const bound = await resolve(listener);
+    expect(await resolve(listener, enclosure, 'HEAD')).toBe(bound);
+  });
+
+  test('direct mode answers 200 and 206 without a redirect, under the same tag', async () => {
+    withAd();
+    const listener = newListener();
+    const direct = await ask(`${enclosure}?direct=1`, listener);
+    const part = await ask(`${enclosure}?direct=1`, { ...listener, range: 'bytes=0-1' });
+    const played = await ask(await resolve(listener), listener);
+    expect([direct.status, part.status, part.body.length]).toEqual([200, 206, 2]);
+    expect(direct.headers.etag).toBe(played.headers.etag);
+    expect(direct.body.equals(played.body)).toBe(true);
+  });
+
+  test('its facts add up to the bytes it got, name the ad and no address or user agent', async () => {
+    withAd();
+    const listener = newListener();
+    const location = await resolve(listener);
+    const answer = await ask(location, { ...listener, range: 'bytes=100-999999' });
+    const decision = bench.serving.requests.at(-1)!;
+    const facts = await eventually(() => {
+      const mine = playedFacts(bench.facts).filter((fact) => fact.request_id === answer.headers['x-request-id']);
+      return writtenBytes(mine) === answer.body.length && mine;
+    });
+    const [fact] = facts;
+    expect(fact).toMatchObject({
+      method: 'GET',
+      status: 206,
+      requested: [[100, 1_000_000]],
+      episode_id: show.episodeId,
+      podcast_id: show.podcastId,
+      late: false,
+      address_verdict: 'ok',
+      published_at: '2026-11-20T10:00:00.000Z',
+    });
+    expect(fact!.parts.map((part) => part.kind)).toEqual(['header', 'ad', 'content']);
+    expect(fact!.parts[1]!.ad).toMatchObject({ break_key: 'pre', slot: 0 });
+    expect(fact!.parts.at(-1)!.to).toBe(fact!.total_bytes);
+    expect(decision.listenerBucket.toString('hex')).toBe(fact!.listener_key.slice(0, 32));
+    // A fact ends with each part.
+    const ends = facts.flatMap(({ written }) => written.map(([, to]) => to));
+    expect(ends).toEqual(expect.arrayContaining([fact!.parts[0]!.to, fact!.parts[1]!.to, 1_000_000]));
+    const text = JSON.stringify(facts);
+    expect(text).not.toContain(listener['x-forwarded-for']);
+    expect(text).not.toContain('AppleCoreMedia');
+    await eventually(() =>
+      bench.facts.some(
+        (each) =>
+          each.kind === 'user_agent_seen' &&
+          each.user_agent === 'AppleCoreMedia/1.0.0' &&
+          each.user_agent_digest === fact!.user_agent_digest,
+      ),
+    );
+  });
+
+  test('a response that is broken off is credited with what was handed over, not with what was asked', async () => {
+    const large = await makeShow(bench.store, audio(100_000));
+    const location = await resolve(newListener(), await release(large));
+    const requestId = await new Promise<string>((done, reject) => {
+      const request = httpRequest(
+        { host: '127.0.0.1', port: app.port, path: location.replace('http://media.test', '') },
+        (response) => {
+          let received = 0;
+          response.on('data', (chunk: Buffer) => {
+            received += chunk.length;
+            if (received < 1 << 20) return;
+            done(String(response.headers['x-request-id']));
+            request.destroy();
+          });
+          response.on('error', () => undefined);
+        },
+      );
+      request.on('error', reject);
+      request.end();
+    });
+    await eventually(() => bench.logLines.some((line) => line.includes(requestId)));
+    const written = await eventually(() => {
+      const bytes = writtenBytes(playedFacts(bench.facts).filter((fact) => fact.request_id === requestId));
+      return bytes > 900_000 && bytes;
+    });
+    expect(written).toBeLessThan(large.content.length);
+  });
+
+  test('no alias or token of another making is told from a missing one', async () => {
+    const location = new URL(await resolve(newListener()));
+    const token = location.pathname.split('/')[4]!;
+    const flipped = token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
+    const alias = new URL(enclosure).pathname.split('/')[4]!;
+    const answers = await Promise.all(
+      [
+        `/p/${flipped}/x.mp3`,
+        `/p/${alias}/x.mp3`,
+        `/p/t1.${'A'.repeat(100)}/x.mp3`,
+        '/p/x/x.mp3',
+        `/p/${token}/x.exe`,
+        `/e/${token}/x.mp3`,
+        `/e/${flipped}/x.mp3`,
+        `/a/${'0'.repeat(64)}/x.mp3`,
+        `/a/${sha256(ad)}/x.mp3`,
+        '/f/upl_1/x.png',
+        '/nothing',
+      ].map((path) => ask(`/delivery/v1${path}`, newListener())),
+    );
+    const [first] = answers;
+    expect(first!.headers['content-type']).toBe('application/problem+json');
+    for (const answer of answers)
+      expect([answer.status, answer.body.toString()]).toEqual([404, first!.body.toString()]);
+  });
+
+  test('an expired token of an unpublished podcast is not found', async () => {
+    const other = await makeShow(bench.store, audio(10));
+    const location = await resolve(newListener(), await release(other));
+    await publishEvents(bench.bus, [
+      eventOf('podcasts', other.podcastId, 4, 'unpublished', other.events.podcast.after.attributes),
+    ]);
+    await eventually(async () => (await ask(`/feeds/${other.subdomain}.xml`)).status === 404);
+    expect((await ask(location, newListener())).status).toBe(200);
+    bench.setClock(new Date(Date.now() + 72 * 3_600_000));
+    expect((await ask(location, newListener())).status).toBe(404);
+  });
+
+  test('clean audio is public under its digest for as long as it is published', async () => {
+    const path = `/delivery/v1/a/${sha256(show.content)}/x.mp3`;
+    const answer = await ask(path, newListener());
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    expect(answer.body.equals(show.content)).toBe(true);
+  });
+});
+
+test('a bus that is gone keeps neither a new process nor a listener waiting', async () => {
+  const show = await makeShow(bench.store, audio(100));
+  const enclosure = await release(show);
+  const [port] = await freePorts(1);
+  const folders = { CACHE_FOLDER: `${bench.folder}/cache-3`, JOURNAL_FOLDER: `${bench.folder}/journal-3` };
+  const alone = await bench.start({ ...folders, REDIS_URL: `redis://127.0.0.1:${port}` });
+  try {
+    const answer = await fetch(`${enclosure.replace('http://media.test', `http://127.0.0.1:${alone.port}`)}?direct=1`);
+    expect([answer.status, (await answer.bytes()).length > show.content.length]).toEqual([200, true]);
+    expect(await alone.readiness['postgres']!()).toBe(true);
+  } finally {
+    await alone[Symbol.asyncDispose]();
+  }
+  const again = await bench.start(folders);
+  await eventually(() =>
+    playedFacts(bench.facts).some((fact) => fact.episode_id === show.episodeId && fact.status === 200),
+  );
+  await again[Symbol.asyncDispose]();
+});
+
+describe('public uploads', () => {
+  const png = Buffer.from('89504e470d0a1a0a', 'hex');
+  async function grant(type: string, state = 'granted', contentType = 'image/png'): Promise<string> {
+    const id = newId('upl');
+    const key = `uploads/${id}/art.png`;
+    await bench.store.put(key, png, { contentType });
+    const attributes = {
+      filename: 'ärt.png',
+      content_type: contentType,
+      upload_type: type,
+      storage_key: key,
+      file_url: `http://media.test/delivery/v1/f/${id}/art.png`,
+    };
+    await publishEvents(bench.bus, [eventOf('uploads', id, 1, state, attributes)]);
+    await eventually(async () => (await bench.pool.query('select from upload where id = $1', [id])).rowCount === 1);
+    return `/delivery/v1/f/${id}/art.png`;
+  }
+
+  test('are served whole and in ranges, by their exact name', async () => {
+    const path = await grant('public');
+    const whole = await ask(path);
+    expect([whole.status, whole.headers['content-type'], whole.body]).toEqual([200, 'image/png', png]);
+    const part = await ask(path, { range: 'bytes=-2' });
+    expect([part.status, part.headers['content-range'], part.body]).toEqual([206, 'bytes 6-7/8', png.subarray(-2)]);
+    expect((await ask(path, {}, 'HEAD')).headers['content-length']).toBe('8');
+    expect((await ask(path, { 'if-none-match': whole.headers.etag! })).status).toBe(304);
+    expect((await ask(path.replace('art.png', 'other.png'))).status).toBe(404);
+  });
+
+  test('what a browser could run is only ever saved', async () => {
+    const answer = await ask(await grant('public', 'granted', 'image/svg+xml'));
+    expect(answer.headers['content-disposition']).toBe('attachment');
+    expect(answer.headers['content-security-policy']).toContain('sandbox');
+  });
+
+  test.each([
+    ['private', 'granted'],
+    ['temporary', 'granted'],
+    ['public', 'aborted'],
+  ])('a %s upload (%s) is not found', async (type, state) => {
+    expect((await ask(await grant(type, state))).status).toBe(404);
+  });
+});
+
+describe('the surface', () => {
+  test('says which contract it speaks', async () => {
+    const { body } = await ask('/delivery/v1/contract');
+    expect(JSON.parse(body.toString())).toEqual({
+      name: 'Public Delivery API',
+      version: '1.3.1',
+      status: 'current',
+      deprecations: [],
+    });
+  });
+
+  test('any origin may read, nobody may write', async () => {
+    const preflight = await ask('/delivery/v1/contract', { origin: 'https://a.example' }, 'OPTIONS');
+    expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
+    expect(preflight.headers['access-control-expose-headers']).toContain('Content-Range');
+    const refused = await ask('/delivery/v1/contract', {}, 'POST');
+    expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  test('no log line holds a token, an address, a user agent or a path', () => {
+    expect(bench.logLines.filter((line) => line.includes('request.served')).length).toBeGreaterThan(50);
+    for (const line of bench.logLines) {
+      expect(line).not.toMatch(/t1\.[\w-]|198\.18\.|AppleCoreMedia|\/delivery\/v1|\.mp3/);
+      if (line.includes('"request.')) expect(line).not.toContain('127.0.0.1');
+    }
+  });
+});

@@ -1,0 +1,83 @@
+import { openChannel, readTls } from '@longwave/rpc';
+import { AudienceServiceService } from '@longwave/rpc/audience';
+import { CredentialServiceService } from '@longwave/rpc/credential';
+import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
+import { Redis } from 'ioredis';
+import type { RestGatewayConfig } from './config.ts';
+import { createAuthenticate } from './http/authenticate.ts';
+import { createRateLimit } from './http/rate-limit.ts';
+import { createManagement } from './management.ts';
+import { createProgressFeed } from './productions/progress-feed.ts';
+import { routes } from './routes.ts';
+import { createServer } from './server.ts';
+
+export interface RestGatewayApp extends RunningApp {
+  readonly port: number;
+}
+
+/** Builds and starts the gateway. Disposing lets running answers finish, then closes the connections behind them. */
+export async function createApp(
+  config: RestGatewayConfig,
+  logger: Logger,
+  overrides: { readonly clock?: () => Date } = {},
+): Promise<RestGatewayApp> {
+  const { clock = () => new Date() } = overrides;
+  await using stack = new AsyncDisposableStack();
+  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
+
+  const onRedisError = (error: unknown) =>
+    logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'redis.unavailable');
+  // A request never waits for a lost Redis: limits and progress are worth less than the answer.
+  const redis = new Redis(config.REDIS_URL, {
+    connectionName: 'rest-gateway',
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 500,
+    connectTimeout: 1_000,
+    lazyConnect: true,
+  }).on('error', onRedisError);
+  await redis.connect().catch(onRedisError);
+  stack.defer(() => redis.disconnect());
+  const subscriber = new Redis(config.REDIS_URL, {
+    connectionName: 'rest-gateway-progress',
+    maxRetriesPerRequest: null,
+  });
+  const progress = stack.use(createProgressFeed(redis, subscriber.on('error', onRedisError), onRedisError));
+
+  const channels = {
+    management: openChannel(config.MANAGEMENT_ADDRESS, 'management', tls),
+    authServer: openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls),
+    analyticsSink: openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls),
+  };
+  for (const channel of Object.values(channels)) stack.defer(() => channel.close());
+
+  const stopping = new AbortController();
+  const server = createServer({
+    routes,
+    tools: {
+      management: createManagement(channels.management),
+      audience: channels.analyticsSink.client(AudienceServiceService),
+      redis,
+      progress,
+      baseUrl: config.BASE_URL,
+      mediaUrl: config.MEDIA_URL,
+      clock,
+      logger,
+    },
+    authenticate: createAuthenticate(channels.authServer.client(CredentialServiceService)),
+    countRequest: createRateLimit(redis, clock, logger),
+    logger,
+    stopping: stopping.signal,
+  });
+  const listener = await listenHttp(config.HTTP_LISTEN, server);
+  stack.defer(() => listener.close());
+  stack.defer(() => stopping.abort());
+
+  const owned = stack.move();
+  return {
+    port: listener.port,
+    // Redis is not among them: the gateway works without it.
+    readiness: {},
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

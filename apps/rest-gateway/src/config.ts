@@ -1,0 +1,24 @@
+import { addressSchema, commonConfig, readConfig } from '@longwave/service-kit';
+import { z } from 'zod';
+
+const root = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+const schema = z.object({
+  ...commonConfig,
+  /** The port of BASE_URL. */
+  HTTP_LISTEN: addressSchema,
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  MANAGEMENT_ADDRESS: addressSchema,
+  AUTH_SERVER_ADDRESS: addressSchema,
+  ANALYTICS_SINK_ADDRESS: addressSchema,
+  /** Public root of this application, in links. */
+  BASE_URL: root,
+  /** Public root of Public Delivery; feed and file addresses start with it. */
+  MEDIA_URL: root,
+});
+
+export type RestGatewayConfig = Readonly<z.output<typeof schema>>;
+
+/** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
+export const readRestGatewayConfig = (environment: Readonly<Record<string, string | undefined>>): RestGatewayConfig =>
+  readConfig(schema, environment);

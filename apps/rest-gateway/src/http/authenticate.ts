@@ -1,0 +1,51 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RpcClient } from '@longwave/rpc';
+import { Refusal, type CredentialServiceService, type Plan, type Principal } from '@longwave/rpc/credential';
+import { RestFailure, type RestError } from './rest-failure.ts';
+
+/** A principal as auth-server names it, with its plan. */
+export type Caller = Principal & { readonly plan: Plan };
+
+/** Contract, Authentication, rule 1: the `Token` header is read first, then `Authorization`. */
+export function credentialOf(headers: IncomingHttpHeaders): string | undefined {
+  const token = headers['token'];
+  if (typeof token === 'string' && token.trim() !== '') return token.trim();
+  return /^Bearer +(\S.*?) *$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+const unauthorized = (message: string, reason?: string): RestError => ({
+  status: 401,
+  message,
+  ...(reason && { reason }),
+  headers: { 'WWW-Authenticate': 'Bearer' },
+});
+const refused = (reason: string) => unauthorized('You are not authorized to access this area.', reason);
+
+/** Contract, Errors, rows 401 and 503. */
+const answers: Readonly<Record<Refusal, RestError>> = {
+  [Refusal.UNKNOWN_USER]: refused('unknown_user'),
+  [Refusal.UNSPECIFIED]: refused('unknown_user'),
+  [Refusal.UNRECOGNIZED]: refused('unknown_user'),
+  [Refusal.API_ACCESS_NOT_AVAILABLE]: refused('api_access_not_available'),
+  [Refusal.SUSPENDED_SUBSCRIPTION]: refused('suspended_subscription'),
+  [Refusal.MCP_CREDENTIAL]: unauthorized('This MCP credential is not valid for the legacy API.'),
+  [Refusal.CLIENT_BLOCKED]: {
+    status: 503,
+    message: 'This client is blocked. Please contact support if you think that this is an error.',
+  },
+};
+
+export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
+
+/** Asks auth-server about every request's credential. Throws `RestFailure` when there is none or it is refused. */
+export const createAuthenticate =
+  (credentials: RpcClient<typeof CredentialServiceService>): Authenticate =>
+  async (headers) => {
+    const credential = credentialOf(headers);
+    if (credential === undefined) throw new RestFailure(answers[Refusal.UNKNOWN_USER]);
+    const { outcome } = await credentials.verify({ credential }, { deadlineMs: 5_000 });
+    if (outcome?.$case !== 'principal') throw new RestFailure(answers[outcome?.value ?? Refusal.UNKNOWN_USER]);
+    const { plan } = outcome.value;
+    if (!plan) throw new Error('auth-server named a principal without a plan');
+    return { ...outcome.value, plan };
+  };

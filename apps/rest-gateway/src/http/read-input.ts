@@ -1,0 +1,75 @@
+import { Problem, parseOrProblem } from '@longwave/problems';
+import express, { type Request, type Response } from 'express';
+import type { z } from 'zod';
+
+const limit = 1_048_576;
+const parsers = [express.json({ limit }), express.urlencoded({ limit, extended: false })] as const;
+
+/** A body as it came; a form's values are texts that still need their types. */
+export interface RawBody {
+  readonly value: unknown;
+  readonly form: boolean;
+}
+
+function bodyProblem(error: unknown): unknown {
+  const { type, status } = error as { type?: string; status?: number };
+  if (status === 413) return new Problem('payload_too_large', 'The body is larger than 1 MiB.');
+  if (status === 415) return new Problem('unsupported_media_type', 'This charset or encoding is not supported.');
+  if (type === 'entity.parse.failed') return new Problem('malformed_json', 'The body is not valid JSON.');
+  if (status !== undefined && status < 500) return new Problem('malformed_json', 'The body could not be read.');
+  return error;
+}
+
+/** Reads at most 1 MiB of JSON or form. Throws `payload_too_large`, `malformed_json` or `unsupported_media_type`. */
+export async function readBody(request: Request, response: Response): Promise<RawBody> {
+  const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
+  if (chunked === undefined && (length === undefined || length === '0')) return { value: {}, form: false };
+  const form = Boolean(request.is('application/x-www-form-urlencoded'));
+  if (!form && !request.is('application/json'))
+    throw new Problem('unsupported_media_type', 'Send application/json or application/x-www-form-urlencoded.');
+  for (const parse of parsers)
+    await new Promise<void>((resolve, reject) =>
+      parse(request, response, (error?: unknown) => (error ? reject(bodyProblem(error)) : resolve())),
+    );
+  return { value: request.body as unknown, form };
+}
+
+/** The kind of a field below `optional`, `default` and `nullable`. */
+function kindOf(schema: unknown): string {
+  const { type, innerType } = (schema as z.ZodType).def as { type: string; innerType?: unknown };
+  return innerType === undefined ? type : kindOf(innerType);
+}
+
+const booleans = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+function fromText(kind: string, value: unknown): unknown {
+  if (kind === 'array') return Array.isArray(value) ? value : [value];
+  if (typeof value !== 'string') return value;
+  if (kind === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  if (kind === 'boolean') return booleans.get(value) ?? value;
+  return value;
+}
+
+/** Gives a form's or a query's texts the types that the schema wants; `name[]` names a list. What does not fit stays text. */
+export function typeTexts(schema: z.ZodObject, texts: unknown): Record<string, unknown> {
+  const shape = schema.shape as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.entries(texts as object).map(([name, value]) => {
+      const field = name.replace(/\[\]$/, '');
+      return [field, Object.hasOwn(shape, field) ? fromText(kindOf(shape[field]), value) : value];
+    }),
+  );
+}
+
+/** The parsed body. Throws `validation_failed` naming every wrong or unknown field. */
+export const parseBody = <T extends z.ZodObject>(schema: T, body: RawBody): z.output<T> =>
+  parseOrProblem(schema, body.form ? typeTexts(schema, body.value) : body.value);
+
+/** The parsed query. Throws `validation_failed` naming every wrong or unknown parameter. */
+export const parseQuery = <T extends z.ZodObject>(schema: T, query: unknown): z.output<T> =>
+  parseOrProblem(schema, typeTexts(schema, query));

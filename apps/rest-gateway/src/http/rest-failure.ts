@@ -1,0 +1,67 @@
+import { Problem, type FieldError } from '@longwave/problems';
+
+/** An error answer before it is written: `{code, message, reason?}` and nothing else goes into the body. */
+export interface RestError {
+  readonly status: number;
+  readonly message: string;
+  readonly reason?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A refusal that is no `Problem` of the domain: credentials and blocked clients. */
+export class RestFailure extends Error {
+  readonly error: RestError;
+
+  constructor(error: RestError) {
+    super(error.message);
+    this.name = 'RestFailure';
+    this.error = error;
+  }
+}
+
+const repeatLater = 'The service is temporarily unavailable. Please repeat the request later.';
+const unhandled: RestError = { status: 500, message: 'Something went wrong. Please repeat the request later.' };
+
+/** Texts that the contract fixes: such a field error is the whole message. */
+const contractTexts: ReadonlySet<string> = new Set([
+  'File size exceeds the maximum allowed',
+  'Unsupported content type',
+  'Invalid upload idempotency key',
+  'URL generation failed',
+]);
+
+/** Statuses the REST API answers with; a problem of any other is our own fault. */
+const restStatuses: ReadonlySet<number> = new Set([400, 402, 403, 404, 405, 409, 412, 413, 415, 422]);
+/** Client mistakes that here only the gateway itself can make. */
+const ours: ReadonlySet<string> = new Set(['unknown_command', 'unknown_resource_type']);
+
+function fieldText({ path, code, detail }: FieldError): string {
+  const field = path.replace(/^\/(?:changes\/)?/, '').replaceAll('/', '.');
+  return code === 'unknown_field' || field === '' ? detail : `${field}: ${detail}`;
+}
+
+/** The validation text of a 422: the contract's own words where it has some, else every wrong field by name. */
+function validationText(problem: Problem): string {
+  const { errors = [] } = problem.context;
+  const fixed = errors.find(({ detail }) => contractTexts.has(detail));
+  if (fixed) return fixed.detail;
+  return errors.length > 0 ? errors.map(fieldText).join(' ') : problem.message;
+}
+
+/** A domain problem in the words and statuses of REST v1 (contract, Errors). */
+function problemToRest(problem: Problem): RestError {
+  const { code, status, context } = problem;
+  const retryAfter = { 'Retry-After': String(context.retryAfterSeconds ?? 1) };
+  if (code === 'temporarily_unavailable' || code === 'timeout')
+    return { status: 503, message: repeatLater, headers: retryAfter };
+  if (ours.has(code) || !restStatuses.has(status)) return unhandled;
+  if (code === 'encoding_time_exhausted') return { status, message: 'Not enough encoding time left' };
+  if (code === 'idempotency_in_progress') return { status, message: problem.message, headers: retryAfter };
+  return { status, message: code === 'validation_failed' ? validationText(problem) : problem.message };
+}
+
+/** The answer to anything thrown. */
+export function toRestError(error: unknown): RestError {
+  if (error instanceof RestFailure) return error.error;
+  return error instanceof Problem ? problemToRest(error) : unhandled;
+}

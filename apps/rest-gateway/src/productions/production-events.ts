@@ -1,0 +1,101 @@
+import type { ServerResponse } from 'node:http';
+import type { ResourceView } from '@longwave/events';
+import { Problem } from '@longwave/problems';
+import type { Caller } from '../http/authenticate.ts';
+import { RestFailure } from '../http/rest-failure.ts';
+import type { Call, Tools } from '../route.ts';
+
+/** How often the state is read while it may change. */
+const readEveryMs = 1_000;
+/** A comment keeps idle connections open through proxies. */
+const beatEveryMs = 15_000;
+/** A statement lives a minute; the credential is checked again well before. */
+const reauthenticateEveryMs = 30_000;
+
+const isFinal = ({ lifecycle_state: state }: ResourceView) => state === 'encoded' || state === 'error';
+
+/** Resolves after `ms`, or at once when the signal is aborted. */
+const pause = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+
+const isOutage = (error: unknown) => error instanceof Problem && error.status >= 500;
+
+/**
+ * Server-sent events of one production (HTML standard §9.2): `state` at the start and at every change, `progress` for
+ * every tick. Ends after `encoded` or `error`, when the caller loses access, or when the client goes.
+ */
+export const productionEvents =
+  ({ object, caller: first, reauthenticate }: Call, tools: Tools) =>
+  async (response: ServerResponse, signal: AbortSignal): Promise<void> => {
+    let production = object!;
+    let caller: Caller = first;
+    let now = tools.clock().getTime();
+    let checkedAt = now;
+    let sentAt = now;
+    let shownState = '';
+    let shownProgress = -1;
+
+    const send = (event: string, data: object) => {
+      sentAt = tools.clock().getTime();
+      response.write(`event: ${event}\ndata: ${JSON.stringify({ production_id: production.id, ...data })}\n\n`);
+    };
+    const showState = () => {
+      if (production.lifecycle_state === shownState) return;
+      shownState = production.lifecycle_state;
+      send('state', {
+        state: shownState,
+        ...(shownState === 'error' && { problem: production.attributes['problem'] }),
+      });
+    };
+    const showProgress = (progress: number, stage: string) => {
+      if (progress <= shownProgress) return;
+      shownProgress = progress;
+      send('progress', { progress, stage });
+    };
+    const readState = async () => {
+      now = tools.clock().getTime();
+      if (now - checkedAt >= reauthenticateEveryMs) {
+        caller = await reauthenticate();
+        checkedAt = now;
+      }
+      production = await tools.management.find(caller, 'productions', production.id);
+    };
+
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    const unfollow = tools.progress.follow(production.id, (tick) => showProgress(tick.progress, tick.stage));
+    try {
+      const last = production.lifecycle_state === 'encoding' ? await tools.progress.last(production.id) : undefined;
+      showState();
+      if (last) showProgress(last.progress, last.stage);
+      while (!isFinal(production) && !signal.aborted) {
+        await pause(readEveryMs, signal);
+        if (signal.aborted) break;
+        await readState().catch((error: unknown) => {
+          if (!isOutage(error)) throw error;
+        });
+        showState();
+        if (tools.clock().getTime() - sentAt >= beatEveryMs) {
+          sentAt = tools.clock().getTime();
+          response.write(': still here\n\n');
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof Problem || error instanceof RestFailure)) throw error;
+    } finally {
+      unfollow();
+      response.end();
+    }
+  };

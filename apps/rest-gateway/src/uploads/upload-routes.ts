@@ -1,0 +1,126 @@
+import { productCatalog } from '@longwave/command-catalog';
+import { Problem } from '@longwave/problems';
+import { z } from 'zod';
+import type { Caller } from '../http/authenticate.ts';
+import { permitCommand } from '../resource-routes.ts';
+import { defineRoute, type AnswerShape, type Tools } from '../route.ts';
+
+const grantCommand = productCatalog.commands['upload.grant'];
+const uploads = productCatalog.resources.uploads.attributes;
+
+const badKey = 'Invalid upload idempotency key';
+/** Contract, Limits, `idempotency_key` (uploads). */
+const uploadKey = z.string({ error: badKey }).regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, badKey);
+
+const grant: AnswerShape = {
+  name: 'UploadGrant',
+  schema: z.strictObject({
+    upload_url: z.url(),
+    content_type: z.string(),
+    file_url: z.url(),
+    multipart_upload: z.boolean(),
+    upload_key: z.string().optional(),
+    part_size: z.int().optional(),
+    multipart_upload_id: z.string().optional(),
+  }),
+};
+
+const signedUrl: AnswerShape = {
+  name: 'SignedUrl',
+  schema: z.strictObject({ url: z.url(), expires_at: z.iso.datetime() }),
+};
+
+/** The grant's PUT URL; a retry under the same key gets the same one while it is valid. */
+async function uploadUrl(caller: Caller, uploadId: string, tools: Tools, replayed: boolean): Promise<string> {
+  const key = `upload_url:${uploadId}`;
+  const known = replayed ? await tools.redis.get(key).catch(() => null) : null;
+  if (known !== null) return known;
+  const { url, expiresAtMs } = await tools.management.signUpload(caller, uploadId);
+  const leftMs = Number(expiresAtMs) - tools.clock().getTime();
+  // Without Redis a retry gets a new signature for the same file: still a working grant.
+  if (leftMs > 0) await tools.redis.set(key, url, 'PX', leftMs).catch(() => null);
+  return url;
+}
+
+/** POST /uploads. */
+export const grantUpload = (path: string) =>
+  defineRoute({
+    method: 'POST',
+    path,
+    operation: 'uploadGrant',
+    summary: grantCommand.summary,
+    bucket: 'upload_urls',
+    permit: permitCommand('upload.grant'),
+    body: grantCommand.changes.extend({ idempotency_key: uploadKey.optional() }),
+    status: 201,
+    answer: grant,
+    command: true,
+    run: async ({ caller, body: { idempotency_key: bodyKey, ...changes }, idempotencyKey }, tools) => {
+      const key = bodyKey ?? idempotencyKey;
+      if (!uploadKey.optional().safeParse(key).success) throw new Problem('validation_failed', badKey);
+      const { resource, replayed } = await tools.management.execute(caller, {
+        type: 'upload.grant',
+        changes: { ...changes, upload_type: changes.upload_type ?? 'public' },
+        idempotencyKey: key,
+      });
+      const { content_type, file_url, multipart } = uploads.parse(resource.attributes);
+      const upload_url = await uploadUrl(caller, resource.id, tools, replayed);
+      return {
+        status: 201,
+        body: { upload_url, content_type, file_url, multipart_upload: multipart !== undefined, ...multipart },
+      };
+    },
+  });
+
+const failed = () => new Problem('validation_failed', 'URL generation failed');
+
+/** The signed URL; whatever management refuses is the contract's one message. Outages stay outages. */
+async function signedAnswer(sign: Promise<{ readonly url: string; readonly expiresAtMs: bigint }>) {
+  const { url, expiresAtMs } = await sign.catch((error: unknown) => {
+    throw error instanceof Problem && error.status < 500 && error.code !== 'token_invalid' ? failed() : error;
+  });
+  return { status: 200, body: { url, expires_at: new Date(Number(expiresAtMs)).toISOString() } };
+}
+
+const multipartUpload = z.strictObject({ upload_key: z.string().min(1), multipart_upload_id: z.string().min(1) });
+
+/** POST /uploads/part_url. */
+export const signPart = (path: string) =>
+  defineRoute({
+    method: 'POST',
+    path,
+    operation: 'uploadSignPart',
+    summary: 'Signs the PUT URL of one part of a multipart upload.',
+    bucket: 'upload_urls',
+    permit: permitCommand('upload.grant'),
+    body: multipartUpload.extend({ part_number: z.int().min(1).max(10_000) }),
+    answer: signedUrl,
+    run: ({ caller, body }, tools) =>
+      signedAnswer(
+        tools.management.signPart(caller, {
+          uploadKey: body.upload_key,
+          multipartUploadId: body.multipart_upload_id,
+          partNumber: body.part_number,
+        }),
+      ),
+  });
+
+/** POST /uploads/complete_multipart_url. */
+export const signCompletion = (path: string) =>
+  defineRoute({
+    method: 'POST',
+    path,
+    operation: 'uploadSignCompletion',
+    summary: 'Signs the URL to which the part list of a multipart upload is POSTed.',
+    bucket: 'upload_urls',
+    permit: permitCommand('upload.grant'),
+    body: multipartUpload,
+    answer: signedUrl,
+    run: ({ caller, body }, tools) =>
+      signedAnswer(
+        tools.management.signCompletion(caller, {
+          uploadKey: body.upload_key,
+          multipartUploadId: body.multipart_upload_id,
+        }),
+      ),
+  });

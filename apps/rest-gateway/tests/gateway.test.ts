@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { openApiDocument } from '../src/docs/openapi-document.ts';
+import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
+
+let gateway: GatewayUnderTest;
+beforeAll(async () => {
+  gateway = await startGateway();
+}, 60_000);
+afterAll(() => gateway[Symbol.asyncDispose]());
+beforeEach(() => gateway.reset());
+
+describe('rate limits', () => {
+  test('a credential over its limit gets the literal body and the headers, and the next minute is free again', async () => {
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await gateway.get('/account', 'slow')).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const throttled = await gateway.get('/account', 'slow');
+    expect(await throttled.text()).toBe('Throttled');
+    expect(Object.fromEntries(throttled.headers)).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'ratelimit-limit': '2',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': '1795262460',
+      'retry-after': '30',
+    });
+    gateway.clock.now = new Date(gateway.clock.now.getTime() + 30_000);
+    expect((await gateway.get('/account', 'slow')).status).toBe(200);
+  });
+
+  test('upload URLs have a bucket of their own', async () => {
+    const sign = () =>
+      gateway.post('/uploads/complete_multipart_url', { upload_key: 'k', multipart_upload_id: 'm' }, 'slow');
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push((await sign()).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect((await gateway.get('/account', 'slow')).status).toBe(200);
+  });
+
+  test('a legacy token has one bucket for everything', async () => {
+    expect((await gateway.post('/uploads', {}, 'legacy_read')).headers.get('ratelimit-remaining')).toBe('119');
+    expect((await gateway.get('/account', 'legacy_read')).headers.get('ratelimit-remaining')).toBe('118');
+  });
+
+  test('a hundred requests at once are counted one by one', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => gateway.get('/account')));
+    const remaining = answers.map((answer) => Number(answer.headers.get('ratelimit-remaining'))).sort((a, b) => a - b);
+    expect(remaining).toEqual(Array.from({ length: 100 }, (_, i) => 200 + i));
+  });
+
+  test('a throttled request is throttled even when its token may only read', async () => {
+    for (let i = 0; i < 120; i++) await gateway.get('/account', 'legacy_read');
+    expect((await gateway.post('/podcasts', {}, 'legacy_read')).status).toBe(429);
+  });
+});
+
+describe('bodies', () => {
+  const padded = (bytes: number) => {
+    const empty = JSON.stringify({ title: '' });
+    return JSON.stringify({ title: 'x'.repeat(bytes - empty.length) });
+  };
+  const send = (body: string) =>
+    fetch(`${gateway.url}/api/v1/podcasts`, {
+      method: 'POST',
+      headers: { Token: 'owner', 'content-type': 'application/json' },
+      body,
+    });
+
+  test('one MiB is read, one byte more is 413', async () => {
+    expect((await send(padded(1_048_576))).status).toBe(422);
+    const refused = await send(padded(1_048_577));
+    expect([refused.status, await refused.json()]).toEqual([
+      413,
+      { code: 413, message: 'The body is larger than 1 MiB.' },
+    ]);
+  });
+
+  test('names of built-in properties are unknown fields like any other', async () => {
+    const response = await gateway.post('/podcasts', { title: 'T', language: 'en', constructor: 1 });
+    expect(await response.json()).toEqual({ code: 422, message: 'There is no field "constructor".' });
+  });
+});
+
+describe('uploads', () => {
+  const grant = () => gateway.post('/uploads', { filename: 'one.wav', idempotency_key: 'show:1' });
+
+  test('a retry gets the same grant while it is valid, and afterwards a fresh URL for the same file', async () => {
+    await gateway.reset({
+      commands: { 'upload.grant': [{ resource: 'upload' }, ...Array(2).fill({ resource: 'upload', replayed: true })] },
+    });
+    const first = (await (await grant()).json()) as Record<string, string>;
+    expect(await (await grant()).json()).toEqual(first);
+    await gateway.redis.del(`upload_url:${fixtures['upload']!.id}`);
+    const later = (await (await grant()).json()) as Record<string, string>;
+    expect(later['file_url']).toBe(first['file_url']);
+    expect(later['upload_url']).not.toBe(first['upload_url']);
+  });
+});
+
+describe('what management sees', () => {
+  test('a write without a key has one of its own, and If-Match names the version', async () => {
+    await gateway.reset({ commands: { 'podcast.publish': Array(3).fill({ resource: 'podcast_published' }) } });
+    const path = `/podcasts/${fixtures['podcast_published']!.id}/publish`;
+    await gateway.post(path, {});
+    await gateway.post(path, {});
+    await gateway.post(path, {}, 'owner', { 'if-match': '"7.0123456789abcdef"' });
+    const [first, second, guarded] = gateway.scene.commands;
+    expect(first!.idempotencyKey).not.toBe(second!.idempotencyKey);
+    expect(first).toMatchObject({
+      ifMatch: '',
+      subjectVersion: undefined,
+      workspaceId: 'ws_0000000000000000000000000a',
+    });
+    expect(guarded).toMatchObject({ ifMatch: '"7.0123456789abcdef"', subjectVersion: 7 });
+  });
+
+  test('HEAD answers as GET without a body', async () => {
+    const response = await fetch(`${gateway.url}/api/v1/podcasts`, {
+      method: 'HEAD',
+      headers: { Token: 'legacy_read' },
+    });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+});
+
+describe('the documents', () => {
+  test('the OpenAPI document needs no credential and is the exported one', async () => {
+    const response = await fetch(`${gateway.url}/api/v1/docs`);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+  });
+
+  test('the page lists every operation and loads nothing from elsewhere', async () => {
+    const response = await fetch(`${gateway.url}/api-docs`);
+    const page = await response.text();
+    for (const [path, item] of Object.entries(openApiDocument().paths))
+      for (const method of Object.keys(item))
+        expect(page).toContain(`<b>${method.toUpperCase()}</b> <code>${path}</code>`);
+    expect(page).not.toMatch(/(src|href)="https?:/);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  test('every reference of the document resolves and every operation has a name of its own', () => {
+    const document = openApiDocument();
+    const text = JSON.stringify(document);
+    const names = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name!);
+    expect(names.filter((name) => !Object.hasOwn(document.components.schemas, name))).toEqual([]);
+    const operations = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, name]) => name!);
+    expect(new Set(operations).size).toBe(operations.length);
+  });
+});
+
+test('no credential and no signature reaches the log', async () => {
+  await gateway.get('/account', `lw_key_${'s'.repeat(43)}`);
+  await gateway.get('/account', 'owner');
+  expect(gateway.logLines.join('')).not.toMatch(/sssss|statement-of-owner/);
+  expect(gateway.logLines.some((line) => line.includes('"event":"request.served"'))).toBe(true);
+});

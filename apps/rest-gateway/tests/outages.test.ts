@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { fixtures, startGateway } from './_support.ts';
+
+const away = { code: 503, message: 'The service is temporarily unavailable. Please repeat the request later.' };
+
+test('without auth-server every credential gets 503, never 401', async () => {
+  await using gateway = await startGateway({ down: ['authServer'] });
+  const response = await gateway.get('/podcasts');
+  expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([503, '1', away]);
+}, 60_000);
+
+test('without management reads and writes get 503 and the account is still read', async () => {
+  await using gateway = await startGateway({ down: ['management'] });
+  for (const response of [
+    await gateway.get('/podcasts'),
+    await gateway.post('/podcasts', { title: 'T', language: 'en' }),
+  ])
+    expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([503, '1', away]);
+  expect((await gateway.get('/account')).status).toBe(200);
+}, 60_000);
+
+test('without analytics-sink analytics get 503', async () => {
+  await using gateway = await startGateway({ down: ['analyticsSink'] });
+  const response = await gateway.get(`/podcasts/${fixtures['podcast_published']!.id}/analytics?days_offset=1`);
+  expect([response.status, await response.json()]).toEqual([503, away]);
+}, 60_000);
+
+test('without Redis requests pass uncounted, uploads are granted, and the log counts them', async () => {
+  await using gateway = await startGateway({ down: ['redis'] });
+  gateway.scene.given = { commands: { 'upload.grant': [{ resource: 'upload', replayed: true }] } };
+  for (let i = 0; i < 3; i++) {
+    const response = await gateway.get('/account', 'slow');
+    expect([response.status, response.headers.get('ratelimit-limit')]).toEqual([200, null]);
+  }
+  expect((await gateway.post('/uploads', { filename: 'one.wav' })).status).toBe(201);
+  expect(gateway.logLines.filter((line) => line.includes('rate_limit.uncounted')).at(-1)).toContain('"uncounted":4');
+}, 60_000);

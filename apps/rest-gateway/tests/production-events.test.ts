@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
+
+let gateway: GatewayUnderTest;
+beforeAll(async () => {
+  gateway = await startGateway();
+}, 60_000);
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const { id } = fixtures['production_encoding']!;
+const tick = (progress: number) => JSON.stringify({ production_id: id, progress, stage: 'encoding' });
+
+interface Event {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** Reads server-sent events one by one. */
+async function* eventsOf(response: Response): AsyncGenerator<Event> {
+  let text = '';
+  for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const fields = new Map(
+        text
+          .slice(0, end)
+          .split('\n')
+          .map((line) => line.split(/: (.*)/s) as [string, string]),
+      );
+      text = text.slice(end + 2);
+      if (fields.has('event')) yield { event: fields.get('event')!, data: JSON.parse(fields.get('data')!) };
+    }
+  }
+}
+
+const listeners = async () => Number((await gateway.redis.pubsub('NUMSUB', `progress:${id}`))[1]);
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a client sees the state, the last tick, every rising tick and the end, and then the stream closes', async () => {
+  await gateway.reset();
+  await gateway.redis.set(`progress:${id}`, tick(0.25));
+  const response = await gateway.get(`/productions/${id}/events`);
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  const events = eventsOf(response);
+  const next = async () => (await events.next()).value as Event | undefined;
+  expect(await next()).toEqual({ event: 'state', data: { production_id: id, state: 'encoding' } });
+  expect(await next()).toEqual({ event: 'progress', data: { production_id: id, progress: 0.25, stage: 'encoding' } });
+  await until(async () => (await listeners()) === 1);
+  for (const message of ['no json', tick(0.2), tick(0.5)]) await gateway.redis.publish(`progress:${id}`, message);
+  expect(await next()).toEqual({ event: 'progress', data: { production_id: id, progress: 0.5, stage: 'encoding' } });
+  gateway.scene.given = { states: { production_encoding: 'encoded' } };
+  expect(await next()).toEqual({ event: 'state', data: { production_id: id, state: 'encoded' } });
+  expect(await next()).toBeUndefined();
+  await until(async () => (await listeners()) === 0);
+});
+
+test('a finished production tells its state and ends at once; a failed one says why', async () => {
+  await gateway.reset();
+  const all = async (name: string) => {
+    const events: Event[] = [];
+    for await (const event of eventsOf(await gateway.get(`/productions/${fixtures[name]!.id}/events`)))
+      events.push(event);
+    return events;
+  };
+  expect(await all('production_encoded')).toMatchObject([{ event: 'state', data: { state: 'encoded' } }]);
+  expect(await all('production_error')).toMatchObject([
+    { event: 'state', data: { state: 'error', problem: { code: 'no_audio' } } },
+  ]);
+});
+
+test('the progress of an encoding production is its last tick', async () => {
+  await gateway.reset();
+  await gateway.redis.set(`progress:${id}`, tick(0.75));
+  expect(await (await gateway.get(`/productions/${id}`)).json()).toMatchObject({ state: 'encoding', progress: 0.75 });
+});
+
+test('a client that leaves is forgotten', async () => {
+  await gateway.reset();
+  const leaving = new AbortController();
+  const response = await fetch(`${gateway.url}/api/v1/productions/${id}/events`, {
+    headers: { Token: 'owner' },
+    signal: leaving.signal,
+  });
+  await eventsOf(response).next();
+  leaving.abort();
+  await until(async () => (await listeners()) === 0);
+});
+
+test('a credential that is revoked meanwhile loses the stream within half a minute', async () => {
+  await gateway.reset();
+  const events = eventsOf(await gateway.get(`/productions/${id}/events`));
+  await events.next();
+  gateway.scene.given = { refused: true };
+  gateway.clock.now = new Date(gateway.clock.now.getTime() + 30_000);
+  expect((await events.next()).done).toBe(true);
+});
+
+test('HEAD tells the type and opens no stream', async () => {
+  await gateway.reset();
+  const response = await fetch(`${gateway.url}/api/v1/productions/${id}/events`, {
+    method: 'HEAD',
+    headers: { Token: 'owner' },
+  });
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+});
+
+test('events of an invisible production are 404', async () => {
+  await gateway.reset();
+  const response = await gateway.get('/productions/pro_0000000000000000000000000z/events');
+  expect([response.status, await response.json()]).toEqual([
+    404,
+    { code: 404, message: 'The production with id pro_0000000000000000000000000z could not be found.' },
+  ]);
+});

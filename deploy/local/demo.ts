@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import {
+  dataFolder,
+  findRunningFleet,
+  removeDataFolder,
+  startFleet,
+  temporaryDataFolder,
+  workspaceRoot,
+  type FleetAccess,
+} from '@longwave/fleet';
+import { runJob } from './job.ts';
+import type { JobResult } from './job/job-result.ts';
+import { createReport, type Report } from './report.ts';
+import { samples } from './samples.ts';
+import { stopRequested } from './stop-signal.ts';
+
+interface Options {
+  readonly audio: string;
+  readonly ad: string;
+  readonly fresh: boolean;
+  readonly json: boolean;
+}
+
+/** Relative paths are relative to where npm was called. */
+function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      audio: { type: 'string' },
+      ad: { type: 'string' },
+      fresh: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  if (values.audio === undefined) throw new Error('say which file: npm run demo -- --audio FILE (see --help)');
+  const callers = process.env['INIT_CWD'] ?? process.cwd();
+  const [audio = '', ad = samples.ad] = [values.audio, values.ad].map((file) =>
+    file === undefined ? undefined : path.resolve(callers, file),
+  );
+  for (const file of [audio, ad]) if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  return { audio, ad, fresh: values.fresh, json: values.json };
+}
+
+/** The fleet to run on: an own one for `--fresh`, else the running one, else one on the data of `npm start`. */
+async function openFleet(fresh: boolean, report: Report, stack: AsyncDisposableStack): Promise<FleetAccess> {
+  const kept = dataFolder(path.join(workspaceRoot, '.longwave'));
+  const running = fresh ? undefined : findRunningFleet(kept);
+  if (running) {
+    report.note(`Using the running service at ${running.urls.base}\n`);
+    return running;
+  }
+  const data = fresh ? temporaryDataFolder() : kept;
+  if (fresh) stack.defer(() => removeDataFolder(data));
+  const onProgress = (part: string, durationMs: number) => report.done(part, durationMs, 'ready');
+  const fleet = stack.use(await startFleet({ dataFolder: data.root, ports: 'free', onProgress }));
+  report.note('');
+  return fleet;
+}
+
+async function demo({ audio, ad, fresh }: Options, report: Report): Promise<JobResult> {
+  await using stack = new AsyncDisposableStack();
+  const fleet = await openFleet(fresh, report, stack);
+  const stopped = stopRequested().then((reason): JobResult => {
+    report.note(`\nStopped by ${reason}.`);
+    return { ok: false, steps: [] };
+  });
+  return await Promise.race([runJob({ fleet, audio, ad, artwork: samples.artwork, report }), stopped]);
+}
+
+function printResult(result: JobResult, report: Report): void {
+  const failed = result.steps.filter(({ ok }) => !ok).map(({ name }) => name);
+  report.note(
+    result.ok
+      ? `\nEvery step held.\n\n  feed   ${result.feed_url}\n  audio  ${result.enclosure_url}`
+      : `\nThe job did not hold${failed.length ? `: ${failed.join(', ')}` : ''}.`,
+  );
+}
+
+let options: Options;
+try {
+  options = readOptions();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(64);
+}
+const report = createReport({ stream: options.json ? process.stderr : process.stdout, now: () => performance.now() });
+let result: JobResult = { ok: false, steps: [] };
+try {
+  result = await demo(options, report);
+  printResult(result, report);
+} catch (error) {
+  console.error(`\n${error instanceof Error ? error.message : String(error)}`);
+}
+if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+process.exit(result.ok ? 0 : 1);

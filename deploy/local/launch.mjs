@@ -1,0 +1,147 @@
+#!/usr/bin/env node
+/**
+ * What every npm script runs: makes the machine ready (packages, Node 24, ffmpeg, Redis, generated code, builds), then hands
+ * over to the command. Plain JavaScript without dependencies, because it runs before anything is installed, on any Node ≥ 20.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { build, ensureSystemPackages, findNode24, generateCode, installPackages, Unprepared } from './prepare.mjs';
+
+const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../..');
+
+/** `needs`: what must be there besides the npm packages and generated code. */
+const commands = {
+  start: {
+    script: 'deploy/local/start.ts',
+    needs: ['system', 'build'],
+    summary: 'start the whole service on this machine; the first time, run the main job once on a sample',
+    usage: `npm start -- [options]
+
+  --port-base N   web on N, MCP on N+1, API on N+2, media on N+3, uploads on N+4 (default 8080)
+  --data FOLDER   where everything is kept (default .longwave)
+
+Ctrl-C stops everything; the next start keeps the data.`,
+  },
+  demo: {
+    script: 'deploy/local/demo.ts',
+    needs: ['system', 'build'],
+    summary: 'run the main job with your own audio file, from upload to a counted download',
+    usage: `npm run demo -- --audio FILE [--ad FILE] [--fresh] [--json]
+
+  --audio FILE   mp3, wav, flac, ogg or m4a
+  --ad FILE      the advertisement stitched in front (default: the bundled one)
+  --fresh        on an installation of its own, thrown away afterwards; else the running one, or the data of npm start
+  --json         the last line is one JSON object with the result
+
+Exit code 0 only if every step held.`,
+  },
+  test: {
+    script: 'tools/test.mjs',
+    needs: ['system', 'build'],
+    summary: 'check everything: types, format, lint, contracts, all tests',
+    usage: `npm test
+
+  Runs every check and closes with one line: N passed, N failed[, N skipped].
+  REQUIRE_FOREIGN_ENGINES=1 makes it a failure when no Apache Kafka or foreign S3 server can be had.`,
+  },
+  bench: {
+    script: 'deploy/local/bench.ts',
+    needs: ['system', 'build'],
+    summary: 'measure the service against bare baselines on this machine',
+    usage: 'npm run bench',
+  },
+  contracts: {
+    script: 'deploy/local/contracts.ts',
+    needs: [],
+    summary: 'write contracts/*.json from the code',
+    usage: 'npm run contracts -- [--check]\n\n  --check   write nothing, fail on any difference',
+  },
+  migrate: {
+    script: 'deploy/local/migrate.ts',
+    needs: [],
+    summary: 'create, apply and compare database migrations',
+    usage: `npm run migrate -- COMMAND [options]
+
+  create NAME --app APP   write the migration that leads to apps/APP/prisma/schema.prisma (needs no database)
+  deploy                  schemas, roles' rights and all migrations on the database of DATABASE_URL (an administrator's URL)
+  status                  what the histories in DATABASE_URL and the folders disagree on
+  drift --app APP         whether migrations and schema.prisma agree (needs no database)`,
+  },
+  longwave: {
+    script: 'deploy/local/longwave.ts',
+    needs: [],
+    summary: 'operate a running installation',
+    usage: undefined,
+  },
+};
+
+function overview() {
+  const lines = Object.entries(commands).map(([name, { summary }]) => {
+    const typed = name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
+    return `  ${typed.padEnd(20)} ${summary}`;
+  });
+  return [
+    'Longwave: podcast hosting with an audio and video ad server.',
+    '',
+    ...lines,
+    '',
+    'Each takes --help after --.',
+  ].join('\n');
+}
+
+/** Runs the command in the foreground; signals reach it through us, and it learns of our death by the closed channel. */
+function handOver(node, script, args) {
+  return new Promise((resolve) => {
+    const child = spawn(node, ['--enable-source-maps', path.join(root, script), ...args], {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      env: process.env,
+    });
+    // Ctrl-C reaches the child by itself, being in our foreground group; others are passed on.
+    process.on('SIGINT', () => undefined);
+    for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGTERM'));
+    const parent = process.ppid;
+    if (process.env.npm_lifecycle_event)
+      setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 1_000).unref();
+    child.once('error', (error) => {
+      console.error(error.message);
+      resolve(1);
+    });
+    child.once('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  });
+}
+
+async function main([name, ...args]) {
+  if (!name || name === '--help' || name === '-h' || name === 'help') {
+    console.log(overview());
+    return name ? 0 : 64;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) {
+    console.error(`There is no command "${name}".\n\n${overview()}`);
+    return 64;
+  }
+  if (command.usage && (args.includes('--help') || args.includes('-h'))) {
+    console.log(`${command.summary[0].toUpperCase()}${command.summary.slice(1)}.\n\n${command.usage}`);
+    return 0;
+  }
+  const major = Number(process.versions.node.split('.')[0]);
+  if (major < 20) throw new Unprepared(`Longwave needs Node 20 or newer to begin with; this is ${process.version}.`);
+  if (!existsSync(path.join(root, command.script))) throw new Unprepared(`${command.script} does not exist yet.`);
+  installPackages(root);
+  const node = findNode24(root);
+  // Every program run from here on finds Node 24 first.
+  process.env.PATH = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
+  if (command.needs.includes('system')) ensureSystemPackages();
+  await generateCode(root);
+  if (command.needs.includes('build')) await build(root);
+  return handOver(node, command.script, args);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof Unprepared)) throw error;
+  console.error(`\n${error.message}`);
+  process.exitCode = 1;
+}

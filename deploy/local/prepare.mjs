@@ -1,0 +1,211 @@
+/** Steps that make a machine ready, each quick when there is nothing to do. Messages go to stderr: stdout is the command's. */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+/** The machine cannot be made ready; the message says what to do. */
+export class Unprepared extends Error {}
+
+const say = (text) => process.stderr.write(`${text}\n`);
+const seconds = (sinceMs) => `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
+const digest = (text) => createHash('sha256').update(text).digest('hex');
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const isInstalled = (program) =>
+  (process.env.PATH ?? '').split(path.delimiter).some((folder) => isExecutable(path.join(folder, program)));
+
+/** The npm that runs us, or the one on PATH; NODE_ENV would make it leave out what builds need. */
+function runNpm(root, args) {
+  const env = { ...process.env };
+  delete env.NODE_ENV;
+  const script = env.npm_execpath;
+  const byNode = script && /\.c?js$/.test(script);
+  const [command, first] = byNode ? [process.execPath, [script]] : ['npm', []];
+  return spawnSync(command, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2], env });
+}
+
+/** `npm ci` when the installed packages are not those of the lock file. */
+export function installPackages(root) {
+  const lock = path.join(root, 'package-lock.json');
+  const installed = path.join(root, 'node_modules/.package-lock.json');
+  const stamp = path.join(root, 'node_modules/.longwave-lock');
+  const wanted = digest(readFileSync(lock));
+  if (existsSync(installed)) {
+    if (
+      existsSync(stamp) ? readFileSync(stamp, 'utf8') === wanted : statSync(installed).mtimeMs >= statSync(lock).mtimeMs
+    ) {
+      if (!existsSync(stamp)) writeFileSync(stamp, wanted);
+      return;
+    }
+  }
+  const startedMs = performance.now();
+  say('Installing npm packages (about a minute, once) …');
+  const result = runNpm(root, ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']);
+  if (result.error?.code === 'ENOENT')
+    throw new Unprepared('npm was not found. Install Node.js with npm and try again.');
+  if (result.status !== 0) throw new Unprepared('The npm packages could not be installed; npm says why above.');
+  writeFileSync(stamp, wanted);
+  say(`Installed npm packages in ${seconds(startedMs)}`);
+}
+
+/** A Node 24: the one we run on, or the one that came as an npm package. */
+export function findNode24(root) {
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
+  const packaged = path.join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
+  if (isExecutable(packaged) && spawnSync(packaged, ['--version']).status === 0) return packaged;
+  throw new Unprepared(
+    `The services run on Node 24, and there is no package of it for ${process.platform} ${process.arch}. ` +
+      `Install Node 24 (this is ${process.version}) and try again.`,
+  );
+}
+
+const systemPrograms = [
+  { program: 'ffmpeg', apt: 'ffmpeg', brew: 'ffmpeg' },
+  { program: 'ffprobe', apt: 'ffmpeg', brew: 'ffmpeg' },
+  { program: 'redis-server', apt: 'redis-server', brew: 'redis' },
+];
+
+/** Installs ffmpeg and Redis with the system's package manager where that needs no password. */
+export function ensureSystemPackages() {
+  const missing = () => systemPrograms.filter(({ program }) => !isInstalled(program));
+  const names = (manager) => [...new Set(missing().map((entry) => entry[manager]))];
+  if (missing().length === 0) return;
+  const run = (command, args, env = {}) =>
+    spawnSync(command, args, { stdio: ['ignore', 2, 2], env: { ...process.env, ...env } }).status === 0;
+  let typed;
+  if (isInstalled('apt-get')) {
+    const install = ['install', '--yes', '--no-install-recommends', ...names('apt')];
+    typed = `sudo apt-get update && sudo apt-get ${install.join(' ')}`;
+    const isRoot = process.getuid?.() === 0;
+    const may = isRoot || (isInstalled('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0);
+    if (may) {
+      say(`Installing ${names('apt').join(' and ')} with apt-get (once) …`);
+      const apt = (args) =>
+        isRoot
+          ? run('apt-get', args, { DEBIAN_FRONTEND: 'noninteractive' })
+          : run('sudo', ['-n', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args]);
+      apt(['update', '--quiet=2']);
+      apt([install[0], '--quiet=2', ...install.slice(1)]);
+    }
+  } else if (isInstalled('brew')) {
+    typed = `brew install ${names('brew').join(' ')}`;
+    say(`Installing ${names('brew').join(' and ')} with Homebrew (once) …`);
+    run('brew', ['install', ...names('brew')]);
+  }
+  if (missing().length === 0) return;
+  const list = missing().map(({ program }) => program);
+  throw new Unprepared(
+    typed
+      ? `${list.join(', ')} must be installed first. Type:\n\n  ${typed}\n`
+      : `${list.join(', ')} must be installed first, with your system's package manager.`,
+  );
+}
+
+/** Runs a program quietly; its output is shown only when it fails. */
+function runQuietly(command, args, options, failure) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    const output = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) return resolve();
+      say(Buffer.concat(output).toString());
+      reject(new Unprepared(failure));
+    });
+  });
+}
+
+function filesUnder(folder, accept) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && accept(entry.name))
+    .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}
+
+/** One generator: what it reads, what it makes, how to run it. */
+function generators(root) {
+  const inside = (...parts) => path.join(root, ...parts);
+  const program = (name) => inside('node_modules/.bin', name);
+  const buf = {
+    name: 'protocol buffers',
+    inputs: [
+      ...filesUnder(inside('proto'), (name) => name.endsWith('.proto')),
+      inside('buf.gen.yaml'),
+      inside('buf.yaml'),
+    ],
+    output: inside('libs/rpc/src/generated'),
+    run: () => runQuietly(program('buf'), ['generate'], { cwd: root }, 'buf generate failed, see above.'),
+  };
+  const prisma = ['apps', 'libs']
+    .flatMap((area) => readdirSync(inside(area)).map((project) => inside(area, project)))
+    .filter((project) => existsSync(path.join(project, 'prisma/schema.prisma')))
+    .map((project) => ({
+      name: `database client of ${path.basename(project)}`,
+      inputs: filesUnder(path.join(project, 'prisma'), (name) => name.endsWith('.prisma')),
+      output: path.join(project, 'src/generated/prisma'),
+      run: () =>
+        runQuietly(
+          program('prisma'),
+          ['generate', '--schema', 'prisma'],
+          // Prisma's native engine is a download that generating does not need.
+          { cwd: project, env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', CHECKPOINT_DISABLE: '1' } },
+          `prisma generate failed in ${path.relative(root, project)}, see above.`,
+        ),
+    }));
+  return [buf, ...prisma];
+}
+
+/** Generates RPC stubs and database clients whose inputs changed since the last time. */
+export async function generateCode(root) {
+  const stampFile = path.join(root, '.nx/generated.json');
+  const stamps = existsSync(stampFile) ? JSON.parse(readFileSync(stampFile, 'utf8')) : {};
+  const lock = readFileSync(path.join(root, 'package-lock.json'));
+  const stale = generators(root)
+    .map((generator) => ({
+      ...generator,
+      stamp: digest(
+        Buffer.concat([lock, ...generator.inputs.flatMap((file) => [Buffer.from(file), readFileSync(file)])]),
+      ),
+    }))
+    .filter(({ name, stamp, output }) => stamps[name] !== stamp || !existsSync(output));
+  if (stale.length === 0) return;
+  const startedMs = performance.now();
+  mkdirSync(path.dirname(stampFile), { recursive: true });
+  for (const generator of stale) {
+    await generator.run();
+    stamps[generator.name] = generator.stamp;
+    writeFileSync(stampFile, JSON.stringify(stamps, null, 2));
+  }
+  say(`Generated ${stale.map(({ name }) => name).join(', ')} in ${seconds(startedMs)}`);
+}
+
+/** Bundles the apps that changed. */
+export async function build(root) {
+  const startedMs = performance.now();
+  await runQuietly(
+    path.join(root, 'node_modules/.bin/nx'),
+    ['run-many', '-t', 'build', '--output-style=static'],
+    { cwd: root, env: { ...process.env, NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false', CI: '1' } },
+    'The apps could not be built, see above.',
+  );
+  say(`Built the apps in ${seconds(startedMs)}`);
+}

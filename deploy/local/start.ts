@@ -1,0 +1,92 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { FleetIsRunning, PortTaken, startFleet, workspaceRoot, type Fleet, type PublicPorts } from '@longwave/fleet';
+import { runJob } from './job.ts';
+import { createReport, type Report } from './report.ts';
+import { samples } from './samples.ts';
+import { stopRequested } from './stop-signal.ts';
+
+/** Five neighbours, in this order. */
+function portsFrom(base: number): PublicPorts {
+  return { base, mcp: base + 1, api: base + 2, media: base + 3, objectStore: base + 4 };
+}
+
+function readOptions(): { readonly portBase: number; readonly dataFolder: string } {
+  const { values } = parseArgs({
+    options: { 'port-base': { type: 'string', default: '8080' }, data: { type: 'string', default: '.longwave' } },
+  });
+  const portBase = Number(values['port-base']);
+  if (!Number.isInteger(portBase) || portBase < 1 || portBase > 65_531)
+    throw new Error(`--port-base must be a number from 1 to 65531, not "${values['port-base']}"`);
+  return { portBase, dataFolder: path.resolve(workspaceRoot, values.data) };
+}
+
+/** The main job on the bundled sample, once per installation. Answers whether it held. */
+async function firstJob(fleet: Fleet, report: Report): Promise<boolean> {
+  const marker = path.join(fleet.dataFolder, 'first-job.json');
+  if (existsSync(marker)) return true;
+  report.note('\nThe first time, the main job runs once on a sample:\n');
+  const result = await runJob({ fleet, ...samples, report });
+  if (result.ok) writeFileSync(marker, `${JSON.stringify(result, null, 2)}\n`, { mode: 0o600 });
+  if (result.feed_url) report.note(`\n  feed   ${result.feed_url}`);
+  if (result.enclosure_url) report.note(`  audio  ${result.enclosure_url}`);
+  return result.ok;
+}
+
+function printAddresses(fleet: Fleet, report: Report): void {
+  report.note(`
+Longwave is running.
+
+  REST API       ${fleet.urls.base}/api/v1
+  documentation  ${fleet.urls.base}/api-docs
+  feeds, audio   ${fleet.urls.media}
+  data           ${fleet.dataFolder}
+  logs           ${fleet.logsFolder}
+
+Your own recording: npm run demo -- --audio FILE
+Ctrl-C stops everything.
+`);
+}
+
+async function main(): Promise<number> {
+  const { portBase, dataFolder } = readOptions();
+  const report = createReport({ stream: process.stdout, now: () => performance.now() });
+  const stopping = stopRequested();
+  const starting = startFleet({
+    dataFolder,
+    ports: portsFrom(portBase),
+    onProgress: (part, durationMs) => report.done(part, durationMs, 'ready'),
+    onEvent: (event) => {
+      if (event.kind === 'restarted') report.note(`  ${event.service} runs again (process ${event.pid})`);
+      else
+        report.note(
+          `✗ ${event.service} ended (${event.exit.signal ?? `exit code ${event.exit.code}`}), starting it again`,
+        );
+    },
+  });
+  await using fleet = await starting;
+  const held = await Promise.race([firstJob(fleet, report), stopping.then(() => 'stopped' as const)]);
+  if (held === false) {
+    report.note(`\nThe job did not hold. Logs: ${fleet.logsFolder}`);
+    return 1;
+  }
+  if (held !== 'stopped') {
+    printAddresses(fleet, report);
+    await stopping;
+  }
+  report.note('\nStopping …');
+  await fleet.stop();
+  report.note('Stopped. The data is kept.');
+  return 0;
+}
+
+try {
+  process.exit(await main());
+} catch (error) {
+  if (error instanceof PortTaken)
+    console.error(`\n${error.message}. Choose others with: npm start -- --port-base ${error.port + 1000}`);
+  else if (error instanceof FleetIsRunning) console.error(`\n${error.message}`);
+  else console.error(`\n${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}

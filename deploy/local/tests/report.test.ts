@@ -1,0 +1,50 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from '@jest/globals';
+import { createReport } from '../report.ts';
+
+function open(isTTY: boolean) {
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 });
+  let nowMs = 0;
+  const report = createReport({ stream, now: () => nowMs });
+  return { report, text: () => String(stream.read() ?? ''), pass: (ms: number) => void (nowMs += ms) };
+}
+
+test('a step that holds prints its name, time and result on one line', async () => {
+  const { report, text, pass } = open(false);
+  await report.step('upload', async () => {
+    pass(1_234);
+    return '1.6 MB';
+  });
+  expect(text()).toMatch(/^✓ upload +1\.2 s {3}1\.6 MB\n$/);
+});
+
+test('a step that fails prints the reason and passes the error on', async () => {
+  const { report, text, pass } = open(false);
+  const failing = report.step('feed', async () => {
+    pass(12);
+    throw new Error('no ETag');
+  });
+  await expect(failing).rejects.toThrow('no ETag');
+  expect(text()).toMatch(/^✗ feed +12 ms {3}no ETag\n$/);
+});
+
+test('without a terminal a long step prints each quarter once', async () => {
+  const { report, text } = open(false);
+  await report.step('encode', async (progress) => {
+    for (let percent = 0; percent <= 100; percent += 1) progress(percent / 100);
+    return 'done';
+  });
+  expect(text().match(/\d+ %/g)).toEqual(['25 %', '50 %', '75 %']);
+});
+
+test('on a terminal the bar is overwritten by the result', async () => {
+  const { report, text } = open(true);
+  await report.step('encode', async (progress) => {
+    progress(0.5);
+    return 'done';
+  });
+  const written = text();
+  expect(written).toContain('██████████████░░░░░░░░░░░░░░  50 %');
+  expect(written.split('\n')).toHaveLength(2);
+  expect(written.slice(written.lastIndexOf('\r'))).toMatch(/✓.* encode .* done\n$/);
+});

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { createNetworkLists, parseAddressRanges, parseSafeEntries, type NetworkLists } from './network-lists.ts';
+import { createUserAgentRules, userAgentListSchema, type UserAgentRules } from './user-agent-rules.ts';
+
+/** Version of the counting method that docs/counting.md describes; every count carries it. */
+export const methodologyVersion = 'longwave-1.0/ptmg-2.3';
+
+export interface AudienceLists {
+  readonly networks: NetworkLists;
+  readonly userAgents: UserAgentRules;
+  /** The sources' commits and a digest over all files, so that any edit gives another version. */
+  readonly listsVersion: string;
+}
+
+const sourcesSchema = z.record(
+  z.string(),
+  z.object({ repository: z.string(), commit: z.string(), licence: z.string() }),
+);
+
+/**
+ * Reads and compiles the lists of a data folder (libs/audience/data or an operator's copy of it).
+ * Throws the file system's error, `ZodError` or `RangeError` when a file is missing or wrong: a service must not count without lists.
+ * @param nowMs decides which entries of the safe list still hold
+ */
+export function readAudienceLists(folder: string, nowMs: () => number): AudienceLists {
+  const digest = createHash('sha256');
+  const read = (...name: string[]) => {
+    const text = readFileSync(path.join(folder, ...name), 'utf8');
+    digest.update(`${name.join('/')}\n${text.length}\n${text}`);
+    return text;
+  };
+  const agents = (name: string) =>
+    userAgentListSchema.parse(JSON.parse(read('opawg-user-agents-v2', `${name}.runtime.json`)));
+  const sources = sourcesSchema.parse(JSON.parse(read('sources.json')));
+  const userAgents = createUserAgentRules({
+    bots: agents('bots'),
+    apps: agents('apps'),
+    libraries: agents('libraries'),
+    browsers: agents('browsers'),
+    devices: agents('devices'),
+    local: userAgentListSchema.parse(JSON.parse(read('local', 'user-agents.json'))),
+  });
+  const networks = createNetworkLists(
+    {
+      dataCentres: parseAddressRanges(read('ipcat', 'datacenters.csv')),
+      vpn: parseAddressRanges(read('local', 'vpn.csv')),
+      tor: parseAddressRanges(read('local', 'tor.csv')),
+      deny: parseAddressRanges(read('local', 'deny.csv')),
+      safe: parseSafeEntries(read('local', 'safe.csv')),
+    },
+    nowMs,
+  );
+  const commits = Object.entries(sources).map(([name, source]) => `${name}@${source.commit}`);
+  return { networks, userAgents, listsVersion: `${commits.join('+')}+${digest.digest('hex').slice(0, 12)}` };
+}

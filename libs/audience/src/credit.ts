@@ -1,0 +1,85 @@
+import type { CountedPart } from '@longwave/events';
+import { coveredBytes, type Interval } from './intervals.ts';
+
+/** What counting knows of an arrangement: its parts in byte order. */
+export interface Layout {
+  readonly totalBytes: number;
+  readonly parts: readonly CountedPart[];
+}
+
+/** What a union of written intervals is worth in one arrangement (measurement.md D6, D7). */
+export interface Credit {
+  /** Media bytes: headers are never credited. */
+  readonly bytes: number;
+  /** Nanoseconds of playing time, inserted segments included. */
+  readonly timeNs: bigint;
+  /** Nanoseconds of content parts alone. */
+  readonly contentNs: bigint;
+  /** Every media byte is credited. */
+  readonly complete: boolean;
+}
+
+const thresholdNs = 60_000_000_000n;
+
+/** Parts that play; one untimed part for an arrangement whose index is unknown. */
+function mediaParts(layout: Layout): readonly CountedPart[] {
+  const parts = layout.parts.filter((part) => part.kind !== 'header' && part.to > part.from);
+  return parts.length > 0 ? parts : [{ kind: 'content', from: 0, to: layout.totalBytes, duration_ms: 0 }];
+}
+
+/**
+ * Credits written bytes: each part is constant-bitrate, so its time is bytes × duration / size, kept in whole nanoseconds.
+ * @param written a union, from `unionIntervals`
+ */
+export function creditOf(layout: Layout, written: readonly Interval[]): Credit {
+  let bytes = 0;
+  let timeNs = 0n;
+  let contentNs = 0n;
+  let complete = true;
+  for (const part of mediaParts(layout)) {
+    const sizeBytes = part.to - part.from;
+    const covered = coveredBytes(written, part.from, part.to);
+    const partNs = sizeBytes === 0 ? 0n : (BigInt(covered) * BigInt(part.duration_ms) * 1_000_000n) / BigInt(sizeBytes);
+    bytes += covered;
+    timeNs += partNs;
+    if (part.kind === 'content') contentNs += partNs;
+    if (covered < sizeBytes || sizeBytes === 0) complete = false;
+  }
+  return { bytes, timeNs, contentNs, complete };
+}
+
+/**
+ * The threshold of D8: 60.000 s, or every media byte when the arrangement is shorter or the time of one of its parts is unknown.
+ */
+export function isValidDownload(layout: Layout, credit: Credit): boolean {
+  const parts = mediaParts(layout);
+  const lengthMs = parts.reduce((sum, part) => sum + part.duration_ms, 0);
+  const timed = parts.every((part) => part.duration_ms > 0);
+  return timed && lengthMs >= 60_000 ? credit.timeNs >= thresholdNs : credit.complete;
+}
+
+/** An ad all of whose bytes were written within a valid download (D10). */
+export interface DeliveredAd {
+  readonly servingId: string;
+  readonly campaignId: string;
+  readonly lineItemId: string;
+  readonly creativeId: string;
+  readonly breakKey: string;
+  readonly slot: number;
+}
+
+/** The ads of an arrangement that are wholly written, one per break, slot and creative, in byte order. */
+export function deliveredAds(layout: Layout, written: readonly Interval[]): DeliveredAd[] {
+  const ads = layout.parts.filter((part) => part.kind === 'ad' && part.ad !== undefined && part.to > part.from);
+  const byPlace = Map.groupBy(ads, ({ ad }) => JSON.stringify([ad!.break_key, ad!.slot, ad!.creative_id]));
+  return [...byPlace.values()]
+    .filter((parts) => parts.every((part) => coveredBytes(written, part.from, part.to) === part.to - part.from))
+    .map(([part]) => ({
+      servingId: part!.ad!.serving_id,
+      campaignId: part!.ad!.campaign_id,
+      lineItemId: part!.ad!.line_item_id,
+      creativeId: part!.ad!.creative_id,
+      breakKey: part!.ad!.break_key,
+      slot: part!.ad!.slot,
+    }));
+}

@@ -1,0 +1,21 @@
+export { addressKeyBytes } from './address.ts';
+export { createAddressSet, parseAddressRange, type AddressRange, type AddressSet } from './address-set.ts';
+export { clientAddress } from './client-address.ts';
+export {
+  dailyAddressKey,
+  keyMonths,
+  listenerKey,
+  normaliseUserAgent,
+  periodSecret,
+  userAgentDigest,
+} from './listener-key.ts';
+export { createNetworkLists, type AddressVerdict, type NetworkLists, type NetworkRanges } from './network-lists.ts';
+export { createUserAgentRules, type UserAgentMatch, type UserAgentRules } from './user-agent-rules.ts';
+export { methodologyVersion, readAudienceLists, type AudienceLists } from './audience-lists.ts';
+export { judgeUserAgent, repairUserAgent, type UserAgentVerdict } from './judge-user-agent.ts';
+export { judgeFact, parseTimeMs, rejectionReasons, type Judgement, type RejectionReason } from './judge-fact.ts';
+export { totalBytes, unionIntervals, type Interval } from './intervals.ts';
+export { creditOf, isValidDownload, type Credit, type DeliveredAd, type Layout } from './credit.ts';
+export { countSessions, type CountedDownload, type ServedRequest, type Session } from './count-sessions.ts';
+export { countedStarts, type Window } from './windows.ts';
+export { recount, type EpisodeSession, type Recount } from './recount.ts';

@@ -1,0 +1,54 @@
+import type { ByteRangeServed } from '@longwave/events';
+import { totalBytes, unionIntervals } from './intervals.ts';
+import type { UserAgentVerdict } from './judge-user-agent.ts';
+
+/** Why a record does not count, in the order of measurement.md D4; exactly one per record. */
+export const rejectionReasons = [
+  'method',
+  'not_modified',
+  'status',
+  'probe',
+  'no_bytes',
+  'no_ua',
+  'watch',
+  'scout',
+  'prefetch',
+  'bot_ua',
+  'malformed_ua',
+  'dc_ip',
+  'vpn_ip',
+  'tor_ip',
+  'deny_ip',
+  'prerelease',
+] as const;
+
+export type RejectionReason = (typeof rejectionReasons)[number];
+export type Judgement = 'eligible' | RejectionReason;
+
+/** Milliseconds since the epoch of an RFC 3339 time; throws `RangeError` for anything else. */
+export function parseTimeMs(text: string): number {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new RangeError('a fact has a time that is none');
+  return ms;
+}
+
+/**
+ * Judges one record by D4, first matching rule. Rules 13 (`preload_ref`), 14 (`internal`) and 16 (`velocity`) are not applied.
+ * @param agent what its user agent says; undefined while its text is unknown
+ * @returns undefined when the answer must wait for the user agent's text
+ */
+export function judgeFact(fact: ByteRangeServed, agent: UserAgentVerdict | undefined): Judgement | undefined {
+  if (fact.method !== 'GET') return 'method';
+  if (fact.status === 304) return 'not_modified';
+  if (fact.status !== 200 && fact.status !== 206) return 'status';
+  if (totalBytes(unionIntervals(fact.requested)) <= 2) return 'probe';
+  if (totalBytes(unionIntervals(fact.written)) === 0) return 'no_bytes';
+  if (fact.user_agent_digest === null) return 'no_ua';
+  if (agent === undefined) return undefined;
+  if (agent === 'watch' || agent === 'scout') return agent;
+  if (fact.prefetch) return 'prefetch';
+  if (agent !== 'ok') return agent;
+  if (fact.address_verdict !== 'ok') return fact.address_verdict;
+  if (parseTimeMs(fact.started_at) < parseTimeMs(fact.published_at)) return 'prerelease';
+  return 'eligible';
+}

@@ -1,0 +1,43 @@
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
+
+const unitSeparator = Buffer.from([0x1f]);
+
+/** The user agent as counting knows it (measurement.md D3): CR and LF removed, trimmed, case kept; '' when absent. */
+export function normaliseUserAgent(text: string | undefined): string {
+  return (text ?? '').replace(/[\r\n]/g, '').trim();
+}
+
+/** SHA-256 (hex) of a normalised user agent, or null for none; the dictionary's key. */
+export function userAgentDigest(userAgent: string): string | null {
+  return userAgent === '' ? null : createHash('sha256').update(userAgent).digest('hex');
+}
+
+/** The secret of one month (UTC), 32 bytes, from the master secret by HKDF-SHA-256 (RFC 5869). */
+export function periodSecret(master: Buffer, month: string): Buffer {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) throw new RangeError('a month is YYYY-MM');
+  return Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), `longwave listener key ${month}`, 32));
+}
+
+/**
+ * Months whose keys hold at a time (measurement.md D5): the current one, and during its first 48 h also the one before it,
+ * for look-up only.
+ */
+export function keyMonths(at: Date): { readonly current: string; readonly previous?: string } {
+  const current = at.toISOString().slice(0, 7);
+  const before = new Date(at.getTime() - 48 * 3_600_000).toISOString().slice(0, 7);
+  return before === current ? { current } : { current, previous: before };
+}
+
+/**
+ * Pseudonym of a listener within a period (measurement.md D5), 64 hex digits: HMAC-SHA-256 over address key, 0x1F and user agent.
+ * @param addressKey from `addressKeyBytes`
+ * @param userAgent from `normaliseUserAgent`
+ */
+export function listenerKey(secret: Buffer, addressKey: Buffer, userAgent: string): string {
+  return createHmac('sha256', secret).update(addressKey).update(unitSeparator).update(userAgent, 'utf8').digest('hex');
+}
+
+/** Pseudonym of an address within one UTC day (`YYYY-MM-DD`), 64 hex digits, for velocity rules only. */
+export function dailyAddressKey(secret: Buffer, addressKey: Buffer, day: string): string {
+  return createHmac('sha256', secret).update(`address ${day}`).update(unitSeparator).update(addressKey).digest('hex');
+}

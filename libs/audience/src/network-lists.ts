@@ -1,0 +1,71 @@
+import { createAddressSet, parseAddressRange, type AddressRange, type AddressSet } from './address-set.ts';
+
+/** What the network lists say of an address (measurement.md D4 rule 12). */
+export type AddressVerdict = 'ok' | 'dc_ip' | 'vpn_ip' | 'tor_ip' | 'deny_ip';
+
+export interface NetworkLists {
+  /** The first list in D4's order that holds the address, unless a valid safe entry does. */
+  verdict(address: string): AddressVerdict;
+}
+
+/** A shared address of real listeners; lapses 90 days after it was last validated. */
+export interface SafeEntry {
+  readonly range: AddressRange;
+  /** `YYYY-MM-DD`. */
+  readonly validatedOn: string;
+}
+
+/** Ranges of each list; an absent list is empty. */
+export interface NetworkRanges {
+  readonly dataCentres: readonly AddressRange[];
+  readonly vpn?: readonly AddressRange[];
+  readonly tor?: readonly AddressRange[];
+  readonly deny?: readonly AddressRange[];
+  readonly safe?: readonly SafeEntry[];
+}
+
+const safeForMs = 90 * 24 * 3_600_000;
+
+/** The lines of a list without comments and blanks. */
+function lines(text: string): string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.replace(/#.*$/, '').trim())
+    .filter((line) => line !== '');
+}
+
+/** Parses a list of `first,last`, `address/bits` or single addresses; throws `RangeError` with the wrong line. */
+export function parseAddressRanges(text: string): AddressRange[] {
+  return lines(text).map(parseAddressRange);
+}
+
+/** Parses `address/bits,validated_on[,reason]` lines; throws `RangeError` with the wrong line. */
+export function parseSafeEntries(text: string): SafeEntry[] {
+  return lines(text).map((line) => {
+    const [range = '', validatedOn = ''] = line.split(',').map((part) => part.trim());
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(validatedOn))
+      throw new RangeError(`a safe entry needs its validation date: ${line}`);
+    return { range: parseAddressRange(range), validatedOn };
+  });
+}
+
+/** Compiles the lists. The clock decides which safe entries still hold. */
+export function createNetworkLists(ranges: NetworkRanges, nowMs: () => number): NetworkLists {
+  const inOrder: readonly (readonly [AddressVerdict, AddressSet])[] = [
+    ['dc_ip', createAddressSet(ranges.dataCentres)],
+    ['vpn_ip', createAddressSet(ranges.vpn ?? [])],
+    ['tor_ip', createAddressSet(ranges.tor ?? [])],
+    ['deny_ip', createAddressSet(ranges.deny ?? [])],
+  ];
+  const safe = (ranges.safe ?? []).map((entry) => ({
+    set: createAddressSet([entry.range]),
+    untilMs: Date.parse(`${entry.validatedOn}T00:00:00Z`) + safeForMs,
+  }));
+  return {
+    verdict: (address) => {
+      const listed = inOrder.find(([, set]) => set.has(address))?.[0] ?? 'ok';
+      if (listed === 'ok') return 'ok';
+      return safe.some((entry) => entry.untilMs > nowMs() && entry.set.has(address)) ? 'ok' : listed;
+    },
+  };
+}

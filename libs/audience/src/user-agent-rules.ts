@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+/** One file of the OPAWG v2 runtime lists. */
+export const userAgentListSchema = z.object({
+  entries: z.array(z.object({ name: z.string(), pattern: z.string(), category: z.string().optional() })),
+});
+
+export type UserAgentList = z.infer<typeof userAgentListSchema>;
+
+export interface UserAgentLists {
+  readonly bots: UserAgentList;
+  readonly apps: UserAgentList;
+  readonly libraries: UserAgentList;
+  readonly browsers: UserAgentList;
+  readonly devices: UserAgentList;
+  /** Our own deny list; consulted first, always bots. */
+  readonly local: UserAgentList;
+}
+
+/** What the lists say of a user agent. `name` is 'unknown' when nothing matches. */
+export interface UserAgentMatch {
+  readonly kind: 'bot' | 'app' | 'library' | 'browser' | 'unknown';
+  readonly name: string;
+  readonly category?: string;
+  /** Name and category in the device list, which is matched apart; 'unknown' when nothing matches. */
+  readonly device: string;
+  readonly platform: string;
+}
+
+export interface UserAgentRules {
+  match(userAgent: string): UserAgentMatch;
+}
+
+/** Compiles the lists once; `match` walks them in OPAWG's order: bots, apps, libraries, browsers. */
+export function createUserAgentRules(lists: UserAgentLists): UserAgentRules {
+  const compile = (kind: UserAgentMatch['kind'], list: UserAgentList) =>
+    list.entries.map((entry) => ({
+      kind,
+      name: entry.name,
+      category: entry.category,
+      pattern: new RegExp(entry.pattern),
+    }));
+  const inOrder = [
+    ...compile('bot', lists.local),
+    ...compile('bot', lists.bots),
+    ...compile('app', lists.apps),
+    ...compile('library', lists.libraries),
+    ...compile('browser', lists.browsers),
+  ];
+  const devices = compile('unknown', lists.devices);
+  return {
+    match: (userAgent) => {
+      const found = inOrder.find((entry) => entry.pattern.test(userAgent));
+      const device = devices.find((entry) => entry.pattern.test(userAgent));
+      return {
+        kind: found?.kind ?? 'unknown',
+        name: found?.name ?? 'unknown',
+        ...(found?.category !== undefined && { category: found.category }),
+        device: device?.name ?? 'unknown',
+        platform: device?.category ?? 'unknown',
+      };
+    },
+  };
+}

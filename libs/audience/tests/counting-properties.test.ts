@@ -1,0 +1,108 @@
+import { expect, test } from '@jest/globals';
+import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
+import fc from 'fast-check';
+import { recount, type Recount } from '../src/index.ts';
+import { fact, layouts, lists, player, seen } from './_facts.ts';
+
+const start = Date.parse('2026-10-30T20:00:00Z');
+const total = layouts['long']!.at(-1)!.to;
+
+/** Requests of a few listeners over some days, around midnights and a change of months. */
+const requests = fc.array(
+  fc.record({
+    listener: fc.constantFrom('a', 'b'),
+    minutes: fc.integer({ min: 0, max: 4 * 24 * 60 }),
+    arrangement: fc.constantFrom('arr_1', 'arr_2'),
+    from: fc.integer({ min: 0, max: 20 }).map((n) => n * 100_000),
+    length: fc.integer({ min: 1, max: 15 }).map((n) => n * 100_000),
+    verdict: fc.constantFrom('ok' as const, 'ok' as const, 'dc_ip' as const),
+  }),
+  { maxLength: 14 },
+);
+
+function toFacts(list: readonly (typeof requests extends fc.Arbitrary<(infer R)[]> ? R : never)[]): ByteRangeServed[] {
+  return list.map((one, index) => {
+    const startedAt = new Date(start + one.minutes * 60_000).toISOString();
+    const november = startedAt >= '2026-11';
+    const written: [number, number] = [one.from, Math.min(one.from + one.length, total)];
+    return fact({
+      fact_id: `fct_${index}`,
+      request_id: `req_${index}`,
+      started_at: startedAt,
+      at: startedAt,
+      status: 206,
+      listener_key: `${one.listener}${november ? '11' : '10'}`,
+      ...(november && { previous_listener_key: `${one.listener}10` }),
+      arrangement_id: one.arrangement,
+      requested: [written],
+      written: [written],
+      address_verdict: one.verdict,
+    });
+  });
+}
+
+/** Numbers that must not change, in one order. */
+function numbers(counted: Recount): unknown {
+  return counted.sessions
+    .map(({ episodeId, session: { first, windowOn, download } }) => ({
+      episodeId,
+      listener: first.listenerKey,
+      startedAtMs: first.startedAtMs,
+      windowOn,
+      download,
+    }))
+    .sort((a, b) => a.startedAtMs - b.startedAtMs || a.listener.localeCompare(b.listener));
+}
+
+const count = (facts: readonly DeliveryFact[]) => numbers(recount([seen(player), ...facts], lists.userAgents));
+
+test('D6: the result does not depend on the order or multiplicity in which facts arrive', () => {
+  fc.assert(
+    fc.property(
+      requests.chain((list) => {
+        const facts = toFacts(list);
+        return fc.record({
+          facts: fc.constant(facts),
+          arrived: fc.shuffledSubarray([...facts, ...facts], { minLength: 2 * facts.length }),
+        });
+      }),
+      ({ facts, arrived }) => expect(count(arrived)).toEqual(count(facts)),
+    ),
+  );
+});
+
+test('D1: a response reported in pieces counts like the response reported at once', () => {
+  fc.assert(
+    fc.property(requests, fc.integer({ min: 1, max: 99 }), (list, percent) => {
+      const facts = toFacts(list);
+      const pieces = facts.flatMap((one) => {
+        const [[from, to]] = one.written as [[number, number]];
+        const middle = from + Math.floor(((to - from) * percent) / 100);
+        return [
+          { ...one, fact_id: `${one.fact_id}.0`, written: [[from, middle] as [number, number]] },
+          { ...one, fact_id: `${one.fact_id}.1`, written: [[middle, to] as [number, number]] },
+        ];
+      });
+      expect(count(pieces.reverse())).toEqual(count(facts));
+    }),
+  );
+});
+
+test('D8: a listener has at most one download per episode and window', () => {
+  fc.assert(
+    fc.property(requests, (list) => {
+      const { sessions } = recount([seen(player), ...toFacts(list)], lists.userAgents);
+      const keys = sessions.map(({ session }) => `${session.first.listenerKey} ${session.windowOn}`);
+      expect(new Set(keys).size).toBe(keys.length);
+    }),
+  );
+});
+
+test('D10: an ad is never delivered without a valid download of at least a minute', () => {
+  fc.assert(
+    fc.property(requests, (list) => {
+      for (const { session } of recount([seen(player), ...toFacts(list)], lists.userAgents).sessions)
+        if (session.download !== undefined) expect(session.download.creditedMs).toBeGreaterThanOrEqual(60_000);
+    }),
+  );
+});

@@ -1,0 +1,10 @@
+export { createTokenKeys, tokenPurposes, type MasterKey, type TokenKeys, type TokenPurpose } from './token-keys.ts';
+export {
+  mintToken,
+  neverExpires,
+  openToken,
+  type MintRequest,
+  type OpenedToken,
+  type TokenClaims,
+  type TokenFailure,
+} from './token.ts';

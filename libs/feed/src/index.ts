@@ -1,0 +1,2 @@
+export type { Feed, FeedEpisode, FeedPodcast } from './feed.ts';
+export { renderFeed } from './render-feed.ts';

@@ -1,0 +1,41 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { removeReachableFolder } from './reachable-folder.ts';
+
+/** Where everything of one installation lies. */
+export interface DataFolder {
+  readonly root: string;
+  readonly logs: string;
+  readonly pids: string;
+  readonly postgres: string;
+  readonly logFile: (name: string) => string;
+  readonly inside: (name: string) => string;
+}
+
+export function dataFolder(root: string): DataFolder {
+  const inside = (name: string) => path.join(root, name);
+  const logs = inside('logs');
+  return {
+    root,
+    logs,
+    pids: inside('pids'),
+    postgres: inside('postgres'),
+    logFile: (name) => path.join(logs, `${name}.log`),
+    inside,
+  };
+}
+
+/** A data folder under the system's temporary folder, to be thrown away. */
+export function temporaryDataFolder(): DataFolder {
+  const root = mkdtempSync(path.join(tmpdir(), 'longwave-'));
+  // Others may pass through (PostgreSQL's user must), not look inside.
+  chmodSync(root, 0o711);
+  return dataFolder(root);
+}
+
+/** Deletes an installation's data, wherever its database lies. */
+export function removeDataFolder(folder: DataFolder): void {
+  removeReachableFolder(folder.postgres);
+  rmSync(folder.root, { recursive: true, force: true });
+}

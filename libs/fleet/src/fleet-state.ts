@@ -1,0 +1,83 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { DataFolder } from './data-folder.ts';
+import type { IdentityFiles } from './development-ca.ts';
+import type { ObjectStoreAccess } from './object-store-server.ts';
+import { findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
+import type { FleetService, FleetUrls } from './service-environment.ts';
+
+/** How to reach a running fleet, from any process of the same user. */
+export interface FleetAccess {
+  readonly urls: FleetUrls;
+  /** The operator's certificate: what the admin CLI calls services with. */
+  readonly operator: IdentityFiles;
+  /** gRPC addresses ("host:port"). */
+  readonly addresses: Readonly<Record<FleetService, string>>;
+  /** By schema, each as its own role. */
+  readonly databaseUrls: Readonly<Record<string, string>>;
+  /** The fleet's database as superuser. */
+  readonly adminDatabaseUrl: string;
+  readonly redisUrl: string;
+  readonly objectStore: ObjectStoreAccess & { readonly bucket: string };
+  readonly logsFolder: string;
+  readonly dataFolder: string;
+}
+
+/** Raised when a second runner is started on the same data. */
+export class FleetIsRunning extends Error {
+  constructor(pid: number, folder: string) {
+    super(`a fleet already runs on ${folder} (process ${pid}); stop it first`);
+    this.name = 'FleetIsRunning';
+  }
+}
+
+interface State {
+  readonly runner: ProcessIdentity;
+  readonly access: FleetAccess;
+}
+
+const lockName = 'runner.lock';
+const stateName = 'fleet.json';
+
+function readJson<T>(file: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes this process the only runner on the folder. Throws `FleetIsRunning`; answers the release. */
+export function lockDataFolder(data: DataFolder): () => void {
+  mkdirSync(data.root, { recursive: true, mode: 0o700 });
+  const file = data.inside(lockName);
+  const own = findProcess(process.pid);
+  for (let tries = 0; ; tries += 1) {
+    try {
+      writeFileSync(file, JSON.stringify(own), { flag: 'wx', mode: 0o600 });
+      return () => {
+        rmSync(data.inside(stateName), { force: true });
+        rmSync(file, { force: true });
+      };
+    } catch (error) {
+      const holder = readJson<ProcessIdentity>(file);
+      if (holder && isAlive(holder)) throw new FleetIsRunning(holder.pid, data.root);
+      if (tries > 5) throw error;
+      rmSync(file, { force: true });
+    }
+  }
+}
+
+/** Notes how to reach the fleet of this process, for `findRunningFleet`. Holds secrets, so only its owner reads it. */
+export function publishFleet(data: DataFolder, access: FleetAccess): void {
+  const runner = findProcess(process.pid);
+  if (!runner) return;
+  const file = data.inside(stateName);
+  writeFileSync(`${file}.new`, JSON.stringify({ runner, access } satisfies State, null, 2), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/** The fleet that runs on this folder, or undefined. */
+export function findRunningFleet(data: DataFolder): FleetAccess | undefined {
+  const state = readJson<State>(data.inside(stateName));
+  return state && isAlive(state.runner) ? state.access : undefined;
+}

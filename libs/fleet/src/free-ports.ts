@@ -1,0 +1,31 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/** Below every system's range for outgoing connections, so that no client socket takes the port of a restarting service. */
+const privatePorts = { from: 20_000, to: 32_000 } as const;
+
+/** Whether a server could listen on `host:port` right now. */
+export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Distinct ports of 127.0.0.1 on which nothing listens. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const found = new Set<number>();
+  for (let tries = 0; found.size < count; tries += 1) {
+    if (tries > 100 * (count + 1)) throw new Error(`no ${count} free ports between 20000 and 32000`);
+    const port = randomInt(privatePorts.from, privatePorts.to);
+    if (!found.has(port) && (await isPortFree(port))) found.add(port);
+  }
+  return [...found];
+}
+
+/** One free port of 127.0.0.1. */
+export async function freePort(): Promise<number> {
+  const [port] = await freePorts(1);
+  return port as number;
+}

@@ -1,0 +1,17 @@
+export { endLeftovers, startChild, type Child, type ChildExit } from './child.ts';
+export { dataFolder, removeDataFolder, temporaryDataFolder, type DataFolder } from './data-folder.ts';
+export { developmentCa, type IdentityFiles } from './development-ca.ts';
+export { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.ts';
+export { freePort, freePorts, isPortFree } from './free-ports.ts';
+export { deployMigrations, migrateSchema } from './migrate-schema.ts';
+export { startObjectStoreServer, type ObjectStoreAccess, type ObjectStoreServer } from './object-store-server.ts';
+export { startRedisServer, type RedisServer } from './redis-server.ts';
+export { openSecrets, type Secrets } from './secrets.ts';
+export { startTestDatabase, type TestDatabase } from './test-database.ts';
+export { startTestObjectStore, type TestObjectStore } from './test-object-store.ts';
+export { sharedRedisDatabases, startTestRedis, type TestRedis } from './test-redis.ts';
+export { workspaceRoot } from './workspace-root.ts';
+export { findRunningFleet, FleetIsRunning, type FleetAccess } from './fleet-state.ts';
+export { schemaOf, serviceNames, type FleetService, type FleetUrls } from './service-environment.ts';
+export { PortTaken, startFleet, type Fleet, type FleetOptions, type PublicPorts } from './start-fleet.ts';
+export { type ServiceEvent, type SupervisedService } from './supervised-service.ts';

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { provisionOwners, sealMigrationHistory, type SchemaOwner } from '@longwave/postgres';
+import pg from 'pg';
+import { schemaOf } from './service-environment.ts';
+import { workspaceRoot } from './workspace-root.ts';
+
+/** Name and SHA-256 (hex) of each migration in a Prisma folder, oldest first; none when there is no such folder. */
+function listMigrations(prismaFolder: string): readonly { readonly name: string; readonly checksum: string }[] {
+  const folder = path.join(prismaFolder, 'migrations');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => {
+      const script = readFileSync(path.join(folder, name, 'migration.sql'));
+      return { name, checksum: createHash('sha256').update(script).digest('hex') };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Whether the schema's history already is exactly these migrations, all finished. */
+async function isUpToDate(adminUrl: string, schema: string, prismaFolder: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    const history = `${pg.escapeIdentifier(schema)}._prisma_migrations`;
+    const { rows } = await client.query<{ name: string; checksum: string }>(
+      `SELECT migration_name AS name, checksum FROM ${history} WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`,
+    );
+    return JSON.stringify(rows) === JSON.stringify(listMigrations(prismaFolder));
+  } catch {
+    return false;
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Applies what is missing of an app's migrations to its schema, as the role of `adminUrl`. Several at once are safe:
+ * Prisma's engine takes an advisory lock. Rejects with the engine's message; a failed migration leaves nothing behind.
+ * @param prismaFolder absolute, with `schema.prisma` and `migrations/`
+ */
+export async function migrateSchema(adminUrl: string, schema: string, prismaFolder: string): Promise<void> {
+  if (await isUpToDate(adminUrl, schema, prismaFolder)) return;
+  const url = new URL(adminUrl);
+  url.searchParams.set('schema', schema);
+  const script = path.join(workspaceRoot, 'tools/migrate.mjs');
+  const env = { PATH: process.env['PATH'], DATABASE_URL: url.href };
+  await new Promise<void>((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [script, 'deploy', '--dir', prismaFolder],
+      { env, cwd: workspaceRoot },
+      (error, out, err) =>
+        error
+          ? reject(new Error(`the migrations of schema ${schema} failed:\n${err || out || error.message}`))
+          : resolve(),
+    );
+  });
+}
+
+/**
+ * Makes the database what the services expect: schemas, roles with their rights, every app's migrations. Twice is harmless.
+ * @param adminUrl as a role that may create schemas and roles; it will own all tables
+ * @returns the owners with their roles
+ */
+export async function deployMigrations(
+  adminUrl: string,
+  rolePassword: (schema: string) => string,
+): Promise<readonly SchemaOwner[]> {
+  const owners = Object.values(schemaOf).map((schema) => ({
+    schema,
+    role: `longwave_${schema}`,
+    password: rolePassword(schema),
+  }));
+  await provisionOwners(adminUrl, owners);
+  await Promise.all(
+    Object.entries(schemaOf).map(async ([app, schema]) => {
+      const prismaFolder = path.join(workspaceRoot, 'apps', app, 'prisma');
+      if (listMigrations(prismaFolder).length) await migrateSchema(adminUrl, schema, prismaFolder);
+    }),
+  );
+  await sealMigrationHistory(adminUrl, owners);
+  return owners;
+}

@@ -1,0 +1,57 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { startChild, waitUntilReady, type Child } from './child.ts';
+import { freePort } from './free-ports.ts';
+import { workspaceRoot } from './workspace-root.ts';
+
+export interface ObjectStoreServerOptions {
+  readonly folder: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly port?: number;
+  readonly logFile: string;
+  readonly pidFolder: string;
+}
+
+/** Where an S3 is and how to sign for it. */
+export interface ObjectStoreAccess {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+}
+
+export interface ObjectStoreServer extends ObjectStoreAccess {
+  readonly port: number;
+  readonly child: Child;
+  readonly stop: () => Promise<void>;
+}
+
+const region = 'us-east-1';
+
+/** Starts our S3 server on 127.0.0.1; objects are files under `folder`. */
+export async function startObjectStoreServer(options: ObjectStoreServerOptions): Promise<ObjectStoreServer> {
+  const port = options.port ?? (await freePort());
+  mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  const { accessKey, secretKey } = options;
+  const child = await startChild({
+    name: 's3-server',
+    command: process.execPath,
+    args: ['--enable-source-maps', path.join(workspaceRoot, 'libs/s3-server/src/main.ts')],
+    env: {
+      S3_FOLDER: options.folder,
+      S3_LISTEN: `127.0.0.1:${port}`,
+      S3_ACCESS_KEY: accessKey,
+      S3_SECRET_KEY: secretKey,
+      S3_REGION: region,
+    },
+    cwd: workspaceRoot,
+    logFile: options.logFile,
+    pidFolder: options.pidFolder,
+    stopSignal: 'SIGTERM',
+  });
+  const endpoint = `http://127.0.0.1:${port}`;
+  const answers = async () => (await fetch(endpoint, { signal: AbortSignal.timeout(2_000) })).status < 500;
+  await waitUntilReady(child, options.logFile, answers, 30_000);
+  return { port, endpoint, region, accessKey, secretKey, child, stop: async () => void (await child.stop()) };
+}

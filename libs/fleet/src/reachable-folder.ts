@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+/** PostgreSQL refuses to run as root, so root lends it another user. */
+export interface SystemUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Folder for what an unprivileged user must reach when the repository lies in a private folder of root's. */
+const sharedFolder = '/var/lib/longwave';
+
+/** The user PostgreSQL runs as: undefined (ourselves) unless we are root. */
+export function postgresUser(): SystemUser | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const user of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, user], { encoding: 'utf8' }));
+    if (uid?.status === 0 && gid?.status === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  }
+  throw new Error('PostgreSQL does not run as root and there is neither a user "postgres" nor "nobody" to run it as');
+}
+
+function canReach(user: SystemUser, target: string): boolean {
+  return spawnSync('test', ['-x', target], { ...user, cwd: '/' }).status === 0;
+}
+
+/** The folder of PostgreSQL's programs, or a copy of it where `user` can execute them. */
+export function reachablePrograms(programs: string, version: string, user: SystemUser | undefined): string {
+  if (!user || canReach(user, path.join(programs, 'bin/postgres'))) return programs;
+  const copy = path.join(sharedFolder, `postgres-${version}`);
+  if (!existsSync(copy)) {
+    const unfinished = `${copy}.${randomUUID()}`;
+    mkdirSync(sharedFolder, { recursive: true, mode: 0o755 });
+    cpSync(programs, unfinished, { recursive: true, verbatimSymlinks: true });
+    try {
+      renameSync(unfinished, copy);
+    } catch {
+      rmSync(unfinished, { recursive: true, force: true });
+    }
+  }
+  return copy;
+}
+
+/** Removes databases whose data folder was deleted or started anew. */
+function removeAbandoned(): void {
+  for (const entry of readdirSync(sharedFolder).filter((name) => name.startsWith('data-'))) {
+    const folder = path.join(sharedFolder, entry);
+    try {
+      const pointer = readFileSync(path.join(folder, 'pointer'), 'utf8');
+      if (readFileSync(pointer, 'utf8') === folder) continue;
+    } catch {
+      // No pointer, or it is gone: nobody can find this folder any more.
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The folder that holds what belongs into `wanted`, owned by `user`: `wanted` itself, or, where `user` cannot enter its
+ * parents, a folder under /var/lib/longwave that the file `<wanted>.location` points to.
+ */
+export function reachableFolder(wanted: string, user: SystemUser | undefined): string {
+  if (!user) {
+    mkdirSync(wanted, { recursive: true, mode: 0o700 });
+    return wanted;
+  }
+  const pointer = `${wanted}.location`;
+  if (existsSync(pointer)) {
+    const folder = readFileSync(pointer, 'utf8');
+    if (existsSync(folder)) return path.join(folder, 'content');
+  }
+  mkdirSync(wanted, { recursive: true, mode: 0o700 });
+  chownSync(wanted, user.uid, user.gid);
+  if (canReach(user, wanted)) return wanted;
+  mkdirSync(sharedFolder, { recursive: true, mode: 0o755 });
+  removeAbandoned();
+  const folder = path.join(sharedFolder, `data-${randomUUID()}`);
+  mkdirSync(path.join(folder, 'content'), { recursive: true, mode: 0o755 });
+  chownSync(path.join(folder, 'content'), user.uid, user.gid);
+  writeFileSync(path.join(folder, 'pointer'), pointer);
+  writeFileSync(pointer, folder);
+  return path.join(folder, 'content');
+}
+
+/** Removes the folder, wherever it is. */
+export function removeReachableFolder(wanted: string): void {
+  const pointer = `${wanted}.location`;
+  if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8'), { recursive: true, force: true });
+  rmSync(pointer, { force: true });
+  rmSync(wanted, { recursive: true, force: true });
+}

@@ -1,0 +1,63 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { startChild, waitUntilReady, type Child } from './child.ts';
+import { freePort } from './free-ports.ts';
+
+export interface RedisServerOptions {
+  readonly folder: string;
+  /** Letters and digits. */
+  readonly password: string;
+  /** `durable` writes every command to a log, flushed each second; `fast` keeps nothing. */
+  readonly mode: 'durable' | 'fast';
+  readonly port?: number;
+  readonly databases?: number;
+  readonly logFile: string;
+  readonly pidFolder: string;
+}
+
+export interface RedisServer {
+  readonly port: number;
+  readonly url: string;
+  readonly child: Child;
+  readonly stop: () => Promise<void>;
+}
+
+async function answers(url: string): Promise<boolean> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, disconnectTimeout: 100 });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    const pong = await redis.ping();
+    await redis.quit();
+    return pong === 'PONG';
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+}
+
+/** Starts a real Redis on 127.0.0.1 with a password (in a file only we can read, never on the command line). */
+export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
+  const port = options.port ?? (await freePort());
+  mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  const configuration = path.join(options.folder, 'redis.conf');
+  const lines = [
+    ...[`port ${port}`, 'bind 127.0.0.1', `dir "${options.folder}"`, `requirepass ${options.password}`],
+    ...[`databases ${options.databases ?? 16}`, 'save ""', 'daemonize no', 'loglevel warning'],
+    ...(options.mode === 'durable' ? ['appendonly yes', 'appendfsync everysec'] : ['appendonly no']),
+  ];
+  writeFileSync(configuration, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const child = await startChild({
+    name: 'redis',
+    command: 'redis-server',
+    args: [configuration],
+    env: {},
+    logFile: options.logFile,
+    pidFolder: options.pidFolder,
+    stopSignal: 'SIGTERM',
+  });
+  const url = `redis://:${options.password}@127.0.0.1:${port}`;
+  await waitUntilReady(child, options.logFile, () => answers(url), 30_000);
+  return { port, url, child, stop: async () => void (await child.stop()) };
+}

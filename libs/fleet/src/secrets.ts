@@ -1,0 +1,85 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Everything random that one installation keeps; made once, never printed. */
+export interface Secrets {
+  readonly postgresPassword: string;
+  readonly redisPassword: string;
+  /** Passwords of the database roles by schema. */
+  readonly rolePassword: (schema: string) => string;
+  readonly s3AccessKey: string;
+  readonly s3SecretKey: string;
+  /** 32 bytes, hex. */
+  readonly listenerSecret: string;
+  /** 32 bytes, hex. */
+  readonly cursorKey: string;
+  /** JSON `[{kid, key}]`, keys of 32 bytes in hex, newest first. */
+  readonly deliveryTokenKeys: string;
+  /** Private JWK (Ed25519), auth-server's. */
+  readonly principalPrivateKeyFile: string;
+  /** JWKS with the public key of the above. */
+  readonly principalKeysFile: string;
+  /** Private JWK (Ed25519). */
+  readonly receiptSigningKeyFile: string;
+}
+
+type Stored = Record<
+  'postgres' | 'redis' | 'roles' | 's3AccessKey' | 's3SecretKey' | 'listener' | 'cursor' | 'deliveryToken',
+  string
+>;
+
+function writePrivately(file: string, value: unknown): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+const hex = (bytes: number) => randomBytes(bytes).toString('hex');
+
+function generate(): Stored {
+  return {
+    postgres: hex(24),
+    redis: hex(24),
+    roles: hex(24),
+    s3AccessKey: `LW${hex(9).toUpperCase()}`,
+    s3SecretKey: hex(20),
+    listener: hex(32),
+    cursor: hex(32),
+    deliveryToken: JSON.stringify([{ kid: 1, key: hex(32) }]),
+  };
+}
+
+/** An Ed25519 key pair as JWK (RFC 8037); the public half only when `publicFile` is given. */
+function ensureSigningKey(privateFile: string, kid: string, publicFile?: string): void {
+  if (existsSync(privateFile) && (!publicFile || existsSync(publicFile))) return;
+  const keys = generateKeyPairSync('ed25519');
+  const named = { kid, use: 'sig', alg: 'EdDSA' };
+  if (publicFile) writePrivately(publicFile, { keys: [{ ...keys.publicKey.export({ format: 'jwk' }), ...named }] });
+  writePrivately(privateFile, { ...keys.privateKey.export({ format: 'jwk' }), ...named });
+}
+
+/** The secrets of the installation in `folder`, made on first use; files readable by the owner only. */
+export function openSecrets(folder: string): Secrets {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = path.join(folder, 'secrets.json');
+  if (!existsSync(file)) writePrivately(file, generate());
+  const stored = JSON.parse(readFileSync(file, 'utf8')) as Stored;
+  const principalPrivateKeyFile = path.join(folder, 'principal-private.jwk.json');
+  const principalKeysFile = path.join(folder, 'principal-keys.jwks.json');
+  const receiptSigningKeyFile = path.join(folder, 'receipt-signing.jwk.json');
+  ensureSigningKey(principalPrivateKeyFile, 'principal-1', principalKeysFile);
+  ensureSigningKey(receiptSigningKeyFile, 'receipt-1');
+  return {
+    postgresPassword: stored.postgres,
+    redisPassword: stored.redis,
+    rolePassword: (schema) => `${stored.roles}-${schema}`,
+    s3AccessKey: stored.s3AccessKey,
+    s3SecretKey: stored.s3SecretKey,
+    listenerSecret: stored.listener,
+    cursorKey: stored.cursor,
+    deliveryTokenKeys: stored.deliveryToken,
+    principalPrivateKeyFile,
+    principalKeysFile,
+    receiptSigningKeyFile,
+  };
+}

@@ -1,0 +1,133 @@
+import path from 'node:path';
+import type { DataFolder } from './data-folder.ts';
+import type { IdentityFiles } from './development-ca.ts';
+import type { ObjectStoreAccess } from './object-store-server.ts';
+import type { Secrets } from './secrets.ts';
+import { workspaceRoot } from './workspace-root.ts';
+
+/** The processes of the fleet, one app each. */
+export const serviceNames = [
+  'auth-server',
+  'management',
+  'encoder',
+  'internal-serving',
+  'analytics-sink',
+  'public-delivery',
+  'rest-gateway',
+] as const;
+export type FleetService = (typeof serviceNames)[number];
+
+/** Which schema a service owns; the others have no database credentials. */
+export const schemaOf: Readonly<Partial<Record<FleetService, string>>> = {
+  'auth-server': 'identity',
+  management: 'product',
+  'internal-serving': 'serving',
+  'analytics-sink': 'audience',
+  'public-delivery': 'delivery',
+};
+
+/** Public roots, without a slash at the end. */
+export interface FleetUrls {
+  readonly base: string;
+  readonly mcp: string;
+  readonly api: string;
+  readonly media: string;
+}
+
+/** What is needed to write down any service's environment. */
+export interface Wiring {
+  readonly data: DataFolder;
+  readonly urls: FleetUrls;
+  readonly grpcPorts: Readonly<Record<FleetService, number>>;
+  readonly healthPorts: Readonly<Record<FleetService, number>>;
+  readonly httpPorts: Readonly<Partial<Record<FleetService, number>>>;
+  readonly identities: Readonly<Record<FleetService, IdentityFiles>>;
+  readonly databaseUrls: Readonly<Partial<Record<FleetService, string>>>;
+  readonly redisUrl: string;
+  readonly kafkaBrokers: string | undefined;
+  readonly objectStore: ObjectStoreAccess & { readonly bucket: string };
+  readonly secrets: Secrets;
+}
+
+const local = (port: number) => `127.0.0.1:${port}`;
+
+function common(service: FleetService, wiring: Wiring): Record<string, string> {
+  const { urls, identities, grpcPorts } = wiring;
+  const httpPort = wiring.httpPorts[service];
+  return {
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'info',
+    HEALTH_LISTEN: local(wiring.healthPorts[service]),
+    GRPC_LISTEN: local(grpcPorts[service]),
+    ...(httpPort !== undefined && { HTTP_LISTEN: local(httpPort) }),
+    TLS_CA: identities[service].ca,
+    TLS_CERT: identities[service].cert,
+    TLS_KEY: identities[service].key,
+    MANAGEMENT_ADDRESS: local(grpcPorts.management),
+    AUTH_SERVER_ADDRESS: local(grpcPorts['auth-server']),
+    ENCODER_ADDRESS: local(grpcPorts.encoder),
+    INTERNAL_SERVING_ADDRESS: local(grpcPorts['internal-serving']),
+    ANALYTICS_SINK_ADDRESS: local(grpcPorts['analytics-sink']),
+    BASE_URL: urls.base,
+    MCP_URL: urls.mcp,
+    API_URL: urls.api,
+    MEDIA_URL: urls.media,
+    REDIS_URL: wiring.redisUrl,
+    ...(wiring.kafkaBrokers && { KAFKA_BROKERS: wiring.kafkaBrokers, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
+  };
+}
+
+/** Secrets and folders go only to the services that use them. */
+function own(service: FleetService, { data, secrets, objectStore }: Wiring): Record<string, string> {
+  const bucket = {
+    S3_ENDPOINT: objectStore.endpoint,
+    S3_PUBLIC_ENDPOINT: objectStore.endpoint,
+    S3_REGION: objectStore.region,
+    S3_BUCKET: objectStore.bucket,
+    S3_ACCESS_KEY: objectStore.accessKey,
+    S3_SECRET_KEY: objectStore.secretKey,
+  };
+  const audience = { AUDIENCE_DATA: path.join(workspaceRoot, 'libs/audience/data') };
+  switch (service) {
+    case 'auth-server':
+      return {
+        PRINCIPAL_PRIVATE_KEY: secrets.principalPrivateKeyFile,
+        RECEIPT_SIGNING_KEY: secrets.receiptSigningKeyFile,
+      };
+    case 'management':
+      return {
+        ...bucket,
+        PRINCIPAL_KEYS: secrets.principalKeysFile,
+        RECEIPT_SIGNING_KEY: secrets.receiptSigningKeyFile,
+        CURSOR_KEY: secrets.cursorKey,
+      };
+    case 'encoder':
+      return { ...bucket, ENCODER_WORK_FOLDER: data.inside('encoder') };
+    case 'internal-serving':
+      return bucket;
+    case 'analytics-sink':
+      return audience;
+    case 'public-delivery':
+      return {
+        ...bucket,
+        ...audience,
+        LISTENER_SECRET: secrets.listenerSecret,
+        DELIVERY_TOKEN_KEYS: secrets.deliveryTokenKeys,
+        CACHE_FOLDER: data.inside('delivery-cache'),
+        JOURNAL_FOLDER: data.inside('delivery-journal'),
+        DECIDE_DEADLINE_MS: '250',
+      };
+    case 'rest-gateway':
+      return {};
+  }
+}
+
+/** The whole environment of one service. */
+export function serviceEnvironment(service: FleetService, wiring: Wiring): Record<string, string> {
+  const databaseUrl = wiring.databaseUrls[service];
+  return {
+    ...common(service, wiring),
+    ...own(service, wiring),
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  };
+}

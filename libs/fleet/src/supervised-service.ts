@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs';
+import { startChild, tailOf, type Child, type ChildExit } from './child.ts';
+import type { DataFolder } from './data-folder.ts';
+
+/** What happens to a service between start and stop, for the runner's log. */
+export type ServiceEvent =
+  | { readonly kind: 'exited'; readonly service: string; readonly exit: ChildExit; readonly restartInMs: number }
+  | { readonly kind: 'restarted'; readonly service: string; readonly pid: number };
+
+/** One service under supervision: when it dies it is started again, with growing pauses. */
+export interface SupervisedService {
+  readonly name: string;
+  /** Of the process that runs now; undefined while there is none. */
+  readonly pid: number | undefined;
+  /** How often it was started again after dying by itself or by `kill`. */
+  readonly restarts: number;
+  /** The end of the process that runs now. */
+  readonly exited: Promise<ChildExit>;
+  /** Sends a signal to the process. It comes back by itself unless `stop` follows. */
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Orderly stop; it stays down until `start`. */
+  readonly stop: () => Promise<void>;
+  readonly start: () => Promise<void>;
+  /** `stop`, then `start`, then `ready`. */
+  readonly restart: () => Promise<void>;
+  /** Resolves when `/readyz` answers 200. Rejects after `timeoutMs` or when the configuration is refused. */
+  readonly ready: (timeoutMs?: number) => Promise<void>;
+}
+
+export interface SuperviseOptions {
+  readonly name: string;
+  /** The built program, absolute. */
+  readonly main: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** "host:port" of `/readyz`. */
+  readonly healthAddress: string;
+  readonly data: DataFolder;
+  readonly onEvent: (event: ServiceEvent) => void;
+}
+
+const pausesMs = { first: 200, longest: 10_000, forgivenAfterAlive: 10_000 };
+/** EX_CONFIG of BSD sysexits: starting again cannot help. */
+const configurationRefused = 78;
+
+async function isReady(address: string): Promise<string> {
+  const response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(3_000) });
+  const text = await response.text();
+  return response.ok ? '' : `not ready: ${text}`;
+}
+
+/** Starts a built app under supervision. Rejects when it was never built. */
+export async function superviseService(options: SuperviseOptions): Promise<SupervisedService> {
+  const { name, main, data, onEvent } = options;
+  if (!existsSync(main)) throw new Error(`${name} is not built: ${main} is missing`);
+  const logFile = data.logFile(name);
+  let child: Child;
+  let wanted = true;
+  let refused = false;
+  let restarts = 0;
+  let pauseMs = pausesMs.first;
+  let pause: { readonly cancel: () => void } | undefined;
+
+  const launch = async () => {
+    child = await startChild({
+      name,
+      command: process.execPath,
+      args: ['--enable-source-maps', main],
+      env: options.environment,
+      cwd: data.root,
+      logFile,
+      pidFolder: data.pids,
+      stopSignal: 'SIGTERM',
+    });
+    void watch(child, performance.now());
+  };
+
+  const watch = async (watched: Child, startedMs: number) => {
+    const exit = await watched.exited;
+    if (!wanted) return;
+    if (exit.code === configurationRefused) {
+      refused = true;
+      return;
+    }
+    if (performance.now() - startedMs > pausesMs.forgivenAfterAlive) pauseMs = pausesMs.first;
+    onEvent({ kind: 'exited', service: name, exit, restartInMs: pauseMs });
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pauseMs);
+      pause = { cancel: () => (clearTimeout(timer), resolve()) };
+    });
+    pauseMs = Math.min(pauseMs * 2, pausesMs.longest);
+    if (!wanted) return;
+    restarts += 1;
+    await launch();
+    onEvent({ kind: 'restarted', service: name, pid: child.pid });
+  };
+
+  const stop = async () => {
+    wanted = false;
+    pause?.cancel();
+    await child.stop();
+  };
+  const start = async () => {
+    if (wanted && child.isRunning()) return;
+    wanted = true;
+    pauseMs = pausesMs.first;
+    await launch();
+  };
+  const ready = async (timeoutMs = 60_000) => {
+    const deadline = performance.now() + timeoutMs;
+    let reason = 'no answer';
+    while (performance.now() < deadline) {
+      if (refused) throw new Error(`${name} refuses its configuration:\n${tailOf(logFile)}`);
+      const { pid } = child;
+      reason = await isReady(options.healthAddress).catch(() => 'no answer on its health port');
+      if (reason === '' && child.isRunning() && child.pid === pid) return;
+      await new Promise((resolve) => setTimeout(resolve, 40));
+    }
+    throw new Error(
+      `${name} is ${reason} after ${timeoutMs / 1000} s. Its log ${logFile} ends with:\n${tailOf(logFile)}`,
+    );
+  };
+
+  await launch();
+  return {
+    name,
+    get pid() {
+      return child.isRunning() ? child.pid : undefined;
+    },
+    get restarts() {
+      return restarts;
+    },
+    get exited() {
+      return child.exited;
+    },
+    kill: (signal) => child.kill(signal),
+    stop,
+    start,
+    restart: async () => {
+      await stop();
+      await start();
+      await ready();
+    },
+    ready,
+  };
+}

@@ -1,0 +1,2 @@
+export { createPool, transaction, type Pool, type Transaction } from './pool.ts';
+export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';

@@ -1,0 +1,48 @@
+import pg from 'pg';
+
+/** A pool whose sessions see exactly one schema (the owner's), with bounded waits so that nothing hangs for ever. */
+export function createPool(
+  databaseUrl: string,
+  schema: string,
+  options: { readonly max?: number; readonly name: string },
+): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: options.max ?? 10,
+    application_name: options.name,
+    options: `-c search_path=${schema} -c lock_timeout=2000 -c statement_timeout=30000 -c idle_in_transaction_session_timeout=30000`,
+    connectionTimeoutMillis: 5_000,
+  });
+  // An idle connection that breaks (server restart) must not end the process; the next query opens a new one.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/**
+ * Runs `work` in one transaction; commits its result, rolls back when it throws. A broken connection is discarded.
+ * @param isolation default READ COMMITTED: rows are guarded by explicit locks
+ */
+export async function transaction<T>(
+  pool: pg.Pool,
+  work: (tx: pg.PoolClient) => Promise<T>,
+  isolation: 'READ COMMITTED' | 'REPEATABLE READ' = 'READ COMMITTED',
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+export type Pool = pg.Pool;
+export type Transaction = pg.PoolClient;

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestTarget } from './request-target.ts';
+import { S3Error } from './s3-error.ts';
+import type { NewObject, Storage } from './storage.ts';
+import type { Uploads } from './uploads.ts';
+import { xmlDocument, type Markup } from './xml.ts';
+
+/** One request whose signature was verified. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: RequestTarget;
+  /** Lower-case hex; undefined when the body is not signed. */
+  readonly payloadSha256: string | undefined;
+  readonly storage: Storage;
+  readonly uploads: Uploads;
+  readonly region: string;
+}
+
+const putSizeBytesMax = 5 * 1024 ** 3;
+const documentSizeBytesMax = 4 * 1024 ** 2;
+
+/** Headers of an upload that belong to the object. */
+const objectHeaders = [
+  'content-type',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'expires',
+];
+
+/**
+ * The body of a PUT and what was claimed of it. A failure while it is read leaves the connection open for the answer.
+ * @throws S3Error 411 without a length, 400 above S3's 5 GiB
+ */
+export function receiveObject(exchange: Exchange): NewObject {
+  const { request, payloadSha256 } = exchange;
+  const length = request.headers['content-length'];
+  if (length === undefined) throw new S3Error(411, 'MissingContentLength', 'Content-Length is required');
+  if (Number(length) > putSizeBytesMax) throw new S3Error(400, 'EntityTooLarge');
+  const md5 = request.headers['content-md5'];
+  return {
+    body: request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>,
+    headers: uploadHeaders(request),
+    claims: { sizeBytes: Number(length), sha256: payloadSha256, md5: typeof md5 === 'string' ? md5 : undefined },
+  };
+}
+
+/** @throws S3Error 501 for encryption that this server would not do */
+export function uploadHeaders(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/octet-stream' };
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.startsWith('x-amz-server-side-encryption'))
+      throw new S3Error(501, 'NotImplemented', `${name} is not supported`);
+    if (typeof value === 'string' && (objectHeaders.includes(name) || name.startsWith('x-amz-meta-')))
+      headers[name] = value;
+  }
+  return headers;
+}
+
+/** A small request document. @throws S3Error 400 when it is too long or not the one that was signed */
+export async function receiveDocument({ request, payloadSha256 }: Exchange): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > documentSizeBytesMax) throw new S3Error(400, 'EntityTooLarge');
+    chunks.push(chunk);
+  }
+  const document = Buffer.concat(chunks);
+  if (payloadSha256 !== undefined && createHash('sha256').update(document).digest('hex') !== payloadSha256)
+    throw new S3Error(400, 'XAmzContentSHA256Mismatch');
+  return document.toString('utf8');
+}
+
+export function sendDocument(response: ServerResponse, root: string, content: readonly Markup[], status = 200): void {
+  const body = Buffer.from(xmlDocument(root, content));
+  response.writeHead(status, { 'content-type': 'application/xml', 'content-length': body.length }).end(body);
+}
+
+export function sendEmpty(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, status === 204 || status === 304 ? headers : { 'content-length': '0', ...headers }).end();
+}

@@ -1,0 +1,30 @@
+import type { AddressInfo } from 'node:net';
+import { readConfig } from './config.ts';
+import { createS3Server } from './server.ts';
+
+const stopMsMax = 10_000;
+
+const line = (fields: Readonly<Record<string, unknown>>) => `${JSON.stringify(fields)}\n`;
+
+/** Without the message: it may contain a key. */
+const reportError = (error: unknown) => {
+  const { name, code, syscall, stack } = error as NodeJS.ErrnoException;
+  const at = stack?.split('\n').filter((frame) => frame.trimStart().startsWith('at '));
+  process.stderr.write(line({ level: 'error', event: 'request.failed', name, code, syscall, at }));
+};
+
+const { host, port, folder, region, accessKey, secretKey } = readConfig(process.env);
+const server = createS3Server({ folder, region, credentials: { accessKey, secretKey }, onError: reportError });
+server.listen(port, host, () => {
+  const { address, family, port: actualPort } = server.address() as AddressInfo;
+  const shown = family === 'IPv6' ? `[${address}]` : address;
+  process.stdout.write(line({ listening: `http://${shown}:${actualPort}` }));
+});
+
+const stop = () => {
+  server.close();
+  server.closeIdleConnections();
+  setTimeout(() => server.closeAllConnections(), stopMsMax).unref();
+};
+process.once('SIGTERM', stop);
+process.once('SIGINT', stop);

@@ -1,0 +1,154 @@
+#!/usr/bin/env node
+/**
+ * A real S3 server that is not ours, for the contract suite of the object store: Versity S3 Gateway, built once
+ * through the Go module proxy into a cache folder outside of the repository (`LONGWAVE_CACHE`, else ~/.cache/longwave).
+ *
+ * As a program: node tools/foreign-s3.mjs <command…> runs the command with TEST_S3_* set and stops the server after it.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const module = 'github.com/versity/versitygw/cmd/versitygw';
+const version = 'v1.8.0';
+/** The first Go that fetches the toolchain a module asks for (GOTOOLCHAIN=auto). */
+const goMinorMin = 21;
+const region = 'us-east-1';
+const startMsMax = 20_000;
+
+/**
+ * @param {{ onProgress?: (line: string) => void }} [options]
+ * @returns {Promise<{ endpoint: string, region: string, accessKey: string, secretKey: string, stop(): Promise<void> } | { unavailable: string }>}
+ */
+export async function startForeignS3({ onProgress = () => {} } = {}) {
+  let binary;
+  try {
+    binary = await build(onProgress);
+  } catch (error) {
+    return { unavailable: error.message };
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'longwave-foreign-s3-'));
+  const objects = path.join(folder, 'objects');
+  const metadata = path.join(folder, 'metadata');
+  await mkdir(objects);
+  await mkdir(metadata);
+  const port = await freePort();
+  const accessKey = 'foreign';
+  const secretKey = randomBytes(16).toString('hex');
+  const endpoint = `http://127.0.0.1:${port}`;
+
+  // The sidecar keeps metadata in files, so that the file system needs no extended attributes.
+  const server = spawn(binary, ['--quiet', 'posix', '--sidecar', metadata, objects], {
+    env: {
+      VGW_PORT: `127.0.0.1:${port}`,
+      VGW_REGION: region,
+      VGW_KEEP_ALIVE: 'true',
+      ROOT_ACCESS_KEY: accessKey,
+      ROOT_SECRET_KEY: secretKey,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let complaint = '';
+  server.stderr.on('data', (chunk) => (complaint = (complaint + chunk).slice(-2000)));
+  const ended = new Promise((resolve) => server.once('close', resolve));
+  server.once('error', (error) => (complaint += error.message));
+  const stop = async () => {
+    server.kill('SIGKILL');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+
+  const deadline = Date.now() + startMsMax;
+  while (!(await answers(endpoint))) {
+    if (server.exitCode === null && server.signalCode === null && Date.now() < deadline) continue;
+    await stop();
+    return { unavailable: `the S3 server did not start: ${complaint.trim()}` };
+  }
+  return { endpoint, region, accessKey, secretKey, stop };
+}
+
+/** @returns {Promise<string>} path of the server's binary */
+async function build(onProgress) {
+  const cache = process.env.LONGWAVE_CACHE ?? path.join(homedir(), '.cache', 'longwave');
+  const folder = path.join(cache, `versitygw-${version}`);
+  const binary = path.join(folder, 'versitygw');
+  if (existsSync(binary)) return binary;
+
+  const { stdout } = await run('go', ['env', 'GOVERSION']).catch(() => {
+    throw new Error(`Go is not installed; a foreign S3 server is built with Go 1.${goMinorMin} or newer`);
+  });
+  const minor = Number(/^go1\.(\d+)/.exec(stdout)?.[1]);
+  if (!(minor >= goMinorMin))
+    throw new Error(`Go is too old (${stdout.trim()}); a foreign S3 server is built with Go 1.${goMinorMin} or newer`);
+
+  onProgress(`building ${module}@${version}, once, about a minute`);
+  await mkdir(cache, { recursive: true });
+  const unfinished = await mkdtemp(`${folder}-`);
+  try {
+    const env = { ...process.env, GOBIN: unfinished, GOTOOLCHAIN: 'auto', CGO_ENABLED: '0' };
+    await run('go', ['install', `${module}@${version}`], { env, maxBuffer: 2 ** 24 }).catch((error) => {
+      throw new Error(`the S3 server could not be built: ${String(error.stderr).trim().split('\n').at(-1)}`);
+    });
+    // Two builds at once end with the same file; the second rename finds the first one's folder and is not needed.
+    await rename(unfinished, folder).catch((error) => {
+      if (!existsSync(binary)) throw error;
+    });
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+  onProgress(`built ${binary}`);
+  return binary;
+}
+
+/** @returns {Promise<number>} */
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/** True when an S3 answers; waits a moment when not. */
+async function answers(endpoint) {
+  try {
+    await (await fetch(endpoint)).arrayBuffer();
+    return true;
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return false;
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const [command, ...args] = process.argv.slice(2);
+  const s3 = await startForeignS3({ onProgress: (line) => console.error(line) });
+  if ('unavailable' in s3) {
+    console.error(s3.unavailable);
+    process.exitCode = 1;
+  } else {
+    const env = {
+      ...process.env,
+      TEST_S3_ENDPOINT: s3.endpoint,
+      TEST_S3_REGION: s3.region,
+      TEST_S3_ACCESS_KEY: s3.accessKey,
+      TEST_S3_SECRET_KEY: s3.secretKey,
+    };
+    const child = spawn(command, args, { env, stdio: 'inherit' });
+    process.exitCode = await new Promise((resolve) => {
+      child.once('error', () => resolve(127));
+      child.once('exit', (code) => resolve(code ?? 1));
+    });
+    await s3.stop();
+  }
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env node
+/**
+ * What `npm test` runs once the machine is prepared: every check, one line each, and a closing line
+ * `N passed, N failed[, N skipped]`. Tests count one by one; every other step counts as one.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {
+  removeDataFolder,
+  sharedRedisDatabases,
+  startEmbeddedPostgres,
+  startRedisServer,
+  temporaryDataFolder,
+} from '../libs/fleet/src/index.ts';
+import { findBoundaryHoles } from './boundary-canary.mjs';
+import { startForeignKafka } from './foreign-kafka.mjs';
+import { startForeignS3 } from './foreign-s3.mjs';
+
+const root = path.resolve(import.meta.dirname, '..');
+const results = path.join(root, '.nx/test-results');
+const program = (name) => path.join(root, 'node_modules/.bin', name);
+const quietNx = { NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' };
+const foreignRequired = process.env.REQUIRE_FOREIGN_ENGINES === '1';
+const nameWidth = 34;
+
+const tally = { passed: 0, failed: 0, skipped: [] };
+
+/** Runs a program; answers its exit code and everything it printed, or passes the output through. */
+function run(command, args, { env = {}, show = false } = {}) {
+  return new Promise((resolve, reject) => {
+    const stdio = ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'];
+    const child = spawn(command, args, { cwd: root, stdio, env: { ...process.env, ...env } });
+    const output = [];
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => output.push(chunk));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ ok: code === 0, output: Buffer.concat(output).toString() }));
+  });
+}
+
+/** One check that is no test run: `work` answers `{ ok, output }`. */
+async function step(name, work) {
+  const startedMs = performance.now();
+  if (process.stdout.isTTY) process.stdout.write(`  ${name} …`);
+  const { ok, output } = await work().catch((error) => ({ ok: false, output: String(error?.stack ?? error) }));
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  if (process.stdout.isTTY) process.stdout.write('\r\u001b[2K');
+  console.log(`${ok ? '✓' : '✗'} ${name.padEnd(nameWidth)} ${seconds.padStart(6)} s`);
+  if (ok) tally.passed += 1;
+  else {
+    tally.failed += 1;
+    console.log(`${output.trimEnd()}\n`);
+  }
+}
+
+/** Adds up the files that jest wrote, one per project that has tests. */
+function addTestResults(projects) {
+  for (const project of projects) {
+    const file = path.join(results, `${project}.json`);
+    if (!existsSync(file)) {
+      tally.failed += 1;
+      console.log(`✗ ${project}: its tests ended without a result`);
+      continue;
+    }
+    const summary = JSON.parse(readFileSync(file, 'utf8'));
+    tally.passed += summary.passed;
+    tally.failed += summary.failed;
+    tally.skipped.push(...summary.skipped.map((name) => `${project}: ${name}`));
+    console.log(
+      `${summary.failed ? '✗' : '✓'} ${project.padEnd(nameWidth)} ${summary.passed} passed, ${summary.failed} failed`,
+    );
+  }
+}
+
+/** PostgreSQL and Redis once for all tests, and foreign engines where they can be had. */
+async function startTestEngines(stack) {
+  const data = temporaryDataFolder();
+  stack.defer(() => removeDataFolder(data));
+  const place = (name) => ({ logFile: data.logFile(name), pidFolder: data.pids, password: 'test-only', mode: 'fast' });
+  const postgres = await startEmbeddedPostgres({ folder: data.postgres, ...place('postgres') });
+  stack.defer(postgres.stop);
+  const redis = await startRedisServer({
+    folder: data.inside('redis'),
+    databases: sharedRedisDatabases,
+    ...place('redis'),
+  });
+  stack.defer(redis.stop);
+  const onProgress = (text) => console.log(`  ${text}`);
+  const env = { TEST_DATABASE_ADMIN_URL: postgres.adminUrl, TEST_REDIS_URL: redis.url };
+
+  const kafka = await startForeignKafka({ onProgress });
+  if ('unavailable' in kafka) reportMissing('Apache Kafka', kafka.unavailable);
+  else {
+    stack.defer(() => kafka.stop());
+    env.TEST_KAFKA_BROKERS = kafka.brokers.join(',');
+  }
+  const s3 = await startForeignS3({ onProgress });
+  if ('unavailable' in s3) reportMissing('a foreign S3 server', s3.unavailable);
+  else {
+    stack.defer(() => s3.stop());
+    Object.assign(env, {
+      TEST_S3_ENDPOINT: s3.endpoint,
+      TEST_S3_REGION: s3.region,
+      TEST_S3_ACCESS_KEY: s3.accessKey,
+      TEST_S3_SECRET_KEY: s3.secretKey,
+    });
+  }
+  return env;
+}
+
+function reportMissing(engine, reason) {
+  console.log(`${foreignRequired ? '✗' : '–'} ${engine} cannot be had: ${reason}`);
+}
+
+/** Every project with a test target, through nx; jest's own failures are printed in full. */
+async function runTests() {
+  rmSync(results, { recursive: true, force: true });
+  mkdirSync(results, { recursive: true });
+  const listed = await run(program('nx'), ['show', 'projects', '--with-target', 'test', '--json'], { env: quietNx });
+  if (!listed.ok) throw new Error(listed.output);
+  const projects = JSON.parse(listed.output);
+  await using stack = new AsyncDisposableStack();
+  const env = await startTestEngines(stack);
+  const reporters = ['default', path.join(root, 'tools/jest-result.mjs')].map((reporter) => `--reporters=${reporter}`);
+  // Engines and built apps are no inputs of nx's cache, so nothing is taken from it.
+  const args = ['run-many', '-t', 'test', '--skip-nx-cache', '--output-style=static', ...reporters];
+  await run(program('nx'), args, { env: { ...env, ...quietNx, TEST_RESULTS: results, FORCE_COLOR: '0' }, show: true });
+  addTestResults(projects);
+}
+
+const source = (folders, endings) =>
+  folders.filter((folder) => existsSync(path.join(root, folder))).map((folder) => `${folder}/**/*.{${endings}}`);
+
+const startedMs = performance.now();
+process.on('SIGTERM', () => process.exit(143));
+
+await step('types', () => run(process.execPath, ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json']));
+await step('format', () =>
+  run(program('prettier'), [
+    '--check',
+    ...source(['apps', 'libs', 'deploy', 'tools', 'tests', 'docs'], 'ts,mjs,json,md'),
+    '*.{json,mjs,md}',
+  ]),
+);
+// The boundary rule reads nx's project graph from its cache and is silent without it.
+await step('project graph', () => run(program('nx'), ['show', 'projects', '--json'], { env: quietNx }));
+await step('lint', () => run(program('eslint'), ['.', '--max-warnings', '0']));
+await step('module boundaries bite', () => findBoundaryHoles(root));
+await step('contracts are regenerated', () => run(process.execPath, ['deploy/local/contracts.ts', '--check']));
+await step('protocol lint', () => run(program('buf'), ['lint']));
+await step('protocol compatibility', () => run(program('buf'), ['breaking', '--against', 'proto/baseline.binpb']));
+try {
+  await runTests();
+} catch (error) {
+  tally.failed += 1;
+  console.log(`✗ tests could not be run: ${error?.stack ?? error}`);
+}
+
+if (tally.skipped.length) console.log(`\nSkipped:\n${tally.skipped.map((name) => `  – ${name}`).join('\n')}`);
+const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
+console.log(`\n${minutes} minutes on ${os.availableParallelism()} cores`);
+const skipped = tally.skipped.length ? `, ${tally.skipped.length} skipped` : '';
+console.log(`${tally.passed} passed, ${tally.failed} failed${skipped}`);
+process.exit(tally.failed === 0 ? 0 : 1);
