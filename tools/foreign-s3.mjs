@@ -3,7 +3,7 @@
  * A real S3 server that is not ours, for the contract suite of the object store: Versity S3 Gateway, built once
  * through the Go module proxy into a cache folder outside of the repository (`LONGWAVE_CACHE`, else ~/.cache/longwave).
  *
- * As a program: node tools/foreign-s3.mjs <command…> runs the command with TEST_S3_* set and stops the server after it.
+ * As a program: node tools/foreign-s3.mjs <command…> runs the command with TEST_FOREIGN_S3_* set and stops the server after it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -59,7 +59,10 @@ export async function startForeignS3({ onProgress = () => {} } = {}) {
   server.stderr.on('data', (chunk) => (complaint = (complaint + chunk).slice(-2000)));
   const ended = new Promise((resolve) => server.once('close', resolve));
   server.once('error', (error) => (complaint += error.message));
+  const kill = () => server.kill('SIGKILL');
+  process.once('exit', kill);
   const stop = async () => {
+    process.off('exit', kill);
     server.kill('SIGKILL');
     await ended;
     await rm(folder, { recursive: true, force: true });
@@ -92,8 +95,14 @@ async function build(onProgress) {
   await mkdir(cache, { recursive: true });
   const unfinished = await mkdtemp(`${folder}-`);
   try {
-    const env = { ...process.env, GOBIN: unfinished, GOTOOLCHAIN: 'auto', CGO_ENABLED: '0' };
-    await run('go', ['install', `${module}@${version}`], { env, maxBuffer: 2 ** 24 }).catch((error) => {
+    const env = {
+      ...process.env,
+      GOBIN: unfinished,
+      GOPATH: path.join(cache, 'go'),
+      GOTOOLCHAIN: 'auto',
+      CGO_ENABLED: '0',
+    };
+    await run('go', ['install', '-modcacherw', `${module}@${version}`], { env, maxBuffer: 2 ** 24 }).catch((error) => {
       throw new Error(`the S3 server could not be built: ${String(error.stderr).trim().split('\n').at(-1)}`);
     });
     // Two builds at once end with the same file; the second rename finds the first one's folder and is not needed.
@@ -139,12 +148,13 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   } else {
     const env = {
       ...process.env,
-      TEST_S3_ENDPOINT: s3.endpoint,
-      TEST_S3_REGION: s3.region,
-      TEST_S3_ACCESS_KEY: s3.accessKey,
-      TEST_S3_SECRET_KEY: s3.secretKey,
+      TEST_FOREIGN_S3_ENDPOINT: s3.endpoint,
+      TEST_FOREIGN_S3_REGION: s3.region,
+      TEST_FOREIGN_S3_ACCESS_KEY: s3.accessKey,
+      TEST_FOREIGN_S3_SECRET_KEY: s3.secretKey,
     };
     const child = spawn(command, args, { env, stdio: 'inherit' });
+    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
     process.exitCode = await new Promise((resolve) => {
       child.once('error', () => resolve(127));
       child.once('exit', (code) => resolve(code ?? 1));

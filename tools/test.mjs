@@ -4,7 +4,7 @@
  * `N passed, N failed[, N skipped]`. Tests count one by one; every other step counts as one.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {
@@ -26,6 +26,9 @@ const foreignRequired = process.env.REQUIRE_FOREIGN_ENGINES === '1';
 const nameWidth = 34;
 
 const tally = { passed: 0, failed: 0, skipped: [] };
+/** Foreign engines that could not be had, each with the reason. */
+const missingEngines = [];
+const engines = new AsyncDisposableStack();
 
 /** Runs a program; answers its exit code and everything it printed, or passes the output through. */
 function run(command, args, { env = {}, show = false } = {}) {
@@ -89,28 +92,36 @@ async function startTestEngines(stack) {
   const onProgress = (text) => console.log(`  ${text}`);
   const env = { TEST_DATABASE_ADMIN_URL: postgres.adminUrl, TEST_REDIS_URL: redis.url };
 
-  const kafka = await startForeignKafka({ onProgress });
-  if ('unavailable' in kafka) reportMissing('Apache Kafka', kafka.unavailable);
-  else {
+  const kafka = await startForeign('Apache Kafka', 'kafka-', () => startForeignKafka({ onProgress }));
+  if (kafka) {
     stack.defer(() => kafka.stop());
     env.TEST_KAFKA_BROKERS = kafka.brokers.join(',');
   }
-  const s3 = await startForeignS3({ onProgress });
-  if ('unavailable' in s3) reportMissing('a foreign S3 server', s3.unavailable);
-  else {
+  const s3 = await startForeign('a foreign S3 server', 'versitygw-', () => startForeignS3({ onProgress }));
+  if (s3) {
     stack.defer(() => s3.stop());
     Object.assign(env, {
-      TEST_S3_ENDPOINT: s3.endpoint,
-      TEST_S3_REGION: s3.region,
-      TEST_S3_ACCESS_KEY: s3.accessKey,
-      TEST_S3_SECRET_KEY: s3.secretKey,
+      TEST_FOREIGN_S3_ENDPOINT: s3.endpoint,
+      TEST_FOREIGN_S3_REGION: s3.region,
+      TEST_FOREIGN_S3_ACCESS_KEY: s3.accessKey,
+      TEST_FOREIGN_S3_SECRET_KEY: s3.secretKey,
     });
   }
   return env;
 }
 
-function reportMissing(engine, reason) {
-  console.log(`${foreignRequired ? '✗' : '–'} ${engine} cannot be had: ${reason}`);
+/** An engine that is not ours: started when it was fetched before or is required, else noted as missing with the reason. */
+async function startForeign(name, cachePrefix, start) {
+  const cache = process.env.LONGWAVE_CACHE ?? path.join(os.homedir(), '.cache/longwave');
+  const isFetched = existsSync(cache) && readdirSync(cache).some((entry) => entry.startsWith(cachePrefix));
+  const engine =
+    isFetched || foreignRequired
+      ? await start()
+      : { unavailable: 'not fetched yet; REQUIRE_FOREIGN_ENGINES=1 npm test fetches it' };
+  if (!('unavailable' in engine)) return engine;
+  missingEngines.push(`${name}: ${engine.unavailable}`);
+  console.log(`${foreignRequired ? '✗' : '–'} without ${name}: ${engine.unavailable}`);
+  return undefined;
 }
 
 /** Every project with a test target, through nx; jest's own failures are printed in full. */
@@ -120,12 +131,12 @@ async function runTests() {
   const listed = await run(program('nx'), ['show', 'projects', '--with-target', 'test', '--json'], { env: quietNx });
   if (!listed.ok) throw new Error(listed.output);
   const projects = JSON.parse(listed.output);
-  await using stack = new AsyncDisposableStack();
-  const env = await startTestEngines(stack);
+  const env = await startTestEngines(engines);
   const reporters = ['default', path.join(root, 'tools/jest-result.mjs')].map((reporter) => `--reporters=${reporter}`);
   // Engines and built apps are no inputs of nx's cache, so nothing is taken from it.
   const args = ['run-many', '-t', 'test', '--skip-nx-cache', '--output-style=static', ...reporters];
   await run(program('nx'), args, { env: { ...env, ...quietNx, TEST_RESULTS: results, FORCE_COLOR: '0' }, show: true });
+  await engines.disposeAsync();
   addTestResults(projects);
 }
 
@@ -133,7 +144,10 @@ const source = (folders, endings) =>
   folders.filter((folder) => existsSync(path.join(root, folder))).map((folder) => `${folder}/**/*.{${endings}}`);
 
 const startedMs = performance.now();
-process.on('SIGTERM', () => process.exit(143));
+const giveUp = () => void engines.disposeAsync().finally(() => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, giveUp);
+process.once('disconnect', giveUp);
+process.channel?.unref();
 
 await step('types', () => run(process.execPath, ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json']));
 await step('format', () =>
@@ -157,7 +171,9 @@ try {
   console.log(`✗ tests could not be run: ${error?.stack ?? error}`);
 }
 
-if (tally.skipped.length) console.log(`\nSkipped:\n${tally.skipped.map((name) => `  – ${name}`).join('\n')}`);
+if (tally.skipped.length)
+  for (const line of ['\nSkipped:', ...[...tally.skipped, ...missingEngines].map((text) => `  – ${text}`)])
+    console.log(line);
 const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
 console.log(`\n${minutes} minutes on ${os.availableParallelism()} cores`);
 const skipped = tally.skipped.length ? `, ${tally.skipped.length} skipped` : '';

@@ -4,7 +4,7 @@
  * over to the command. Plain JavaScript without dependencies, because it runs before anything is installed, on any Node ≥ 20.
  */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { build, ensureSystemPackages, findNode24, generateCode, installPackages, Unprepared } from './prepare.mjs';
 
@@ -90,6 +90,16 @@ function overview() {
   ].join('\n');
 }
 
+/** Our parent and, on Linux, its parent: npm runs us through a shell. Changes when one of them is killed. */
+function ancestors() {
+  try {
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'latin1');
+    return `${process.ppid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]}`;
+  } catch {
+    return `${process.ppid}`;
+  }
+}
+
 /** Runs the command in the foreground; signals reach it through us, and it learns of our death by the closed channel. */
 function handOver(node, script, args) {
   return new Promise((resolve) => {
@@ -100,9 +110,9 @@ function handOver(node, script, args) {
     // Ctrl-C reaches the child by itself, being in our foreground group; others are passed on.
     process.on('SIGINT', () => undefined);
     for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGTERM'));
-    const parent = process.ppid;
+    const before = ancestors();
     if (process.env.npm_lifecycle_event)
-      setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 1_000).unref();
+      setInterval(() => ancestors() === before || child.kill('SIGTERM'), 1_000).unref();
     child.once('error', (error) => {
       console.error(error.message);
       resolve(1);

@@ -2,7 +2,6 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { FleetIsRunning, PortTaken, startFleet, workspaceRoot, type Fleet, type PublicPorts } from '@longwave/fleet';
-import { runJob } from './job.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
 import { stopRequested } from './stop-signal.ts';
@@ -27,6 +26,8 @@ async function firstJob(fleet: Fleet, report: Report): Promise<boolean> {
   const marker = path.join(fleet.dataFolder, 'first-job.json');
   if (existsSync(marker)) return true;
   report.note('\nThe first time, the main job runs once on a sample:\n');
+  // Loaded only now: a later start does not hold the job's clients in memory.
+  const { runJob } = await import('./job.ts');
   const result = await runJob({ fleet, ...samples, report });
   if (result.ok) writeFileSync(marker, `${JSON.stringify(result, null, 2)}\n`, { mode: 0o600 });
   if (result.feed_url) report.note(`\n  feed   ${result.feed_url}`);

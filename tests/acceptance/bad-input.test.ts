@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await startTestFleet({ services: ['auth-server', 'management', 'encoder', 'rest-gateway'] });
   podcaster = await createPodcaster(world);
 });
-afterAll(async () => world[Symbol.asyncDispose]());
+afterAll(async () => world?.[Symbol.asyncDispose]());
 
 async function encodingBalance(workspaceId: string): Promise<{ reserved: number; used: number }> {
   const client = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });

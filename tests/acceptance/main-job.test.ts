@@ -9,7 +9,7 @@ let world: TestFleet;
 beforeAll(async () => {
   world = await startTestFleet();
 });
-afterAll(async () => world[Symbol.asyncDispose]());
+afterAll(async () => world?.[Symbol.asyncDispose]());
 
 const quiet = {
   step: async (_name: string, run: (progress: () => void) => Promise<string>) => void (await run(() => undefined)),

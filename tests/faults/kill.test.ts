@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database?.end();
-  await world[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
 });
 
 /** kill -9, then wait until its supervisor has it serving again. */

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 
@@ -33,9 +35,47 @@ test('demo without a file, or with one that is not there, says so without starti
 });
 
 test('start refuses a port base that is no port', () => {
-  expect(run('start.ts', '--port-base', 'many')).toMatchObject({ status: 1, stderr: expect.stringContaining('"many"') });
+  expect(run('start.ts', '--port-base', 'many')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('"many"'),
+  });
 });
 
 test('migrate says whose migrations it needs', () => {
   expect(run('migrate.ts', 'create', 'name')).toMatchObject({ status: 1, stderr: expect.stringContaining('--app') });
+});
+
+/** Looks for system programs on a machine that has nothing but this apt-get. */
+function ensureWith(aptGet: string) {
+  const machine = mkdtempSync(path.join(tmpdir(), 'longwave-apt-'));
+  try {
+    writeFileSync(path.join(machine, 'apt-get'), `#!/bin/sh\ncd ${machine}\n${aptGet}\n`, { mode: 0o755 });
+    writeFileSync(path.join(machine, 'sudo'), '#!/bin/sh\nshift\n[ "$1" = true ] || exec /usr/bin/env "$@"\n', {
+      mode: 0o755,
+    });
+    const code = `import { ensureSystemPackages } from '${path.join(folder, 'prepare.mjs')}'; ensureSystemPackages();`;
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+      encoding: 'utf8',
+      env: { PATH: machine },
+    });
+    return { status, stderr };
+  } finally {
+    rmSync(machine, { recursive: true });
+  }
+}
+
+test('missing system packages are installed where that needs no password', () => {
+  const install = 'case "$1" in install) for p in ffmpeg ffprobe redis-server; do : >$p; /bin/chmod +x $p; done;; esac';
+  expect(ensureWith(install)).toEqual({
+    status: 0,
+    stderr: 'Installing ffmpeg and redis-server with apt-get (once) …\n',
+  });
+});
+
+test('where they cannot be installed, the one command to type is named', () => {
+  const { status, stderr } = ensureWith('exit 1');
+  expect(status).toBe(1);
+  expect(stderr).toContain(
+    'sudo apt-get update && sudo apt-get install --yes --no-install-recommends ffmpeg redis-server',
+  );
 });

@@ -11,6 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /** PostgreSQL refuses to run as root, so root lends it another user. */
@@ -53,17 +54,13 @@ export function reachablePrograms(programs: string, version: string, user: Syste
   return copy;
 }
 
-/** Removes databases whose data folder was deleted or started anew. */
+/** Removes databases of temporary installations that are gone; others may have been moved and are never touched. */
 function removeAbandoned(): void {
   for (const entry of readdirSync(sharedFolder).filter((name) => name.startsWith('data-'))) {
     const folder = path.join(sharedFolder, entry);
-    try {
-      const pointer = readFileSync(path.join(folder, 'pointer'), 'utf8');
-      if (readFileSync(pointer, 'utf8') === folder) continue;
-    } catch {
-      // No pointer, or it is gone: nobody can find this folder any more.
-    }
-    rmSync(folder, { recursive: true, force: true });
+    if (!existsSync(path.join(folder, 'pointer'))) continue;
+    const pointer = readFileSync(path.join(folder, 'pointer'), 'utf8');
+    if (pointer.startsWith(`${tmpdir()}/`) && !existsSync(pointer)) rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -86,11 +83,15 @@ export function reachableFolder(wanted: string, user: SystemUser | undefined): s
   if (canReach(user, wanted)) return wanted;
   mkdirSync(sharedFolder, { recursive: true, mode: 0o755 });
   removeAbandoned();
-  const folder = path.join(sharedFolder, `data-${randomUUID()}`);
-  mkdirSync(path.join(folder, 'content'), { recursive: true, mode: 0o755 });
-  chownSync(path.join(folder, 'content'), user.uid, user.gid);
-  writeFileSync(path.join(folder, 'pointer'), pointer);
+  // Complete before it gets its name, so that nobody takes it for abandoned.
+  const id = randomUUID();
+  const unfinished = path.join(sharedFolder, `unfinished-${id}`);
+  const folder = path.join(sharedFolder, `data-${id}`);
+  mkdirSync(path.join(unfinished, 'content'), { recursive: true, mode: 0o755 });
+  chownSync(path.join(unfinished, 'content'), user.uid, user.gid);
+  writeFileSync(path.join(unfinished, 'pointer'), pointer);
   writeFileSync(pointer, folder);
+  renameSync(unfinished, folder);
   return path.join(folder, 'content');
 }
 

@@ -19,12 +19,12 @@ export interface ObjectStoreOptions {
 }
 
 /** Above S3's minimum of 5 MiB for a part; the most of one body that is in memory. */
-const pieceSizeBytes = 16 * 1024 ** 2;
+const pieceSizeBytes = 8 * 1024 ** 2;
 const listPageSize = 1000;
 const expiresInSecondsMax = 7 * 24 * 3600;
 
 /**
- * The port over any S3 by the `minio` client. Bodies of more than 16 MiB are sent as multipart uploads of 16 MiB parts.
+ * The port over any S3 by the `minio` client. Bodies of more than 8 MiB are sent as multipart uploads of 8 MiB parts.
  * @throws TypeError when an endpoint is not a plain `http(s)://host[:port]`
  */
 export function createObjectStore(options: ObjectStoreOptions): ObjectStore {

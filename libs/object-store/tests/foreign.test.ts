@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { objectStoreContract } from './object-store.contract.ts';
 
 const {
-  TEST_S3_ENDPOINT: endpoint,
-  TEST_S3_ACCESS_KEY: accessKey,
-  TEST_S3_SECRET_KEY: secretKey,
-  TEST_S3_REGION: region = 'us-east-1',
+  TEST_FOREIGN_S3_ENDPOINT: endpoint,
+  TEST_FOREIGN_S3_ACCESS_KEY: accessKey,
+  TEST_FOREIGN_S3_SECRET_KEY: secretKey,
+  TEST_FOREIGN_S3_REGION: region = 'us-east-1',
   REQUIRE_FOREIGN_ENGINES: required,
 } = process.env;
 
@@ -20,11 +20,11 @@ if (endpoint && accessKey && secretKey) {
 } else if (required === '1') {
   test('a foreign S3 server is required', () => {
     expect({
-      TEST_S3_ENDPOINT: endpoint,
-      TEST_S3_ACCESS_KEY: accessKey && '…',
-      TEST_S3_SECRET_KEY: secretKey && '…',
+      TEST_FOREIGN_S3_ENDPOINT: endpoint,
+      TEST_FOREIGN_S3_ACCESS_KEY: accessKey && '…',
+      TEST_FOREIGN_S3_SECRET_KEY: secretKey && '…',
     }).toBe('set');
   });
 } else {
-  test.skip('no foreign S3 server: TEST_S3_ENDPOINT, TEST_S3_ACCESS_KEY and TEST_S3_SECRET_KEY are not set', () => {});
+  test.skip('no foreign S3 server: TEST_FOREIGN_S3_ENDPOINT, TEST_FOREIGN_S3_ACCESS_KEY and TEST_FOREIGN_S3_SECRET_KEY are not set', () => {});
 }

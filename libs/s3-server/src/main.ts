@@ -23,7 +23,8 @@ server.listen(port, host, () => {
 
 const stop = () => {
   server.close();
-  server.closeIdleConnections();
+  // A connection that is kept alive becomes idle when its last answer is sent.
+  setInterval(() => server.closeIdleConnections(), 100).unref();
   setTimeout(() => server.closeAllConnections(), stopMsMax).unref();
 };
 process.once('SIGTERM', stop);

@@ -43,9 +43,17 @@ function unescapeXml(text: string): string {
   });
 }
 
-/** Texts of the elements `name` inside `xml`, unescaped, in order. Not for nested elements of one name. */
-function texts(xml: string, name: string): string[] {
-  return [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map((m) => m[1] ?? '');
+/** Raw contents of the elements `name` inside `xml`, in order, in one pass. Not for nested elements of one name. */
+function contents(xml: string, name: string): string[] {
+  const [open, close] = [`<${name}>`, `</${name}>`];
+  const found: string[] = [];
+  for (let at = 0; ;) {
+    const from = xml.indexOf(open, at);
+    const to = from < 0 ? -1 : xml.indexOf(close, from);
+    if (to < 0) return found;
+    found.push(xml.slice(from + open.length, to));
+    at = to + close.length;
+  }
 }
 
 /**
@@ -56,12 +64,13 @@ export function parseItems<F extends string>(
   xml: string,
   shape: { readonly root: string; readonly item: string; readonly fields: readonly F[] },
 ): Record<F, string>[] {
-  const body = new RegExp(`^\\s*(?:<\\?xml[^>]*\\?>)?\\s*<${shape.root}(?:\\s[^>]*)?>([\\s\\S]*)</${shape.root}>\\s*$`);
-  const items = texts(body.exec(xml)?.[1] ?? '', shape.item);
+  const root = new RegExp(`^(?:<\\?xml[^>]*\\?>\\s*)?<${shape.root}(?:\\s[^>]*)?>`).exec(xml.trimStart());
+  if (!root || !xml.trimEnd().endsWith(`</${shape.root}>`)) throw malformed();
+  const items = contents(xml, shape.item);
   if (items.length === 0) throw malformed();
   return items.map((item) => {
     const fields = shape.fields.map((field) => {
-      const text = texts(item, field)[0];
+      const text = contents(item, field)[0];
       if (text === undefined) throw malformed();
       return [field, unescapeXml(text)] as const;
     });

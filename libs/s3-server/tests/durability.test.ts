@@ -179,7 +179,7 @@ describe('kill -9 before any single file operation', () => {
       }
       expect(outcomes).toEqual(new Set(['old', 'new']));
     },
-    60_000,
+    180_000,
   );
 
   test('the file is on the disk before it is published, and its folder before the answer', async () => {
