@@ -8,10 +8,13 @@ import {
   startFleet,
   temporaryDataFolder,
   workspaceRoot,
+  PortTaken,
   type FleetAccess,
+  type PublicPorts,
 } from '@longwave/fleet';
 import { runJob } from './job.ts';
 import type { JobResult } from './job/job-result.ts';
+import { defaultPortBase, parsePortBase } from './ports.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
 import { stopRequested } from './stop-signal.ts';
@@ -21,6 +24,7 @@ interface Options {
   readonly ad: string;
   readonly fresh: boolean;
   readonly json: boolean;
+  readonly ports: PublicPorts;
 }
 
 /** Relative paths are relative to where npm was called. */
@@ -31,6 +35,7 @@ function readOptions(): Options {
       ad: { type: 'string' },
       fresh: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      'port-base': { type: 'string', default: defaultPortBase },
     },
   });
   if (values.audio === undefined) throw new Error('say which file: npm run demo -- --audio FILE (see --help)');
@@ -39,11 +44,11 @@ function readOptions(): Options {
     file === undefined ? undefined : path.resolve(callers, file),
   );
   for (const file of [audio, ad]) if (!existsSync(file)) throw new Error(`there is no file ${file}`);
-  return { audio, ad, fresh: values.fresh, json: values.json };
+  return { audio, ad, fresh: values.fresh, json: values.json, ports: parsePortBase(values['port-base']) };
 }
 
 /** The fleet to run on: an own one for `--fresh`, else the running one, else one on the data of `npm start`. */
-async function openFleet(fresh: boolean, report: Report, stack: AsyncDisposableStack): Promise<FleetAccess> {
+async function openFleet({ fresh, ports }: Options, report: Report, stack: AsyncDisposableStack): Promise<FleetAccess> {
   const kept = dataFolder(path.join(workspaceRoot, '.longwave'));
   const running = fresh ? undefined : findRunningFleet(kept);
   if (running) {
@@ -53,15 +58,17 @@ async function openFleet(fresh: boolean, report: Report, stack: AsyncDisposableS
   const data = fresh ? temporaryDataFolder() : kept;
   if (fresh) stack.defer(() => removeDataFolder(data));
   const onProgress = (part: string, durationMs: number) => report.done(part, durationMs, 'ready');
-  const fleet = stack.use(await startFleet({ dataFolder: data.root, ports: 'free', onProgress }));
+  const fleet = stack.use(await startFleet({ dataFolder: data.root, ports: fresh ? 'free' : ports, onProgress }));
   report.note('');
   return fleet;
 }
 
-async function demo({ audio, ad, fresh }: Options, report: Report): Promise<JobResult> {
+async function demo(options: Options, report: Report): Promise<JobResult> {
+  const { audio, ad } = options;
+  const stopping = stopRequested();
   await using stack = new AsyncDisposableStack();
-  const fleet = await openFleet(fresh, report, stack);
-  const stopped = stopRequested().then((reason): JobResult => {
+  const fleet = await openFleet(options, report, stack);
+  const stopped = stopping.then((reason): JobResult => {
     report.note(`\nStopped by ${reason}.`);
     return { ok: false, steps: [] };
   });
@@ -91,6 +98,7 @@ try {
   printResult(result, report);
 } catch (error) {
   console.error(`\n${error instanceof Error ? error.message : String(error)}`);
+  if (error instanceof PortTaken) console.error('Choose others with --port-base N, or use --fresh.');
 }
 if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
 process.exit(result.ok ? 0 : 1);

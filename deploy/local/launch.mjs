@@ -33,6 +33,7 @@ Ctrl-C stops everything; the next start keeps the data.`,
   --ad FILE      the advertisement stitched in front (default: the bundled one)
   --fresh        on an installation of its own, thrown away afterwards; else the running one, or the data of npm start
   --json         the last line is one JSON object with the result
+  --port-base N  as for npm start, when the service does not run already
 
 Exit code 0 only if every step held.`,
   },

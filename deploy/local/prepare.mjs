@@ -48,14 +48,10 @@ export function installPackages(root) {
   const installed = path.join(root, 'node_modules/.package-lock.json');
   const stamp = path.join(root, 'node_modules/.longwave-lock');
   const wanted = digest(readFileSync(lock));
-  if (existsSync(installed)) {
-    if (
-      existsSync(stamp) ? readFileSync(stamp, 'utf8') === wanted : statSync(installed).mtimeMs >= statSync(lock).mtimeMs
-    ) {
-      if (!existsSync(stamp)) writeFileSync(stamp, wanted);
-      return;
-    }
-  }
+  const isNewer = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
+  const isSame = existsSync(installed) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+  if (isSame) return;
+  if (isNewer) return writeFileSync(stamp, wanted);
   const startedMs = performance.now();
   say('Installing npm packages (about a minute, once) …');
   const result = runNpm(root, ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']);

@@ -2,23 +2,19 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { FleetIsRunning, PortTaken, startFleet, workspaceRoot, type Fleet, type PublicPorts } from '@longwave/fleet';
+import { defaultPortBase, parsePortBase } from './ports.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
 import { stopRequested } from './stop-signal.ts';
 
-/** Five neighbours, in this order. */
-function portsFrom(base: number): PublicPorts {
-  return { base, mcp: base + 1, api: base + 2, media: base + 3, objectStore: base + 4 };
-}
-
-function readOptions(): { readonly portBase: number; readonly dataFolder: string } {
+function readOptions(): { readonly ports: PublicPorts; readonly dataFolder: string } {
   const { values } = parseArgs({
-    options: { 'port-base': { type: 'string', default: '8080' }, data: { type: 'string', default: '.longwave' } },
+    options: {
+      'port-base': { type: 'string', default: defaultPortBase },
+      data: { type: 'string', default: '.longwave' },
+    },
   });
-  const portBase = Number(values['port-base']);
-  if (!Number.isInteger(portBase) || portBase < 1 || portBase > 65_531)
-    throw new Error(`--port-base must be a number from 1 to 65531, not "${values['port-base']}"`);
-  return { portBase, dataFolder: path.resolve(workspaceRoot, values.data) };
+  return { ports: parsePortBase(values['port-base']), dataFolder: path.resolve(workspaceRoot, values.data) };
 }
 
 /** The main job on the bundled sample, once per installation. Answers whether it held. */
@@ -51,12 +47,12 @@ Ctrl-C stops everything.
 }
 
 async function main(): Promise<number> {
-  const { portBase, dataFolder } = readOptions();
+  const { ports, dataFolder } = readOptions();
   const report = createReport({ stream: process.stdout, now: () => performance.now() });
   const stopping = stopRequested();
   const starting = startFleet({
     dataFolder,
-    ports: portsFrom(portBase),
+    ports,
     onProgress: (part, durationMs) => report.done(part, durationMs, 'ready'),
     onEvent: (event) => {
       if (event.kind === 'restarted') report.note(`  ${event.service} runs again (process ${event.pid})`);
@@ -67,7 +63,9 @@ async function main(): Promise<number> {
     },
   });
   await using fleet = await starting;
-  const held = await Promise.race([firstJob(fleet, report), stopping.then(() => 'stopped' as const)]);
+  const stopped = stopping.then(() => 'stopped' as const);
+  const isStopped = (await Promise.race([stopped, Promise.resolve()])) === 'stopped';
+  const held = isStopped ? 'stopped' : await Promise.race([firstJob(fleet, report), stopped]);
   if (held === false) {
     report.note(`\nThe job did not hold. Logs: ${fleet.logsFolder}`);
     return 1;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { backOffMs, deliverInOrder, type HeldMessage } from './deliver-in-order.ts';
 
-const retry = { attempts: 3, initialDelayMs: 10, maxDelayMs: 1_000 };
+const retry = { attempts: 3, deaths: 3, initialDelayMs: 10, maxDelayMs: 1_000 };
 
 function hold(index: number, tries = 0): HeldMessage {
   const message = { topic: 't', key: 'k', id: String(index), type: 'thing.happened', payload: index };
@@ -56,7 +56,7 @@ test('a failing message is tried as often as the policy says, and its attempts a
   expect(attempts).toEqual({ 0: [1, 2], 1: [1, 2, 3], 2: [1, 2] });
 });
 
-test('a message whose consumers died as often as the policy allows is buried without another try', async () => {
+test('a message whose consumers died as often as the policy allows is buried, and not sooner than a failing one without another try', async () => {
   const { dead, done, attempts } = await deliverAll([hold(0, 3), hold(1, 1)], () => false, 10);
   expect(dead).toEqual(['0']);
   expect(done).toEqual(['1']);

@@ -1,6 +1,6 @@
 import type { BusMessage, DeliveredMessage, RetryPolicy } from './port.ts';
 
-export const defaultRetry: RetryPolicy = { attempts: 10, initialDelayMs: 200, maxDelayMs: 30_000 };
+export const defaultRetry: RetryPolicy = { attempts: 10, deaths: 20, initialDelayMs: 200, maxDelayMs: 30_000 };
 export const defaultBatchSize = 100;
 
 /** A message of one partition that waits for its consumer. */
@@ -75,7 +75,7 @@ export function backOffMs(tries: number, retry: RetryPolicy): number {
 
 /** A first try may have been a whole batch, so one lone try is always owed before a message counts as deadly. */
 function spentWithoutAnswer(head: HeldMessage, retry: RetryPolicy): string | undefined {
-  if (head.tries < Math.max(retry.attempts, 2)) return undefined;
+  if (head.tries < Math.max(retry.attempts, retry.deaths, 2)) return undefined;
   return `Its consumer ended ${head.tries} times without an answer.`;
 }
 

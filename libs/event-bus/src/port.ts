@@ -19,6 +19,11 @@ export interface DeliveredMessage extends BusMessage {
 export interface RetryPolicy {
   /** Tries of one message before it becomes a dead letter. */
   readonly attempts: number;
+  /**
+   * Consumers that may end without an answer (a crash, a kill) while they have one message in hand, before it becomes a dead
+   * letter. Larger than `attempts`: a process that is killed often has done nothing wrong with its message.
+   */
+  readonly deaths: number;
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
 }

@@ -18,7 +18,7 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-const quick = { attempts: 3, initialDelayMs: 20, maxDelayMs: 100 };
+const quick = { attempts: 3, deaths: 3, initialDelayMs: 20, maxDelayMs: 100 };
 
 /** What every engine must guarantee. Each test has a topic of its own. */
 export function describeEventBus(engine: Engine): void {
@@ -170,7 +170,7 @@ export function describeEventBus(engine: Engine): void {
       await bus.subscribe({
         topic,
         group: 'mine',
-        retry: { attempts: 1, initialDelayMs: 1, maxDelayMs: 1 },
+        retry: { attempts: 1, deaths: 1, initialDelayMs: 1, maxDelayMs: 1 },
         handle: async (messages) => {
           if (broken) throw new Error('database is away');
           redriven.push(...messages);
@@ -220,7 +220,7 @@ export function describeEventBus(engine: Engine): void {
         victim.kill();
       }
       const seen: DeliveredMessage[] = [];
-      await subscribeInto(bus, topic, 'fragile', seen, { ...quick, attempts: 2 });
+      await subscribeInto(bus, topic, 'fragile', seen, { ...quick, attempts: 2, deaths: 2 });
       await until(() => seen.some(({ id }) => id === sent[4]!.id));
       expect(seen.map(({ id }) => id)).toEqual([sent[3]!.id, sent[4]!.id]);
       const dead = await bus.listDeadLetters(topic, 'fragile');
