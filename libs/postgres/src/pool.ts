@@ -13,8 +13,10 @@ export function createPool(
     options: `-c search_path=${schema} -c lock_timeout=2000 -c statement_timeout=30000 -c idle_in_transaction_session_timeout=30000`,
     connectionTimeoutMillis: 5_000,
   });
-  // An idle connection that breaks (server restart) must not end the process; the next query opens a new one.
+  // A connection that breaks (server restart) must not end the process, whether it is idle or between two queries of its user:
+  // the next query on it rejects, and the pool opens a new one.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

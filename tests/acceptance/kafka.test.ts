@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { runJob } from '@longwave/local/job';
+import { samples, startTestFleet } from '../_fleet.ts';
+
+const { TEST_KAFKA_BROKERS: brokers, REQUIRE_FOREIGN_ENGINES: required } = process.env;
+
+if (brokers || required === '1') {
+  test('the main job holds in every step with Apache Kafka as the event bus', async () => {
+    if (!brokers) throw new Error('Apache Kafka is required here, but TEST_KAFKA_BROKERS is not set');
+    await using world = await startTestFleet({ bus: { kind: 'kafka', brokers } });
+    const failures: string[] = [];
+    const report = {
+      step: async (name: string, run: (progress: () => void) => Promise<string>) => {
+        await run(() => undefined).catch((error: Error) => {
+          failures.push(`${name}: ${error.message}`);
+          throw error;
+        });
+      },
+    };
+    const result = await runJob({ fleet: world.fleet, audio: samples.episode, ad: samples.ad, report });
+    expect(failures).toEqual([]);
+    expect(result).toMatchObject({ ok: true, analytics: { downloads: 1, ads_delivered: 1 } });
+  });
+} else {
+  test.skip('no Apache Kafka: TEST_KAFKA_BROKERS is not set', () => undefined);
+}
