@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { startFleet, type Fleet, type FleetOptions } from '@longwave/fleet';
+import { removeDataFolder, startFleet, temporaryDataFolder, type Fleet, type FleetOptions } from '@longwave/fleet';
 import { createAccount, openOperator, type Account, type Operator } from '@longwave/local/job/operator';
 import { createRestClient, uploadFile, type RestClient } from '@longwave/local/job/rest-client';
 import { until } from '@longwave/local/job/until';
@@ -24,8 +23,10 @@ export interface TestFleet extends AsyncDisposable {
 
 /** A whole fleet of real processes on fresh data. */
 export async function startTestFleet(options: Partial<FleetOptions> = {}): Promise<TestFleet> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'longwave-test-'));
-  const fleet = await startFleet({ dataFolder: path.join(folder, 'data'), ports: 'free', mode: 'fast', ...options });
+  const data = temporaryDataFolder();
+  const folder = data.inside('test-files');
+  mkdirSync(folder, { recursive: true });
+  const fleet = await startFleet({ dataFolder: data.root, ports: 'free', mode: 'fast', ...options });
   const operator = openOperator(fleet);
   return {
     fleet,
@@ -34,7 +35,7 @@ export async function startTestFleet(options: Partial<FleetOptions> = {}): Promi
     [Symbol.asyncDispose]: async () => {
       operator.close();
       await fleet.stop();
-      rmSync(folder, { recursive: true, force: true });
+      removeDataFolder(data);
     },
   };
 }

@@ -85,7 +85,7 @@ async function startBroker(jars, onProgress) {
   try {
     const failure = await run(
       'java',
-      [...java, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties],
+      [...java, 'kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties],
       60_000,
     );
     if (failure !== undefined) throw new Error(`The storage of Apache Kafka could not be formatted: ${failure}`);

@@ -5,7 +5,7 @@ import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import { completeUntilMs } from '../src/fact-table.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
-import { retryTransient } from '../src/retry-transient.ts';
+import { retryTransient } from '@longwave/event-bus';
 import { batches, fact, lists, randomFacts, seen, shuffledTwice, totalBytes } from './_facts.ts';
 
 let database: TestDatabase;

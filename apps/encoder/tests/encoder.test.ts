@@ -34,22 +34,26 @@ beforeEach(async () => {
   world.management.executed.length = 0;
 });
 
-async function upload(file: string, contentType = 'audio/mpeg'): Promise<{ storageKey: string; sizeBytes: number }> {
-  const bytes = readFileSync(file);
-  const storageKey = `uploads/upl_${++count}/${path.basename(file)}`;
-  await world.store.put(storageKey, bytes, { contentType });
-  return { storageKey, sizeBytes: bytes.length };
+interface Source {
+  readonly storageKey: string;
+  readonly sizeBytes: number;
+  readonly etag: string;
 }
 
-function enqueueProduction(
-  source: { storageKey: string; sizeBytes: number },
-  attempt = 0,
-): { jobId: string; productionId: string } {
+async function upload(file: string, contentType = 'audio/mpeg'): Promise<Source> {
+  const bytes = readFileSync(file);
+  const storageKey = `uploads/upl_${++count}/${path.basename(file)}`;
+  const { etag } = await world.store.put(storageKey, bytes, { contentType });
+  return { storageKey, sizeBytes: bytes.length, etag };
+}
+
+function enqueueProduction(source: Source, attempt = 0): { jobId: string; productionId: string } {
   const [jobId, productionId] = [`job_${++count}`, newId('pro')];
   const input = {
     production_id: productionId,
     episode_id: 'ep_1',
     storage_key: source.storageKey,
+    source_etag: source.etag,
     filename: path.basename(source.storageKey),
     declared_size_bytes: source.sizeBytes,
     loudness_target_lufs: -16,
@@ -68,7 +72,7 @@ function enqueueProduction(
 }
 
 /** A source that takes far longer than any test waits. */
-let long: Promise<{ storageKey: string; sizeBytes: number }> | undefined;
+let long: Promise<Source> | undefined;
 const uploadLong = () => (long ??= upload(makeSource(world.folder, 'long.flac', 'sine=f=300:r=48000', '-t', '2400')));
 
 const reportOf = (jobId: string) =>
@@ -152,7 +156,12 @@ test('a production is encoded, stored under its digests and reported by command,
 
 test('a creative is prepared and reported with its media', async () => {
   const source = await upload(makeSource(world.folder, 'ad.wav', speech(5)));
-  const input = { creative_id: 'crv_1', storage_key: source.storageKey, loudness_target_lufs: -19 };
+  const input = {
+    creative_id: 'crv_1',
+    storage_key: source.storageKey,
+    source_etag: source.etag,
+    loudness_target_lufs: -19,
+  };
   world.management.enqueue({
     jobId: 'job_c',
     kind: 'encode_creative',
@@ -185,7 +194,8 @@ describe('a file at fault is reported at once and leaves nothing', () => {
     const jobs = [
       [enqueueProduction(cut), 'media_truncated'],
       [enqueueProduction({ ...other, sizeBytes: other.sizeBytes + 1 }), 'media_size_mismatch'],
-      [enqueueProduction({ storageKey: 'uploads/upl_none/x.mp3', sizeBytes: 1 }), 'encoder_failed'],
+      [enqueueProduction({ ...other, etag: 'of-another-file' }), 'media_size_mismatch'],
+      [enqueueProduction({ storageKey: 'uploads/upl_none/x.mp3', sizeBytes: 1, etag: 'x' }), 'encoder_failed'],
     ] as const;
     for (const [{ jobId, productionId }, code] of jobs) {
       const report = await reportOf(jobId);
@@ -248,7 +258,7 @@ test('a lease is renewed while the work lasts', async () => {
 });
 
 test('trouble of ours is not reported before the fifth try', async () => {
-  const source = { storageKey: 'uploads/upl_0/x.mp3', sizeBytes: 1 };
+  const source = { storageKey: 'uploads/upl_0/x.mp3', sizeBytes: 1, etag: 'x' };
   await using ended = new AsyncDisposableStack();
   const noStore = {
     ...world.config,

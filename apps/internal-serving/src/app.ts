@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createEventBus, type EventBusConfig, type Subscription } from '@longwave/event-bus';
+import { createEventBus, type EventBusConfig, type Subscription, subscribePatiently } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createObjectStore } from '@longwave/object-store';
 import { createPool } from '@longwave/postgres';
@@ -84,7 +84,12 @@ export async function createApp(
     repeat(
       refreshMs,
       async () => {
-        subscription ??= await bus.subscribe({ topic: topics.product, group: planFollowerGroup, handle });
+        subscription ??= await subscribePatiently(bus, {
+          topic: topics.product,
+          group: planFollowerGroup,
+          handle,
+          onRetry: reasonOf('plans.retried'),
+        });
       },
       reasonOf('plans.follow_failed'),
     ),

@@ -90,10 +90,15 @@ export async function createApp(
       onError: onError('relay.failed'),
     }),
   );
-  wake.compiler = stack.use(
-    startPlanCompiler({ pool, store, execute, leaseMs: config.JOB_LEASE_MS, onError: onError('plan_compiler.failed') }),
-  );
-  for (const subscription of await followEvents({ bus, pool, store, send: sendAsManagement(execute, logger) }))
+  wake.compiler = stack.use(startPlanCompiler({ pool, store, execute, onError: onError('plan_compiler.failed') }));
+  for (const subscription of await followEvents({
+    bus,
+    pool,
+    store,
+    send: sendAsManagement(execute, logger),
+    logger,
+    clock,
+  }))
     stack.use(subscription);
 
   const reader = stack.use(

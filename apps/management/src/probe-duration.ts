@@ -10,9 +10,9 @@ import type { ProbeDuration } from './productions/production-rules.ts';
 export function createProbeDuration(encoder: RpcClient<typeof ProbeServiceService>): ProbeDuration {
   const asked = new Map<string, Promise<number>>();
 
-  async function ask(storageKey: string): Promise<number> {
+  async function ask(storageKey: string, deadline: Date | undefined): Promise<number> {
     try {
-      const { outcome } = await encoder.probe({ storageKey }, { deadlineMs: 15_000 });
+      const { outcome } = await encoder.probe({ storageKey }, { deadlineMs: 15_000, ...(deadline && { deadline }) });
       return outcome?.$case === 'audio' ? Number(outcome.value.durationMs) : 0;
     } catch (cause) {
       throw new Problem('temporarily_unavailable', 'No encoder answers. Try again in a moment.', {
@@ -22,10 +22,10 @@ export function createProbeDuration(encoder: RpcClient<typeof ProbeServiceServic
     }
   }
 
-  return (storageKey) => {
+  return (storageKey, deadline) => {
     let answer = asked.get(storageKey);
     if (!answer) {
-      answer = ask(storageKey).finally(() => asked.delete(storageKey));
+      answer = ask(storageKey, deadline).finally(() => asked.delete(storageKey));
       asked.set(storageKey, answer);
     }
     return answer;

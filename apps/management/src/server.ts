@@ -1,4 +1,5 @@
-import type { ExecuteCommand, ResourceReader } from '@longwave/command-pipeline';
+import { productCatalog } from '@longwave/command-catalog';
+import { checkPermission, type ExecuteCommand, type ResourceReader } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
@@ -36,6 +37,12 @@ export function managementServices(options: ServerOptions): RpcService[] {
   const { execute, reader, uploads, pool, leaseMs } = options;
   const readers = ['rest-gateway', 'operator'] as const;
 
+  /** Signing is half of a write: it takes the right to write. */
+  const writable = async (context: RpcContext, workspaceId: string) => {
+    const actor = await actorOf(context, options.principalKeys, options.clock());
+    checkWorkspace(actor, workspaceId);
+    checkPermission(productCatalog.commands['upload.grant'], actor);
+  };
   const visible = async (context: RpcContext, workspaceId: string) =>
     checkWorkspace(await actorOf(context, options.principalKeys, options.clock()), workspaceId);
 
@@ -54,6 +61,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
               subject: { type: request.subjectType, id: request.subjectId || null, version: request.subjectVersion },
               changes: parseJson(request.changesJson),
               reason: parseJson(request.reasonJson),
+              deadline: context.deadline,
             },
             await actorOf(context, options.principalKeys, options.clock()),
           );
@@ -112,15 +120,15 @@ export function managementServices(options: ServerOptions): RpcService[] {
       { signUpload: readers, signPart: readers, signCompletion: readers },
       {
         signUpload: async ({ workspaceId, uploadId }, context) => {
-          await visible(context, workspaceId);
+          await writable(context, workspaceId);
           return uploads.signUpload(workspaceId, uploadId);
         },
         signPart: async ({ workspaceId, uploadKey, multipartUploadId, partNumber }, context) => {
-          await visible(context, workspaceId);
+          await writable(context, workspaceId);
           return uploads.signPart(workspaceId, uploadKey, multipartUploadId, partNumber);
         },
         signCompletion: async ({ workspaceId, uploadKey, multipartUploadId }, context) => {
-          await visible(context, workspaceId);
+          await writable(context, workspaceId);
           return uploads.signCompletion(workspaceId, uploadKey, multipartUploadId);
         },
       },

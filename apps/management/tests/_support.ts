@@ -30,6 +30,8 @@ export interface TestManagement extends AsyncDisposable {
   readonly publicKey: JWK;
   /** What the next probe finds, in milliseconds. */
   probeMs: number;
+  /** How often an encoder was asked. */
+  probes: number;
 }
 
 export async function startTestManagement(): Promise<TestManagement> {
@@ -40,11 +42,19 @@ export async function startTestManagement(): Promise<TestManagement> {
   await store.ensureBucket();
   const pool = stack.adopt(createPool(database.url, 'product', { name: 'test' }), (p) => p.end());
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
-  const world: { probeMs: number } = { probeMs: 60_000 };
+  const world = { probeMs: 60_000, probes: 0 };
   const execute = createCommandExecutor({
     pool,
     catalog: productCatalog,
-    rules: createRules({ pool, store, mediaUrl, probeDuration: async () => world.probeMs }),
+    rules: createRules({
+      pool,
+      store,
+      mediaUrl,
+      probeDuration: async () => {
+        world.probes++;
+        return world.probeMs;
+      },
+    }),
     signReceipt: await createReceiptSigner(await exportJWK(privateKey)),
     clock: () => new Date(),
   });
@@ -126,6 +136,7 @@ export function createWorld(management: TestManagement, workspaceId: string = ne
     return outcome.resource;
   }
 
+  const leases = new Map<string, { readonly job_id: string; readonly lease_id: string }>();
   const world = {
     workspaceId,
     actor,
@@ -167,9 +178,12 @@ export function createWorld(management: TestManagement, workspaceId: string = ne
     /** Claims jobs until the subject's own turns up. */
     async lease(kind: string, subjectId: string) {
       for (;;) {
+        const held = leases.get(subjectId);
+        leases.delete(subjectId);
+        if (held) return held;
         const job = await claimJob(pool, [kind], 'worker', 30_000);
         if (!job) throw new Error(`no ${kind} job for ${subjectId}`);
-        if (job.subject_id === subjectId) return { job_id: job.id, lease_id: job.lease_id };
+        leases.set(job.subject_id, { job_id: job.id, lease_id: job.lease_id });
       }
     },
     completion: {
@@ -261,7 +275,7 @@ export function createWorld(management: TestManagement, workspaceId: string = ne
       const plan = await send('serving_plan.compile', null, { effective_from: window.start });
       return { plan, lease: await world.lease('compile_serving_plan', plan.id) };
     },
-    planCompiled: { storage_key: `plans/${digest}.json`, digest, counts: { line_items: 0, creatives: 0 }, inputs: [] },
+    planCompiled: { storage_key: `plans/${digest}.json`, digest, counts: { line_items: 0, creatives: 0 } },
     async readyPlan() {
       const { plan, lease } = await world.compiling();
       return send('serving_plan.record_compiled', plan, world.planCompiled, service('management'), lease);
@@ -306,6 +320,7 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   },
   'episode.publish': async (w) => on(await w.playableEpisode(), {}, w.actor),
   'upload.grant': async (w) => creates('uploads', { filename: 'one.mp3', filesize: 3 }, w.actor),
+  'upload.receive': async (w) => on(await w.upload(), {}, service('management')),
   'upload.abort': async (w) => on(await w.upload(), {}, w.actor),
   'production.create': async (w) =>
     creates(

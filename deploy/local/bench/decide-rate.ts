@@ -15,7 +15,7 @@ export async function decideRate(
     const serving = channel.client(ServingServiceService);
     const health = channel.client(
       healthService as unknown as {
-        check: { requestDeserialize: (b: Buffer) => { service: string }; responseDeserialize: (b: Buffer) => unknown };
+        Check: { requestDeserialize: (b: Buffer) => { service: string }; responseDeserialize: (b: Buffer) => unknown };
       },
     );
     const decide = () =>
@@ -37,7 +37,7 @@ export async function decideRate(
       { name: 'ad decisions', unit: 'RPC/s', baselineName: 'empty RPC on the same channel' },
       5,
       () => ratePerSecond(3000, 32, decide),
-      () => ratePerSecond(3000, 32, () => health.check({ service: '' }, { deadlineMs: 5_000 })),
+      () => ratePerSecond(3000, 32, () => health.Check({ service: '' }, { deadlineMs: 5_000 })),
     );
   } finally {
     channel.close();

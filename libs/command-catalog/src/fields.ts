@@ -10,6 +10,11 @@ export const timeWindow = z
     message: 'The window ends before it starts.',
   });
 
+/** Text that every store, feed and header can hold: well-formed Unicode without control characters but tab and line ends. */
+export const isLegalText = (text: string): boolean =>
+  // eslint-disable-next-line no-control-regex -- control characters are what is refused
+  text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);
+
 /** A name a person reads: one line, 1 to 255 characters (PSP-1 bounds feed nodes at 255). */
 export const shortText = z
   .string()

@@ -2,6 +2,7 @@ export { identityCatalog, productCatalog, type Catalog } from './catalog.ts';
 export type { CommandDefinition, ResourceDefinition } from './definition.ts';
 export type { AttributesOf, ChangesOf, CommandType, ProblemsOf, RuledCommandType } from './types.ts';
 export { appleCategories } from './apple-categories.ts';
+export { isLegalText } from './fields.ts';
 export { maxUploadBytes, partSizeBytes } from './upload.ts';
 export { podcasts } from './podcast.ts';
 export { episodes } from './episode.ts';

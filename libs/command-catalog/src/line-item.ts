@@ -19,7 +19,11 @@ const settings = {
     .refine((goal) => (goal.unit === 'impressions') === (goal.quantity !== undefined), {
       message: 'Give a quantity for impressions, and none for unlimited.',
     }),
-  rate: z.strictObject({ model: z.enum(['cpm', 'flat', 'none']), price: money.optional() }),
+  rate: z
+    .strictObject({ model: z.enum(['cpm', 'flat', 'none']), price: money.optional() })
+    .refine((rate) => (rate.model === 'none') === (rate.price === undefined), {
+      message: 'Give a price for cpm and flat, and none for none.',
+    }),
   break_positions: z.array(z.enum(['pre', 'mid', 'post'])).min(1),
   /** Include lists; an empty list means any. */
   targeting: z.strictObject({

@@ -70,6 +70,8 @@ export const podcastCommands = {
     changes: z.strictObject(z.object(settings).partial().shape),
     roles: ['owner', 'editor'],
     event: 'podcast.revised',
+    ruled: true,
+    problems: ['podcast_not_ready'],
     summary: 'Changes fields of a podcast; a published feed shows them at once.',
   }),
   'podcast.publish': defineCommand({

@@ -73,7 +73,7 @@ export const productionCommands = {
     mode: 'async',
     event: 'production.started',
     ruled: true,
-    problems: ['encoding_time_exhausted', 'temporarily_unavailable'],
+    problems: ['encoding_time_exhausted', 'temporarily_unavailable', 'upload_not_received'],
     externalEffect: 'Encoding time is reserved and an encoder takes the job.',
     summary: 'Starts encoding; with publish_episode the episode is published afterwards.',
   }),

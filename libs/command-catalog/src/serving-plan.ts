@@ -6,7 +6,6 @@ const compiled = {
   storage_key: z.string(),
   digest: sha256,
   counts: z.strictObject({ line_items: z.int().min(0), creatives: z.int().min(0) }),
-  inputs: z.array(z.strictObject({ type: z.string(), id: z.string(), version: z.int().min(1) })),
 };
 
 /** Serving plans: a compiled, content-addressed snapshot of what may serve. */

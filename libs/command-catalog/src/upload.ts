@@ -55,6 +55,16 @@ export const uploadCommands = {
     externalEffect: 'Above 30 MB a multipart upload is opened in the object store.',
     summary: 'Grants a place in the object store for one file.',
   }),
+  'upload.receive': defineCommand({
+    type: 'upload.receive',
+    subject: 'uploads',
+    from: ['granted'],
+    to: 'received',
+    changes: z.strictObject({}),
+    machines: ['management'],
+    event: 'upload.received',
+    summary: 'The file arrived and is used; no further URL to write it is signed.',
+  }),
   'upload.abort': defineCommand({
     type: 'upload.abort',
     subject: 'uploads',

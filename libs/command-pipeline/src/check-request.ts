@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CommandDefinition } from '@longwave/command-catalog';
+import { isLegalText, type CommandDefinition } from '@longwave/command-catalog';
 import { fieldErrors, Problem, type FieldError } from '@longwave/problems';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
@@ -24,6 +24,18 @@ export function jcsDigest(value: unknown): string {
     .digest('hex');
 }
 
+/** One error for each text in a value that the store could not hold; keys count too. */
+function illegalTexts(value: unknown, path: string): FieldError[] {
+  if (typeof value === 'string')
+    return isLegalText(value)
+      ? []
+      : [{ path, code: 'illegal_text', detail: 'The text holds control characters or is not well-formed Unicode.' }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    isLegalText(key) ? illegalTexts(inner, `${path}/${key}`) : illegalTexts(key, path),
+  );
+}
+
 /** Checks everything that needs no store, in the order of problems.md; all field errors at once. */
 export function parseRequest(definition: CommandDefinition, request: CommandRequest): ParsedRequest {
   if (!request.idempotencyKey)
@@ -33,7 +45,10 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
       'idempotency_key_invalid',
       'Use 1 to 128 characters: letters, digits, ".", "_", ":", "-"; a letter or digit first.',
     );
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [
+    ...illegalTexts(request.changes, '/changes'),
+    ...illegalTexts(request.reason, '/reason'),
+  ];
   const { subject } = request;
   if (subject.type !== definition.subject)
     errors.push({

@@ -11,6 +11,8 @@ export interface CommandRequest {
   readonly subject: { readonly type: string; readonly id: string | null; readonly version?: number | undefined };
   readonly changes: unknown;
   readonly reason?: unknown;
+  /** When the caller stops waiting: nothing is begun after it. */
+  readonly deadline?: Date;
 }
 
 /** Who sends a command: a person through a credential, or a service as itself. */

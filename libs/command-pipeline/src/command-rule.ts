@@ -9,6 +9,7 @@ export interface PrepareInput<A, C> {
   readonly current: Readonly<A> | undefined;
   readonly state: string | undefined;
   readonly changes: C;
+  readonly deadline: Date | undefined;
 }
 
 /** What a rule sees inside the transaction, with the subject's row locked. */

@@ -59,6 +59,17 @@ const unruled: Rule<Attributes, Attributes> = ({ current, changes }) => ({ attri
 const absent = ({ noun }: ResourceDefinition, id: string) =>
   new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
 
+/** Throws unless the caller saw this version and the command may start from this state. */
+function checkSubject({ definition, resource, request, parsed }: Omit<Step, 'rule'>, current: ResourceRow): void {
+  const { version } = request.subject;
+  checkVersion(definition, { version, ifMatch: parsed.ifMatch }, { ...current, type: resource.type });
+  if (definition.from?.includes(current.lifecycle_state)) return;
+  const detail = `${definition.type} is not possible while the ${resource.noun.replaceAll('_', ' ')} is ${current.lifecycle_state}.`;
+  throw new Problem('state_not_allowed', detail, {
+    subject: { type: resource.type, id: current.id, version: current.version },
+  });
+}
+
 /** The next state: the catalog's, or the rule's choice among the catalog's. */
 function nextState(definition: CommandDefinition, decision: Decision<Attributes>, current: string): string {
   const { to } = definition;
@@ -100,20 +111,23 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       step.definition.from === null
         ? undefined
         : await findResource(pool, workspaceId, step.resource.type, step.subjectId);
-    if (step.definition.from !== null && !row) throw absent(step.resource, step.subjectId);
+    if (step.definition.from !== null) {
+      if (!row) throw absent(step.resource, step.subjectId);
+      // The fixed order of checks: a stale version or a wrong state is refused before anyone outside is asked.
+      checkSubject(step, row);
+    }
     return rule.prepare({
       workspaceId,
       subjectId: step.subjectId,
       current: row?.attributes,
       state: row?.lifecycle_state,
       changes: step.parsed.changes,
+      deadline: step.request.deadline,
     });
   }
 
-  async function lockSubject(
-    tx: Transaction,
-    { definition, resource, request, parsed, subjectId }: Step,
-  ): Promise<ResourceRow | undefined> {
+  async function lockSubject(tx: Transaction, step: Step): Promise<ResourceRow | undefined> {
+    const { definition, resource, request, subjectId } = step;
     if (definition.from === null && request.subject.id === null) return undefined;
     const current = await lockResource(tx, request.workspaceId, resource.type, subjectId);
     if (definition.from === null) {
@@ -122,19 +136,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       return undefined;
     }
     if (!current) throw absent(resource, subjectId);
-    checkVersion(
-      definition,
-      { version: request.subject.version, ifMatch: parsed.ifMatch },
-      { ...current, type: resource.type },
-    );
-    if (!definition.from.includes(current.lifecycle_state))
-      throw new Problem(
-        'state_not_allowed',
-        `${definition.type} is not possible while the ${resource.noun.replaceAll('_', ' ')} is ${current.lifecycle_state}.`,
-        {
-          subject: { type: resource.type, id: subjectId, version: current.version },
-        },
-      );
+    checkSubject(step, current);
     return current;
   }
 
@@ -233,7 +235,9 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
   return async (request, actor) => {
     if (actor.kind === 'principal' && actor.principal.workspace_id !== request.workspaceId)
       throw new Problem('not_found', 'There is no such workspace.');
-    const definition = options.catalog.commands[request.commandType];
+    const definition = Object.hasOwn(options.catalog.commands, request.commandType)
+      ? options.catalog.commands[request.commandType]
+      : undefined;
     if (!definition) throw new Problem('unknown_command', `There is no command ${request.commandType.slice(0, 64)}.`);
     const resource = options.catalog.resources[definition.subject]!;
     if (definition.from === null && request.subject.id !== null && actor.kind === 'principal')
@@ -263,6 +267,8 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       checkPermission(definition, actor);
     }
     const ready = { ...step, rule: await prepare(step, rule) };
+    if (request.deadline && request.deadline <= clock())
+      throw new Problem('timeout', undefined, { retryAfterSeconds: 1 });
     try {
       const outcome = await transaction(pool, (tx) => accept(tx, ready));
       options.onCommitted?.(definition);

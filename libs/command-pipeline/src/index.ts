@@ -6,4 +6,4 @@ export { startOutboxRelay, type OutboxRelay, type RelayOptions } from './relay-o
 export { createResourceReader, type ListQuery, type ResourceReader } from './read-resources.ts';
 export { resourceEtag, resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
 export { findResource, listInStates, listLinked, lockResource } from './versioned-store.ts';
-export { jcsDigest } from './check-request.ts';
+export { checkPermission, jcsDigest } from './check-request.ts';

@@ -75,7 +75,7 @@ export function createResourceReader(options: {
   const prisma = new PrismaClient({ adapter: new PrismaPg(options.pool, { schema: options.schema }) });
 
   const definitionOf = (type: string): ResourceDefinition => {
-    const definition = catalog.resources[type];
+    const definition = Object.hasOwn(catalog.resources, type) ? catalog.resources[type] : undefined;
     if (!definition) throw new Problem('unknown_resource_type', `There is no resource type ${type.slice(0, 64)}.`);
     return definition;
   };

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { BusMessage } from '@longwave/event-bus';
 import type { Pool } from '@longwave/postgres';
 
@@ -25,6 +26,7 @@ const relayLock = 7_241_563;
 export function startOutboxRelay(options: RelayOptions): OutboxRelay {
   const { pool, topic, batchSize = 500, pollMs = 100 } = options;
   let stopped = false;
+  const stopping = new AbortController();
   let wakeUp: () => void = () => undefined;
   let woken = false;
 
@@ -90,7 +92,8 @@ export function startOutboxRelay(options: RelayOptions): OutboxRelay {
         await work();
       } catch (error) {
         options.onError(error);
-        await idle(1000);
+        // A wake-up does not shorten this wait: every commit would open a new session while the bus is away.
+        await wait(1000, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }
   })();
@@ -103,6 +106,7 @@ export function startOutboxRelay(options: RelayOptions): OutboxRelay {
     wake,
     [Symbol.asyncDispose]: async () => {
       stopped = true;
+      stopping.abort();
       wake();
       await running;
     },

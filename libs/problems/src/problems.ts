@@ -69,13 +69,6 @@ export const problems = {
   episode_has_no_audio: define(422, 'state-not-allowed', 'The episode has no audio', 'client', 'after_fix'),
   podcast_not_ready: define(422, 'state-not-allowed', 'The podcast lacks what a feed must have', 'client', 'after_fix'),
   upload_not_received: define(422, 'validation-failed', 'The file was not uploaded', 'client', 'after_fix'),
-  upload_mismatch: define(
-    422,
-    'validation-failed',
-    'The uploaded file is not the one announced',
-    'client',
-    'after_fix',
-  ),
   encoding_time_exhausted: define(
     402,
     'encoding-time-exhausted',

@@ -14,7 +14,7 @@ const spareBytes = 512 * 1024 * 1024;
  */
 export async function fetchSource(
   store: ObjectStore,
-  source: { readonly storageKey: string; readonly declaredBytes?: number | null | undefined },
+  source: { readonly storageKey: string; readonly etag: string; readonly declaredBytes?: number | null | undefined },
   target: string,
   options: { readonly maxBytes: number; readonly signal: AbortSignal; readonly onProgress: (fraction: number) => void },
 ): Promise<void> {
@@ -25,6 +25,11 @@ export async function fetchSource(
     throw new MediaFault(
       'media_size_mismatch',
       `The file was announced with ${source.declaredBytes} bytes, but ${stored.sizeBytes} were uploaded. Upload the whole file again.`,
+    );
+  if (stored.etag !== source.etag)
+    throw new MediaFault(
+      'media_size_mismatch',
+      'The file was replaced after encoding was started. Start again with the new file.',
     );
   if (stored.sizeBytes > options.maxBytes)
     throw new MediaFault(

@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 const shared = {
   storage_key: z.string().min(1),
+  /** ETag of the object that was probed; other bytes under the same key are refused. */
+  source_etag: z.string().min(1),
   loudness_target_lufs: z.number().min(-40).max(-5),
 };
 

@@ -140,7 +140,7 @@ async function makeMedia(
   const outputPath = path.join(folder, 'segment.mp3');
   await fetchSource(
     store,
-    { storageKey: input.storage_key, declaredBytes: production?.declared_size_bytes },
+    { storageKey: input.storage_key, etag: input.source_etag, declaredBytes: production?.declared_size_bytes },
     inputPath,
     {
       maxBytes: tools.sourceBytesMax,

@@ -25,7 +25,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
 
   'creative.attach_media': {
     prepare: async ({ workspaceId, changes }) => {
-      const { id, upload } = await receivedUpload(
+      const { id, upload, etag } = await receivedUpload(
         options.pool,
         options.store,
         workspaceId,
@@ -43,7 +43,12 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
               subjectType: 'creatives',
               subjectId,
               subjectVersion: version,
-              input: { creative_id: subjectId, storage_key: upload.storage_key, loudness_target_lufs: adLoudnessLufs },
+              input: {
+                creative_id: subjectId,
+                storage_key: upload.storage_key,
+                source_etag: etag,
+                loudness_target_lufs: adLoudnessLufs,
+              },
               now,
             }),
         };

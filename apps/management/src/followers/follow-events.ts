@@ -1,11 +1,12 @@
-import type { DeliveredMessage, EventBus, Subscription } from '@longwave/event-bus';
-import { findResource, listInStates } from '@longwave/command-pipeline';
+import { subscribePatiently, type DeliveredMessage, type EventBus, type Subscription } from '@longwave/event-bus';
+import { listInStates } from '@longwave/command-pipeline';
 import { domainEventSchema, topics, type DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { saveEncodingLimit } from '../productions/encoding-balance-table.ts';
 import type { Upload } from '../uploads/upload.ts';
-import { attachAndPublish, removeFaultySource } from './follow-productions.ts';
+import type { Logger } from '@longwave/service-kit';
+import { attachAndPublish, endFaultyUpload, markReceived } from './follow-productions.ts';
 import type { Send } from './send-as-management.ts';
 
 const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (messages: readonly DeliveredMessage[]) => {
@@ -18,27 +19,40 @@ export async function followEvents(options: {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly send: Send;
+  readonly logger: Logger;
+  readonly clock: () => Date;
 }): Promise<Subscription[]> {
-  const { bus, pool, store, send } = options;
+  const { bus, pool, store, send, logger, clock } = options;
 
-  const readUpload = async (workspaceId: string, id: string) =>
-    (await findResource(pool, workspaceId, 'uploads', id))?.attributes as Upload | undefined;
-
+  /** Plans published before this one end, once this one is in effect; until then they go on serving. */
   async function supersedeOlder(event: DomainEvent): Promise<void> {
-    const published = await listInStates(pool, event.workspace_id, 'serving_plans', ['published']);
-    const newer = published.findIndex((plan) => plan.id === event.subject.id);
-    for (const plan of published.slice(0, Math.max(newer, 0)))
-      await send(event, plan.id, {
-        commandType: 'serving_plan.supersede',
-        subject: { type: 'serving_plans', id: plan.id },
-        changes: {},
-      });
+    const { effective_from: effectiveFrom } = event.after.attributes as { effective_from: string };
+    if (Date.parse(effectiveFrom) > clock().getTime()) return;
+    for (const plan of await listInStates(pool, event.workspace_id, 'serving_plans', ['published']))
+      if (plan.id !== event.subject.id && plan.updated_at.getTime() < Date.parse(event.occurred_at))
+        await send(event, plan.id, {
+          commandType: 'serving_plan.supersede',
+          subject: { type: 'serving_plans', id: plan.id },
+          changes: {},
+        });
   }
 
+  async function removeObject(event: DomainEvent): Promise<void> {
+    const { storage_key: key, multipart } = event.after.attributes as Upload;
+    await store.remove(key);
+    if (multipart) await store.abortMultipartUpload(key, multipart.multipart_upload_id).catch(() => undefined);
+  }
+
+  const reactions: Readonly<Record<string, (event: DomainEvent) => Promise<void>>> = {
+    'production.created': (event) => markReceived(event, send),
+    'production.encoded': (event) => attachAndPublish(event, send, pool),
+    'production.failed': (event) => endFaultyUpload(event, send),
+    'upload.aborted': removeObject,
+    'serving_plan.published': supersedeOlder,
+  };
+
   async function onProduct(event: DomainEvent): Promise<void> {
-    if (event.type === 'production.encoded') return attachAndPublish(event, send);
-    if (event.type === 'production.failed') return removeFaultySource(event, send, store, readUpload);
-    if (event.type === 'serving_plan.published') return supersedeOlder(event);
+    if (Object.hasOwn(reactions, event.type)) await reactions[event.type]!(event);
   }
 
   async function onIdentity(event: DomainEvent): Promise<void> {
@@ -56,8 +70,12 @@ export async function followEvents(options: {
       });
   }
 
-  return [
-    await bus.subscribe({ topic: topics.product, group: 'management', handle: byEach(onProduct) }),
-    await bus.subscribe({ topic: topics.identity, group: 'management', handle: byEach(onIdentity) }),
-  ];
+  const follow = (topic: string, react: (event: DomainEvent) => Promise<void>) =>
+    subscribePatiently(bus, {
+      topic,
+      group: 'management',
+      handle: byEach(react),
+      onRetry: (error) => logger.warn({ err: error, topic }, 'follower.retried'),
+    });
+  return [await follow(topics.product, onProduct), await follow(topics.identity, onIdentity)];
 }

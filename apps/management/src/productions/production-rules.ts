@@ -14,7 +14,7 @@ type ProductionRules = Pick<
 >;
 
 /** Duration of a stored audio file, or 0 when it cannot be read: then the encoder finds out and says why. */
-export type ProbeDuration = (storageKey: string) => Promise<number>;
+export type ProbeDuration = (storageKey: string, deadline?: Date) => Promise<number>;
 
 interface Report {
   readonly job_id: string;
@@ -34,6 +34,7 @@ async function encodeInput(
   workspaceId: string,
   productionId: string,
   production: Production,
+  sourceEtag: string,
 ): Promise<unknown> {
   const episode = await findResource(tx, workspaceId, 'episodes', production.episode_id);
   const podcast = await findResource(tx, workspaceId, 'podcasts', String(episode?.attributes['podcast_id']));
@@ -43,6 +44,8 @@ async function encodeInput(
     production_id: productionId,
     episode_id: production.episode_id,
     storage_key: source.storage_key,
+    /** What was probed and reserved for; an encoder refuses other bytes under the same key. */
+    source_etag: sourceEtag,
     filename: source.filename,
     declared_size_bytes: source.filesize ?? null,
     loudness_target_lufs: podcast!.attributes['loudness_target_lufs'],
@@ -60,7 +63,7 @@ export const productionRules = (options: {
 }): ProductionRules => ({
   'production.create': {
     prepare: async ({ workspaceId, changes }) => {
-      const { id } = await receivedUpload(
+      const { id, upload } = await receivedUpload(
         options.pool,
         options.store,
         workspaceId,
@@ -70,7 +73,7 @@ export const productionRules = (options: {
       return () => ({
         attributes: {
           episode_id: changes.episode_id,
-          file_url: changes.file_url,
+          file_url: upload.file_url,
           upload_id: id,
           publication_flag: changes.publication_flag ?? false,
           files: [],
@@ -80,17 +83,15 @@ export const productionRules = (options: {
   },
 
   'production.start': {
-    prepare: async ({ workspaceId, current, state }) => {
-      const upload =
-        state === 'initial' && current
-          ? await findResource(options.pool, workspaceId, 'uploads', current.upload_id)
-          : undefined;
-      const reservedMs = upload ? await options.probeDuration(String(upload.attributes['storage_key'])) : 0;
+    prepare: async ({ workspaceId, current, deadline }) => {
+      const { pool, store } = options;
+      const { upload, etag } = await receivedUpload(pool, store, workspaceId, current?.upload_id, '/subject');
+      const reservedMs = await options.probeDuration(upload.storage_key, deadline);
       return async ({ tx, subjectId, current: locked, changes, now }) => {
         const month = encodingMonth(now);
         checkEncodingTime(await lockBalance(tx, workspaceId, month), reservedMs);
         const attributes = startedProduction(locked, { publish: changes.publish_episode ?? false, reservedMs, month });
-        const input = await encodeInput(tx, workspaceId, subjectId, attributes);
+        const input = await encodeInput(tx, workspaceId, subjectId, attributes, etag);
         return {
           attributes,
           also: async (inner, { version }) => {

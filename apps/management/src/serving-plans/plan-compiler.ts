@@ -11,12 +11,14 @@ export interface PlanCompiler extends AsyncDisposable {
   wake(): void;
 }
 
+/** Far longer than any compile takes; the work is in this process, so a lease only matters after a crash. */
+const compileLeaseMs = 120_000;
+
 /** Compiles requested serving plans, one at a time, under a lease like any other worker. */
 export function startPlanCompiler(options: {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
-  readonly leaseMs: number;
   readonly onError: (error: unknown) => void;
 }): PlanCompiler {
   const { pool, store, execute } = options;
@@ -56,7 +58,6 @@ export function startPlanCompiler(options: {
             line_items: plan.line_items.length,
             creatives: plan.line_items.reduce((n, li) => n + li.creatives.length, 0),
           },
-          inputs: plan.inputs,
         },
         reason: { job_id: job.id, lease_id: job.lease_id },
       },
@@ -67,7 +68,7 @@ export function startPlanCompiler(options: {
   const running = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        const job = await claimJob(pool, ['compile_serving_plan'], 'management', options.leaseMs);
+        const job = await claimJob(pool, ['compile_serving_plan'], 'management', compileLeaseMs);
         if (job) {
           await compile(job);
           continue;

@@ -49,13 +49,14 @@ export async function receivedUpload(
   workspaceId: string,
   uploadId: string | undefined,
   path: string,
-): Promise<{ readonly id: string; readonly upload: Upload }> {
+): Promise<{ readonly id: string; readonly upload: Upload; readonly etag: string }> {
   const refuse = (detail: string) =>
     new Problem('upload_not_received', detail, { errors: [{ path, code: 'upload_not_received', detail }] });
   const row = uploadId === undefined ? undefined : await findResource(db, workspaceId, 'uploads', uploadId);
   if (!row || !['granted', 'received'].includes(row.lifecycle_state))
     throw refuse('Name a file that was uploaded to this account.');
   const upload = row.attributes as unknown as Upload;
-  if (!(await store.find(upload.storage_key))) throw refuse(`Upload ${upload.filename} before you use it.`);
-  return { id: row.id, upload };
+  const object = await store.find(upload.storage_key);
+  if (!object) throw refuse(`Upload ${upload.filename} before you use it.`);
+  return { id: row.id, upload, etag: object.etag };
 }

@@ -5,7 +5,9 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLogger } from '@longwave/service-kit';
-import { CorruptSegment, createSegmentCache, type OpenSegment } from './segment-cache.ts';
+import type { OpenSegment } from './open-segment.ts';
+import { createSegmentCache } from './segment-cache.ts';
+import { CorruptSegment } from './segment-download.ts';
 
 const logger = createLogger('test', 'silent');
 const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -28,7 +30,7 @@ function put(bytes: Buffer): { digest: string; size: number } {
 }
 async function contents(segment: OpenSegment, from: number, to: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of segment.read(from, to)) chunks.push(chunk);
+  for await (const chunk of segment.read(from, to)) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 const open = (maxBytes: number, waitBelowBytes?: number) =>

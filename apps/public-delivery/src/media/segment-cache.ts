@@ -1,17 +1,8 @@
-import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { ObjectStore } from '@longwave/object-store';
 import type { Logger } from '@longwave/service-kit';
-
-/** A segment that is open: its bytes stay readable whatever happens to the cache. */
-export interface OpenSegment extends AsyncDisposable {
-  /** Bytes [from, to) in chunks of at most 256 KiB. */
-  read(from: number, to: number): AsyncIterable<Buffer>;
-}
+import { segmentOfFile, segmentOfStore, type OpenSegment, type SegmentStore } from './open-segment.ts';
+import { CorruptSegment, startDownload, type SegmentDownload } from './segment-download.ts';
 
 export interface SegmentCache {
   /** Opens a segment. A small one is fetched first; a source that has nothing shows when it is read. Rejects with `CorruptSegment`. */
@@ -25,22 +16,19 @@ export interface SegmentCache {
 export interface SegmentCacheOptions {
   readonly folder: string;
   readonly maxBytes: number;
-  readonly store: Pick<ObjectStore, 'get'>;
+  readonly store: SegmentStore;
   readonly logger: Logger;
-  /** A larger segment that is not here yet is read from the store while it is being fetched. Default 32 MiB. */
+  /** A segment of at least this size is read while it is being fetched; a smaller one only when it is whole. Default 32 MiB. */
   readonly waitBelowBytes?: number;
 }
 
-export class CorruptSegment extends Error {
-  constructor(digest: string) {
-    super(`the object media/${digest} is not what its name says`);
-    this.name = 'CorruptSegment';
-  }
-}
-
-const chunkBytes = 256 * 1024;
 const namePattern = /^[0-9a-f]{64}$/;
-const objectKey = (digest: string) => `media/${digest}`;
+
+interface Fetching {
+  readonly download: SegmentDownload;
+  /** The file is here and counted. */
+  readonly kept: Promise<void>;
+}
 
 /** The stored files, least recently used first. */
 async function readIndex(folder: string): Promise<Map<string, number>> {
@@ -65,7 +53,7 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
   const { folder, maxBytes, store, logger, waitBelowBytes = 32 << 20 } = options;
   await mkdir(folder, { recursive: true });
   const index = await readIndex(folder);
-  const fetching = new Map<string, Promise<void>>();
+  const fetching = new Map<string, Fetching>();
   let total = [...index.values()].reduce((sum, size) => sum + size, 0);
   let sequence = 0;
 
@@ -84,29 +72,29 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
     }
   }
 
-  async function download(digest: string, sizeBytes: number): Promise<void> {
-    const temporary = path.join(folder, `${digest}.${process.pid}.${sequence++}.part`);
-    const hash = createHash('sha256');
-    let received = 0;
-    const check = new Transform({
-      transform: (chunk: Buffer, _encoding, next) => {
-        received += chunk.length;
-        hash.update(chunk);
-        next(null, chunk);
-      },
-    });
-    try {
-      await pipeline(await store.get(objectKey(digest)), check, createWriteStream(temporary, { flush: true }));
-      if (received !== sizeBytes || hash.digest('hex') !== digest) throw new CorruptSegment(digest);
-      await rename(temporary, fileOf(digest));
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
+  async function keep(digest: string, sizeBytes: number): Promise<void> {
     forget(digest);
     index.set(digest, sizeBytes);
     total += sizeBytes;
     await makeRoom();
+  }
+
+  /** One download at a time, whoever asks. */
+  function startFetching(digest: string, sizeBytes: number): Fetching {
+    const running = fetching.get(digest);
+    if (running) return running;
+    const file = fileOf(digest);
+    const partFile = `${file}.${process.pid}.${sequence++}.part`;
+    const download = startDownload({ store, digest, sizeBytes, partFile, file });
+    const kept = download.done
+      .then(() => keep(digest, sizeBytes))
+      .finally(() => {
+        fetching.delete(digest);
+        return download[Symbol.asyncDispose]();
+      });
+    kept.catch((error: unknown) => logger.warn({ err: error, digest }, 'segment.fetch_failed'));
+    fetching.set(digest, { download, kept });
+    return { download, kept };
   }
 
   async function openFile(digest: string, sizeBytes: number): Promise<FileHandle | undefined> {
@@ -130,59 +118,28 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
     return undefined;
   }
 
-  const fromFile = (file: FileHandle): OpenSegment => ({
-    // The handle is ours to close: one segment may be read several times.
-    read: (from, to) =>
-      file.createReadStream({
-        start: from,
-        end: to - 1,
-        highWaterMark: chunkBytes,
-        autoClose: false,
-      }) as AsyncIterable<Buffer>,
-    [Symbol.asyncDispose]: () => file.close(),
-  });
-
-  const fromStore = (digest: string): OpenSegment => ({
-    read: async function* (from, to) {
-      yield* (await store.get(objectKey(digest), { from, to })) as AsyncIterable<Buffer>;
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  });
-
-  /** One download at a time, whoever asks. */
-  function fetch(digest: string, sizeBytes: number): Promise<void> {
-    if (index.has(digest)) return Promise.resolve();
-    let running = fetching.get(digest);
-    if (!running) {
-      running = download(digest, sizeBytes).finally(() => fetching.delete(digest));
-      fetching.set(digest, running);
-    }
-    return running;
-  }
-
   async function openSegment(digest: string, sizeBytes: number): Promise<OpenSegment> {
     try {
       const cached = await openFile(digest, sizeBytes);
-      if (cached) return fromFile(cached);
-      const fetched = fetch(digest, sizeBytes);
-      if (sizeBytes >= waitBelowBytes) {
-        fetched.catch((error: unknown) => logger.warn({ err: error, digest }, 'segment.fetch_failed'));
-        return fromStore(digest);
-      }
-      await fetched;
+      if (cached) return segmentOfFile(cached);
+      const { download, kept } = startFetching(digest, sizeBytes);
+      if (sizeBytes >= waitBelowBytes) return await download.open();
+      await kept;
       const file = await openFile(digest, sizeBytes);
-      return file ? fromFile(file) : fromStore(digest);
+      return file ? segmentOfFile(file) : segmentOfStore(store, digest);
     } catch (error) {
       // A disk that is full or broken must not break playback; an object that is not what its name says must not be served.
       if (error instanceof CorruptSegment) throw error;
       logger.warn({ err: error, digest }, 'segment.cache_failed');
-      return fromStore(digest);
+      return segmentOfStore(store, digest);
     }
   }
 
   return {
     open: openSegment,
-    fetch,
+    fetch: async (digest, sizeBytes) => {
+      if (!index.has(digest)) await startFetching(digest, sizeBytes).kept;
+    },
     get sizeBytes() {
       return total;
     },

@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import { ifRangeHolds, noneMatchHolds } from '../http/conditional.ts';
 import { slicesOf, type ArrangementDocument } from './arrangement.ts';
 import { readRange, type ByteInterval } from './byte-range.ts';
-import type { OpenSegment } from './segment-cache.ts';
+import type { OpenSegment } from './open-segment.ts';
 import { createWrittenMeter, type CountedMedia, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
 
 /** What is to be sent and how to count it. */

@@ -1,4 +1,4 @@
-import type { EventBus, Subscription } from '@longwave/event-bus';
+import { subscribePatiently, type EventBus, type Subscription } from '@longwave/event-bus';
 import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
@@ -19,12 +19,13 @@ export function followEvents(bus: EventBus, group: string, pool: Pool, mintAlias
   const subscribe = async () => {
     while (!stopping.signal.aborted && !subscription) {
       try {
-        subscription = await bus.subscribe({
+        subscription = await subscribePatiently(bus, {
           topic: topics.product,
           group,
           handle: async (messages) => {
             for (const message of messages) await applyEvent(pool, domainEventSchema.parse(message.payload), mintAlias);
           },
+          onRetry: (error) => logger.warn({ err: error }, 'projection.retried'),
         });
       } catch (error) {
         logger.warn({ err: error }, 'projection.bus_unavailable');

@@ -1,0 +1,61 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { ObjectStore } from '@longwave/object-store';
+import { drainBody } from './drain-body.ts';
+
+/** A segment that is open: its bytes stay readable whatever happens to the cache. */
+export interface OpenSegment extends AsyncDisposable {
+  /** Bytes [from, to) in chunks of at most 1 MiB, each good until the next one is asked for. */
+  read(from: number, to: number): AsyncIterable<Buffer>;
+}
+
+export type SegmentStore = Pick<ObjectStore, 'get'>;
+
+/** What a listener of a file holds. */
+export const chunkBytes = 128 << 10;
+/** What a listener of the store holds. Read in one go, so that a slow listener keeps no connection of the store waiting. */
+const windowBytes = 1 << 20;
+
+export const objectKey = (digest: string) => `media/${digest}`;
+
+/** Bytes of the file from `from` on, as many as there are before `to` and in one chunk. */
+export async function readChunk(file: FileHandle, chunk: Buffer, from: number, to: number): Promise<Buffer> {
+  const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, to - from), from);
+  if (bytesRead === 0) throw new Error(`a segment's file ends at ${from}`);
+  return chunk.subarray(0, bytesRead);
+}
+
+/** The same from the store. */
+export async function readWindow(store: SegmentStore, digest: string, from: number, to: number): Promise<Buffer> {
+  const window = Buffer.allocUnsafeSlow(Math.min(windowBytes, to - from));
+  let filled = 0;
+  await drainBody(await store.get(objectKey(digest), { from, to: from + window.length }), (chunk) => {
+    filled += chunk.copy(window, filled);
+  });
+  if (filled !== window.length) throw new Error(`the object media/${digest} ends at ${from + filled}`);
+  return window;
+}
+
+/** A whole file, closed in the end. */
+export const segmentOfFile = (file: FileHandle): OpenSegment => ({
+  read: async function* (from, to) {
+    const buffer = Buffer.allocUnsafeSlow(chunkBytes);
+    for (let at = from; at < to;) {
+      const chunk = await readChunk(file, buffer, at, to);
+      yield chunk;
+      at += chunk.length;
+    }
+  },
+  [Symbol.asyncDispose]: () => file.close(),
+});
+
+/** Straight from the store; nobody checks the digest. */
+export const segmentOfStore = (store: SegmentStore, digest: string): OpenSegment => ({
+  read: async function* (from, to) {
+    for (let at = from; at < to;) {
+      const window = await readWindow(store, digest, at, to);
+      yield window;
+      at += window.length;
+    }
+  },
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from '@jest/globals';
+import { serviceNames } from '@longwave/fleet';
+import { idPrefixes } from '@longwave/ids';
+import { roles } from '@longwave/principal';
+import { problems } from '@longwave/problems';
+import { z } from 'zod';
+import { identityCatalog, productCatalog, type Catalog, type CommandDefinition, type ResourceDefinition } from './index.ts';
+
+/** The part of JSON Schema (2020-12) that zod derives and these tests read. */
+interface JsonSchema {
+  readonly type?: string;
+  readonly pattern?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+const derive = (schema: z.ZodType, io: 'input' | 'output' = 'input') => z.toJSONSchema(schema, { io }) as JsonSchema;
+
+/** Every object schema inside a schema, with its path. */
+function objectsIn(schema: JsonSchema, path = ''): { readonly path: string; readonly schema: JsonSchema }[] {
+  return [
+    ...(schema.type === 'object' ? [{ path, schema }] : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => objectsIn(inner, `${path}/${name}`)),
+    ...(schema.items ? objectsIn(schema.items, `${path}/*`) : []),
+    ...(schema.anyOf ?? []).flatMap((inner) => objectsIn(inner, path)),
+  ];
+}
+const openObjectsIn = (schema: z.ZodType) =>
+  objectsIn(derive(schema)).flatMap((found) => (found.schema.additionalProperties === false ? [] : [found.path]));
+
+const camelCase = (noun: string) => noun.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+const catalogs: readonly (readonly [string, Catalog])[] = [
+  ['product', productCatalog],
+  ['identity', identityCatalog],
+];
+const resources = catalogs.flatMap(([, { resources }]) => Object.values(resources));
+const commands = catalogs.flatMap(([, { commands }]) => Object.values(commands));
+const toStates = ({ to }: CommandDefinition) => (to === null ? [] : typeof to === 'string' ? [to] : to);
+const duplicates = (values: readonly string[]) => values.filter((value, i) => values.indexOf(value) !== i);
+
+test('no type, noun, prefix, command or event is used twice in the house', () => {
+  expect(duplicates(resources.map(({ type }) => type))).toEqual([]);
+  expect(duplicates(resources.map(({ noun }) => noun))).toEqual([]);
+  expect(duplicates(resources.map(({ prefix }) => prefix))).toEqual([]);
+  expect(duplicates(commands.map(({ type }) => type))).toEqual([]);
+  expect(duplicates(commands.map(({ event }) => event))).toEqual([]);
+});
+
+describe.each(catalogs)('the %s catalog', (_, catalog) => {
+  const ofResource = Object.entries<ResourceDefinition>(catalog.resources);
+  const ofCommand = Object.entries<CommandDefinition>(catalog.commands);
+  const subjectOf = (command: CommandDefinition) => catalog.resources[command.subject] as ResourceDefinition;
+
+  test.each(ofResource)('%s stands under its own type and its prefix is that of the id list', (key, resource) => {
+    expect(resource.type).toBe(key);
+    expect(Object.entries(idPrefixes)).toContainEqual([camelCase(resource.noun), resource.prefix]);
+  });
+
+  test.each(ofResource)('%s ends only in states it has, and no command leaves an end', (type, resource) => {
+    const leaving = ofCommand
+      .filter(([, { subject }]) => subject === type)
+      .filter(([, { from }]) => from?.some((state) => resource.terminalStates.includes(state)))
+      .map(([command]) => command);
+    expect(duplicates(resource.states)).toEqual([]);
+    expect(resource.states).toEqual(expect.arrayContaining([...resource.terminalStates]));
+    expect(leaving).toEqual([]);
+  });
+
+  test.each(ofResource)('every link of %s reads an attribute that holds ids of an existing type', (_type, resource) => {
+    const { properties = {} } = derive(resource.attributes);
+    for (const { attribute, type } of Object.values(resource.links))
+      expect(properties[attribute]?.pattern).toMatch(
+        new RegExp(`^\\^${catalog.resources[type]?.prefix ?? `no resource type ${type}`}_`),
+      );
+  });
+
+  test.each(ofResource)('every unique attribute of %s exists and is never absent', (_type, resource) => {
+    expect(derive(resource.attributes).required ?? []).toEqual(expect.arrayContaining([...resource.uniqueAttributes]));
+  });
+
+  test.each(ofResource)('the attributes of %s are closed at every depth, and JSON Schema says so', (_type, resource) => {
+    expect(openObjectsIn(resource.attributes)).toEqual([]);
+  });
+
+  test.each(ofCommand)('%s and its event are called after its subject', (key, command) => {
+    const { noun } = subjectOf(command);
+    expect(command.type).toBe(key);
+    expect(command.type).toMatch(new RegExp(`^${noun}\\.[a-z]+(_[a-z]+)*$`));
+    expect(command.event).toMatch(new RegExp(`^${noun}\\.([a-z]+_)*[a-z]*(ed|set)$`));
+  });
+
+  test.each(ofCommand)('%s starts from and leads to states its subject has', (_type, command) => {
+    expect(subjectOf(command).states).toEqual(expect.arrayContaining([...(command.from ?? []), ...toStates(command)]));
+    expect(command.from).not.toEqual([]);
+  });
+
+  test.each(ofCommand)('%s starts from nothing exactly when it makes its subject, which then has a state', (_type, command) => {
+    if (command.type.endsWith('.create')) expect(command.from).toBeNull();
+    if (command.from === null) expect(toStates(command)).not.toEqual([]);
+    else expect(command.type).not.toMatch(/\.create$/);
+  });
+
+  test.each(ofCommand)('%s leaves a choice of states only to a rule', (_type, command) => {
+    if (Array.isArray(command.to)) expect(command.ruled).toBe(true);
+  });
+
+  test.each(ofCommand)('someone who exists may send %s', (_type, command) => {
+    expect([...command.roles, ...command.machines]).not.toEqual([]);
+    expect(roles).toEqual(expect.arrayContaining([...command.roles]));
+    expect([...serviceNames, 'operator']).toEqual(expect.arrayContaining([...command.machines]));
+  });
+
+  test.each(ofCommand)('%s refuses an unknown field at every depth, and JSON Schema says so', (_type, command) => {
+    const { error } = command.changes.safeParse({ no_such_field: 1 });
+    expect(error?.issues).toContainEqual(
+      expect.objectContaining({ code: 'unrecognized_keys', keys: ['no_such_field'], path: [] }),
+    );
+    expect(openObjectsIn(command.changes)).toEqual([]);
+    if (command.reason) expect(openObjectsIn(command.reason)).toEqual([]);
+  });
+
+  test.each(ofCommand)('%s raises only problems of the table', (_type, command) => {
+    expect(Object.keys(problems)).toEqual(expect.arrayContaining([...command.problems]));
+  });
+
+  test.each(ofCommand.filter(([, { ruled }]) => !ruled))(
+    '%s has no rule, so its changes are attributes, and enough of them when it creates',
+    (_type, command) => {
+      const attributes = derive(subjectOf(command).attributes, 'output');
+      const changes = derive(command.changes, 'output');
+      expect(Object.keys(attributes.properties ?? {})).toEqual(
+        expect.arrayContaining(Object.keys(changes.properties ?? {})),
+      );
+      if (command.from === null) expect(changes.required ?? []).toEqual(expect.arrayContaining([...(attributes.required ?? [])]));
+    },
+  );
+
+  test('every asynchronous operation can end: some machine reports success', () => {
+    const settled = ofCommand.flatMap(([, { settles, machines, subject }]) =>
+      settles === 'succeeded' && machines.length > 0 ? [subject] : [],
+    );
+    const begun = ofCommand.flatMap(([, { mode, subject }]) => (mode === 'async' ? [subject] : []));
+    expect(settled).toEqual(expect.arrayContaining(begun));
+  });
+});

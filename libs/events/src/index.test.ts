@@ -1,0 +1,161 @@
+import { expect, test } from '@jest/globals';
+import {
+  addressVerdicts,
+  deliveryFactSchema,
+  domainEventSchema,
+  resourceViewSchema,
+  servingPlanSchema,
+  topics,
+} from './index.ts';
+
+const view = {
+  resource_type: 'episodes',
+  id: 'ep_1',
+  workspace_id: 'ws_1',
+  version: 2,
+  lifecycle_state: 'published',
+  attributes: { title: 'One', season: 1 },
+  links: { podcast: 'pod_1' },
+  digest: '0'.repeat(64),
+  created_at: '2026-11-21T12:00:00.000Z',
+  updated_at: '2026-11-21T12:00:01.000Z',
+  updated_by: { operation_id: 'op_1' },
+};
+const event = {
+  id: 'evt_1',
+  type: 'episode.published',
+  workspace_id: 'ws_1',
+  subject: { type: 'episodes', id: 'ep_1', version: 2 },
+  operation_id: 'op_1',
+  occurred_at: '2026-11-21T12:00:01.000Z',
+  after: view,
+};
+const ad = {
+  serving_id: 'srv_1',
+  campaign_id: 'cmp_1',
+  line_item_id: 'li_1',
+  creative_id: 'crv_1',
+  break_key: 'pre',
+  slot: 0,
+};
+const bytes = {
+  kind: 'byte_range_served',
+  fact_id: 'req_1.0',
+  request_id: 'req_1',
+  started_at: '2026-11-21T12:00:00.000Z',
+  at: '2026-11-21T12:00:02.000Z',
+  workspace_id: 'ws_1',
+  podcast_id: 'pod_1',
+  episode_id: 'ep_1',
+  arrangement_id: 'arr_1',
+  method: 'GET',
+  status: 206,
+  requested: [[0, 1000]],
+  written: [
+    [0, 400],
+    [600, 1000],
+  ],
+  total_bytes: 1000,
+  parts: [
+    { kind: 'ad', from: 0, to: 400, duration_ms: 25, ad },
+    { kind: 'content', from: 400, to: 1000, duration_ms: 38 },
+  ],
+  published_at: '2026-11-20T00:00:00.000Z',
+  listener_key: 'a'.repeat(64),
+  address_key: 'b'.repeat(64),
+  address_verdict: 'ok',
+  user_agent_digest: null,
+  prefetch: false,
+  country: 'SE',
+  region: 'unknown',
+  late: false,
+  lists_version: '2026-11-01',
+};
+const agent = {
+  kind: 'user_agent_seen',
+  fact_id: 'fct_1',
+  at: '2026-11-21T12:00:00.000Z',
+  user_agent_digest: 'c'.repeat(64),
+  user_agent: 'AppleCoreMedia/1.0',
+};
+const plan = {
+  format: 1,
+  workspace_id: 'ws_1',
+  effective_from: '2026-11-21T12:00:00.000Z',
+  inputs: [{ type: 'line_items', id: 'li_1', version: 3 }],
+  line_items: [
+    {
+      line_item_id: 'li_1',
+      campaign_id: 'cmp_1',
+      advertiser_id: 'adv_1',
+      type: 'guaranteed',
+      priority: 5,
+      window: { start: '2026-11-21T00:00:00.000Z', end: '2026-12-21T00:00:00.000Z' },
+      goal: { unit: 'impressions', quantity: 1000 },
+      break_positions: ['pre'],
+      targeting: { podcasts: [], episodes: [], countries: ['SE'] },
+      creatives: [
+        {
+          creative_id: 'crv_1',
+          weight: 1,
+          media: [
+            { stream_format: 'mp3/128000/48000/2', segment_digest: 'd'.repeat(64), size_bytes: 384, duration_ms: 24 },
+          ],
+        },
+      ],
+    },
+  ],
+};
+
+const samples = [
+  ['resource view', resourceViewSchema, view],
+  ['domain event', domainEventSchema, event],
+  ['fact of bytes served', deliveryFactSchema, bytes],
+  ['fact of a user agent seen', deliveryFactSchema, agent],
+  ['serving plan', servingPlanSchema, plan],
+] as const;
+
+test.each(samples)('a %s is accepted and nothing of it is lost', (_, schema, sample) => {
+  expect(schema.parse(JSON.parse(JSON.stringify(sample)))).toEqual(sample);
+});
+
+test.each(samples)('a %s that lacks any one of its fields is refused', (_, schema, sample) => {
+  const accepted = Object.keys(sample).filter((field) => {
+    const lacking = Object.fromEntries(Object.entries(sample).filter(([key]) => key !== field));
+    return schema.safeParse(lacking).success;
+  });
+  expect(accepted).toEqual([]);
+});
+
+test.each([
+  ['a version that never was', domainEventSchema, { ...event, subject: { ...event.subject, version: 0 } }],
+  ['an event without the whole revision', domainEventSchema, { ...event, after: { id: 'ep_1' } }],
+  ['a fact of an unknown kind', deliveryFactSchema, { ...agent, kind: 'address_seen' }],
+  ['a negative byte', deliveryFactSchema, { ...bytes, written: [[-1, 5]] }],
+  ['an interval without an end', deliveryFactSchema, { ...bytes, requested: [[0]] }],
+  ['an unknown address verdict', deliveryFactSchema, { ...bytes, address_verdict: 'home' }],
+  ['an ad part that does not say which ad', deliveryFactSchema, { ...bytes, parts: [{ ...bytes.parts[0], ad: {} }] }],
+  ['a plan of another format', servingPlanSchema, { ...plan, format: 2 }],
+  ['a plan that carries more than decisions read', servingPlanSchema, { ...plan, budget: 1 }],
+  [
+    'a line item that carries its rate',
+    servingPlanSchema,
+    { ...plan, line_items: [{ ...plan.line_items[0], rate: { model: 'cpm' } }] },
+  ],
+] as const)('%s is refused', (_, schema, value) => {
+  expect(schema.safeParse(value).success).toBe(false);
+});
+
+test('a fact keeps no address and no user agent in clear, even when a producer adds one', () => {
+  const parsed = deliveryFactSchema.parse({ ...bytes, address: '192.0.2.1', user_agent: 'Firefox' });
+  expect(JSON.stringify(parsed)).not.toMatch(/192\.0\.2\.1|Firefox/);
+});
+
+test('the verdicts and topics are words of the wire and stay', () => {
+  expect(addressVerdicts).toEqual(['ok', 'dc_ip', 'vpn_ip', 'tor_ip', 'deny_ip']);
+  expect(topics).toEqual({
+    product: 'product.events',
+    identity: 'identity.events',
+    deliveryFacts: 'delivery.facts',
+  });
+});

@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { parseOrProblem } from './parse.ts';
+import { Problem } from './problem.ts';
+
+const schema = z.strictObject({
+  title: z.string().trim().min(1),
+  seasons: z.array(z.strictObject({ number: z.int() })),
+  'a/b~c': z.string().optional(),
+});
+
+function problemOf(value: unknown, root?: string): Problem {
+  try {
+    parseOrProblem(schema, value, root);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error('the value was accepted');
+}
+
+const pathsOf = (value: unknown, root?: string) => problemOf(value, root).context.errors?.map(({ path }) => path);
+
+test('a right value comes back parsed', () => {
+  expect(parseOrProblem(schema, { title: ' One ', seasons: [] })).toEqual({ title: 'One', seasons: [] });
+});
+
+test('every wrong field is named at once by its JSON Pointer, unknown fields too', () => {
+  const value = { title: '', seasons: [{ number: 1 }, { number: 'two', extra: 1 }], colour: 'red', size: 2 };
+  const problem = problemOf(value);
+  expect(problem.code).toBe('validation_failed');
+  expect(problem.context.errors?.map(({ path, code }) => `${path} ${code}`).sort()).toEqual([
+    '/colour unknown_field',
+    '/seasons/1/extra unknown_field',
+    '/seasons/1/number invalid_type',
+    '/size unknown_field',
+    '/title too_small',
+  ]);
+});
+
+test('the sentence for people holds every path, so that a client without "errors" loses nothing', () => {
+  const { message } = problemOf({ title: '', seasons: 1 });
+  expect(message).toContain('/title: ');
+  expect(message).toContain('/seasons: ');
+});
+
+test('paths begin at the given root', () => {
+  expect(pathsOf({ title: "", seasons: [], colour: 1 }, "/changes")?.sort()).toEqual([
+    '/changes/colour',
+    '/changes/title',
+  ]);
+});
+
+test('a value that is no object at all is wrong at the root', () => {
+  expect(pathsOf(null)).toEqual(['']);
+  expect(problemOf(null).message).toMatch(/^\/: /);
+});
+
+test('"~" and "/" inside a name are escaped (RFC 6901 §3)', () => {
+  expect(pathsOf({ title: 'One', seasons: [], 'a/b~c': 1 })).toEqual(['/a~1b~0c']);
+});
+
+test('"~" and "/" inside the name of an unknown field are escaped as well', () => {
+  expect(pathsOf({ title: 'One', seasons: [], 'x/y~z': 1 })).toEqual(['/x~1y~0z']);
+});

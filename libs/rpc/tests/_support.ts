@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { developmentCa } from '@longwave/fleet';
+import { ProbeServiceService, type ProbeRequest, type ProbeResponse } from '../src/generated/longwave/probe/v1/probe.ts';
+import { openChannel, readTls, rpcService, serveRpc, type RpcContext, type Tls } from '../src/index.ts';
+
+export type ProbeHandler = (request: ProbeRequest, context: RpcContext) => Promise<ProbeResponse>;
+export type ProbeClient = ReturnType<typeof connect>['probe'];
+
+const folder = mkdtempSync(path.join(tmpdir(), 'longwave-rpc-'));
+const files = developmentCa(folder, ['encoder', 'management', 'analytics-sink'], new Date());
+
+/** Identities of one private CA. */
+export const identities = {
+  encoder: readTls(files.encoder),
+  management: readTls(files.management),
+  analyticsSink: readTls(files['analytics-sink']),
+};
+
+/** The name `management`, certified by a CA nobody trusts. */
+export function foreignIdentity(): Tls {
+  const foreign = developmentCa(path.join(folder, 'foreign'), ['management'], new Date()).management;
+  return { ...readTls(foreign), ca: identities.management.ca };
+}
+
+export const removeIdentities = () => rmSync(folder, { recursive: true, force: true });
+
+/** What a probe answers in these tests: the sentence given. */
+export const say = (detail: string): ProbeResponse => ({
+  outcome: { $case: 'unreadable', unreadable: { code: 'media_empty', detail } },
+});
+
+/** An encoder whose only method is `probe`, which management may call. `failures` collects what the operator is told. */
+export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0') {
+  const failures: unknown[] = [];
+  const server = await serveRpc({
+    listen,
+    tls: identities.encoder,
+    services: [rpcService(ProbeServiceService, { probe: ['management'] }, { probe })],
+    onError: (error) => failures.push(error),
+  });
+  return { ...server, failures };
+}
+
+/** A caller of the encoder on `port`. */
+export function connect(port: number, tls: Tls = identities.management) {
+  const channel = openChannel(`127.0.0.1:${port}`, 'encoder', tls);
+  return { probe: channel.client(ProbeServiceService).probe, close: () => channel.close() };
+}
