@@ -54,7 +54,14 @@ export function installPackages(root) {
   if (isNewer) return writeFileSync(stamp, wanted);
   const startedMs = performance.now();
   say('Installing npm packages (about a minute, once) …');
-  const result = runNpm(root, ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']);
+  const result = runNpm(root, [
+    'ci',
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]);
   if (result.error?.code === 'ENOENT')
     throw new Unprepared('npm was not found. Install Node.js with npm and try again.');
   if (result.status !== 0) throw new Unprepared('The npm packages could not be installed; npm says why above.');

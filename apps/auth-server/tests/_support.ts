@@ -22,7 +22,7 @@ async function writeKey(file: string): Promise<JWK> {
 }
 
 /** auth-server on a real PostgreSQL and Redis, with a gateway and an operator that call it. */
-export async function startAuthServer() {
+export async function startAuthServer(options: { readonly databaseUrl?: string } = {}) {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'auth-server-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,7 +43,7 @@ export async function startAuthServer() {
         TLS_CA: own.ca,
         TLS_CERT: own.cert,
         TLS_KEY: own.key,
-        DATABASE_URL: database.url,
+        DATABASE_URL: options.databaseUrl ?? database.url,
         REDIS_URL: redis.url,
         PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),
         RECEIPT_SIGNING_KEY: path.join(folder, 'receipt.json'),

@@ -85,6 +85,16 @@ describe('verifying', () => {
     });
   });
 
+  test('an API key with scope read is read-only, in what the gateway reads and in the statement', async () => {
+    const { text } = await issue(await openAccount('scale'), 'api_key', 'read');
+    const { readOnly, statement } = await principalOf(text);
+    expect(readOnly).toBe(true);
+    expect(await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now)).toMatchObject({
+      credential_kind: 'api_key',
+      read_only: true,
+    });
+  });
+
   test.each(['', 'nonsense', 'lw_key_', `svc_mcp_${'a'.repeat(43)}`, secretText('lw_key_')])(
     'the unknown text "%s" is an unknown user',
     async (text) => expect(await refusalOf(text)).toBe('REFUSAL_UNKNOWN_USER'),

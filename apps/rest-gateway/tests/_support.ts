@@ -41,6 +41,8 @@ export interface GoldenCase {
     /** By command type, in the order they are sent. */
     readonly commands?: Readonly<Record<string, readonly GivenAnswer[]>>;
     readonly sign?: { readonly problem: ProblemCode };
+    /** Credentials are verified when this resolves. */
+    readonly verifyAfter?: Promise<void>;
     /** From now on no credential is known. */
     readonly refused?: boolean;
     /** Fixture name → lifecycle state it has meanwhile. */
@@ -120,6 +122,8 @@ export interface Scene {
   counted: CountDownloadsRequest[];
   verified: number;
   signed: number;
+  /** Until when each call to management may take. */
+  deadlines: Date[];
 }
 
 export const now = new Date('2026-11-21T12:00:30.000Z');
@@ -153,7 +157,8 @@ async function startStandIns(scene: Scene, tls: (name: 'management' | 'auth-serv
         CommandServiceService,
         { execute: gateway },
         {
-          execute: async (request) => {
+          execute: async (request, { deadline }) => {
+            scene.deadlines.push(deadline);
             const count = scene.commands.filter(({ commandType }) => commandType === request.commandType).length;
             scene.commands.push(request);
             const answer = scene.given.commands?.[request.commandType]?.[count];
@@ -166,7 +171,7 @@ async function startStandIns(scene: Scene, tls: (name: 'management' | 'auth-serv
                 field ? { errors: [{ path: `/changes/${field}`, code: 'given', detail: detail ?? '' }] } : {},
               );
             }
-            const resourceJson = JSON.stringify(fixtures[answer.resource]);
+            const resourceJson = JSON.stringify(current(answer.resource));
             return { operationJson: '{}', resourceJson, status: 200, replayed: answer.replayed ?? false };
           },
         },
@@ -175,7 +180,8 @@ async function startStandIns(scene: Scene, tls: (name: 'management' | 'auth-serv
         ResourceServiceService,
         { getResource: gateway, listResources: gateway, listVersions: [] },
         {
-          getResource: async ({ workspaceId, resourceType, resourceId }) => {
+          getResource: async ({ workspaceId, resourceType, resourceId }, { deadline }) => {
+            scene.deadlines.push(deadline);
             const found = visible(workspaceId, resourceType).find(({ id }) => id === resourceId);
             if (!found) throw new Problem('not_found', `There is no such thing as ${resourceId}.`);
             return { resourceJson: JSON.stringify(found) };
@@ -228,6 +234,7 @@ async function startStandIns(scene: Scene, tls: (name: 'management' | 'auth-serv
         {
           verify: async ({ credential }): Promise<VerifyResponse> => {
             scene.verified += 1;
+            await scene.given.verifyAfter;
             const principal = scene.given.refused ? undefined : principals[credential];
             return principal
               ? { outcome: { $case: 'principal', value: principal } }
@@ -280,7 +287,7 @@ export async function startGateway(
   const redis = new Redis(redisServer.url);
   stack.defer(() => redis.disconnect());
 
-  const scene: Scene = { given: {}, commands: [], counted: [], verified: 0, signed: 0 };
+  const scene: Scene = { given: {}, commands: [], counted: [], verified: 0, signed: 0, deadlines: [] };
   const servers = await startStandIns(scene, (name) => readTls(identities[name]));
   for (const server of Object.values(servers)) stack.defer(() => server.close(100));
   const unused = `127.0.0.1:${(await freePorts(1))[0]!}`;
@@ -317,13 +324,15 @@ export async function startGateway(
     scene,
     clock,
     logLines,
+    /** Ends one of the services behind the gateway. */
+    stop: (name: keyof typeof servers) => servers[name].close(0),
     /** Forgets counters and what was asked. */
     reset: async (given: Scene['given'] = {}) => {
       await redis.flushdb();
-      Object.assign(scene, { given, commands: [], counted: [], verified: 0, signed: 0 });
+      Object.assign(scene, { given, commands: [], counted: [], verified: 0, signed: 0, deadlines: [] });
     },
-    get: (at: string, credential = 'owner', headers: Record<string, string> = {}) =>
-      fetch(`${url}/api/v1${at}`, { headers: { Token: credential, ...headers } }),
+    get: (at: string, credential = 'owner', headers: Record<string, string> = {}, signal: AbortSignal | null = null) =>
+      fetch(`${url}/api/v1${at}`, { headers: { Token: credential, ...headers }, signal }),
     post: (at: string, body: unknown, credential = 'owner', headers: Record<string, string> = {}) =>
       fetch(`${url}/api/v1${at}`, {
         method: 'POST',

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openApiDocument } from '../src/docs/openapi-document.ts';
 import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
@@ -78,6 +79,40 @@ describe('bodies', () => {
     const response = await gateway.post('/podcasts', { title: 'T', language: 'en', constructor: 1 });
     expect(await response.json()).toEqual({ code: 422, message: 'There is no field "constructor".' });
   });
+
+  test('a name of Object.prototype in the query or below `__proto__` is an unknown field too', async () => {
+    for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+      const read = await gateway.get(`/podcasts?${name}=1`);
+      expect([name, await read.json()]).toEqual([name, { code: 422, message: `There is no field "${name}".` }]);
+      const form = await fetch(`${gateway.url}/api/v1/podcasts`, {
+        method: 'POST',
+        headers: { Token: 'owner' },
+        body: new URLSearchParams({ title: 'T', language: 'en', [name]: '1' }),
+      });
+      expect([name, await form.json()]).toEqual([name, { code: 422, message: `There is no field "${name}".` }]);
+    }
+    const nested = await send('{"title":"T","language":"en","__proto__":{"explicit":true}}');
+    expect([nested.status, gateway.scene.commands]).toEqual([422, []]);
+  });
+
+  /** A POST whose body is sent in chunks, without a content type. */
+  const chunked = (path: string, text: string) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { Token: 'owner', 'transfer-encoding': 'chunked' };
+      request(`${gateway.url}/api/v1${path}`, { method: 'POST', headers }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode!));
+      })
+        .once('error', reject)
+        .end(text);
+    });
+
+  test('an empty body in chunks is no body, and needs no content type', async () => {
+    await gateway.reset({ commands: { 'podcast.publish': [{ resource: 'podcast_published' }] } });
+    const path = `/podcasts/${fixtures['podcast_published']!.id}/publish`;
+    expect(await chunked(path, '')).toBe(200);
+    expect(await chunked(path, '{}')).toBe(415);
+    expect(await chunked(path, ' '.repeat(3_000_000))).toBe(415);
+  });
 });
 
 describe('uploads', () => {
@@ -93,6 +128,21 @@ describe('uploads', () => {
     const later = (await (await grant()).json()) as Record<string, string>;
     expect(later['file_url']).toBe(first['file_url']);
     expect(later['upload_url']).not.toBe(first['upload_url']);
+  });
+
+  test('ten grants at once under one key answer one and the same URL', async () => {
+    const replayed = Array(9).fill({ resource: 'upload', replayed: true });
+    await gateway.reset({ commands: { 'upload.grant': [{ resource: 'upload' }, ...replayed] } });
+    const answers = await Promise.all(Array.from({ length: 10 }, async () => (await grant()).text()));
+    expect(new Set(answers).size).toBe(1);
+  });
+
+  test('a file that is no longer awaited has no URL, even while the old one is remembered', async () => {
+    const commands = { 'upload.grant': [{ resource: 'upload' }, { resource: 'upload', replayed: true }] };
+    await gateway.reset({ commands });
+    expect((await grant()).status).toBe(201);
+    gateway.scene.given = { commands, states: { upload: 'received' }, sign: { problem: 'validation_failed' } };
+    expect((await grant()).status).toBe(422);
   });
 });
 
@@ -113,6 +163,23 @@ describe('what management sees', () => {
     expect(guarded).toMatchObject({ ifMatch: '"7.0123456789abcdef"', subjectVersion: 7 });
   });
 
+  test('every call of one request has the same end: 15 s, of a start 25 s', async () => {
+    const started = fixtures['production_initial']!.id;
+    for (const [path, seconds] of [
+      [`/podcasts/${fixtures['podcast_published']!.id}/publish`, 15],
+      [`/productions/${started}/start`, 25],
+    ] as const) {
+      const resource = path.startsWith('/podcasts') ? 'podcast_published' : 'production_encoding';
+      await gateway.reset({ commands: { 'podcast.publish': [{ resource }], 'production.start': [{ resource }] } });
+      const sentAt = Date.now();
+      await gateway.post(path, {});
+      const ends = gateway.scene.deadlines.map((deadline) => deadline.getTime());
+      expect(ends).toHaveLength(2);
+      expect(Math.min(...ends) - sentAt).toBeGreaterThanOrEqual(seconds * 1000 - 100);
+      expect(Math.max(...ends) - Date.now()).toBeLessThanOrEqual(seconds * 1000 + 100);
+    }
+  });
+
   test('HEAD answers as GET without a body', async () => {
     const response = await fetch(`${gateway.url}/api/v1/podcasts`, {
       method: 'HEAD',
@@ -127,6 +194,20 @@ describe('the documents', () => {
     const response = await fetch(`${gateway.url}/api/v1/docs`);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+  });
+
+  test('the refusals of a production that was created document its address', () => {
+    const { productionCreate } = Object.fromEntries(
+      Object.values(openApiDocument().paths).flatMap((item) =>
+        Object.values(item as Record<string, { operationId: string; responses: object }>).map((operation) => [
+          operation.operationId,
+          operation,
+        ]),
+      ),
+    );
+    for (const status of [402, 409, 422, 500, 503])
+      expect(productionCreate!.responses).toHaveProperty(`${status}.headers.Location.description`);
+    expect(productionCreate!.responses).not.toHaveProperty('401.headers');
   });
 
   test('the page lists every operation and loads nothing from elsewhere', async () => {

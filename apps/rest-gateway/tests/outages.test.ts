@@ -22,8 +22,24 @@ test('without management reads and writes get 503 and the account is still read'
 test('without analytics-sink analytics get 503', async () => {
   await using gateway = await startGateway({ down: ['analyticsSink'] });
   const response = await gateway.get(`/podcasts/${fixtures['podcast_published']!.id}/analytics?days_offset=1`);
-  expect([response.status, await response.json()]).toEqual([503, away]);
+  expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([503, '1', away]);
 }, 60_000);
+
+test.each([
+  ['authServer', '/account'],
+  ['management', '/podcasts'],
+  ['analyticsSink', `/podcasts/${fixtures['podcast_published']!.id}/analytics?days_offset=1`],
+] as const)(
+  'a running gateway that loses %s answers 503 with a wait and the words for it',
+  async (name, path) => {
+    await using gateway = await startGateway();
+    expect((await gateway.get(path)).status).toBe(200);
+    await gateway.stop(name);
+    const response = await gateway.get(path);
+    expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([503, '1', away]);
+  },
+  60_000,
+);
 
 test('without Redis requests pass uncounted, uploads are granted, and the log counts them', async () => {
   await using gateway = await startGateway({ down: ['redis'] });

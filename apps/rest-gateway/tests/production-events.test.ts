@@ -39,7 +39,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a client sees the state, the last tick, every rising tick and the end, and then the stream closes', async () => {
+test('a client sees the state, the last tick, every change of progress and the end, and then the stream closes', async () => {
   await gateway.reset();
   await gateway.redis.set(`progress:${id}`, tick(0.25));
   const response = await gateway.get(`/productions/${id}/events`);
@@ -49,12 +49,23 @@ test('a client sees the state, the last tick, every rising tick and the end, and
   expect(await next()).toEqual({ event: 'state', data: { production_id: id, state: 'encoding' } });
   expect(await next()).toEqual({ event: 'progress', data: { production_id: id, progress: 0.25, stage: 'encoding' } });
   await until(async () => (await listeners()) === 1);
-  for (const message of ['no json', tick(0.2), tick(0.5)]) await gateway.redis.publish(`progress:${id}`, message);
+  for (const message of ['no json', tick(0.25), tick(0.5)]) await gateway.redis.publish(`progress:${id}`, message);
   expect(await next()).toEqual({ event: 'progress', data: { production_id: id, progress: 0.5, stage: 'encoding' } });
   gateway.scene.given = { states: { production_encoding: 'encoded' } };
   expect(await next()).toEqual({ event: 'state', data: { production_id: id, state: 'encoded' } });
   expect(await next()).toBeUndefined();
   await until(async () => (await listeners()) === 0);
+});
+
+test('a second try is shown from its own start: progress falls when the encoder begins again', async () => {
+  await gateway.reset();
+  const events = eventsOf(await gateway.get(`/productions/${id}/events`));
+  await events.next();
+  await until(async () => (await listeners()) === 1);
+  for (const progress of [0.8, 0, 0.05]) await gateway.redis.publish(`progress:${id}`, tick(progress));
+  for (const progress of [0.8, 0, 0.05])
+    expect((await events.next()).value).toMatchObject({ event: 'progress', data: { progress } });
+  await events.return(undefined);
 });
 
 test('a finished production tells its state and ends at once; a failed one says why', async () => {
@@ -87,6 +98,64 @@ test('a client that leaves is forgotten', async () => {
   await eventsOf(response).next();
   leaving.abort();
   await until(async () => (await listeners()) === 0);
+});
+
+test('a client that leaves before it is admitted is never followed', async () => {
+  const admission = Promise.withResolvers<void>();
+  await gateway.reset({ verifyAfter: admission.promise });
+  const served = () => gateway.logLines.filter((line) => line.includes('"request.served"')).length;
+  const before = served();
+  const leaving = new AbortController();
+  const request = gateway.get(`/productions/${id}/events`, 'owner', {}, leaving.signal);
+  await until(async () => gateway.scene.verified === 1);
+  leaving.abort();
+  await expect(request).rejects.toThrow();
+  await until(async () => served() === before + 1);
+  admission.resolve();
+  await until(async () => gateway.scene.deadlines.length === 1);
+
+  const staying = eventsOf(await gateway.get(`/productions/${id}/events`));
+  await staying.next();
+  await staying.return(undefined);
+  await until(async () => (await listeners()) === 0);
+});
+
+test('a stream ends by itself after a quarter of an hour, and may be opened again', async () => {
+  await gateway.reset({ states: { production_encoding: 'initial' } });
+  const open = async () => eventsOf(await gateway.get(`/productions/${id}/events`));
+  const events = await open();
+  expect((await events.next()).value).toMatchObject({ data: { state: 'initial' } });
+  gateway.clock.now = new Date(gateway.clock.now.getTime() + 15 * 60_000);
+  expect((await events.next()).done).toBe(true);
+  const again = await open();
+  expect((await again.next()).value).toMatchObject({ data: { state: 'initial' } });
+  await again.return(undefined);
+});
+
+test('a credential has at most twenty streams open; what it closes it may open again', async () => {
+  await gateway.reset();
+  const open = (credential = 'owner') => gateway.get(`/productions/${id}/events`, credential);
+  await until(async () => (await listeners()) === 0);
+  const streams = [];
+  for (let i = 0; i < 20; i++) {
+    const stream = eventsOf(await open());
+    await stream.next();
+    streams.push(stream);
+  }
+  const refused = await open();
+  expect([refused.status, await refused.text()]).toEqual([429, 'Throttled']);
+  expect(Object.fromEntries(refused.headers)).toMatchObject({ 'ratelimit-remaining': '0', 'retry-after': '60' });
+  const other = await open('viewer');
+  expect(other.status).toBe(200);
+  await other.body!.cancel();
+  await streams.pop()!.return(undefined);
+  await until(async () => {
+    const stream = await open();
+    if (stream.status === 200) streams.push(eventsOf(stream));
+    else await stream.text();
+    return stream.status === 200;
+  });
+  for (const stream of streams) await stream.return(undefined);
 });
 
 test('a credential that is revoked meanwhile loses the stream within half a minute', async () => {

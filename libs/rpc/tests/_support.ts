@@ -6,7 +6,6 @@ import { ProbeServiceService, type ProbeRequest, type ProbeResponse } from '../s
 import { openChannel, readTls, rpcService, serveRpc, type RpcContext, type Tls } from '../src/index.ts';
 
 export type ProbeHandler = (request: ProbeRequest, context: RpcContext) => Promise<ProbeResponse>;
-export type ProbeClient = ReturnType<typeof connect>['probe'];
 
 const folder = mkdtempSync(path.join(tmpdir(), 'longwave-rpc-'));
 const files = developmentCa(folder, ['encoder', 'management', 'analytics-sink'], new Date());
@@ -28,7 +27,7 @@ export const removeIdentities = () => rmSync(folder, { recursive: true, force: t
 
 /** What a probe answers in these tests: the sentence given. */
 export const say = (detail: string): ProbeResponse => ({
-  outcome: { $case: 'unreadable', unreadable: { code: 'media_empty', detail } },
+  outcome: { $case: 'unreadable', value: { code: 'media_empty', detail } },
 });
 
 /** An encoder whose only method is `probe`, which management may call. `failures` collects what the operator is told. */

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { freePorts } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { createPool } from '@longwave/postgres';
+import { secretText, startAuthServer } from './_support.ts';
+
+const away = { code: 'temporarily_unavailable', context: { retryAfterSeconds: 1 } };
+
+test('without PostgreSQL verifying and commands are temporarily unavailable, which is no refusal', async () => {
+  const databaseUrl = `postgresql://nobody@127.0.0.1:${(await freePorts(1))[0]!}/none`;
+  await using server = await startAuthServer({ databaseUrl });
+  await expect(server.verify(secretText('lw_key_'))).rejects.toMatchObject(away);
+  const changes = { name: 'Studio', plan: 'grow' };
+  await expect(server.send(newId('ws'), 'account.create', changes)).rejects.toMatchObject(away);
+}, 60_000);
+
+test('a running auth-server that loses PostgreSQL is temporarily unavailable until it is back', async () => {
+  await using server = await startAuthServer();
+  const verify = () => server.verify(secretText('lw_key_'));
+  const admin = createPool(server.database.adminUrl, 'identity', { name: 'test', max: 1 });
+  const database = new URL(server.database.url).pathname.slice(1);
+  try {
+    expect(await verify()).toMatchObject({ $case: 'refusal' });
+    await admin.query(`alter database ${database} connection limit 0`);
+    await admin.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+                       where datname = current_database() and pid <> pg_backend_pid()`);
+    for (let i = 0; i < 3; i++) await expect(verify()).rejects.toMatchObject(away);
+    await admin.query(`alter database ${database} connection limit -1`);
+    expect(await verify()).toMatchObject({ $case: 'refusal' });
+  } finally {
+    await admin.end();
+  }
+}, 60_000);

@@ -1,0 +1,180 @@
+import { describe, expect, test } from '@jest/globals';
+import { productCatalog } from '@longwave/command-catalog';
+import type { Principal } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
+import fc from 'fast-check';
+import { checkPermission, checkVersion, jcsDigest, parseRequest } from './check-request.ts';
+import type { CommandRequest } from './command-request.ts';
+
+const { commands } = productCatalog;
+const publish = commands['serving_plan.publish'];
+const revise = commands['podcast.revise'];
+
+function problemOf(work: () => unknown): Problem {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+const request: CommandRequest = {
+  workspaceId: 'ws_1',
+  commandType: revise.type,
+  idempotencyKey: 'revise-1',
+  subject: { type: 'podcasts', id: 'pod_1', version: 2 },
+  changes: { title: 'One', explicit: true },
+  reason: 'a typing mistake',
+};
+const digestOf = (change: Partial<CommandRequest>) => parseRequest(revise, { ...request, ...change }).payloadDigest;
+const errorsOf = (change: Partial<CommandRequest>) =>
+  problemOf(() => parseRequest(revise, { ...request, ...change })).context.errors?.map(({ path, code }) => `${path} ${code}`);
+
+describe('the payload digest', () => {
+  test('does not depend on the order of keys, at any depth', () => {
+    expect(digestOf({ changes: { explicit: true, title: 'One' } })).toBe(digestOf({}));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), (value) => {
+        const turned = Object.fromEntries(Object.entries(value).reverse());
+        expect(jcsDigest({ value: turned })).toBe(jcsDigest({ value }));
+      }),
+    );
+  });
+
+  test.each([
+    ['another subject', { subject: { type: 'podcasts', id: 'pod_2', version: 2 } }],
+    ['another version of the subject', { subject: { type: 'podcasts', id: 'pod_1', version: 3 } }],
+    ['no version of the subject', { subject: { type: 'podcasts', id: 'pod_1' } }],
+    ['another value', { changes: { title: 'Two', explicit: true } }],
+    ['one field less', { changes: { title: 'One' } }],
+    ['another reason', { reason: 'a change of mind' }],
+    ['no reason', { reason: undefined }],
+  ])('differs for %s', (_, change) => {
+    expect(digestOf(change)).not.toBe(digestOf({}));
+  });
+
+  test('is that of RFC 8785: SHA-256 over sorted keys without blanks', () => {
+    expect(jcsDigest({ b: [1, 'ö'], a: null })).toBe(
+      '9d5c47518a06445535131f6b8f0d1aa2e7be65b35b529de0c930c792d6c08deb',
+    );
+  });
+
+  test('is the same for no changes and for empty changes', () => {
+    expect(digestOf({ changes: undefined })).toBe(digestOf({ changes: {} }));
+  });
+});
+
+describe('what is wrong with a request', () => {
+  test('is said all at once, each with its pointer', () => {
+    const change = {
+      subject: { type: 'episodes', id: null },
+      changes: { title: '', colour: 'red', description: 'bell \u0007' },
+      reason: 5,
+      ifMatch: 'yesterday',
+    };
+    expect(errorsOf(change)?.sort()).toEqual([
+      '/changes/colour unknown_field',
+      '/changes/description illegal_text',
+      '/changes/title too_small',
+      '/headers/if-match malformed',
+      '/reason invalid_union',
+      '/subject/id required',
+      '/subject/type wrong_subject',
+    ]);
+  });
+
+  test.each([['', 'idempotency_key_required']] as const)('begins with the idempotency key: %j is %s', (idempotencyKey, code) => {
+    expect(problemOf(() => parseRequest(revise, { ...request, idempotencyKey, changes: 1 })).code).toBe(code);
+  });
+
+  test.each(['-starts-wrong', 'with blank', 'x'.repeat(129), 'ö', 'line\n'])('the key %j is malformed', (idempotencyKey) => {
+    expect(problemOf(() => parseRequest(revise, { ...request, idempotencyKey })).code).toBe('idempotency_key_invalid');
+  });
+
+  test('is a field error, not a crash, for changes nested ever so deep', () => {
+    const depth = 20_000;
+    const changes: unknown = JSON.parse(`{"title":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+    expect(errorsOf({ changes })).toContain('/changes/title invalid_type');
+  });
+
+  test('is said in well-formed Unicode, even of a name that is not', () => {
+    const { message, context } = problemOf(() => parseRequest(revise, { ...request, changes: { '\ud83c': 1 } }));
+    expect(JSON.stringify([message, context.errors])).not.toMatch(/\\ud83c/);
+  });
+});
+
+test('an ETag is understood with and without quotes, strong and weak', () => {
+  for (const ifMatch of ['"3.0123456789abcdef"', '3.0123456789abcdef', 'W/"3.0123456789abcdef"'])
+    expect(parseRequest(revise, { ...request, ifMatch }).ifMatch).toEqual({
+      version: 3,
+      digestPrefix: '0123456789abcdef',
+    });
+});
+
+describe('the version guard', () => {
+  const current = { type: 'serving_plans', id: 'spl_1', version: 3, digest: '0123456789abcdef'.repeat(4) };
+  const ifMatch = (version: number, digestPrefix = '0123456789abcdef') => ({ version, digestPrefix });
+
+  test.each([
+    ['the current ETag', { version: undefined, ifMatch: ifMatch(3) }],
+    ['the current version', { version: 3, ifMatch: undefined }],
+    ['both', { version: 3, ifMatch: ifMatch(3) }],
+  ])('lets %s pass', (_, stated) => {
+    expect(() => checkVersion(publish, stated, current)).not.toThrow();
+  });
+
+  test.each([
+    ['a stale ETag', { version: undefined, ifMatch: ifMatch(2) }, 'version_conflict', 412],
+    ['an ETag of another content', { version: 3, ifMatch: ifMatch(3, 'f'.repeat(16)) }, 'version_conflict', 412],
+    ['a stale version', { version: 2, ifMatch: undefined }, 'version_conflict', 409],
+    ['a version of the future', { version: 4, ifMatch: undefined }, 'version_conflict', 409],
+    ['two that disagree', { version: 2, ifMatch: ifMatch(3) }, 'version_guard_mismatch', 422],
+    ['nothing where it is required', { version: undefined, ifMatch: undefined }, 'version_guard_required', 428],
+  ])('answers %s with its problem', (_, stated, code, status) => {
+    const problem = problemOf(() => checkVersion(publish, stated, current));
+    expect([problem.code, problem.status]).toEqual([code, status]);
+    if (code === 'version_conflict') expect(problem.context.subject?.version).toBe(3);
+  });
+
+  test('is not asked for where it is optional', () => {
+    expect(() => checkVersion(revise, { version: undefined, ifMatch: undefined }, current)).not.toThrow();
+  });
+});
+
+describe('permission', () => {
+  const person = (change: Partial<Principal> = {}) => ({
+    kind: 'principal' as const,
+    principal: {
+      account_id: 'acc_1',
+      workspace_id: 'ws_1',
+      roles: ['owner' as const],
+      credential_id: 'crd_1',
+      credential_kind: 'api_key' as const,
+      read_only: false,
+      ...change,
+    },
+  });
+  const service = (name: string) => ({ kind: 'service' as const, name });
+  const complete = commands['production.complete'];
+
+  test.each([
+    ['a person with the role', revise, person()],
+    ['the machine that is named', complete, service('encoder')],
+    ['the operator, for what people may do', revise, service('operator')],
+  ])('is given to %s', (_, definition, actor) => {
+    expect(() => checkPermission(definition, actor)).not.toThrow();
+  });
+
+  test.each([
+    ['a person without the role', revise, person({ roles: ['viewer', 'analyst'] })],
+    ['a person without any role', revise, person({ roles: [] })],
+    ['a credential that may only read', revise, person({ read_only: true })],
+    ['a person, for a machine command', complete, person({ roles: ['owner', 'admin'] })],
+    ['another machine', complete, service('management')],
+    ['the operator, for a machine command', complete, service('operator')],
+  ])('is refused to %s', (_, definition, actor) => {
+    expect(problemOf(() => checkPermission(definition, actor)).code).toBe('permission_denied');
+  });
+});

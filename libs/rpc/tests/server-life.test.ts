@@ -1,0 +1,94 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
+import { service as healthService } from 'grpc-health-check';
+import { connect, identities, removeIdentities, say, serveProbe } from './_support.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+afterAll(removeIdentities);
+
+const request = { storageKey: 'uploads/upl_1/a.mp3' };
+
+test('the standard health service answers SERVING to any service of the house', async () => {
+  const server = await serveProbe(async () => say('probed'));
+  const { ca, key, cert } = identities.analyticsSink;
+  const client = new Client(`127.0.0.1:${server.port}`, credentials.createSsl(ca, key, cert), {
+    'grpc.ssl_target_name_override': 'encoder',
+  });
+  cleanups.push(() => server.close(0), () => client.close());
+  const { path, requestSerialize, responseDeserialize } = healthService['Check']!;
+  const check = (name: string) =>
+    new Promise<object>((resolve) =>
+      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { service: name }, (error, answer) =>
+        resolve((error as ServiceError | null) ?? (answer as object)),
+      ),
+    );
+  expect(await check('')).toMatchObject({ status: 'SERVING' });
+  expect(await check('no.such.Service')).toMatchObject({ code: 5 });
+});
+
+test('draining lets running calls finish and refuses new ones', async () => {
+  const started = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const server = await serveProbe(async () => {
+    started.resolve();
+    await finish.promise;
+    return say('finished');
+  });
+  const [caller, late] = [connect(server.port), connect(server.port)];
+  cleanups.push(caller.close, late.close);
+  const running = caller.probe(request, {});
+  await started.promise;
+  const closed = server.close();
+  await expect(late.probe(request, { deadlineMs: 5_000 })).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  finish.resolve();
+  expect(await running).toEqual(say('finished'));
+  await closed;
+});
+
+test('a call that outlives the drain time is cut, its handler told, and the server closes', async () => {
+  const started = Promise.withResolvers<AbortSignal>();
+  const server = await serveProbe(async (_, { signal }) => {
+    started.resolve(signal);
+    return new Promise(() => undefined);
+  });
+  const caller = connect(server.port);
+  cleanups.push(caller.close);
+  const running = caller.probe(request, {}).catch((error: unknown) => error);
+  const signal = await started.promise;
+  await server.close(50);
+  expect(await running).toMatchObject({ code: 'temporarily_unavailable' });
+  expect(signal.aborted).toBe(true);
+});
+
+test('a caller finds the server again after it restarted on the same port', async () => {
+  const first = await serveProbe(async () => say('first'));
+  const caller = connect(first.port);
+  cleanups.push(caller.close);
+  expect(await caller.probe(request, {})).toEqual(say('first'));
+  await first.close();
+  await expect(caller.probe(request, {})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+
+  const second = await serveProbe(async () => say('second'), `127.0.0.1:${first.port}`);
+  cleanups.push(() => second.close(0));
+  const until = Date.now() + 10_000;
+  const answered = async (): Promise<unknown> => {
+    try {
+      return await caller.probe(request, {});
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await wait(50);
+      return answered();
+    }
+  };
+  expect(await answered()).toEqual(say('second'));
+});
+
+test('a port that is taken is said at once', async () => {
+  const first = await serveProbe(async () => say('first'));
+  cleanups.push(() => first.close(0));
+  await expect(serveProbe(async () => say('second'), `127.0.0.1:${first.port}`)).rejects.toThrow(/address|EADDRINUSE/i);
+});

@@ -1,0 +1,30 @@
+import { connect } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { listenHttp } from './listen-http.ts';
+
+test('a request that is not received in time is cut off, while an answer may take as long as it needs', async () => {
+  const cut = Promise.withResolvers<void>();
+  const received = Promise.withResolvers<void>();
+  const listener = await listenHttp(
+    '127.0.0.1:0',
+    async (request, response) => {
+      request.once('error', () => undefined);
+      if (request.method === 'POST') return received.resolve();
+      response.write('first ');
+      await cut.promise;
+      response.end('last');
+    },
+    { requestTimeoutMs: 100 },
+  );
+  try {
+    const answer = fetch(`http://127.0.0.1:${listener.port}/`);
+    const slow = connect(listener.port, '127.0.0.1');
+    slow.write('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+    await received.promise;
+    await new Promise((resolve) => slow.once('close', resolve).resume());
+    cut.resolve();
+    expect(await (await answer).text()).toBe('first last');
+  } finally {
+    await listener.close(0);
+  }
+});
