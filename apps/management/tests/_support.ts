@@ -388,6 +388,10 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
     const { plan, lease } = await w.compiling();
     return on(plan, w.planCompiled, service('management'), lease);
   },
+  'serving_plan.fail': async (w) => {
+    const { plan, lease } = await w.compiling();
+    return on(plan, { problem: { code: 'compile_failed', detail: 'Not this time.' } }, service('management'), lease);
+  },
   'serving_plan.publish': async (w) => on(await w.readyPlan(), {}, w.actor),
   'serving_plan.supersede': async (w) =>
     on(await w.send('serving_plan.publish', await w.readyPlan(), {}), {}, service('management')),

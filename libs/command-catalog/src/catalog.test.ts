@@ -4,7 +4,13 @@ import { idPrefixes } from '@longwave/ids';
 import { roles } from '@longwave/principal';
 import { problems } from '@longwave/problems';
 import { z } from 'zod';
-import { identityCatalog, productCatalog, type Catalog, type CommandDefinition, type ResourceDefinition } from './index.ts';
+import {
+  identityCatalog,
+  productCatalog,
+  type Catalog,
+  type CommandDefinition,
+  type ResourceDefinition,
+} from './index.ts';
 
 /** The part of JSON Schema (2020-12) that zod derives and these tests read. */
 interface JsonSchema {
@@ -81,9 +87,12 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
     expect(derive(resource.attributes).required ?? []).toEqual(expect.arrayContaining([...resource.uniqueAttributes]));
   });
 
-  test.each(ofResource)('the attributes of %s are closed at every depth, and JSON Schema says so', (_type, resource) => {
-    expect(openObjectsIn(resource.attributes)).toEqual([]);
-  });
+  test.each(ofResource)(
+    'the attributes of %s are closed at every depth, and JSON Schema says so',
+    (_type, resource) => {
+      expect(openObjectsIn(resource.attributes)).toEqual([]);
+    },
+  );
 
   test.each(ofCommand)('%s and its event are called after its subject', (key, command) => {
     const { noun } = subjectOf(command);
@@ -97,11 +106,14 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
     expect(command.from).not.toEqual([]);
   });
 
-  test.each(ofCommand)('%s starts from nothing exactly when it makes its subject, which then has a state', (_type, command) => {
-    if (command.type.endsWith('.create')) expect(command.from).toBeNull();
-    if (command.from === null) expect(toStates(command)).not.toEqual([]);
-    else expect(command.type).not.toMatch(/\.create$/);
-  });
+  test.each(ofCommand)(
+    '%s starts from nothing exactly when it makes its subject, which then has a state',
+    (_type, command) => {
+      if (command.type.endsWith('.create')) expect(command.from).toBeNull();
+      if (command.from === null) expect(toStates(command)).not.toEqual([]);
+      else expect(command.type).not.toMatch(/\.create$/);
+    },
+  );
 
   test.each(ofCommand)('%s leaves a choice of states only to a rule', (_type, command) => {
     if (Array.isArray(command.to)) expect(command.ruled).toBe(true);
@@ -134,7 +146,8 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
       expect(Object.keys(attributes.properties ?? {})).toEqual(
         expect.arrayContaining(Object.keys(changes.properties ?? {})),
       );
-      if (command.from === null) expect(changes.required ?? []).toEqual(expect.arrayContaining([...(attributes.required ?? [])]));
+      if (command.from === null)
+        expect(changes.required ?? []).toEqual(expect.arrayContaining([...(attributes.required ?? [])]));
     },
   );
 

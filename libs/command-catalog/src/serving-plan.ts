@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
-import { instant, leaseReason, sha256 } from './fields.ts';
+import { foundProblem, instant, leaseReason, sha256 } from './fields.ts';
 
 const compiled = {
   storage_key: z.string(),
@@ -13,7 +13,11 @@ export const servingPlans = defineResource({
   type: 'serving_plans',
   noun: 'serving_plan',
   prefix: 'spl',
-  attributes: z.strictObject({ effective_from: instant, ...z.object(compiled).partial().shape }),
+  attributes: z.strictObject({
+    effective_from: instant,
+    ...z.object(compiled).partial().shape,
+    problem: foundProblem.optional(),
+  }),
   states: ['compiling', 'ready', 'published', 'superseded', 'rolled_back', 'failed'],
   terminalStates: ['superseded', 'rolled_back', 'failed'],
   links: {},
@@ -46,6 +50,20 @@ export const servingPlanCommands = {
     ruled: true,
     problems: ['lease_lost'],
     summary: 'The compiler reports the finished plan.',
+  }),
+  'serving_plan.fail': defineCommand({
+    type: 'serving_plan.fail',
+    subject: 'serving_plans',
+    from: ['compiling'],
+    to: 'failed',
+    changes: z.strictObject({ problem: foundProblem }),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'failed',
+    event: 'serving_plan.failed',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'The compiler gives up after several tries.',
   }),
   'serving_plan.publish': defineCommand({
     type: 'serving_plan.publish',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isLegalText, type CommandDefinition } from '@longwave/command-catalog';
-import { fieldErrors, Problem, type FieldError } from '@longwave/problems';
+import { fieldErrors, pointerSegment, Problem, type FieldError } from '@longwave/problems';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import type { Actor, CommandRequest } from './command-request.ts';
@@ -24,17 +24,24 @@ export function jcsDigest(value: unknown): string {
     .digest('hex');
 }
 
-/** One error for each text in a value that the store could not hold; keys count too. */
-function illegalTexts(value: unknown, path: string): FieldError[] {
+/** Deeper than any declared schema; bounds what an unparsed value may cost. */
+const depthMax = 32;
+
+/** One error for each text in a value that the store could not hold (keys count too), or one for a value nested too deep. */
+function illegalTexts(value: unknown, path: string, depth = 0): FieldError[] {
   if (typeof value === 'string')
     return isLegalText(value)
       ? []
       : [{ path, code: 'illegal_text', detail: 'The text holds control characters or is not well-formed Unicode.' }];
   if (typeof value !== 'object' || value === null) return [];
+  if (depth === depthMax) return [{ path, code: 'too_deep', detail: `At most ${depthMax} levels are allowed.` }];
   return Object.entries(value).flatMap(([key, inner]) =>
-    isLegalText(key) ? illegalTexts(inner, `${path}/${key}`) : illegalTexts(key, path),
+    isLegalText(key) ? illegalTexts(inner, `${path}/${pointerSegment(key)}`, depth + 1) : illegalTexts(key, path),
   );
 }
+
+const invalid = (errors: readonly FieldError[]) =>
+  new Problem('validation_failed', errors.map((e) => `${e.path}: ${e.detail}`).join(' '), { errors });
 
 /** Checks everything that needs no store, in the order of problems.md; all field errors at once. */
 export function parseRequest(definition: CommandDefinition, request: CommandRequest): ParsedRequest {
@@ -65,8 +72,7 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
   const guard = request.ifMatch ? ifMatchForm.exec(request.ifMatch) : null;
   if (request.ifMatch && !guard)
     errors.push({ path: '/headers/if-match', code: 'malformed', detail: 'Expected an ETag of this API.' });
-  if (errors.length > 0)
-    throw new Problem('validation_failed', errors.map((e) => `${e.path}: ${e.detail}`).join(' '), { errors });
+  if (errors.length > 0) throw invalid(errors);
   return {
     changes: changes.data as Record<string, unknown>,
     reason: reason.data,

@@ -21,7 +21,9 @@ export function sealCursor(key: Buffer, listing: string, position: CursorPositio
 export function openCursor(key: Buffer, listing: string, cursor: string, now: Date): CursorPosition {
   try {
     const bytes = Buffer.from(cursor, 'base64url');
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAAD(Buffer.from(listing));
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 }).setAAD(
+      Buffer.from(listing),
+    );
     decipher.setAuthTag(bytes.subarray(-16));
     const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8');
     const [createdAt, id, issuedAt] = JSON.parse(text) as [string, string, number];

@@ -30,7 +30,9 @@ test('anyone with the public key can verify a receipt and read exactly what was 
 
 test('a changed receipt, or one of another signer, does not verify', async () => {
   const [header, , signature] = (await sign(statement(1, chainStart))).split('.');
-  const changed = Buffer.from(JSON.stringify({ ...statement(1, chainStart), client_id: 'crd_2' })).toString('base64url');
+  const changed = Buffer.from(JSON.stringify({ ...statement(1, chainStart), client_id: 'crd_2' })).toString(
+    'base64url',
+  );
   await expect(compactVerify(`${header}.${changed}.${signature}`, publicKey)).rejects.toThrow();
   const stranger = await generateKeyPair('EdDSA', { extractable: true });
   const forged = await (await createReceiptSigner(await exportJWK(stranger.privateKey)))(statement(1, chainStart));

@@ -1,2 +1,2 @@
 export { createObjectStore, type ObjectStoreOptions } from './object-store.ts';
-export { type ByteRange, type ObjectInfo, type ObjectStore, type UploadedPart } from './port.ts';
+export { type ByteRange, type ListedObject, type ObjectInfo, type ObjectStore, type UploadedPart } from './port.ts';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { Problem } from '@longwave/problems';
 import { Client, S3Error } from 'minio';
 import { cutPieces } from './cut-pieces.ts';
-import type { ObjectInfo, ObjectStore } from './port.ts';
+import type { ListedObject, ObjectInfo, ObjectStore } from './port.ts';
 
 export interface ObjectStoreOptions {
   /** Where this process reaches the store, `http(s)://host[:port]`. */
@@ -142,18 +142,22 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       await client.removeObject(bucket, key);
     },
 
-    async *list(prefix): AsyncGenerator<ObjectInfo> {
+    async *list(prefix): AsyncGenerator<ListedObject> {
       let marker = '';
       for (let more = true; more;) {
         // The client's own paging and its second version of the call misread some keys.
         const page = await client.listObjectsQuery(bucket, prefix, marker, { Delimiter: '', MaxKeys: listPageSize });
-        const keys = page.objects.flatMap(({ name }) => (name ? [name] : []));
-        for (const key of keys) {
-          // A listing lacks the content type; a key removed meanwhile is left out.
-          const info = await store.find(key);
-          if (info) yield info;
+        marker = '';
+        for (const { name: key, size, etag, lastModified } of page.objects) {
+          if (!key) continue;
+          marker = key;
+          yield {
+            key,
+            sizeBytes: size ?? 0,
+            etag: (etag ?? '').replaceAll('"', ''),
+            modifiedAt: new Date(lastModified ?? 0),
+          };
         }
-        marker = keys.at(-1) ?? '';
         more = page.isTruncated === true && marker !== '';
       }
     },

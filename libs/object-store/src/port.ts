@@ -9,6 +9,9 @@ export interface ObjectInfo {
   readonly modifiedAt: Date;
 }
 
+/** What a listing says of an object; S3's LIST carries no content type. */
+export type ListedObject = Omit<ObjectInfo, 'contentType'>;
+
 /** Half-open byte interval [from, to). */
 export interface ByteRange {
   readonly from: number;
@@ -39,7 +42,7 @@ export interface ObjectStore {
   find(key: string): Promise<ObjectInfo | undefined>;
   remove(key: string): Promise<void>;
   /** Keys in ascending order. */
-  list(prefix: string): AsyncIterable<ObjectInfo>;
+  list(prefix: string): AsyncIterable<ListedObject>;
   presignPut(key: string, options: { readonly expiresInSeconds: number }): Promise<string>;
   presignGet(key: string, options: { readonly expiresInSeconds: number }): Promise<string>;
   createMultipartUpload(key: string, options: { readonly contentType: string }): Promise<string>;

@@ -357,7 +357,7 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
       const listed = await collect(store.list('list/'));
       expect(listed.map((info) => info.key)).toEqual(all);
       expect(
-        listed.every((info) => info.sizeBytes === Buffer.byteLength(info.key) && info.contentType === 'audio/mpeg'),
+        listed.every((info) => info.sizeBytes === Buffer.byteLength(info.key) && /^[0-9a-f]{32}$/.test(info.etag)),
       ).toBe(true);
       expect(await keys(store.list('list/a'))).toEqual(['list/a-b', 'list/a/b', 'list/a0']);
     }, 120_000);

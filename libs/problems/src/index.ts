@@ -7,4 +7,4 @@ export {
   type ProblemContext,
   type ProblemView,
 } from './problem.ts';
-export { fieldErrors, parseOrProblem } from './parse.ts';
+export { fieldErrors, parseOrProblem, pointerSegment } from './parse.ts';

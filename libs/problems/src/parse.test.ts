@@ -45,7 +45,7 @@ test('the sentence for people holds every path, so that a client without "errors
 });
 
 test('paths begin at the given root', () => {
-  expect(pathsOf({ title: "", seasons: [], colour: 1 }, "/changes")?.sort()).toEqual([
+  expect(pathsOf({ title: '', seasons: [], colour: 1 }, '/changes')?.sort()).toEqual([
     '/changes/colour',
     '/changes/title',
   ]);

@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 import { Problem, type FieldError } from './problem.ts';
 
+/** One segment of a JSON Pointer (RFC 6901 §3). */
+export const pointerSegment = (name: PropertyKey): string => String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+
 /** zod issues as field errors, one per issue, paths as JSON Pointers under `root`. */
 export function fieldErrors(error: z.ZodError, root = ''): FieldError[] {
   return error.issues.flatMap((issue) => {
-    const base = [root, ...issue.path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join(
-      '/',
-    );
+    const base = [root, ...issue.path.map(pointerSegment)].join('/');
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({
-        path: `${base}/${key}`,
+        path: `${base}/${pointerSegment(key)}`,
         code: 'unknown_field',
         detail: `There is no field "${key}".`,
       }));

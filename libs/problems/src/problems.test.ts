@@ -37,12 +37,15 @@ test.each(Object.entries(designed))('%s has the status, type and retry class of 
   expect([status, type, retry]).toEqual(row);
 });
 
-test.each(Object.entries(problems))('%s is a word of the wire, its type a URN suffix, its status an error', (code, row) => {
-  expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
-  expect(row.type).toMatch(/^[a-z]+(-[a-z]+)*$/);
-  expect(row.status).toBeGreaterThanOrEqual(400);
-  expect(row.status).toBeLessThan(600);
-});
+test.each(Object.entries(problems))(
+  '%s is a word of the wire, its type a URN suffix, its status an error',
+  (code, row) => {
+    expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+    expect(row.type).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(row.status).toBeGreaterThanOrEqual(400);
+    expect(row.status).toBeLessThan(600);
+  },
+);
 
 test('whoever owns a failure and its status agree: only ours are 5xx', () => {
   for (const [code, { owner, status }] of Object.entries(problems))

@@ -1,11 +1,12 @@
 import { Client, credentials, Metadata, type ServiceDefinition } from '@grpc/grpc-js';
 import { principalMetadata } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
 import { fromServiceError } from './problem-status.ts';
 import type { RequestOf, ResponseOf } from './serve.ts';
 import type { ServiceName, Tls } from './tls.ts';
 
 export interface CallOptions {
-  /** Either a length from now or a point in time; the earlier one holds when both are given. */
+  /** Either a length from now or a point in time; the earlier one holds when both are given, 10 s when neither is. */
   readonly deadlineMs?: number;
   readonly deadline?: Date;
   readonly signal?: AbortSignal;
@@ -40,18 +41,26 @@ export function openChannel(address: string, service: ServiceName, tls: Tls): Rp
     'grpc.max_reconnect_backoff_ms': 2_000,
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
   });
+  /** The end in Unix milliseconds. */
+  const endOf = ({ deadlineMs, deadline }: CallOptions) => {
+    const lengthMs = deadlineMs ?? (deadline ? Infinity : 10_000);
+    return Math.min(Date.now() + lengthMs, deadline?.getTime() ?? Infinity);
+  };
   const unary = (method: UnaryMethod) => (request: unknown, options: CallOptions) =>
     new Promise((resolve, reject) => {
+      if (options.signal?.aborted) {
+        const cause: unknown = options.signal.reason;
+        return reject(new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 }));
+      }
       const metadata = new Metadata();
       if (options.principalStatement) metadata.set(principalMetadata, options.principalStatement);
-      const deadline = Math.min(Date.now() + (options.deadlineMs ?? 10_000), options.deadline?.getTime() ?? Infinity);
       const call = client.makeUnaryRequest(
         method.path,
         method.requestSerialize,
         method.responseDeserialize,
         request,
         metadata,
-        { deadline },
+        { deadline: endOf(options) },
         (error, response) => {
           options.signal?.removeEventListener('abort', cancel);
           if (error) reject(fromServiceError(error));

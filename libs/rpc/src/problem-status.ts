@@ -19,11 +19,23 @@ const codes: Readonly<Record<number, status>> = {
   504: status.DEADLINE_EXCEEDED,
 };
 
+/** HTTP/2 trailers hold about 64 KB in all; what a reader needs of many wrong fields is the first of them. */
+const fieldErrorsMax = 50;
+const textMax = 2000;
+
+/** Bounded, and well-formed: grpc-js percent-encodes it and throws on half a surrogate pair. */
+const bounded = (text: string) => text.slice(0, textMax).toWellFormed();
+
 /** A problem as a gRPC error: its safe view travels in the trailer. */
 export function toServiceError(problem: Problem): Partial<ServiceError> {
   const metadata = new Metadata();
-  metadata.set(trailer, Buffer.from(JSON.stringify(problemView(problem))));
-  return { code: codes[problem.status] ?? status.INTERNAL, details: problem.message, metadata };
+  const view = problemView(problem);
+  const errors = view.errors
+    ?.slice(0, fieldErrorsMax)
+    .map(({ path, code, detail }) => ({ path: path.slice(0, 200), code, detail: detail.slice(0, 400) }));
+  const safe = { ...view, detail: bounded(view.detail), ...(errors && { errors }) };
+  metadata.set(trailer, Buffer.from(JSON.stringify(safe)));
+  return { code: codes[problem.status] ?? status.INTERNAL, details: bounded(problem.message), metadata };
 }
 
 /** The problem of a gRPC error; transport failures become `temporarily_unavailable` or `timeout` with the error as cause. */

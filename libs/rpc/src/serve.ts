@@ -83,7 +83,7 @@ function unary(
       signal: aborted.signal,
       deadline: deadline instanceof Date ? deadline : deadline === Infinity ? never : new Date(deadline),
     };
-    handler(call.request, context).then(
+    Promise.try(handler, call.request, context).then(
       (response) => answer(null, response),
       (error: unknown) => {
         if (!(error instanceof Problem) || error.status >= 500) onError(error, call.getPath());

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { developmentCa } from '@longwave/fleet';
-import { ProbeServiceService, type ProbeRequest, type ProbeResponse } from '../src/generated/longwave/probe/v1/probe.ts';
+import {
+  ProbeServiceService,
+  type ProbeRequest,
+  type ProbeResponse,
+} from '../src/generated/longwave/probe/v1/probe.ts';
 import { openChannel, readTls, rpcService, serveRpc, type RpcContext, type Tls } from '../src/index.ts';
 
 export type ProbeHandler = (request: ProbeRequest, context: RpcContext) => Promise<ProbeResponse>;

@@ -1,62 +1,42 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { developmentCa } from '@longwave/fleet';
-import { CredentialServiceService } from '../src/generated/longwave/credential/v1/credential.ts';
-import { openChannel, readTls, rpcService, serveRpc, type RpcClient, type RpcContext } from '../src/index.ts';
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { RpcContext } from '../src/index.ts';
+import { connect, removeIdentities, say, serveProbe } from './_support.ts';
 
-let client: RpcClient<typeof CredentialServiceService>;
-const stack = new AsyncDisposableStack();
-const seen: RpcContext[] = [];
+const request = { storageKey: 'uploads/upl_1/a.mp3' };
+let seen: RpcContext[];
+let server: Awaited<ReturnType<typeof serveProbe>>;
+let caller: ReturnType<typeof connect>;
 
-beforeAll(async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'rpc-'));
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const identities = await developmentCa(folder, ['auth-server', 'rest-gateway'] as const, new Date());
-  const server = await serveRpc({
-    listen: '127.0.0.1:0',
-    tls: readTls(identities['auth-server']),
-    services: [
-      rpcService(
-        CredentialServiceService,
-        { verify: ['rest-gateway'] },
-        {
-          verify: async (_request, context) => {
-            seen.push(context);
-            return { outcome: undefined };
-          },
-        },
-      ),
-    ],
-    onError: () => undefined,
+beforeEach(async () => {
+  seen = [];
+  server = await serveProbe(async (_request, context) => {
+    seen.push(context);
+    return say('here');
   });
-  stack.defer(() => server.close(0));
-  const channel = openChannel(`127.0.0.1:${server.port}`, 'auth-server', readTls(identities['rest-gateway']));
-  stack.defer(() => channel.close());
-  client = channel.client(CredentialServiceService);
+  caller = connect(server.port);
 });
-afterAll(() => stack.disposeAsync());
-
-const ask = (options: Parameters<typeof client.verify>[1]) => client.verify({ credential: 'x' }, options);
+afterEach(async () => {
+  caller.close();
+  await server.close(0);
+});
+afterAll(removeIdentities);
 
 test('a call whose signal is already aborted is refused and never sent', async () => {
-  await expect(ask({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+  await expect(caller.probe(request, { signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: 'temporarily_unavailable',
     context: { retryAfterSeconds: 1 },
   });
-  await ask({});
+  await caller.probe(request, {});
   expect(seen).toHaveLength(1);
 });
 
-test.each([
-  ['nothing said', {}, 10],
+test.each<[string, { readonly inSeconds?: number; readonly deadlineMs?: number }, number]>([
+  ['nothing', {}, 10],
   ['a length', { deadlineMs: 20_000 }, 20],
-  ['a point in time', { deadline: 20 }, 20],
-  ['the earlier of both', { deadline: 20, deadlineMs: 5_000 }, 5],
-])('with %s, the other side knows when the caller stops waiting', async (_what, { deadline, ...options }, seconds) => {
+  ['a point in time', { inSeconds: 20 }, 20],
+  ['both', { inSeconds: 20, deadlineMs: 5_000 }, 5],
+])('told %s, the other side knows when the caller stops waiting', async (_told, { inSeconds, ...options }, seconds) => {
   const sentAt = Date.now();
-  await ask({ ...options, ...(deadline && { deadline: new Date(sentAt + deadline * 1000) }) });
-  const leftMs = seen.at(-1)!.deadline.getTime() - sentAt;
-  expect(Math.round(leftMs / 1000)).toBe(seconds);
+  await caller.probe(request, { ...options, ...(inSeconds && { deadline: new Date(sentAt + inSeconds * 1000) }) });
+  expect(Math.round((seen[0]!.deadline.getTime() - sentAt) / 1000)).toBe(seconds);
 });

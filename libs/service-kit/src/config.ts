@@ -22,7 +22,10 @@ export function readConfig<T extends z.ZodType>(
   throw new ConfigError(`The configuration is not valid:\n${lines.join('\n')}`);
 }
 
-const address = z.string().regex(/^[^\s:]+:\d{1,5}$/, 'expected host:port');
+const address = z
+  .string()
+  .regex(/^[^\s:]+:\d{1,5}$/, 'expected host:port')
+  .refine((text) => Number(text.slice(text.lastIndexOf(':') + 1)) <= 65_535, 'expected a port up to 65535');
 
 /** Variables every service reads. */
 export const commonConfig = {
@@ -39,7 +42,13 @@ export const busConfig = {
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),
   KAFKA_BROKERS: z
     .string()
-    .transform((text) => text.split(',').map((part) => part.trim()))
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
+    .transform((brokers) => (brokers.length > 0 ? brokers : undefined))
     .optional(),
 };
 

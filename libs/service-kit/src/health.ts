@@ -5,7 +5,7 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<boolean>>>;
 
 async function run(check: () => Promise<boolean>): Promise<boolean> {
   const timeout = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 2_000).unref());
-  return Promise.race([check().catch(() => false), timeout]);
+  return Promise.race([Promise.try(check).catch(() => false), timeout]);
 }
 
 /** `/healthz` says the process lives, `/readyz` that it can work (503 names what cannot). On its own port, never public. */

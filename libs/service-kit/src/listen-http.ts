@@ -8,9 +8,30 @@ export interface HttpListener {
   close(drainMs?: number): Promise<void>;
 }
 
-/** Serves HTTP on `listen` ("host:port", port 0 for any). Rejects with a sentence when the port is taken. */
-export async function listenHttp(listen: string, handler: RequestListener): Promise<HttpListener> {
-  const server: Server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0, headersTimeout: 30_000 }, handler);
+/**
+ * Serves HTTP on `listen` ("host:port", port 0 for any). Rejects with a sentence when the port is taken.
+ * @param options.requestTimeoutMs how long a client may take to send its request, head and body; an answer may take any time
+ */
+export async function listenHttp(
+  listen: string,
+  handler: RequestListener,
+  { requestTimeoutMs = 30_000 }: { readonly requestTimeoutMs?: number } = {},
+): Promise<HttpListener> {
+  const server: Server = createServer(
+    {
+      keepAliveTimeout: 65_000,
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: requestTimeoutMs / 10,
+    },
+    handler,
+  );
+  const dbg = new Set<any>();
+  server.on('connection', (s) => { dbg.add(s); s.once('close', () => dbg.delete(s)); });
+  server.on('request', (r) => ((r.socket as any).dbgUrls ??= []).push(r.url));
+  let closing = false;
+  // A connection that was busy when the server closed would else stay open for a next request.
+  server.on('request', ({ socket }, response) => response.once('close', () => closing && socket.destroySoon()));
   const at = listen.lastIndexOf(':');
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -24,6 +45,8 @@ export async function listenHttp(listen: string, handler: RequestListener): Prom
     port: (server.address() as AddressInfo).port,
     close: (drainMs = 10_000) =>
       new Promise((resolve) => {
+        closing = true;
+        setTimeout(() => process.stderr.write('DBG ' + JSON.stringify([...dbg].map((s: any) => [s.destroyed, s.writableEnded, s.readableEnded, s._httpMessage?.finished, s._httpMessage?.req?.url, s.dbgUrls])) + '\n'), 3000).unref();
         const force = setTimeout(() => server.closeAllConnections(), drainMs);
         server.close(() => {
           clearTimeout(force);

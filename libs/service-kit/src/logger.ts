@@ -2,11 +2,11 @@ import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pin
 
 /** Delivery tokens, credentials and presigned signatures, wherever they stand in a text (design: delivery.md). */
 const secrets: readonly (readonly [RegExp, string])[] = [
-  [/t1\.[A-Za-z0-9_-]{40,400}/g, 't1.***'],
+  [/t1\.[A-Za-z0-9_-]{40,}/g, 't1.***'],
   [/\b(lw|svc)_(key|pat|mcp)_[A-Za-z0-9_-]{8,}/g, '$1_$2_***'],
-  [/(X-Amz-(?:Signature|Credential)=)[^&\s"]+/g, '$1***'],
+  [/(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"]+/gi, '$1***'],
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g, 'jwt.***'],
-  [/(:\/\/[^:@/\s"]+:)[^@/\s"]+@/g, '$1***@'],
+  [/(:\/\/[^:@/?#\s"]*:)[^/?#\s"]+@/g, '$1***@'],
 ];
 
 /** A text without credentials, delivery tokens or signatures. */

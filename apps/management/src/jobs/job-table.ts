@@ -78,6 +78,11 @@ export async function renewLease(
   return { held: rows.length === 1, stop: rows[0]?.stop_requested ?? true };
 }
 
+/** Gives a job back at once, for the next try. */
+export async function releaseLease(pool: Pool, jobId: string, leaseId: string): Promise<void> {
+  await pool.query('update job set lease_until = now() where id = $1 and lease_id = $2', [jobId, leaseId]);
+}
+
 /**
  * Ends a job in the transaction of its report. Throws `lease_lost` unless this lease is the job's newest one and the job
  * still runs: a worker that was thought dead cannot report over its successor.

@@ -4,7 +4,7 @@ import { listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { transaction, type Pool } from '@longwave/postgres';
 import canonicalize from 'canonicalize';
-import { claimJob, type ClaimedJob } from '../jobs/job-table.ts';
+import { claimJob, releaseLease, type ClaimedJob } from '../jobs/job-table.ts';
 import { compilePlan } from './compile-plan.ts';
 
 export interface PlanCompiler extends AsyncDisposable {
@@ -13,6 +13,7 @@ export interface PlanCompiler extends AsyncDisposable {
 
 /** Far longer than any compile takes; the work is in this process, so a lease only matters after a crash. */
 const compileLeaseMs = 120_000;
+const attemptsMax = 60;
 
 /** Compiles requested serving plans, one at a time, under a lease like any other worker. */
 export function startPlanCompiler(options: {
@@ -45,24 +46,39 @@ export function startPlanCompiler(options: {
     const digest = createHash('sha256').update(bytes).digest('hex');
     const storageKey = `plans/${digest}.json`;
     await store.put(storageKey, bytes, { contentType: 'application/json', sizeBytes: bytes.length });
-    await execute(
+    await report(job, 'serving_plan.record_compiled', {
+      storage_key: storageKey,
+      digest,
+      counts: {
+        line_items: plan.line_items.length,
+        creatives: plan.line_items.reduce((n, li) => n + li.creatives.length, 0),
+      },
+    });
+  }
+
+  const report = (job: ClaimedJob, commandType: string, changes: unknown) =>
+    execute(
       {
         workspaceId: job.workspace_id,
-        commandType: 'serving_plan.record_compiled',
+        commandType,
         idempotencyKey: `${job.id}:${job.lease_id}`,
         subject: { type: 'serving_plans', id: job.subject_id },
-        changes: {
-          storage_key: storageKey,
-          digest,
-          counts: {
-            line_items: plan.line_items.length,
-            creatives: plan.line_items.reduce((n, li) => n + li.creatives.length, 0),
-          },
-        },
+        changes,
         reason: { job_id: job.id, lease_id: job.lease_id },
       },
       { kind: 'service', name: 'management' },
     );
+
+  /** Compiles, or frees the job for the next try; after the last one the plan fails, so that nobody waits for ever. */
+  async function work(job: ClaimedJob): Promise<void> {
+    try {
+      if (job.attempt <= attemptsMax) return await compile(job);
+    } catch (error) {
+      await releaseLease(pool, job.id, job.lease_id);
+      throw error;
+    }
+    const detail = 'The plan could not be compiled. Request another one.';
+    await report(job, 'serving_plan.fail', { problem: { code: 'compile_failed', detail } });
   }
 
   const running = (async () => {
@@ -70,7 +86,7 @@ export function startPlanCompiler(options: {
       try {
         const job = await claimJob(pool, ['compile_serving_plan'], 'management', compileLeaseMs);
         if (job) {
-          await compile(job);
+          await work(job);
           continue;
         }
       } catch (error) {

@@ -2,7 +2,10 @@ import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { finishJob, insertJob } from '../jobs/job-table.ts';
 
-type ServingPlanRules = Pick<Rules<typeof productCatalog>, 'serving_plan.compile' | 'serving_plan.record_compiled'>;
+type ServingPlanRules = Pick<
+  Rules<typeof productCatalog>,
+  'serving_plan.compile' | 'serving_plan.record_compiled' | 'serving_plan.fail'
+>;
 
 /** Rules of the serving plan commands. */
 export const servingPlanRules: ServingPlanRules = {
@@ -21,6 +24,11 @@ export const servingPlanRules: ServingPlanRules = {
   }),
 
   'serving_plan.record_compiled': ({ current, changes, subjectId, reason }) => ({
+    attributes: { ...current, ...changes },
+    also: (tx) => finishJob(tx, subjectId, reason as { job_id: string; lease_id: string }),
+  }),
+
+  'serving_plan.fail': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
     also: (tx) => finishJob(tx, subjectId, reason as { job_id: string; lease_id: string }),
   }),

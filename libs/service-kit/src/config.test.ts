@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { busConfig, commonConfig, ConfigError, objectStoreConfig, readConfig } from './config.ts';
+
+const tls = { TLS_CA: 'ca.pem', TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' };
+const common = z.object(commonConfig);
+
+function messageOf(schema: z.ZodType, environment: Record<string, string | undefined>): string {
+  try {
+    readConfig(schema, environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+test('every missing and malformed variable is named at once, and no right one', () => {
+  const schema = z.object({ ...commonConfig, ...busConfig, ...objectStoreConfig });
+  const message = messageOf(schema, {
+    LOG_LEVEL: 'loud',
+    HEALTH_LISTEN: 'everywhere',
+    TLS_CA: 'ca.pem',
+    TLS_CERT: '',
+    REDIS_URL: 'http://localhost',
+    S3_ENDPOINT: 'http://localhost:9000',
+  });
+  const named = message.split('\n').flatMap((line) => /^ {2}(\w+): ./.exec(line)?.[1] ?? []);
+  expect(named.sort()).toEqual([
+    'HEALTH_LISTEN',
+    'LOG_LEVEL',
+    'REDIS_URL',
+    'S3_ACCESS_KEY',
+    'S3_SECRET_KEY',
+    'TLS_CERT',
+    'TLS_KEY',
+  ]);
+});
+
+test('what is wrong is said without the value, which may be a secret', () => {
+  const schema = z.object({ DATABASE_URL: z.url({ protocol: /^postgresql$/ }), LEVEL: z.enum(['info']) });
+  expect(messageOf(schema, { DATABASE_URL: 'mysql://u:hunter2@db', LEVEL: 'hunter3' })).not.toMatch(/hunter/);
+});
+
+test('the configuration has its defaults, ignores other variables and cannot be changed', () => {
+  const config = readConfig(common, { ...tls, HEALTH_LISTEN: '127.0.0.1:9000', HOME: '/root' });
+  expect(config).toEqual({ ...tls, LOG_LEVEL: 'info', HEALTH_LISTEN: '127.0.0.1:9000' });
+  expect(() => Object.assign(config, { LOG_LEVEL: 'debug' })).toThrow(TypeError);
+});
+
+test('the bus is Kafka when brokers are named, and Redis Streams when the variable is absent', () => {
+  const bus = (environment: Record<string, string>) =>
+    readConfig(z.object(busConfig), { REDIS_URL: 'redis://localhost:6379', ...environment }).KAFKA_BROKERS;
+  expect(bus({ KAFKA_BROKERS: 'one:9092, two:9092' })).toEqual(['one:9092', 'two:9092']);
+  expect(bus({})).toBeUndefined();
+});
+
+test.each(['9000', 'localhost', 'localhost:', ':9000', 'local host:9000', 'localhost:90a'])(
+  '%j is no address to listen on',
+  (HEALTH_LISTEN) => {
+    expect(messageOf(common, { ...tls, HEALTH_LISTEN })).toContain('HEALTH_LISTEN: expected host:port');
+  },
+);

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, expect, test } from '@jest/globals';
+import { freePort } from '@longwave/fleet';
+
+const children = new Set<ReturnType<typeof spawn>>();
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+});
+
+const environment = { TLS_CA: 'ca.pem', TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' };
+
+/** The fixture as a process of its own, its events and how it ends. */
+function start(variables: Readonly<Record<string, string>>) {
+  const file = path.join(import.meta.dirname, 'fixture-service.ts');
+  const child = spawn(process.execPath, [file], { env: variables, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.add(child);
+  const events: string[] = [];
+  const lines: string[] = [];
+  const errors: string[] = [];
+  const started = Promise.withResolvers<void>();
+  createInterface(child.stdout).on('line', (line) => {
+    const { event } = JSON.parse(line) as { event: string };
+    lines.push(line);
+    events.push(event);
+    if (event === 'service.started') started.resolve();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
+  const ended = once(child, 'close').then(([code, signal]: unknown[]) => ({ code, signal }));
+  return { child, events, lines, errors, started: Promise.race([started.promise, ended]), ended };
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'a service asked to stop by %s disposes its app and exits with 0',
+  async (signal) => {
+    const listen = `127.0.0.1:${await freePort()}`;
+    const service = start({ ...environment, HEALTH_LISTEN: listen, MODE: 'serve' });
+    await service.started;
+    const ready = await fetch(`http://${listen}/readyz`);
+    expect(await ready.json()).toEqual({ status: 'ready', failed: [] });
+    service.child.kill(signal);
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    expect(service.events).toEqual(['service.started', 'service.stopping', 'fixture.disposed', 'service.stopped']);
+  },
+);
+
+test('a wrong configuration exits with 78 and tells the operator every wrong variable', async () => {
+  const service = start({ TLS_CA: 'ca.pem', HEALTH_LISTEN: 'nowhere' });
+  expect(await service.ended).toEqual({ code: 78, signal: null });
+  const told = service.errors.join('');
+  expect(told).toMatch(/^fixture: The configuration is not valid:\n/);
+  for (const name of ['HEALTH_LISTEN', 'TLS_CERT', 'TLS_KEY', 'MODE']) expect(told).toContain(`  ${name}: `);
+  expect(told).not.toContain('TLS_CA');
+});
+
+test('a service that cannot start exits with 1 and logs why, without the password', async () => {
+  const service = start({ ...environment, HEALTH_LISTEN: '127.0.0.1:0', MODE: 'fail' });
+  expect(await service.ended).toEqual({ code: 1, signal: null });
+  expect(service.events).toEqual(['service.failed']);
+  expect(service.lines[0]).toContain('cannot reach');
+  expect(service.lines[0]).not.toContain('hunter2');
+});
+
+test('a service that fails while stopping does not pretend a clean stop', async () => {
+  const service = start({ ...environment, HEALTH_LISTEN: '127.0.0.1:0', MODE: 'fail_to_stop' });
+  await service.started;
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 1, signal: null });
+  expect(service.events).toEqual(['service.started', 'service.stopping', 'service.failed']);
+});

@@ -1,0 +1,99 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { freePorts, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
+import { samples } from '../_fleet.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const documents = [
+  'README.md',
+  ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+const textOf = (document: string) => readFileSync(path.join(root, document), 'utf8');
+const launch = path.join(root, 'deploy/local/launch.mjs');
+const run = promisify(execFile);
+
+/** Every `npm …` command that a document shows, in a block or in a line. */
+const commands = documents.flatMap((document) =>
+  [...textOf(document).matchAll(/\bnpm (?:run )?(start|test|[a-z]+)\b(?: -- ([^`#\n]*))?/g)].map(
+    ([, script]) => [document, script!] as const,
+  ),
+);
+
+test('every npm command that the documents show exists and explains itself with --help', async () => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const shown = new Set(commands.map(([, script]) => script).filter((script) => !['install', 'ci'].includes(script)));
+  expect([...shown].filter((script) => !(script in scripts))).toEqual([]);
+  for (const script of shown) {
+    const { stdout } = await run(process.execPath, [launch, script, '--help'], { cwd: root });
+    expect(stdout).toMatch(/\S/);
+  }
+});
+
+test('every file that a document links to is there', () => {
+  const broken = documents.flatMap((document) =>
+    [...textOf(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, target]) => path.join(path.dirname(document), target!))
+      .filter((target) => !existsSync(path.join(root, target)))
+      .map((target) => `${document} → ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('npm run demo with an own file, fresh and as JSON, ends with the result and exit code 0', async () => {
+  const { stdout } = await run(
+    process.execPath,
+    [launch, 'demo', '--audio', samples.episode, '--ad', samples.ad, '--fresh', '--json'],
+    { cwd: root, maxBuffer: 16 * 1024 * 1024 },
+  );
+  const result = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as {
+    ok: boolean;
+    steps: { name: string; ok: boolean; ms: number }[];
+    analytics: unknown;
+  };
+  expect(result.ok).toBe(true);
+  expect(result.steps.every((step) => step.ok && step.ms >= 0)).toBe(true);
+  expect(result.analytics).toEqual({ downloads: 1, ads_delivered: 1 });
+});
+
+test('npm run demo with a file that is no audio says so and fails', async () => {
+  const failed = await run(
+    process.execPath,
+    [launch, 'demo', '--audio', path.join(root, 'README.md'), '--fresh', '--json'],
+    { cwd: root },
+  ).catch((error: { code: number; stdout: string }) => error);
+  expect(failed).toMatchObject({ code: 1 });
+  expect(JSON.parse((failed as { stdout: string }).stdout.trimEnd().split('\n').at(-1)!)).toMatchObject({ ok: false });
+});
+
+test('npm start runs the job, prints the addresses, and Ctrl-C stops everything', async () => {
+  const data = temporaryDataFolder();
+  try {
+    const base = Math.min(...(await freePorts(1))) % 60_000;
+    const starting = spawn(process.execPath, [launch, 'start', '--port-base', String(base), '--data', data.root], {
+      cwd: root,
+    });
+    let output = '';
+    const running = new Promise<void>((resolve, reject) => {
+      starting.stdout.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        if (output.includes('Ctrl-C stops everything')) resolve();
+      });
+      starting.once('exit', () => reject(new Error(output)));
+    });
+    await running;
+    expect(output).toMatch(/✓ counted once/);
+    const answer = await fetch(`http://localhost:${base}/api/v1/podcasts`);
+    expect(answer.status).toBe(401);
+    const ended = new Promise<number | null>((resolve) => starting.once('exit', resolve));
+    starting.kill('SIGINT');
+    expect(await ended).toBe(0);
+    await expect(fetch(`http://localhost:${base}/api/v1/podcasts`)).rejects.toThrow();
+  } finally {
+    removeDataFolder(data);
+  }
+});
