@@ -1,6 +1,6 @@
 import { readAudienceLists } from '@longwave/audience';
 import { createEventBus } from '@longwave/event-bus';
-import { createPool } from '@longwave/postgres';
+import { createPool, databaseOutage } from '@longwave/postgres';
 import { readTls, serveRpc } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { Config } from './config.ts';
@@ -24,6 +24,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
     services: [audienceService(pool)],
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
+    toProblem: databaseOutage,
   });
   stack.defer(() => server.close());
   stack.use(await consumeFacts({ bus, pool, lists, logger }));

@@ -3,7 +3,7 @@ import { identityCatalog } from '@longwave/command-catalog';
 import { createCommandExecutor, createReceiptSigner, startOutboxRelay } from '@longwave/command-pipeline';
 import { createEventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
-import { createPool } from '@longwave/postgres';
+import { createPool, databaseOutage } from '@longwave/postgres';
 import { readTls, serveRpc } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
@@ -62,6 +62,7 @@ export async function createApp(
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
     services: authServices(execute, verify),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
+    toProblem: databaseOutage,
   });
   stack.defer(() => server.close());
 

@@ -43,6 +43,6 @@ export const authServices = (
   execute: ExecuteCommand,
   verify: RpcHandlers<typeof CredentialServiceService>['verify'],
 ): RpcService[] => [
-  rpcService(CredentialServiceService, { verify: ['rest-gateway'] }, { verify }),
+  rpcService(CredentialServiceService, { verify: ['rest-gateway'] }, { verify: verify }),
   rpcService(CommandServiceService, { execute: ['operator'] }, { execute: executeFor(execute) }),
 ];

@@ -10,7 +10,7 @@ import {
 import { createEventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createObjectStore } from '@longwave/object-store';
-import { createPool } from '@longwave/postgres';
+import { createPool, databaseOutage } from '@longwave/postgres';
 import { openChannel, readTls, serveRpc } from '@longwave/rpc';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import type { Logger, RunningApp } from '@longwave/service-kit';
@@ -125,6 +125,7 @@ export async function createApp(
       clock,
     }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
+    toProblem: databaseOutage,
   });
   stack.defer(() => server.close());
 

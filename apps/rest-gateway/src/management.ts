@@ -11,6 +11,9 @@ import { UploadServiceService } from '@longwave/rpc/upload';
 export type ResourceType = keyof typeof productCatalog.resources;
 export type ProductCommand = CommandType<typeof productCatalog>;
 
+/** Who asks, and until when an answer is of use. */
+export type Asker = Principal & { readonly deadline: Date };
+
 /** One REST write, as management wants it. */
 export interface CommandInput {
   readonly type: ProductCommand;
@@ -23,9 +26,6 @@ export interface CommandInput {
   readonly ifMatch?: string | undefined;
 }
 
-const readDeadlineMs = 5_000;
-/** Long enough for the probe of a start. */
-const commandDeadlineMs = 30_000;
 const pageSize = 200;
 
 /** Contract, Errors, row 404: the same text for an absent and for an invisible object. */
@@ -42,7 +42,7 @@ export function createManagement(channel: RpcChannel) {
   const resources = channel.client(ResourceServiceService);
   const operations = channel.client(OperationServiceService);
   const uploads = channel.client(UploadServiceService);
-  const as = ({ statement }: Principal, deadlineMs = readDeadlineMs) => ({ principalStatement: statement, deadlineMs });
+  const as = ({ statement, deadline }: Asker) => ({ principalStatement: statement, deadline });
 
   /** Throws REST's 404 for an id that is malformed, unknown or of another workspace. */
   async function read<T>(noun: string, prefix: string, id: string, ask: () => Promise<T>): Promise<T> {
@@ -53,30 +53,30 @@ export function createManagement(channel: RpcChannel) {
   }
 
   return {
-    find(principal: Principal, type: ResourceType, id: string): Promise<ResourceView> {
+    find(asker: Asker, type: ResourceType, id: string): Promise<ResourceView> {
       const { noun, prefix } = productCatalog.resources[type];
-      const request = { workspaceId: principal.workspaceId, resourceType: type, resourceId: id };
+      const request = { workspaceId: asker.workspaceId, resourceType: type, resourceId: id };
       return read(noun, prefix, id, async () => {
-        const { resourceJson } = await resources.getResource(request, as(principal));
+        const { resourceJson } = await resources.getResource(request, as(asker));
         return parseView(resourceJson);
       });
     },
 
     /** Everything visible, oldest first. */
-    async list(principal: Principal, type: ResourceType, links: Record<string, string>): Promise<ResourceView[]> {
+    async list(asker: Asker, type: ResourceType, links: Record<string, string>): Promise<ResourceView[]> {
       const found: ResourceView[] = [];
       let cursor = '';
       do {
         const page = await resources.listResources(
           {
-            workspaceId: principal.workspaceId,
+            workspaceId: asker.workspaceId,
             resourceType: type,
             links,
             lifecycleStates: [],
             limit: pageSize,
             cursor,
           },
-          as(principal),
+          as(asker),
         );
         found.push(...page.resourcesJson.map(parseView));
         cursor = page.nextCursor;
@@ -84,11 +84,11 @@ export function createManagement(channel: RpcChannel) {
       return found;
     },
 
-    async execute(principal: Principal, input: CommandInput): Promise<{ resource: ResourceView; replayed: boolean }> {
+    async execute(asker: Asker, input: CommandInput): Promise<{ resource: ResourceView; replayed: boolean }> {
       const { subject } = productCatalog.commands[input.type];
       const version = /^"?(\d{1,9})\./.exec(input.ifMatch ?? '')?.[1];
       const request = {
-        workspaceId: principal.workspaceId,
+        workspaceId: asker.workspaceId,
         commandType: input.type,
         idempotencyKey: input.idempotencyKey ?? newId('req'),
         ifMatch: input.ifMatch ?? '',
@@ -99,7 +99,7 @@ export function createManagement(channel: RpcChannel) {
         reasonJson: '',
       };
       try {
-        const { resourceJson, replayed } = await commands.execute(request, as(principal, commandDeadlineMs));
+        const { resourceJson, replayed } = await commands.execute(request, as(asker));
         return { resource: parseView(resourceJson), replayed };
       } catch (error) {
         const gone = isCode(error, 'not_found') && input.subjectId !== undefined;
@@ -107,21 +107,21 @@ export function createManagement(channel: RpcChannel) {
       }
     },
 
-    findOperation(principal: Principal, id: string): Promise<unknown> {
-      const request = { workspaceId: principal.workspaceId, operationId: id };
+    findOperation(asker: Asker, id: string): Promise<unknown> {
+      const request = { workspaceId: asker.workspaceId, operationId: id };
       return read('operation', 'op', id, async () =>
-        JSON.parse((await operations.getOperation(request, as(principal))).operationJson),
+        JSON.parse((await operations.getOperation(request, as(asker))).operationJson),
       );
     },
 
-    signUpload: (principal: Principal, uploadId: string) =>
-      uploads.signUpload({ workspaceId: principal.workspaceId, uploadId }, as(principal)),
+    signUpload: (asker: Asker, uploadId: string) =>
+      uploads.signUpload({ workspaceId: asker.workspaceId, uploadId }, as(asker)),
 
-    signPart: (principal: Principal, part: { uploadKey: string; multipartUploadId: string; partNumber: number }) =>
-      uploads.signPart({ workspaceId: principal.workspaceId, ...part }, as(principal)),
+    signPart: (asker: Asker, part: { uploadKey: string; multipartUploadId: string; partNumber: number }) =>
+      uploads.signPart({ workspaceId: asker.workspaceId, ...part }, as(asker)),
 
-    signCompletion: (principal: Principal, upload: { uploadKey: string; multipartUploadId: string }) =>
-      uploads.signCompletion({ workspaceId: principal.workspaceId, ...upload }, as(principal)),
+    signCompletion: (asker: Asker, upload: { uploadKey: string; multipartUploadId: string }) =>
+      uploads.signCompletion({ workspaceId: asker.workspaceId, ...upload }, as(asker)),
   };
 }
 

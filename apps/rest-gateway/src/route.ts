@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Caller } from './http/authenticate.ts';
 import type { Bucket } from './http/rate-limit.ts';
-import type { Management, ResourceType } from './management.ts';
+import type { Asker, Management, ResourceType } from './management.ts';
 import type { ProgressFeed } from './productions/progress-feed.ts';
 
 /** What routes work with; built once in `app.ts`. */
@@ -24,7 +24,7 @@ export interface Tools {
 
 /** One request after every check before the route's own. */
 export interface Call<Q = unknown, B = unknown> {
-  readonly caller: Caller;
+  readonly caller: Caller & Asker;
   /** Asks auth-server again, for answers that outlive a statement. */
   readonly reauthenticate: () => Promise<Caller>;
   /** The `{id}` of the path, empty when it has none. */
@@ -77,10 +77,24 @@ export interface Route {
   readonly command: boolean;
   /** Statuses of its own, beyond those of every route of its kind. */
   readonly refusals: readonly number[];
+  /** Headers of these refusals, by name: what each says. */
+  readonly refusalHeaders: Readonly<Record<string, string>>;
+  /** How long everything behind the gateway may take together, once the request has been read. */
+  readonly deadlineMs: number;
   readonly run: (call: Call, tools: Tools) => Promise<Answer>;
 }
 
-type Optional = 'bucket' | 'object' | 'permit' | 'query' | 'body' | 'status' | 'command' | 'refusals';
+type Optional =
+  | 'bucket'
+  | 'object'
+  | 'permit'
+  | 'query'
+  | 'body'
+  | 'status'
+  | 'command'
+  | 'refusals'
+  | 'refusalHeaders'
+  | 'deadlineMs';
 type Declared = Omit<Route, Optional | 'run'> & Partial<Pick<Route, Exclude<Optional, 'query' | 'body'>>>;
 
 const nothing = z.strictObject({});
@@ -102,6 +116,8 @@ export function defineRoute<Q extends z.ZodObject = typeof nothing, B extends z.
     status: 200,
     command: false,
     refusals: [],
+    refusalHeaders: {},
+    deadlineMs: 15_000,
     ...declared,
     run: declared.run as Route['run'],
   };

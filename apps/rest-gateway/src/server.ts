@@ -6,6 +6,7 @@ import { apiDocsPolicy, renderApiDocs } from './docs/api-docs-page.ts';
 import { openApiDocument } from './docs/openapi-document.ts';
 import type { Authenticate, Caller } from './http/authenticate.ts';
 import { matchesNone } from './http/etag.ts';
+import { createOpenStreams } from './http/open-streams.ts';
 import type { Bucket, CountRequest } from './http/rate-limit.ts';
 import { parseBody, parseQuery, readBody, type RawBody } from './http/read-input.ts';
 import { toRestError } from './http/rest-failure.ts';
@@ -47,10 +48,18 @@ function objectIdOf({ object }: Route, request: Request, body: RawBody): string 
   return typeof id === 'string' ? id : undefined;
 }
 
+/** Streams that one credential may have open at the same time, in this process. */
+const openStreamsMax = 20;
+
+/** Contract, Limits, 429. */
+const sendThrottled = (response: Response) => void response.status(429).type('text/plain').send('Throttled');
+
 const noRoute = () => new Problem('not_found', 'There is no such route.');
 
 /** REST API v1 over express: the checks in the order of rest-api.md, then the route's own work. */
 export function createServer({ routes, tools, authenticate, countRequest, logger, stopping }: ServerOptions): Express {
+  const openStreams = createOpenStreams(openStreamsMax);
+
   /** Credential, plan and subscription → rate limit → read-only token. Undefined when the answer is already sent. */
   async function admit(request: Request, response: Response, bucket: Bucket): Promise<Caller | undefined> {
     const caller = await authenticate(request.headers);
@@ -58,7 +67,7 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     const { throttled, headers } = await countRequest(caller, bucket);
     response.set(headers);
     if (throttled) {
-      response.status(429).type('text/plain').send('Throttled');
+      sendThrottled(response);
       return undefined;
     }
     if (caller.readOnly && request.method !== 'GET' && request.method !== 'HEAD')
@@ -67,8 +76,9 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
   }
 
   /** Object visible → permission → validation → the route. */
-  async function answer(route: Route, request: Request, response: Response, caller: Caller): Promise<Answer> {
+  async function answer(route: Route, request: Request, response: Response, admitted: Caller): Promise<Answer> {
     const body = route.body ? await readBody(request, response) : { value: {}, form: false };
+    const caller = { ...admitted, deadline: new Date(Date.now() + route.deadlineMs) };
     const id = objectIdOf(route, request, body);
     const object =
       route.object && id !== undefined ? await tools.management.find(caller, route.object.type, id) : undefined;
@@ -87,13 +97,24 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     return route.run(call, tools);
   }
 
-  async function send(request: Request, response: Response, result: Answer): Promise<void> {
-    if ('stream' in result) {
-      if (request.method === 'HEAD') return void response.type('text/event-stream').end();
-      const gone = new AbortController();
-      response.once('close', () => gone.abort());
-      return result.stream(response, AbortSignal.any([gone.signal, stopping]));
-    }
+  async function sendStream(
+    request: Request,
+    response: Response,
+    caller: Caller,
+    stream: (response: Response, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    // Who went while it was admitted has no 'close' to come.
+    if (response.destroyed) return;
+    if (request.method === 'HEAD') return void response.type('text/event-stream').end();
+    const close = openStreams.tryOpen(caller.credentialId);
+    if (!close) return sendThrottled(response.set({ 'RateLimit-Remaining': '0', 'Retry-After': '60' }));
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    await stream(response, AbortSignal.any([gone.signal, stopping])).finally(close);
+  }
+
+  async function send(request: Request, response: Response, caller: Caller, result: Answer): Promise<void> {
+    if ('stream' in result) return sendStream(request, response, caller, result.stream);
     response.set({ 'Cache-Control': 'private, no-cache', ...result.headers });
     if (result.etag) response.set('ETag', result.etag);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -153,7 +174,7 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
       async (request, response) => {
         response.locals['route'] = `${route.method} ${route.path}`;
         const caller = await admit(request, response, route.bucket);
-        if (caller) await send(request, response, await answer(route, request, response, caller));
+        if (caller) await send(request, response, caller, await answer(route, request, response, caller));
       },
     );
 

@@ -67,7 +67,10 @@ function peerOf(call: ServerUnaryCall<unknown, unknown>): string | undefined {
 function unary(
   handler: (request: unknown, context: RpcContext) => Promise<unknown>,
   allowed: readonly string[],
-  onError: (error: unknown, method: string) => void,
+  report: {
+    readonly onError: (error: unknown, method: string) => void;
+    readonly toProblem?: (error: unknown) => Problem | undefined;
+  },
 ): handleUnaryCall<unknown, unknown> {
   return (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => {
     const caller = peerOf(call);
@@ -86,8 +89,9 @@ function unary(
     Promise.try(handler, call.request, context).then(
       (response) => answer(null, response),
       (error: unknown) => {
-        if (!(error instanceof Problem) || error.status >= 500) onError(error, call.getPath());
-        answer(toServiceError(error instanceof Problem ? error : new Problem('internal_error')));
+        const problem = error instanceof Problem ? error : report.toProblem?.(error);
+        if (!problem || problem.status >= 500) report.onError(error, call.getPath());
+        answer(toServiceError(problem ?? new Problem('internal_error')));
       },
     );
   };
@@ -103,6 +107,8 @@ export async function serveRpc(options: {
   readonly services: readonly RpcService[];
   /** Told of every failure that is ours, with the private cause. */
   readonly onError: (error: unknown, method: string) => void;
+  /** The problem behind an error of an engine (a database that is away), when there is one. */
+  readonly toProblem?: (error: unknown) => Problem | undefined;
 }): Promise<RpcServer> {
   const server = new Server({ 'grpc.max_receive_message_length': 16 * 1024 * 1024 });
   const health = new HealthImplementation({ '': 'SERVING' });
@@ -112,7 +118,7 @@ export async function serveRpc(options: {
     const handlers = service.handlers as Record<string, (request: unknown, context: RpcContext) => Promise<unknown>>;
     const callers = service.callers as Record<string, readonly string[]>;
     for (const method of Object.keys(service.definition))
-      implementation[method] = unary(handlers[method]!, callers[method]!, options.onError);
+      implementation[method] = unary(handlers[method]!, callers[method]!, options);
     server.addService(service.definition, implementation);
   }
   const { ca, cert, key } = options.tls;

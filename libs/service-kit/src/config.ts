@@ -22,10 +22,8 @@ export function readConfig<T extends z.ZodType>(
   throw new ConfigError(`The configuration is not valid:\n${lines.join('\n')}`);
 }
 
-const address = z
-  .string()
-  .regex(/^[^\s:]+:\d{1,5}$/, 'expected host:port')
-  .refine((text) => Number(text.slice(text.lastIndexOf(':') + 1)) <= 65_535, 'expected a port up to 65535');
+const isAddress = (text: string) => /^[^\s:]+:\d{1,5}$/.test(text) && Number(text.split(':')[1]) <= 65_535;
+const address = z.string().refine(isAddress, 'expected host:port');
 
 /** Variables every service reads. */
 export const commonConfig = {

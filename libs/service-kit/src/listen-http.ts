@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 export interface HttpListener {
   readonly port: number;
@@ -26,12 +26,17 @@ export async function listenHttp(
     },
     handler,
   );
-  const dbg = new Set<any>();
-  server.on('connection', (s) => { dbg.add(s); s.once('close', () => dbg.delete(s)); });
-  server.on('request', (r) => ((r.socket as any).dbgUrls ??= []).push(r.url));
+  // Node closes only connections that rest between two requests; these two kinds would hold the server open.
+  const unused = new Set<Socket>();
   let closing = false;
-  // A connection that was busy when the server closed would else stay open for a next request.
-  server.on('request', ({ socket }, response) => response.once('close', () => closing && socket.destroySoon()));
+  server.on('connection', (socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    unused.delete(socket);
+    response.once('close', () => closing && socket.destroySoon());
+  });
   const at = listen.lastIndexOf(':');
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -46,13 +51,13 @@ export async function listenHttp(
     close: (drainMs = 10_000) =>
       new Promise((resolve) => {
         closing = true;
-        setTimeout(() => process.stderr.write('DBG ' + JSON.stringify([...dbg].map((s: any) => [s.destroyed, s.writableEnded, s.readableEnded, s._httpMessage?.finished, s._httpMessage?.req?.url, s.dbgUrls])) + '\n'), 3000).unref();
         const force = setTimeout(() => server.closeAllConnections(), drainMs);
         server.close(() => {
           clearTimeout(force);
           resolve();
         });
         server.closeIdleConnections();
+        for (const socket of unused) socket.destroy();
       }),
   };
 }

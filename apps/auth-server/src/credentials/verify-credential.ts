@@ -41,7 +41,7 @@ const principalOf = ({ id, kind, scope, account }: IssuedCredential): Principal 
   roles: ownerRoles,
   credential_id: id,
   credential_kind: kind,
-  read_only: kind === 'legacy_token' && scope === 'read',
+  read_only: scope === 'read',
 });
 
 /** Any credential's text → a principal with its plan and a signed statement, or the reason why not. */

@@ -73,7 +73,7 @@ export const podcastAnalytics = (path: string) =>
           range: { fromMs: BigInt(from.getTime()), toMs: BigInt(to.getTime() + (isEmpty ? hourMs : 0)) },
           granularity: wireGranularity[granularity],
         },
-        { deadlineMs: 10_000, principalStatement: caller.statement },
+        { deadline: caller.deadline, principalStatement: caller.statement },
       );
       const objects = counts.buckets.map(({ startMs, downloads, listeners }) => ({
         date: bucketDate(startMs, granularity),

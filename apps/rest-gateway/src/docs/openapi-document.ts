@@ -89,9 +89,17 @@ const errorContent = { 'application/json': { schema: { $ref: '#/components/schem
 const throttledContent = { 'text/plain': { schema: { type: 'string', const: 'Throttled' } } };
 
 function operation(route: Route): Json {
+  const headers = Object.entries(route.refusalHeaders).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
   const errors = errorStatuses(route).map((status) => [
     status,
-    { description: descriptions[status], content: status === 429 ? throttledContent : errorContent },
+    {
+      description: descriptions[status],
+      ...(headers.length > 0 && route.refusals.includes(status) && { headers: Object.fromEntries(headers) as Json }),
+      content: status === 429 ? throttledContent : errorContent,
+    },
   ]);
   return {
     operationId: route.operation,

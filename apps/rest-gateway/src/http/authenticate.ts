@@ -6,11 +6,15 @@ import { RestFailure, type RestError } from './rest-failure.ts';
 /** A principal as auth-server names it, with its plan. */
 export type Caller = Principal & { readonly plan: Plan };
 
+/** Far above every credential that is ever issued. */
+const credentialLengthMax = 4_096;
+
 /** Contract, Authentication, rule 1: the `Token` header is read first, then `Authorization`. */
 export function credentialOf(headers: IncomingHttpHeaders): string | undefined {
-  const token = headers['token'];
-  if (typeof token === 'string' && token.trim() !== '') return token.trim();
-  return /^Bearer +(\S.*?) *$/i.exec(headers.authorization ?? '')?.[1];
+  const { token, authorization = '' } = headers;
+  const bearer = authorization.slice(0, 7).toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';
+  const text = (typeof token === 'string' && token.trim()) || bearer;
+  return text === '' || text.length > credentialLengthMax ? undefined : text;
 }
 
 const unauthorized = (message: string, reason?: string): RestError => ({

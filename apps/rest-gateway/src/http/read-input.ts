@@ -20,13 +20,30 @@ function bodyProblem(error: unknown): unknown {
   return error;
 }
 
+/** Whether a body sent in chunks has none; what there is flows away unread. */
+async function isEmpty(request: Request): Promise<boolean> {
+  let empty = true;
+  try {
+    for await (const _part of request.iterator({ destroyOnReturn: false })) {
+      empty = false;
+      break;
+    }
+  } catch (cause) {
+    throw new Problem('malformed_json', 'The body could not be read.', { cause });
+  }
+  request.resume();
+  return empty;
+}
+
 /** Reads at most 1 MiB of JSON or form. Throws `payload_too_large`, `malformed_json` or `unsupported_media_type`. */
 export async function readBody(request: Request, response: Response): Promise<RawBody> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return { value: {}, form: false };
   const form = Boolean(request.is('application/x-www-form-urlencoded'));
-  if (!form && !request.is('application/json'))
+  if (!form && !request.is('application/json')) {
+    if (chunked !== undefined && (await isEmpty(request))) return { value: {}, form: false };
     throw new Problem('unsupported_media_type', 'Send application/json or application/x-www-form-urlencoded.');
+  }
   for (const parse of parsers)
     await new Promise<void>((resolve, reject) =>
       parse(request, response, (error?: unknown) => (error ? reject(bodyProblem(error)) : resolve())),
@@ -47,7 +64,7 @@ const booleans = new Map([
   ['0', false],
 ]);
 
-function fromText(kind: string, value: unknown): unknown {
+function fromText(kind: string | undefined, value: unknown): unknown {
   if (kind === 'array') return Array.isArray(value) ? value : [value];
   if (typeof value !== 'string') return value;
   if (kind === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
@@ -55,13 +72,14 @@ function fromText(kind: string, value: unknown): unknown {
   return value;
 }
 
-/** Gives a form's or a query's texts the types that the schema wants; `name[]` names a list. What does not fit stays text. */
+/** Gives a form's or a query's texts the types that the schema wants; only a list is named `name[]`. What does not fit stays. */
 export function typeTexts(schema: z.ZodObject, texts: unknown): Record<string, unknown> {
-  const shape = schema.shape as Readonly<Record<string, unknown>>;
+  const kinds = new Map(Object.entries(schema.shape).map(([name, field]) => [name, kindOf(field)]));
   return Object.fromEntries(
     Object.entries(texts as object).map(([name, value]) => {
-      const field = name.replace(/\[\]$/, '');
-      return [field, Object.hasOwn(shape, field) ? fromText(kindOf(shape[field]), value) : value];
+      const listed = name.endsWith('[]') ? name.slice(0, -2) : name;
+      const field = kinds.get(listed) === 'array' ? listed : name;
+      return [field, fromText(kinds.get(field), value)];
     }),
   );
 }

@@ -12,8 +12,8 @@ export interface RestError {
 export class RestFailure extends Error {
   readonly error: RestError;
 
-  constructor(error: RestError) {
-    super(error.message);
+  constructor(error: RestError, options?: { readonly cause: unknown }) {
+    super(error.message, options);
     this.name = 'RestFailure';
     this.error = error;
   }
@@ -51,9 +51,10 @@ function validationText(problem: Problem): string {
 /** A domain problem in the words and statuses of REST v1 (contract, Errors). */
 function problemToRest(problem: Problem): RestError {
   const { code, status, context } = problem;
+  // Credentials were accepted by then: a statement that ran out, or clocks that disagree.
+  const isOutage = code === 'temporarily_unavailable' || code === 'timeout' || code === 'token_invalid';
   const retryAfter = { 'Retry-After': String(context.retryAfterSeconds ?? 1) };
-  if (code === 'temporarily_unavailable' || code === 'timeout')
-    return { status: 503, message: repeatLater, headers: retryAfter };
+  if (isOutage) return { status: 503, message: repeatLater, headers: retryAfter };
   if (ours.has(code) || !restStatuses.has(status)) return unhandled;
   if (code === 'encoding_time_exhausted') return { status, message: 'Not enough encoding time left' };
   if (code === 'idempotency_in_progress') return { status, message: problem.message, headers: retryAfter };
@@ -64,4 +65,10 @@ function problemToRest(problem: Problem): RestError {
 export function toRestError(error: unknown): RestError {
   if (error instanceof RestFailure) return error.error;
   return error instanceof Problem ? problemToRest(error) : unhandled;
+}
+
+/** The same answer with one more header. */
+export function withHeader(error: unknown, name: string, value: string): RestFailure {
+  const answer = toRestError(error);
+  return new RestFailure({ ...answer, headers: { ...answer.headers, [name]: value } }, { cause: error });
 }

@@ -4,11 +4,16 @@ import { Problem } from '@longwave/problems';
 import type { Caller } from '../http/authenticate.ts';
 import { RestFailure } from '../http/rest-failure.ts';
 import type { Call, Tools } from '../route.ts';
+import type { ProgressTick } from './progress-feed.ts';
 
 /** How often the state is read while it may change. */
 const readEveryMs = 1_000;
 /** A comment keeps idle connections open through proxies. */
 const beatEveryMs = 15_000;
+/** A stream then ends cleanly, and EventSource opens it again (HTML standard §9.2.3). */
+const streamLifeMs = 15 * 60_000;
+/** How long one read of the state may take. */
+const readDeadlineMs = 5_000;
 /** A statement lives a minute; the credential is checked again well before. */
 const reauthenticateEveryMs = 30_000;
 
@@ -31,7 +36,8 @@ const isOutage = (error: unknown) => error instanceof Problem && error.status >=
 
 /**
  * Server-sent events of one production (HTML standard §9.2): `state` at the start and at every change, `progress` for
- * every tick. Ends after `encoded` or `error`, when the caller loses access, or when the client goes.
+ * every change. Progress falls when another try of the encoder begins. Ends after `encoded` or `error`, after a quarter of an
+ * hour, when the caller loses access, or when the client goes.
  */
 export const productionEvents =
   ({ object, caller: first, reauthenticate }: Call, tools: Tools) =>
@@ -39,10 +45,11 @@ export const productionEvents =
     let production = object!;
     let caller: Caller = first;
     let now = tools.clock().getTime();
+    const startedAt = now;
     let checkedAt = now;
     let sentAt = now;
     let shownState = '';
-    let shownProgress = -1;
+    let shownProgress: number | undefined;
 
     const send = (event: string, data: object) => {
       sentAt = tools.clock().getTime();
@@ -56,8 +63,8 @@ export const productionEvents =
         ...(shownState === 'error' && { problem: production.attributes['problem'] }),
       });
     };
-    const showProgress = (progress: number, stage: string) => {
-      if (progress <= shownProgress) return;
+    const showProgress = ({ progress, stage }: ProgressTick) => {
+      if (progress === shownProgress) return;
       shownProgress = progress;
       send('progress', { progress, stage });
     };
@@ -67,7 +74,8 @@ export const productionEvents =
         caller = await reauthenticate();
         checkedAt = now;
       }
-      production = await tools.management.find(caller, 'productions', production.id);
+      const asker = { ...caller, deadline: new Date(Date.now() + readDeadlineMs) };
+      production = await tools.management.find(asker, 'productions', production.id);
     };
 
     response.writeHead(200, {
@@ -75,12 +83,13 @@ export const productionEvents =
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
-    const unfollow = tools.progress.follow(production.id, (tick) => showProgress(tick.progress, tick.stage));
+    const unfollow = tools.progress.follow(production.id, showProgress);
     try {
-      const last = production.lifecycle_state === 'encoding' ? await tools.progress.last(production.id) : undefined;
       showState();
-      if (last) showProgress(last.progress, last.stage);
-      while (!isFinal(production) && !signal.aborted) {
+      const last = production.lifecycle_state === 'encoding' ? await tools.progress.last(production.id) : undefined;
+      // A tick that came meanwhile is newer.
+      if (last && shownProgress === undefined) showProgress(last);
+      while (!isFinal(production) && !signal.aborted && now - startedAt < streamLifeMs) {
         await pause(readEveryMs, signal);
         if (signal.aborted) break;
         await readState().catch((error: unknown) => {

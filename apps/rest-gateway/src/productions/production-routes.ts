@@ -2,6 +2,7 @@ import { productCatalog } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
+import { withHeader } from '../http/rest-failure.ts';
 import { permitCommand, resourceAnswer } from '../resource-routes.ts';
 import { defineRoute, type Call, type Tools } from '../route.ts';
 import { views } from '../views.ts';
@@ -32,7 +33,10 @@ async function start(
   }
 }
 
-/** POST /productions; `state: encoding` starts at once. */
+/** A start waits for the probe of its file. */
+const startDeadlineMs = 25_000;
+
+/** POST /productions; `state: encoding` starts at once. A refused start names the production, which was created. */
 export const createProduction = (path: string) =>
   defineRoute({
     method: 'POST',
@@ -45,16 +49,20 @@ export const createProduction = (path: string) =>
     status: 201,
     answer: views.productions,
     command: true,
-    refusals: [402],
+    refusals: [402, 409, 422, 500, 503],
+    refusalHeaders: { Location: 'The production, when it was created but could not be started.' },
+    deadlineMs: startDeadlineMs,
     run: async ({ body: { state, ...changes }, ...call }, tools) => {
       const { caller, idempotencyKey } = call;
       const created = await tools.management.execute(caller, { type: 'production.create', changes, idempotencyKey });
+      if (state !== 'encoding') return resourceAnswer(201, created.resource, tools);
       const { id } = created.resource;
-      const resource =
-        state === 'encoding'
-          ? await start({ caller, idempotencyKey, ifMatch: undefined }, tools, id, {})
-          : created.resource;
-      return resourceAnswer(201, resource, tools);
+      try {
+        const started = await start({ caller, idempotencyKey, ifMatch: undefined }, tools, id, {});
+        return await resourceAnswer(201, started, tools);
+      } catch (error) {
+        throw withHeader(error, 'Location', `${tools.baseUrl}/api/v1${path}/${id}`);
+      }
     },
   });
 
@@ -72,6 +80,7 @@ export const startProduction = (path: string) =>
     answer: views.productions,
     command: true,
     refusals: [402],
+    deadlineMs: startDeadlineMs,
     run: async ({ query, body, ...call }, tools) =>
       resourceAnswer(200, await start(call, tools, call.id, { ...query, ...body }), tools),
   });

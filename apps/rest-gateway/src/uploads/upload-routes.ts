@@ -1,7 +1,8 @@
 import { productCatalog } from '@longwave/command-catalog';
+import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import type { Caller } from '../http/authenticate.ts';
+import type { Asker } from '../management.ts';
 import { permitCommand } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Tools } from '../route.ts';
 
@@ -31,15 +32,16 @@ const signedUrl: AnswerShape = {
 };
 
 /** The grant's PUT URL; a retry under the same key gets the same one while it is valid. */
-async function uploadUrl(caller: Caller, uploadId: string, tools: Tools, replayed: boolean): Promise<string> {
-  const key = `upload_url:${uploadId}`;
-  const known = replayed ? await tools.redis.get(key).catch(() => null) : null;
+async function uploadUrl(asker: Asker, upload: ResourceView, tools: Tools, replayed: boolean): Promise<string> {
+  const key = `upload_url:${upload.id}`;
+  const isKnown = replayed && upload.lifecycle_state === 'granted';
+  const known = isKnown ? await tools.redis.get(key).catch(() => null) : null;
   if (known !== null) return known;
-  const { url, expiresAtMs } = await tools.management.signUpload(caller, uploadId);
+  const { url, expiresAtMs } = await tools.management.signUpload(asker, upload.id);
   const leftMs = Number(expiresAtMs) - tools.clock().getTime();
-  // Without Redis a retry gets a new signature for the same file: still a working grant.
-  if (leftMs > 0) await tools.redis.set(key, url, 'PX', leftMs).catch(() => null);
-  return url;
+  if (leftMs <= 0) return url;
+  // Of grants at the same time the first one's URL holds. Without Redis each has a signature of its own: still a working grant.
+  return (await tools.redis.set(key, url, 'PX', leftMs, 'NX', 'GET').catch(() => null)) ?? url;
 }
 
 /** POST /uploads. */
@@ -64,7 +66,7 @@ export const grantUpload = (path: string) =>
         idempotencyKey: key,
       });
       const { content_type, file_url, multipart } = uploads.parse(resource.attributes);
-      const upload_url = await uploadUrl(caller, resource.id, tools, replayed);
+      const upload_url = await uploadUrl(caller, resource, tools, replayed);
       return {
         status: 201,
         body: { upload_url, content_type, file_url, multipart_upload: multipart !== undefined, ...multipart },
