@@ -14,12 +14,13 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 const textOf = (document: string) => readFileSync(path.join(root, document), 'utf8');
+/** The launcher runs in an environment without the test runner's flags, as a person's shell would be. */
 const launch = path.join(root, 'deploy/local/launch.mjs');
 const run = promisify(execFile);
 
 /** Every `npm …` command that a document shows, in a block or in a line. */
 const commands = documents.flatMap((document) =>
-  [...textOf(document).matchAll(/\bnpm (?:run )?(start|test|[a-z]+)\b(?: -- ([^`#\n]*))?/g)].map(
+  [...textOf(document).matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z]+)\b/g)].map(
     ([, script]) => [document, script!] as const,
   ),
 );
@@ -90,7 +91,8 @@ test('npm start runs the job, prints the addresses, and Ctrl-C stops everything'
     const answer = await fetch(`http://localhost:${base}/api/v1/podcasts`);
     expect(answer.status).toBe(401);
     const ended = new Promise<number | null>((resolve) => starting.once('exit', resolve));
-    starting.kill('SIGINT');
+    // A terminal's Ctrl-C goes to the whole foreground group.
+    process.kill(-starting.pid!, 'SIGINT');
     expect(await ended).toBe(0);
     await expect(fetch(`http://localhost:${base}/api/v1/podcasts`)).rejects.toThrow();
   } finally {

@@ -9,7 +9,8 @@ import type { Logger, RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import type { ServingConfig } from './config.ts';
 import { createDecidePlay } from './decisions/decide-play.ts';
-import { countGoalSlots } from './decisions/decision-table.ts';
+import { countGoalSlots, insertDecisions } from './decisions/decision-table.ts';
+import { createDecisionWriter } from './decisions/decision-writer.ts';
 import { createGoalGuard } from './goals/goal-guard.ts';
 import { createCurrentPlans } from './plans/current-plans.ts';
 import { createPlanFollower, planFollowerGroup } from './plans/follow-plans.ts';
@@ -39,6 +40,7 @@ export async function createApp(
   stack.defer(() => pool.end());
   const redis = new Redis(config.REDIS_URL, {
     enableOfflineQueue: false,
+    enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     connectTimeout: 2_000,
@@ -95,10 +97,11 @@ export async function createApp(
     ),
   );
 
+  const write = createDecisionWriter((rows) => insertDecisions(pool, rows));
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: servingServices(createDecidePlay({ pool, plans, goals, newAttempt: randomUUID, logger })),
+    services: servingServices(createDecidePlay({ pool, plans, goals, write, newAttempt: randomUUID, logger })),
     onError: (error, method) => {
       if (error instanceof Problem) logger.warn({ method, reason: error.message }, 'rpc.refused');
       else logger.error({ err: error, method }, 'rpc.failed');

@@ -1,7 +1,21 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
-import { lineItem, playOf, preroll, startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
+import canonicalize from 'canonicalize';
+import { renderAnswer } from '../src/decisions/decision-record.ts';
+import { countGoalSlots } from '../src/decisions/decision-table.ts';
+import {
+  guaranteed,
+  lineItem,
+  playOf,
+  preroll,
+  startEngines,
+  until,
+  untilDecidedBy,
+  type Engines,
+  type Node,
+} from './_support.ts';
 
 let engines: Engines;
 let node: Node;
@@ -12,6 +26,8 @@ beforeAll(async () => {
   node = await engines.startNode();
   other = await engines.startNode();
 }, 60_000);
+
+const jcsDigest = (value: unknown) => createHash('sha256').update(canonicalize(value)!).digest('hex');
 
 afterAll(async () => {
   await node[Symbol.asyncDispose]();
@@ -55,7 +71,7 @@ test('one decision id has one answer: twenty at once, on both nodes, under a new
     workspaceId,
     Array.from({ length: 40 }, () => lineItem()),
   );
-  await untilDecidedBy(node, workspaceId, first.servingPlanId);
+  for (const one of [node, other]) await untilDecidedBy(one, workspaceId, first.servingPlanId);
   const play = playOf(workspaceId, { breaks: [{ ...preroll, maxSlots: 2 }] });
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, at) => (at % 2 ? node : other).client.decide(play, {})),
@@ -69,6 +85,36 @@ test('one decision id has one answer: twenty at once, on both nodes, under a new
 
   expect(answers[0]!.picks).toHaveLength(2);
   for (const answer of answers) expect(answer).toEqual(answers[0]);
+});
+
+test('200 plays at once, 20 of them asked again on the other node, give one row, one answer and one count per id', async () => {
+  const workspaceId = newId('ws');
+  const booked = guaranteed(1_000);
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [booked]);
+  for (const one of [node, other]) {
+    await untilDecidedBy(one, workspaceId, servingPlanId);
+    await until(async () => (await one.client.decide(playOf(workspaceId), {})).picks.length === 1);
+  }
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  const countGiven = async () => (await countGoalSlots(pool, [booked.line_item_id])).get(booked.line_item_id)!;
+  const givenBefore = await countGiven();
+
+  const plays = Array.from({ length: 180 }, () => playOf(workspaceId));
+  const asked = plays.flatMap((play, at) => (at < 20 ? [play, play] : [play]));
+  const answers = await Promise.all(asked.map((play, at) => (at % 2 ? node : other).client.decide(play, {})));
+  const { rows } = await pool.query('select decision_id, response from decision where decision_id = any ($1)', [
+    plays.map((play) => play.decisionId),
+  ]);
+  const given = (await countGiven()) - givenBefore;
+  await pool.end();
+
+  expect(rows).toHaveLength(180);
+  expect(given).toBe(answers.filter((_, at) => at >= 40 || at % 2 === 0).flatMap((answer) => answer.picks).length);
+  const stored = new Map(rows.map((row) => [row.decision_id, row.response]));
+  answers.forEach((answer, at) => {
+    expect(answer).toEqual(renderAnswer(stored.get(asked[at]!.decisionId)));
+    expect(answer.decisionId).toBe(asked[at]!.decisionId);
+  });
 });
 
 test('a decision leaves a trace with a verdict for every candidate and no listener key', async () => {
@@ -89,6 +135,13 @@ test('a decision leaves a trace with a verdict for every candidate and no listen
     expect.objectContaining({ line_item_id: anywhere.line_item_id, verdict: 'won', rank: 1 }),
     expect.objectContaining({ line_item_id: french.line_item_id, verdict: 'targeting_country', rank: null }),
   ]);
+  const { atMs, breaks, listenerBucket, ...texts } = play;
+  const input = { ...texts, atMs: Number(atMs), listenerBucket: Buffer.from(listenerBucket).toString('hex') };
+  const inputBreaks = breaks.map((one) => ({ ...one, maxDurationMs: Number(one.maxDurationMs) }));
+  expect(rows[0].trace).toMatchObject({
+    input_digest: jcsDigest({ ...input, breaks: inputBreaks }),
+    output_digest: jcsDigest(rows[0].response),
+  });
   expect(JSON.stringify(rows)).not.toContain(Buffer.alloc(16, 7).toString('hex'));
 });
 
@@ -118,6 +171,20 @@ test('a malformed request is refused with every wrong field', async () => {
     '/listenerBucket',
     '/workspaceId',
   ]);
+});
+
+test('any time that a request may name can be stored', async () => {
+  for (const atMs of [1n, 8_640_000_000_000_000n]) {
+    const play = playOf(newId('ws'), { atMs });
+    expect(await node.client.decide(play, {})).toMatchObject({ decisionId: play.decisionId });
+  }
+});
+
+test('a word that the database cannot store is refused before it reaches others', async () => {
+  for (const given of [{ streamFormat: 'mp3\0' }, { breaks: [{ ...preroll, key: '\0' }] }])
+    await expect(node.client.decide(playOf(newId('ws'), given), {})).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
 });
 
 test('a caller waits no longer than its deadline, and its retry gets one answer', async () => {

@@ -95,6 +95,14 @@ test('a counter that vanished is refused and no longer trusted', async () => {
   expect(guard.room('li_a')).toBe(0);
 });
 
+test('a script that Redis forgot is sent again', async () => {
+  const guard = await recounted('li_a');
+  await redis.script('FLUSH');
+  const slots = [{ lineItemId: 'li_a', attempt: 'first' }];
+  expect(await guard.reserve('dec_1', 'first', [wanted('li_a')])).toEqual({ kind: 'counted', slots });
+  expect(guard.room('li_a')).toBe(Infinity);
+});
+
 test('counters are forgotten a week after the window, markers of a decision within the hour', async () => {
   const guard = await recounted('li_a');
   await guard.reserve('dec_1', 'first', [wanted('li_a')]);

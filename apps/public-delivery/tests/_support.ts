@@ -231,10 +231,18 @@ export async function makeShow(
   content: Buffer,
   episodeAttributes: Record<string, unknown> = {},
 ): Promise<Show> {
-  const [podcastId, episodeId, productionId] = [newId('pod'), newId('ep'), newId('pro')];
-  const subdomain = `show-${randomBytes(5).toString('hex')}`;
   const digest = sha256(content);
   await store.put(`media/${digest}`, content, { contentType: 'audio/mpeg' });
+  return { ...showOf({ digest, sizeBytes: content.length }, episodeAttributes), content };
+}
+
+/** The same of audio that is in the store already. */
+export function showOf(
+  { digest, sizeBytes }: { readonly digest: string; readonly sizeBytes: number },
+  episodeAttributes: Record<string, unknown> = {},
+): Omit<Show, 'content'> {
+  const [podcastId, episodeId, productionId] = [newId('pod'), newId('ep'), newId('pro')];
+  const subdomain = `show-${randomBytes(5).toString('hex')}`;
   const occurredAt = '2026-11-20T10:00:00.000Z';
   const podcast = eventOf(
     'podcasts',
@@ -255,7 +263,7 @@ export async function makeShow(
     },
     occurredAt,
   );
-  const durationMs = (content.length / frameBytes) * 24;
+  const durationMs = (sizeBytes / frameBytes) * 24;
   const episode = eventOf(
     'episodes',
     episodeId,
@@ -292,7 +300,7 @@ export async function makeShow(
           format: 'mp3',
           stream_format: 'mp3/128000/48000/2',
           storage_key: `media/${digest}`,
-          size_bytes: content.length,
+          size_bytes: sizeBytes,
           sha256: digest,
           duration_ms: durationMs,
         },
@@ -301,7 +309,7 @@ export async function makeShow(
     },
     occurredAt,
   );
-  return { podcastId, episodeId, productionId, subdomain, content, events: { podcast, episode, production } };
+  return { podcastId, episodeId, productionId, subdomain, events: { podcast, episode, production } };
 }
 
 export const playedFacts = (facts: readonly DeliveryFact[]) =>

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -10,6 +11,7 @@ import {
   audio,
   eventOf,
   eventually,
+  frameBytes,
   makeShow,
   noAds,
   openBench,
@@ -17,6 +19,7 @@ import {
   playedFacts,
   publishEvents,
   sha256,
+  showOf,
   writtenBytes,
   type Bench,
   type Show,
@@ -481,6 +484,32 @@ describe('one play', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
     expect(answer.body.equals(show.content)).toBe(true);
+  });
+});
+
+describe('audio that is not what its digest says', () => {
+  /** The clean audio of an episode whose object has one wrong byte, the last one. */
+  async function corrupt(sizeBytes: number): Promise<string> {
+    const bytes = Buffer.alloc(sizeBytes, sizeBytes % 251);
+    const digest = sha256(bytes);
+    bytes[sizeBytes - 1]! ^= 1;
+    await bench.store.put(`media/${digest}`, bytes, { contentType: 'audio/mpeg' });
+    await publishEvents(bench.bus, Object.values(showOf({ digest, sizeBytes }).events));
+    const path = `/delivery/v1/a/${digest}/x.mp3`;
+    await eventually(async () => (await ask(path, newListener(), 'HEAD')).status === 200);
+    return path;
+  }
+
+  test('is not available', async () => {
+    const answer = await ask(await corrupt(1000 * frameBytes), newListener());
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+  });
+
+  test('is broken off before its end when it is too large to wait for', async () => {
+    const path = await corrupt(100_000 * frameBytes);
+    await expect(ask(path, newListener())).rejects.toThrow('aborted');
+    const isOfIt = (name: string) => path.includes(name.slice(0, 64));
+    await eventually(async () => !(await readdir(bench.environment['CACHE_FOLDER']!)).some(isOfIt));
   });
 });
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { Problem } from '@longwave/problems';
 import { Client, S3Error } from 'minio';
 import { cutPieces } from './cut-pieces.ts';
-import type { ListedObject, ObjectInfo, ObjectStore } from './port.ts';
+import type { ListedObject, ObjectStore } from './port.ts';
 
 export interface ObjectStoreOptions {
   /** Where this process reaches the store, `http(s)://host[:port]`. */

@@ -58,8 +58,23 @@ export interface RpcServer {
 
 const never = new Date(8.64e15);
 
+/** Names of connections already identified; decoding a certificate costs more than most handlers. */
+const knownPeers = new WeakMap<object, string | undefined>();
+
+/** The HTTP/2 session of a call: private to grpc-js, so undefined when a version hides it elsewhere. */
+const sessionOf = (call: unknown): object | undefined =>
+  (call as { readonly call?: { readonly stream?: { readonly session?: object } } }).call?.stream?.session;
+
 /** The caller's name from the peer certificate, or undefined. */
 function peerOf(call: ServerUnaryCall<unknown, unknown>): string | undefined {
+  const session = sessionOf(call);
+  if (session && knownPeers.has(session)) return knownPeers.get(session);
+  const name = readPeer(call);
+  if (session) knownPeers.set(session, name);
+  return name;
+}
+
+function readPeer(call: ServerUnaryCall<unknown, unknown>): string | undefined {
   const certificate = call.getAuthContext().sslPeerCertificate as { subjectaltname?: string } | undefined;
   return callerOf(certificate?.subjectaltname);
 }
@@ -76,19 +91,33 @@ function unary(
     const caller = peerOf(call);
     if (caller === undefined || !allowed.includes(caller))
       return answer(toServiceError(new Problem('permission_denied', 'This service may not call this method.')));
-    const aborted = new AbortController();
-    call.on('cancelled', () => aborted.abort());
+    // grpc-js reports every finished call as cancelled too; only one that ends before its answer was given up.
+    let aborted: AbortController | undefined;
+    let state: 'running' | 'answered' | 'cancelled' = 'running';
+    call.on('cancelled', () => {
+      if (state !== 'running') return;
+      state = 'cancelled';
+      aborted?.abort();
+    });
     const [statement] = call.metadata.get(principalMetadata);
     const deadline = call.getDeadline();
     const context: RpcContext = {
       caller: caller as ServiceName,
       principalStatement: statement?.toString(),
-      signal: aborted.signal,
+      get signal() {
+        aborted ??= new AbortController();
+        if (state === 'cancelled') aborted.abort();
+        return aborted.signal;
+      },
       deadline: deadline instanceof Date ? deadline : deadline === Infinity ? never : new Date(deadline),
     };
     Promise.try(handler, call.request, context).then(
-      (response) => answer(null, response),
+      (response) => {
+        if (state === 'running') state = 'answered';
+        answer(null, response);
+      },
       (error: unknown) => {
+        if (state === 'running') state = 'answered';
         const problem = error instanceof Problem ? error : report.toProblem?.(error);
         if (!problem || problem.status >= 500) report.onError(error, call.getPath());
         answer(toServiceError(problem ?? new Problem('internal_error')));

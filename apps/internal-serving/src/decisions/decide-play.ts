@@ -7,7 +7,8 @@ import type { Logger } from '@longwave/service-kit';
 import type { CountedSlot, GoalGuard, WantedSlots } from '../goals/goal-guard.ts';
 import type { CurrentPlan, CurrentPlans } from '../plans/current-plans.ts';
 import { answerOf, renderAnswer, traceOf, type StoredAnswer } from './decision-record.ts';
-import { getDecision, insertDecision } from './decision-table.ts';
+import { getDecision } from './decision-table.ts';
+import type { WriteDecision } from './decision-writer.ts';
 import { parsePlayRequest, type PlayRequest } from './play-request.ts';
 
 export type DecidePlay = (
@@ -19,6 +20,7 @@ export interface DecidePlayOptions {
   readonly pool: Pool;
   readonly plans: Pick<CurrentPlans, 'find'>;
   readonly goals: GoalGuard;
+  readonly write: WriteDecision;
   /** A name for one attempt at a decision, never used before. */
   readonly newAttempt: () => string;
   readonly logger: Logger;
@@ -60,10 +62,10 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
 }
 
 /**
- * Decides one play: plan and request give the picks, goals are counted in Redis before anything is promised, and one statement
- * stores the answer. An id that has an answer gets that answer, on every node and for ever.
+ * Decides one play: plan and request give the picks, goals are counted in Redis before anything is promised, and the
+ * answer is stored before it is given. An id that has an answer gets that answer, on every node and for ever.
  */
-export function createDecidePlay({ pool, plans, goals, newAttempt, logger }: DecidePlayOptions): DecidePlay {
+export function createDecidePlay({ pool, plans, goals, write, newAttempt, logger }: DecidePlayOptions): DecidePlay {
   async function decideWithinGoals(
     { context }: PlayRequest,
     plan: CurrentPlan,
@@ -118,7 +120,7 @@ export function createDecidePlay({ pool, plans, goals, newAttempt, logger }: Dec
     const attempt = newAttempt();
     const { decision, countedSlots } = plan ? await decideWithinGoals(request, plan, attempt, signal) : noPlan;
     const answer = answerOf(request, plan, decision);
-    const written = await insertDecision(pool, {
+    const written = await write({
       decisionId: context.decisionId,
       workspaceId,
       atMs: context.atMs,

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Decision } from '@longwave/ad-decision';
 import { idFromBytes } from '@longwave/ids';
 import type { DecideResponse } from '@longwave/rpc/serving';
-import canonicalize from 'canonicalize';
 import type { CurrentPlan } from '../plans/current-plans.ts';
 import type { PlayRequest } from './play-request.ts';
 
@@ -26,27 +25,27 @@ export interface StoredAnswer {
 
 /** Follows from decision and slot alone, so that every node and every retry names the same serving. */
 function servingIdOf(decisionId: string, breakKey: string, slot: number): string {
-  const hash = createHash('sha256').update(`${decisionId}\n${breakKey}\n${slot}`).digest();
-  return idFromBytes('srv', hash.subarray(0, 16));
+  const digest = hash('sha256', `${decisionId}\n${breakKey}\n${slot}`, 'buffer');
+  return idFromBytes('srv', digest.subarray(0, 16));
 }
 
-/** The answer to store and give. */
+/** The answer to store and give; its keys come in the order of JCS (RFC 8785). */
 export function answerOf({ context }: PlayRequest, plan: CurrentPlan | undefined, decision: Decision): StoredAnswer {
   return {
     decision_id: context.decisionId,
-    serving_plan_id: plan?.servingPlanId ?? '',
+    no_ad_reason: decision.noAdReason ?? '',
     picks: decision.picks.map((pick) => ({
       break_key: pick.breakKey,
-      slot: pick.slot,
-      serving_id: servingIdOf(context.decisionId, pick.breakKey, pick.slot),
       campaign_id: pick.campaignId,
-      line_item_id: pick.lineItemId,
       creative_id: pick.creativeId,
-      segment_digest: pick.segmentDigest,
-      size_bytes: pick.sizeBytes,
       duration_ms: pick.durationMs,
+      line_item_id: pick.lineItemId,
+      segment_digest: pick.segmentDigest,
+      serving_id: servingIdOf(context.decisionId, pick.breakKey, pick.slot),
+      size_bytes: pick.sizeBytes,
+      slot: pick.slot,
     })),
-    no_ad_reason: decision.noAdReason ?? '',
+    serving_plan_id: plan?.servingPlanId ?? '',
   };
 }
 
@@ -89,7 +88,7 @@ export function traceOf(
       rank: one.rank ?? null,
     })),
     input_digest: request.digest,
-    output_digest: createHash('sha256').update(canonicalize(answer)!).digest('hex'),
+    output_digest: hash('sha256', JSON.stringify(answer), 'hex'),
   };
 }
 

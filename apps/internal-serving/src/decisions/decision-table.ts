@@ -18,31 +18,38 @@ export interface DecisionRow {
 
 export type StoredDecision = Pick<DecisionRow, 'workspaceId' | 'requestDigest' | 'answer' | 'countedSlots'>;
 
+// Sorted by id, so that two nodes that write the same ids wait for each other and never deadlock.
 const insertText = `
   insert into decision (decision_id, workspace_id, at, serving_plan_id, plan_digest, request_digest, response, trace,
                         goal_line_items, goal_attempts)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-  on conflict (decision_id) do nothing`;
+  select decision_id, workspace_id, to_timestamp(at_ms / 1000.0), serving_plan_id, plan_digest, request_digest, response, trace,
+         goal_line_items, goal_attempts
+  from json_to_recordset($1) as given (decision_id text, workspace_id text, at_ms bigint, serving_plan_id text,
+       plan_digest text, request_digest text, response jsonb, trace jsonb, goal_line_items text[], goal_attempts text[])
+  order by decision_id
+  on conflict (decision_id) do nothing
+  returning decision_id`;
 
-/** Writes a decision by one statement unless its id has one. Answers whether it was written. */
-export async function insertDecision(pool: Pool, row: DecisionRow): Promise<boolean> {
-  const { rowCount } = await pool.query({
-    name: 'insert-decision',
+/** Writes decisions of different ids by one statement, each unless its id has one. Answers the ids that were written. */
+export async function insertDecisions(pool: Pool, decisions: readonly DecisionRow[]): Promise<ReadonlySet<string>> {
+  const given = decisions.map((row) => ({
+    decision_id: row.decisionId,
+    workspace_id: row.workspaceId,
+    at_ms: row.atMs,
+    serving_plan_id: row.servingPlanId,
+    plan_digest: row.planDigest,
+    request_digest: row.requestDigest,
+    response: row.answer,
+    trace: row.trace,
+    goal_line_items: row.countedSlots.map((slot) => slot.lineItemId),
+    goal_attempts: row.countedSlots.map((slot) => slot.attempt),
+  }));
+  const { rows } = await pool.query<{ decision_id: string }>({
+    name: 'insert-decisions',
     text: insertText,
-    values: [
-      row.decisionId,
-      row.workspaceId,
-      new Date(row.atMs),
-      row.servingPlanId,
-      row.planDigest,
-      row.requestDigest,
-      JSON.stringify(row.answer),
-      JSON.stringify(row.trace),
-      row.countedSlots.map((slot) => slot.lineItemId),
-      row.countedSlots.map((slot) => slot.attempt),
-    ],
+    values: [JSON.stringify(given)],
   });
-  return rowCount === 1;
+  return new Set(rows.map((row) => row.decision_id));
 }
 
 /** The decision of an id. Throws when there is none. */

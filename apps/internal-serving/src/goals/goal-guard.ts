@@ -1,6 +1,6 @@
 import type { Logger } from '@longwave/service-kit';
 import type { Redis } from 'ioredis';
-import { raiseScript, releaseScript, reserveScript } from './goal-scripts.ts';
+import { raiseScript, releaseScript, reserveScript, runScript } from './goal-scripts.ts';
 
 /** A line item that may take so many slots in all. */
 export interface Goal {
@@ -90,7 +90,7 @@ export function createGoalGuard(
       const keys = wanted.flatMap(({ lineItemId }) => [counterKey(lineItemId), markerKey(lineItemId, decisionId)]);
       const numbers = wanted.flatMap(({ slots, goalQuantity }) => [slots, goalQuantity]);
       try {
-        const words = await redis.eval(reserveScript, keys.length, ...keys, attempt, markerLifeMs, ...numbers);
+        const words = await runScript(redis, reserveScript, keys, [attempt, markerLifeMs, ...numbers]);
         return readWords(words as string[], wanted, attempt);
       } catch (error) {
         distrustAll();
@@ -102,7 +102,7 @@ export function createGoalGuard(
     async release(decisionId, slots) {
       for (const { lineItemId, attempt } of new Map(slots.map((slot) => [slot.lineItemId, slot])).values()) {
         const keys = [counterKey(lineItemId), markerKey(lineItemId, decisionId)];
-        await redis.eval(releaseScript, keys.length, ...keys, attempt);
+        await runScript(redis, releaseScript, keys, [attempt]);
       }
     },
 
@@ -115,7 +115,7 @@ export function createGoalGuard(
         const stored = await countStored(batch.map((goal) => goal.lineItemId));
         const keys = batch.map((goal) => counterKey(goal.lineItemId));
         const values = batch.flatMap((goal) => [stored.get(goal.lineItemId) ?? 0, goal.endsAtMs + counterLifeMs]);
-        await redis.eval(raiseScript, keys.length, ...keys, ...values);
+        await runScript(redis, raiseScript, keys, values);
         if (started !== connection) return;
         for (const goal of batch) trusted.add(goal.lineItemId);
       }

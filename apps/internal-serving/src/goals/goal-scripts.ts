@@ -1,10 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+
+export interface Script {
+  readonly text: string;
+  /** SHA-1 (hex) by which Redis remembers it. */
+  readonly sha: string;
+}
+
+const scriptOf = (text: string): Script => ({ text, sha: createHash('sha1').update(text).digest('hex') });
+
+/** Runs a script by its digest; its text is sent only when Redis does not know it (https://redis.io/docs/latest/commands/evalsha/). */
+export async function runScript(
+  redis: Redis,
+  { text, sha }: Script,
+  keys: readonly string[],
+  values: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await redis.evalsha(sha, keys.length, ...keys, ...values);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    return redis.eval(text, keys.length, ...keys, ...values);
+  }
+}
+
 /**
  * Keys: per line item its counter and the marker of this decision, in turn. Arguments: attempt, life of a marker in ms, then per
  * line item the slots wanted and its goal. Counts all or nothing. Answers one word per line item:
  * `counted` now, `held <attempt>` by an earlier attempt of this decision, `full <slots left>`, `other <slots held>` when an
  * earlier attempt counted another number, `uncounted` when nothing is known about the line item.
  */
-export const reserveScript = `
+export const reserveScript = scriptOf(`
 local words, refused = {}, false
 for i = 1, #KEYS / 2 do
   local count = redis.call('GET', KEYS[2 * i - 1])
@@ -27,20 +53,20 @@ for i = 1, #KEYS / 2 do
     redis.call('SET', KEYS[2 * i], ARGV[2 * i + 1] .. ' ' .. ARGV[1], 'PX', ARGV[2])
   end
 end
-return words`;
+return words`);
 
 /** Keys: counter and marker of one line item and decision. Argument: the attempt whose count is given back. */
-export const releaseScript = `
+export const releaseScript = scriptOf(`
 local slots, attempt = string.match(redis.call('GET', KEYS[2]) or '', '^(%d+) (.+)$')
 if attempt ~= ARGV[1] then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('DECRBY', KEYS[1], slots) end
-return redis.call('DEL', KEYS[2])`;
+return redis.call('DEL', KEYS[2])`);
 
 /** Keys: counters. Arguments: per counter its least value and the Unix time in ms when it may be forgotten. Never lowers one. */
-export const raiseScript = `
+export const raiseScript = scriptOf(`
 for i = 1, #KEYS do
   local count = redis.call('GET', KEYS[i])
   if not count or tonumber(count) < tonumber(ARGV[2 * i - 1]) then redis.call('SET', KEYS[i], ARGV[2 * i - 1]) end
   redis.call('PEXPIREAT', KEYS[i], ARGV[2 * i])
 end
-return #KEYS`;
+return #KEYS`);

@@ -52,7 +52,7 @@ export interface SegmentDownload extends AsyncDisposable {
  */
 export function startDownload(options: SegmentDownloadOptions): SegmentDownload {
   const { store, digest, sizeBytes, partFile, file } = options;
-  const opening = onDisk(open(partFile, 'wx+'));
+  const opening = onDisk(open(partFile, 'w+'));
   let users = 1;
   let receivedBytes = 0;
   let readableBytes = 0;

@@ -79,7 +79,7 @@ async function sendBody(
 
 /**
  * Answers GET and HEAD of immutable media: 200, 206, 304 or 416 with exact lengths (RFC 9110 §14, §15.3.7). Several ranges get the
- * whole file. Memory per response: two chunks. Rejects before the first header with `temporarily_unavailable` when no source
+ * whole file. Memory per response: one chunk. Rejects before the first header with `temporarily_unavailable` when no source
  * gives bytes; later failures break the connection, so that the client resumes by range.
  */
 export async function sendMedia(

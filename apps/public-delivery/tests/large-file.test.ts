@@ -1,0 +1,122 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openUrl, startServiceProcess, type ServiceProcess } from './_service-process.ts';
+import { eventually, frameBytes, openBench, publishEvents, showOf, type Bench } from './_support.ts';
+
+const mebibyte = 1 << 20;
+const block = randomBytes(1024 * frameBytes);
+const blocks = 2544;
+const sizeBytes = blocks * block.length;
+const partBlocks = 1000;
+const endBlocks = 100;
+
+/** Four responses hold a chunk of 128 KiB each or, for the seek, one of 1 MiB; the download holds what is on its way to the disk. */
+const heldMaxBytes = 4 * mebibyte;
+/**
+ * Received bytes are garbage as soon as they are on the disk, but V8 begins to look for garbage outside of its heap at 64 MiB of it,
+ * and some more comes in while it looks. The young generation of the heap grows to 48 MiB.
+ */
+const garbageMaxBytes = (64 + 16 + 48) * mebibyte;
+
+let bench: Bench;
+let service: ServiceProcess;
+let digest: string;
+
+/** 1 GB of which no two blocks are equal, made block by block; or blocks [from, to) of it. */
+function* content(from = 0, to = blocks) {
+  for (let i = from; i < to; i++) {
+    block.writeUInt32LE(i, 0);
+    yield Buffer.from(block);
+  }
+}
+
+function digestOf(bytes: Iterable<Buffer>): string {
+  const hash = createHash('sha256');
+  for (const each of bytes) hash.update(each);
+  return hash.digest('hex');
+}
+
+async function upload(url: string): Promise<void> {
+  const sending = request(url, {
+    method: 'PUT',
+    headers: { 'content-length': sizeBytes, 'content-type': 'audio/mpeg' },
+  });
+  const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
+  await pipeline(Readable.from(content(), { objectMode: false, highWaterMark: mebibyte }), sending);
+  const [answer] = await answered;
+  answer.resume();
+  expect(answer.statusCode).toBe(200);
+}
+
+const memoryOf = ({ pid }: ServiceProcess, field: 'VmRSS' | 'VmHWM') =>
+  1024 * Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+const open = (headers: Readonly<Record<string, string>> = {}) =>
+  openUrl(`${service.url}/delivery/v1/a/${digest}/x.mp3`, headers);
+
+/** Takes all that comes into a hash. After every 100 MB of it the listener waits for `pause`. */
+async function listen(response: IncomingMessage, pause?: () => Promise<void>): Promise<string> {
+  const hash = createHash('sha256');
+  let received = 0;
+  let next = 100_000_000;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    received += chunk.length;
+    if (!pause || received < next) continue;
+    next += 100_000_000;
+    await pause();
+  }
+  return hash.digest('hex');
+}
+
+beforeAll(async () => {
+  bench = await openBench();
+  digest = digestOf(content());
+  await upload(await bench.store.presignPut(`media/${digest}`, { expiresInSeconds: 600 }));
+  service = await startServiceProcess(bench);
+  await publishEvents(bench.bus, Object.values(showOf({ digest, sizeBytes }).events));
+  await eventually(async () => {
+    const answer = await fetch(`${service.url}/delivery/v1/a/${digest}/x.mp3`, { method: 'HEAD' });
+    return answer.ok;
+  });
+}, 60_000);
+afterAll(async () => {
+  await service.stop('SIGKILL');
+  await bench.stop();
+}, 30_000);
+
+test.each(['not in the cache', 'in the cache'])(
+  'of a file of 1 GB that is %s, less than 4 MiB are held while two listen, one has stopped reading and one seeks',
+  async () => {
+    const heldBefore = await service.heldBytes();
+    const residentBefore = memoryOf(service, 'VmRSS');
+    // From here on VmHWM is the peak (proc_pid_clear_refs(5)).
+    writeFileSync(`/proc/${service.pid}/clear_refs`, '5');
+    const held: number[] = [];
+    const measure = async () => void held.push((await service.heldBytes()) - heldBefore);
+
+    const [whole, part, stalled, end] = await Promise.all([
+      open(),
+      open({ range: `bytes=0-${partBlocks * block.length - 1}` }),
+      open(),
+      open({ range: `bytes=-${endBlocks * block.length}` }),
+    ]);
+    stalled.pause();
+    expect(await Promise.all([listen(whole, measure), listen(part), listen(end)])).toEqual([
+      digest,
+      digestOf(content(0, partBlocks)),
+      digestOf(content(blocks - endBlocks)),
+    ]);
+    stalled.destroy();
+
+    expect(held).toHaveLength(10);
+    expect(Math.max(...held)).toBeLessThan(heldMaxBytes);
+    expect(memoryOf(service, 'VmHWM') - residentBefore).toBeLessThan(heldMaxBytes + garbageMaxBytes);
+  },
+  60_000,
+);
