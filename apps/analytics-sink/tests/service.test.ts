@@ -35,7 +35,7 @@ let bus: EventBus;
 let sink: Child;
 let grpcPort: number;
 let healthPort: number;
-let identities: ReturnType<typeof developmentCa<'analytics-sink' | 'rest-gateway' | 'encoder'>>;
+let identities: Awaited<ReturnType<typeof developmentCa<'analytics-sink' | 'rest-gateway' | 'encoder'>>>;
 let gateway: RpcClient<typeof AudienceServiceService>;
 
 /** Waits until `condition` holds; rejects after 20 s. */
@@ -106,7 +106,7 @@ beforeAll(async () => {
     startTestRedis(),
   ]);
   [grpcPort, healthPort] = (await freePorts(2)) as [number, number];
-  identities = developmentCa(folder.inside('tls'), ['analytics-sink', 'rest-gateway', 'encoder'], new Date());
+  identities = await developmentCa(folder.inside('tls'), ['analytics-sink', 'rest-gateway', 'encoder'], new Date());
   pool = createPool(database.adminUrl, 'audience', { name: 'test' });
   bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
   gateway = clientOf('rest-gateway');

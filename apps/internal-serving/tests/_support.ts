@@ -169,7 +169,7 @@ export async function startEngines(): Promise<Engines> {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const inside = (name: string) => path.join(folder, name);
   const log = { logFile: inside('engines.log'), pidFolder: inside('pids') };
-  const identities = developmentCa(
+  const identities = await developmentCa(
     inside('ca'),
     ['internal-serving', 'public-delivery', 'encoder'] as const,
     new Date(),

@@ -96,7 +96,7 @@ export async function openBench(): Promise<Bench> {
   const s3 = stack.use(await startTestObjectStore());
   const store = createObjectStore(s3);
   await store.ensureBucket();
-  const identities = developmentCa(path.join(folder, 'ca'), ['public-delivery', 'internal-serving'], new Date());
+  const identities = await developmentCa(path.join(folder, 'ca'), ['public-delivery', 'internal-serving'], new Date());
 
   const requests: DecideRequest[] = [];
   const serving: ServingServer = {

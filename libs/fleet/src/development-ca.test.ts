@@ -18,7 +18,7 @@ const pem = ({ ca, cert, key }: IdentityFiles) => ({
 });
 
 test('two services authenticate each other by name and SPIFFE URI over mutual TLS', async () => {
-  const files = developmentCa(folder, ['management', 'encoder'], now);
+  const files = await developmentCa(folder, ['management', 'encoder'], now);
   const server = tls.createServer({ ...pem(files.management), requestCert: true, rejectUnauthorized: true });
   const caller = new Promise<string | undefined>((resolve) =>
     server.once('secureConnection', (socket) => {
@@ -39,8 +39,8 @@ test('two services authenticate each other by name and SPIFFE URI over mutual TL
   server.close();
 });
 
-test('the chain holds: the CA may sign, the service certificate may not, and both verify', () => {
-  const files = developmentCa(folder, ['encoder'], now).encoder;
+test('the chain holds: the CA may sign, the service certificate may not, and both verify', async () => {
+  const files = (await developmentCa(folder, ['encoder'], now)).encoder;
   const [ca, encoder] = [files.ca, files.cert].map((file) => new X509Certificate(readFileSync(file)));
   expect({ ca: ca?.ca, encoder: encoder?.ca }).toEqual({ ca: true, encoder: false });
   expect(encoder?.checkIssued(ca as X509Certificate)).toBe(true);
@@ -49,17 +49,17 @@ test('the chain holds: the CA may sign, the service certificate may not, and bot
   expect(encoder?.checkHost('management')).toBeUndefined();
 });
 
-test('private keys are readable by their owner only', () => {
-  const { encoder } = developmentCa(folder, ['encoder'], now);
+test('private keys are readable by their owner only', async () => {
+  const { encoder } = await developmentCa(folder, ['encoder'], now);
   expect(statSync(encoder.key).mode & 0o777).toBe(0o600);
   expect(statSync(path.join(folder, 'ca.key')).mode & 0o777).toBe(0o600);
 });
 
-test('a certificate is kept while it lasts and made anew two weeks before its end', () => {
-  const serial = (at: Date) =>
-    new X509Certificate(readFileSync(developmentCa(folder, ['encoder'], at).encoder.cert)).serialNumber;
-  const first = serial(now);
-  expect(serial(new Date(now.getTime() + 75 * dayMs))).toBe(first);
-  const renewed = serial(new Date(now.getTime() + 77 * dayMs));
+test('a certificate is kept while it lasts and made anew two weeks before its end', async () => {
+  const serial = async (at: Date) =>
+    new X509Certificate(readFileSync((await developmentCa(folder, ['encoder'], at)).encoder.cert)).serialNumber;
+  const first = await serial(now);
+  expect(await serial(new Date(now.getTime() + 75 * dayMs))).toBe(first);
+  const renewed = await serial(new Date(now.getTime() + 77 * dayMs));
   expect(renewed).not.toBe(first);
 });

@@ -1,7 +1,7 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, webcrypto, X509Certificate, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { signCertificate, type CertificateIssuer } from './certificate.ts';
+import { keyAlgorithm, signCertificate, type CertificateIssuer, type Keys } from './certificate.ts';
 
 /** Paths of one service's identity (PEM). */
 export interface IdentityFiles {
@@ -21,12 +21,23 @@ function writePrivately(file: string, text: string): void {
   renameSync(`${file}.new`, file);
 }
 
-function newKeys(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
-  return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const newKeys = (): Promise<Keys> => webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
+
+async function pemOf(privateKey: webcrypto.CryptoKey): Promise<string> {
+  const key = await webcrypto.subtle.exportKey('pkcs8', privateKey);
+  return createPrivateKey({ key: Buffer.from(key), format: 'der', type: 'pkcs8' })
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString();
 }
 
-function pemOf(privateKey: KeyObject): string {
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+async function readKeys(keyFile: string): Promise<Keys> {
+  const privateKey = createPrivateKey(readFileSync(keyFile));
+  const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'der' });
+  const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+  return {
+    privateKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, keyAlgorithm, true, ['sign']),
+    publicKey: await webcrypto.subtle.importKey('spki', spki, keyAlgorithm, true, ['verify']),
+  };
 }
 
 /** Whether both files are there, belong together and last; with `issuer`, also signed by it. */
@@ -38,23 +49,27 @@ function isFresh(certFile: string, keyFile: string, now: Date, issuer?: KeyObjec
   return issuer === undefined || certificate.verify(issuer);
 }
 
-function openAuthority(certFile: string, keyFile: string, now: Date): CertificateIssuer {
+async function openAuthority(certFile: string, keyFile: string, now: Date): Promise<CertificateIssuer> {
   if (!isFresh(certFile, keyFile, now)) {
-    const keys = newKeys();
-    const authority = { commonName: authorityName, ...keys };
+    const keys = await newKeys();
+    const authority = { commonName: authorityName, keys };
     const notBefore = new Date(now.getTime() - dayMs);
     const notAfter = new Date(now.getTime() + lifetimeDays.authority * dayMs);
     const request = { commonName: authorityName, publicKey: keys.publicKey, notBefore, notAfter };
-    writePrivately(keyFile, pemOf(keys.privateKey));
-    writePrivately(certFile, signCertificate({ ...request, role: { kind: 'authority' } }, authority));
+    writePrivately(keyFile, await pemOf(keys.privateKey));
+    writePrivately(certFile, await signCertificate({ ...request, role: { kind: 'authority' } }, authority));
   }
-  const privateKey = createPrivateKey(readFileSync(keyFile));
-  return { commonName: authorityName, privateKey, publicKey: createPublicKey(privateKey) };
+  return { commonName: authorityName, keys: await readKeys(keyFile) };
 }
 
-function makeIdentity(name: string, files: IdentityFiles, authority: CertificateIssuer, now: Date): void {
-  const keys = newKeys();
-  const certificate = signCertificate(
+async function makeIdentity(
+  name: string,
+  files: IdentityFiles,
+  authority: CertificateIssuer,
+  now: Date,
+): Promise<void> {
+  const keys = await newKeys();
+  const certificate = await signCertificate(
     {
       commonName: name,
       publicKey: keys.publicKey,
@@ -69,7 +84,7 @@ function makeIdentity(name: string, files: IdentityFiles, authority: Certificate
     },
     authority,
   );
-  writePrivately(files.key, pemOf(keys.privateKey));
+  writePrivately(files.key, await pemOf(keys.privateKey));
   writePrivately(files.cert, certificate);
 }
 
@@ -78,18 +93,21 @@ function makeIdentity(name: string, files: IdentityFiles, authority: Certificate
  * `<name>`, `localhost`, 127.0.0.1 and `spiffe://longwave/<name>`. What exists and still lasts is kept.
  * @returns paths by name
  */
-export function developmentCa<N extends string>(
+export async function developmentCa<N extends string>(
   folder: string,
   names: readonly N[],
   now: Date,
-): Readonly<Record<N, IdentityFiles>> {
+): Promise<Readonly<Record<N, IdentityFiles>>> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ca = path.join(folder, 'ca.pem');
-  const authority = openAuthority(ca, path.join(folder, 'ca.key'), now);
-  const entries = names.map((name) => {
+  const keyFile = path.join(folder, 'ca.key');
+  const authority = await openAuthority(ca, keyFile, now);
+  const authorityKey = createPublicKey(readFileSync(keyFile));
+  const identities: Partial<Record<N, IdentityFiles>> = {};
+  for (const name of names) {
     const files = { ca, cert: path.join(folder, `${name}.pem`), key: path.join(folder, `${name}.key`) };
-    if (!isFresh(files.cert, files.key, now, authority.publicKey)) makeIdentity(name, files, authority, now);
-    return [name, files] as const;
-  });
-  return Object.fromEntries(entries) as Record<N, IdentityFiles>;
+    if (!isFresh(files.cert, files.key, now, authorityKey)) await makeIdentity(name, files, authority, now);
+    identities[name] = files;
+  }
+  return identities as Record<N, IdentityFiles>;
 }

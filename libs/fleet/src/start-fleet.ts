@@ -99,7 +99,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const ports = await choosePorts(options.ports);
   mkdirSync(data.logs, { recursive: true });
   const secrets = openSecrets(data.inside('secrets'));
-  const identities = developmentCa(data.inside('tls'), [...serviceNames, 'operator'], new Date());
+  const identities = await developmentCa(data.inside('tls'), [...serviceNames, 'operator'], new Date());
   const engines = await startEngines({
     data,
     secrets,

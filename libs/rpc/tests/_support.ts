@@ -12,7 +12,7 @@ import { openChannel, readTls, rpcService, serveRpc, type RpcContext, type Tls }
 export type ProbeHandler = (request: ProbeRequest, context: RpcContext) => Promise<ProbeResponse>;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'longwave-rpc-'));
-const files = developmentCa(folder, ['encoder', 'management', 'analytics-sink'], new Date());
+const files = await developmentCa(folder, ['encoder', 'management', 'analytics-sink'], new Date());
 
 /** Identities of one private CA. */
 export const identities = {
@@ -22,8 +22,8 @@ export const identities = {
 };
 
 /** The name `management`, certified by a CA nobody trusts. */
-export function foreignIdentity(): Tls {
-  const foreign = developmentCa(path.join(folder, 'foreign'), ['management'], new Date()).management;
+export async function foreignIdentity(): Promise<Tls> {
+  const foreign = (await developmentCa(path.join(folder, 'foreign'), ['management'], new Date())).management;
   return { ...readTls(foreign), ca: identities.management.ca };
 }
 

@@ -67,7 +67,7 @@ test('a service that is not on the allow-list is refused before the handler runs
 
 test('a stranger does not get in: neither without a certificate nor with one of another authority', async () => {
   let calls = 0;
-  const { server, probe } = await pair(async () => say(String((calls += 1))), foreignIdentity());
+  const { server, probe } = await pair(async () => say(String((calls += 1))), await foreignIdentity());
   expect((await problemOf(probe(request, { deadlineMs: 2_000 }))).code).toBe('temporarily_unavailable');
   const nameless = new Client(`127.0.0.1:${server.port}`, credentials.createSsl(identities.encoder.ca), {
     'grpc.ssl_target_name_override': 'encoder',
