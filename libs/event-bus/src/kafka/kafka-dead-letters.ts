@@ -1,27 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { DeadLetter } from '../port.ts';
 import { parseDeadRecord } from './kafka-record.ts';
 import { deadTopic } from './kafka-topics.ts';
+import { untilLed } from './until-led.ts';
 
 const readTimeoutMs = 30_000;
 
 export interface StoredDeadLetter extends DeadLetter {
   readonly publishedAt: Date;
   readonly offset: string;
-}
-
-/** A topic that was just made has no leader for a moment; kafkajs leaves that retry to its caller. */
-async function onceLed<T>(ask: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (tries === 50 || !(error as { retriable?: boolean }).retriable) throw error;
-      await wait(100);
-    }
-  }
 }
 
 /**
@@ -36,7 +24,7 @@ export async function readDeadLetters(
 ): Promise<StoredDeadLetter[]> {
   const source = deadTopic(topic, group);
   if (!(await admin.listTopics()).includes(source)) return [];
-  const [range] = await onceLed(() => admin.fetchTopicOffsets(source));
+  const [range] = await untilLed(() => admin.fetchTopicOffsets(source));
   if (range === undefined || BigInt(range.low) >= BigInt(range.high)) return [];
   const last = BigInt(range.high) - 1n;
   const letters: StoredDeadLetter[] = [];

@@ -1,5 +1,6 @@
 import type { Admin } from 'kafkajs';
 import { parseBusName } from '../bus-name.ts';
+import { untilLed } from './until-led.ts';
 
 /** Kafka topic of the messages that gave up in one group. */
 export function deadTopic(topic: string, group: string): string {
@@ -28,7 +29,7 @@ export async function createMissingTopics(admin: Admin, wanted: ReadonlyMap<stri
   const missing = [...wanted].filter(([topic]) => !existing.has(topic));
   if (missing.length === 0) return;
   await admin.createTopics({
-    waitForLeaders: true,
+    waitForLeaders: false,
     topics: missing.map(([topic, { partitions, replicationFactor, retentionMs }]) => ({
       topic,
       numPartitions: partitions,
@@ -36,4 +37,5 @@ export async function createMissingTopics(admin: Admin, wanted: ReadonlyMap<stri
       configEntries: [{ name: 'retention.ms', value: String(retentionMs) }],
     })),
   });
+  await untilLed(() => admin.fetchTopicMetadata({ topics: missing.map(([topic]) => topic) }));
 }
