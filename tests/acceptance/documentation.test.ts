@@ -73,29 +73,31 @@ test('npm run demo with a file that is no audio says so and fails', async () => 
 
 test('npm start runs the job, prints the addresses, and Ctrl-C stops everything', async () => {
   const data = temporaryDataFolder();
+  const base = Math.min(...(await freePorts(1))) % 60_000;
+  // A process group of its own, as in a terminal: Ctrl-C goes to the whole foreground group.
+  const starting = spawn(process.execPath, [launch, 'start', '--port-base', String(base), '--data', data.root], {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<number | null>((resolve) => starting.once('exit', resolve));
   try {
-    const base = Math.min(...(await freePorts(1))) % 60_000;
-    const starting = spawn(process.execPath, [launch, 'start', '--port-base', String(base), '--data', data.root], {
-      cwd: root,
-    });
     let output = '';
-    const running = new Promise<void>((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       starting.stdout.on('data', (chunk: Buffer) => {
         output += chunk.toString();
         if (output.includes('Ctrl-C stops everything')) resolve();
       });
-      starting.once('exit', () => reject(new Error(output)));
+      void ended.then(() => reject(new Error(output)));
     });
-    await running;
     expect(output).toMatch(/✓ counted once/);
     const answer = await fetch(`http://localhost:${base}/api/v1/podcasts`);
     expect(answer.status).toBe(401);
-    const ended = new Promise<number | null>((resolve) => starting.once('exit', resolve));
-    // A terminal's Ctrl-C goes to the whole foreground group.
     process.kill(-starting.pid!, 'SIGINT');
     expect(await ended).toBe(0);
     await expect(fetch(`http://localhost:${base}/api/v1/podcasts`)).rejects.toThrow();
   } finally {
+    if (starting.exitCode === null) process.kill(-starting.pid!, 'SIGKILL');
     removeDataFolder(data);
   }
 });
