@@ -18,7 +18,7 @@ function residentMegabytes(): readonly { readonly command: string; readonly mega
     .flatMap((pid) => {
       try {
         const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').slice(0, 120);
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
         return [
           {
             pid: Number(pid),
