@@ -1,7 +1,7 @@
 /** `npm run longwave -- …`: what an operator does by hand on the fleet of `npm start`. */
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { createRedisBus } from '@longwave/event-bus';
+import { createEventBus } from '@longwave/event-bus';
 import { dataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
 import { createAccount, openOperator } from './job/operator.ts';
 
@@ -11,7 +11,8 @@ const help = `usage: npm run longwave -- COMMAND
   dead-letters list --topic TOPIC --group GROUP    messages that a follower could not handle
   dead-letters redrive --topic TOPIC --group GROUP sends them to that group again
 
-  --data FOLDER   data folder of the running fleet (default .longwave)
+  --data FOLDER        data folder of the running fleet (default .longwave)
+  --brokers HOST:PORT  dead letters of an Apache Kafka (comma-separated) instead of the fleet's Redis
 
 Topics and groups: product.events (management, public-delivery, internal-serving),
 identity.events (management), delivery.facts (analytics-sink).`;
@@ -23,6 +24,7 @@ const { values, positionals } = parseArgs({
     plan: { type: 'string', default: 'network' },
     topic: { type: 'string' },
     group: { type: 'string' },
+    brokers: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -43,10 +45,14 @@ async function createAccountCommand(fleet: FleetAccess): Promise<void> {
   }
 }
 
-async function deadLetters(fleet: FleetAccess, action: string | undefined): Promise<void> {
-  const { topic, group } = values;
+async function deadLetters(redisUrl: string, action: string | undefined): Promise<void> {
+  const { topic, group, brokers } = values;
   if (!topic || !group) throw new Error('Name --topic and --group.');
-  await using bus = createRedisBus({ redisUrl: fleet.redisUrl, clientName: 'operator' });
+  await using bus = createEventBus(
+    brokers
+      ? { kind: 'kafka', brokers: brokers.split(','), clientId: 'operator' }
+      : { kind: 'redis', redisUrl, clientName: 'operator' },
+  );
   if (action === 'redrive') {
     console.log(`sent ${await bus.redriveDeadLetters(topic, group)} messages to ${group} again`);
     return;
@@ -77,12 +83,16 @@ async function main(): Promise<number> {
     return 64;
   }
   const fleet = findRunningFleet(dataFolder(path.resolve(workspaceRoot, values.data)));
+  if (noun === 'dead-letters' && values.brokers) {
+    await deadLetters('', verb);
+    return 0;
+  }
   if (!fleet) {
     console.error('No fleet runs on this data. Start it with `npm start`, in another terminal.');
     return 1;
   }
   if (noun === 'account') await createAccountCommand(fleet);
-  else await deadLetters(fleet, verb);
+  else await deadLetters(fleet.redisUrl, verb);
   return 0;
 }
 
