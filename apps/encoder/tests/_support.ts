@@ -125,7 +125,11 @@ export async function createWorld(): Promise<World> {
   const temporary = temporaryFolder();
   stack.defer(() => temporary[Symbol.dispose]());
   const folder = temporary.path;
-  const identities = await developmentCa(path.join(folder, 'tls'), ['management', 'encoder', 'public-delivery'], new Date());
+  const identities = await developmentCa(
+    path.join(folder, 'tls'),
+    ['management', 'encoder', 'public-delivery'],
+    new Date(),
+  );
 
   const redisServer = stack.use(await startTestRedis());
   const redis = stack.adopt(new Redis(redisServer.url), (client) => client.disconnect());
