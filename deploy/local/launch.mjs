@@ -18,7 +18,7 @@ const commands = {
     summary: 'start the whole service on this machine; the first time, run the main job once on a sample',
     usage: `npm start -- [options]
 
-  --port-base N   web on N, MCP on N+1, API on N+2, media on N+3, uploads on N+4 (default 8080)
+  --port-base N   REST API on N, feeds and audio on N+3, uploads on N+4; N+1 and N+2 are kept free (default 8080)
   --data FOLDER   where everything is kept (default .longwave)
 
 Ctrl-C stops everything; the next start keeps the data.`,
@@ -82,13 +82,9 @@ function overview() {
     const typed = name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
     return `  ${typed.padEnd(20)} ${summary}`;
   });
-  return [
-    'Longwave: podcast hosting with an audio and video ad server.',
-    '',
-    ...lines,
-    '',
-    'Each takes --help after --.',
-  ].join('\n');
+  return ['Longwave: podcast hosting with an audio ad server.', '', ...lines, '', 'Each takes --help after --.'].join(
+    '\n',
+  );
 }
 
 /** Our parent and, on Linux, its parent: npm runs us through a shell. Changes when one of them is killed. */

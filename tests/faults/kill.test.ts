@@ -78,6 +78,12 @@ async function expectCounted(expected: { downloads: number; ads: number }): Prom
   }).catch((error: Error) => {
     throw new Error(`${error.message}; the last answer was ${JSON.stringify(last)}`);
   });
+  // A second counting of the same facts would follow within the bus's redelivery; the count must not move any more.
+  const settled = Date.now() + 4_000;
+  await until('the settling time', 10_000, async () => {
+    expect(await counted()).toEqual(expected);
+    return Date.now() > settled ? true : undefined;
+  });
 }
 
 test('an encoder killed in mid-encode: another takes the job when the lease ends, and the production has one result', async () => {

@@ -80,6 +80,8 @@ export async function createApp(
     ),
   );
 
+  // Calls that come before the first look would be told to come again; one look first spares them that.
+  await plans.refresh().catch(reasonOf('plans.refresh_failed'));
   const handle = createPlanFollower(pool, () => refreshing.wake());
   let subscription: Subscription | undefined;
   stack.use(

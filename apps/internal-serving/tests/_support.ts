@@ -16,6 +16,7 @@ import {
   type TestDatabase,
 } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import { ServingServiceService, type DecideRequest } from '@longwave/rpc/serving';
@@ -280,7 +281,10 @@ export async function startEngines(): Promise<Engines> {
 /** Resolves once this node decides by that plan. */
 export async function untilDecidedBy(node: Node, workspaceId: string, servingPlanId: string): Promise<void> {
   await until(async () => {
-    const answer = await node.client.decide(playOf(workspaceId, { breaks: [] }), {});
-    return answer.servingPlanId === servingPlanId;
+    const answer = await node.client.decide(playOf(workspaceId, { breaks: [] }), {}).catch((error: unknown) => {
+      if (error instanceof Problem && error.code === 'temporarily_unavailable') return undefined;
+      throw error;
+    });
+    return answer?.servingPlanId === servingPlanId;
   });
 }

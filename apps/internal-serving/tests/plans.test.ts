@@ -81,6 +81,20 @@ test('a node that starts later decides by the plans that were published before',
   await untilDecidedBy(late, workspaceId, servingPlanId);
 });
 
+test('a plan that is published but cannot be loaded yet is no decision: the call fails, nothing is stored, and later it decides', async () => {
+  const workspaceId = newId('ws');
+  const digest = await engines.storePlan(planOf(workspaceId, [lineItem()]));
+  await engines.stopStore();
+  const servingPlanId = newId('spl');
+  await engines.announce(workspaceId, { servingPlanId, digest });
+  await until(() => node.log.some((line) => line.includes('plan.refused') && line.includes(servingPlanId)));
+  const play = playOf(workspaceId);
+  await expect(node.client.decide(play, {})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  await engines.startStore();
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  expect((await node.client.decide(play, {})).picks).toHaveLength(1);
+});
+
 test('only public-delivery and the operator may ask', async () => {
   await using late = await engines.startNode();
   expect((await late.client.decide(playOf(newId('ws')), {})).noAdReason).toBe('no_plan');

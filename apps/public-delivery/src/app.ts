@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createAddressSet, readAudienceLists } from '@longwave/audience';
+import { createAddressSet, readAudienceLists, judgeUserAgent } from '@longwave/audience';
 import { createTokenKeys } from '@longwave/delivery-token';
 import { createEventBus } from '@longwave/event-bus';
 import { createObjectStore } from '@longwave/object-store';
@@ -96,6 +96,8 @@ export async function createApp(
         pool,
         identify,
         choosePlay,
+        mayCount: ({ addressVerdict, userAgent }) =>
+          addressVerdict === 'ok' && judgeUserAgent(lists.userAgents, userAgent) === 'ok',
         tokens,
         segments,
         facts,

@@ -104,7 +104,7 @@ export async function publishPlan(operator: Operator, workspaceId: string): Prom
     {},
   );
   await until('the new plan in force', 30_000, async () =>
-    (await operator.planInForce(workspaceId)) === ready.id ? true : undefined,
+    (await operator.planInForce(workspaceId).catch(() => '')) === ready.id ? true : undefined,
   );
   return ready.id;
 }

@@ -45,7 +45,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
   const lines = [
     ...[`port ${port}`, 'bind 127.0.0.1', `dir "${options.folder}"`, `requirepass ${options.password}`],
     ...[`databases ${options.databases ?? 16}`, 'save ""', 'daemonize no', 'loglevel warning'],
-    ...(options.mode === 'durable' ? ['appendonly yes', 'appendfsync everysec'] : ['appendonly no']),
+    ...(options.mode === 'durable' ? ['appendonly yes', 'appendfsync always'] : ['appendonly no']),
   ];
   writeFileSync(configuration, `${lines.join('\n')}\n`, { mode: 0o600 });
   const child = await startChild({

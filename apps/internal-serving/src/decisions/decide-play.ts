@@ -18,7 +18,7 @@ export type DecidePlay = (
 
 export interface DecidePlayOptions {
   readonly pool: Pool;
-  readonly plans: Pick<CurrentPlans, 'find'>;
+  readonly plans: Pick<CurrentPlans, 'find' | 'isAwaited'>;
   readonly goals: GoalGuard;
   readonly write: WriteDecision;
   /** A name for one attempt at a decision, never used before. */
@@ -116,6 +116,11 @@ export function createDecidePlay({ pool, plans, goals, write, newAttempt, logger
   async function decidePlay(request: PlayRequest, signal: AbortSignal): Promise<DecideResponse> {
     const startedMs = performance.now();
     const { workspaceId, context } = request;
+    // "Not loaded yet" is no decision: it must not be stored, nor bound to a listener for a day.
+    if (plans.isAwaited(workspaceId))
+      throw new Problem('temporarily_unavailable', 'The plan of this workspace is not loaded yet.', {
+        retryAfterSeconds: 1,
+      });
     const plan = plans.find(workspaceId);
     const attempt = newAttempt();
     const { decision, countedSlots } = plan ? await decideWithinGoals(request, plan, attempt, signal) : noPlan;

@@ -15,6 +15,8 @@ export interface CurrentPlan {
 
 export interface CurrentPlans {
   find(workspaceId: string): CurrentPlan | undefined;
+  /** True while the workspace has, or may have, a plan in force that this node has not loaded. */
+  isAwaited(workspaceId: string): boolean;
   /**
    * Looks at the table and loads what is new; answers whether a plan came or went. Rejects when the table cannot be read; a plan
    * that cannot be loaded is logged and tried again, at most once a minute.
@@ -38,6 +40,8 @@ const retry = { initialMs: 1_000, maxMs: 60_000 } as const;
 export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => Date, logger: Logger): CurrentPlans {
   let plans: ReadonlyMap<string, CurrentPlan> = new Map();
   const failures = new Map<string, Failure>();
+  /** Workspaces that have a plan in force, loaded or not. */
+  let planned: ReadonlySet<string> = new Set();
   let ready = false;
 
   async function load({ workspaceId, servingPlanId, digest }: PlanPointer): Promise<CurrentPlan | undefined> {
@@ -80,6 +84,7 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     for (const servingPlanId of failures.keys()) if (!named.has(servingPlanId)) failures.delete(servingPlanId);
     const changed = next.size !== plans.size || [...next].some(([id, plan]) => plans.get(id)?.index !== plan.index);
     plans = next;
+    planned = new Set(pointers.map((pointer) => pointer.workspaceId));
     ready = true;
     return changed;
   }
@@ -87,6 +92,7 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
   let looking: Promise<boolean> | undefined;
   return {
     find: (workspaceId) => plans.get(workspaceId),
+    isAwaited: (workspaceId) => !plans.has(workspaceId) && (!ready || planned.has(workspaceId)),
     refresh: () => (looking ??= look().finally(() => (looking = undefined))),
     listGoals: () => {
       const nowMs = clock().getTime();

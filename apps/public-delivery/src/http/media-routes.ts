@@ -13,7 +13,7 @@ import { findArrangement, findBindingByDecision, getHeader } from '../play/play-
 import {
   findEpisodeByAlias,
   findEpisodeByDigest,
-  isPodcastPublished,
+  isEpisodePublished,
   type PlayableEpisode,
 } from '../projection/content-table.ts';
 import type { Exchange, Route } from './route.ts';
@@ -22,6 +22,8 @@ export interface MediaRoutesOptions {
   readonly pool: Pool;
   readonly identify: IdentifyListener;
   readonly choosePlay: ChoosePlay;
+  /** False for those whose downloads are never counted: bots and networks of machines. */
+  readonly mayCount: (listener: Listener) => boolean;
   readonly tokens: PlayTokens;
   readonly segments: SegmentCache;
   readonly facts: FactSink;
@@ -51,7 +53,7 @@ const fromMemory = (bytes: Buffer): OpenSegment => ({
 
 /** Enclosures, arrangements and clean audio. */
 export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
-  const { pool, identify, choosePlay, tokens, segments, facts, listsVersion, mediaUrl, now } = options;
+  const { pool, identify, choosePlay, mayCount, tokens, segments, facts, listsVersion, mediaUrl, now } = options;
 
   const openPart = async (part: SentMedia['parts'][number]) =>
     part.kind === 'header' ? fromMemory(await getHeader(pool, part.blob)) : segments.open(part.blob, part.length);
@@ -120,7 +122,8 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
         const episode = await findEpisodeByAlias(pool, alias);
         if (!episode) throw new Problem('not_found');
         const listener = listenerOf(exchange);
-        const onlyLooks = listener.onlyLooks || request.method === 'HEAD';
+        // Who cannot be counted (bots, data centres) must not use up an advertiser's goal either.
+        const onlyLooks = listener.onlyLooks || request.method === 'HEAD' || !mayCount(listener);
         const play = await choosePlay(episode, { ...listener, onlyLooks }, startedAt, requestId);
         if (request.query['direct'] === '1')
           return send(exchange, listener, playMedia(play, 'private, no-store'), false);
@@ -142,7 +145,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
         const arrangement = address && (await findArrangement(pool, address.shortId));
         if (!arrangement) throw new Problem('not_found');
         // The token governs counting, not access: an expired one still serves what is public.
-        if (address.expired && !(await isPodcastPublished(pool, arrangement.podcastId))) throw new Problem('not_found');
+        if (address.expired && !(await isEpisodePublished(pool, arrangement.episodeId))) throw new Problem('not_found');
         const binding =
           address.decisionId === undefined ? undefined : await findBindingByDecision(pool, address.decisionId);
         await send(

@@ -70,11 +70,13 @@ export async function findEpisodeByDigest(pool: Pool, digest: string): Promise<P
   return rows[0] && toPlayable(rows[0]);
 }
 
-export async function isPodcastPublished(pool: Pool, podcastId: string): Promise<boolean> {
+/** True while the episode and its podcast are both public. */
+export async function isEpisodePublished(pool: Pool, episodeId: string): Promise<boolean> {
   const { rowCount } = await pool.query({
-    name: 'podcast_published',
-    text: `select from podcast where id = $1 and state = 'published'`,
-    values: [podcastId],
+    name: 'episode_published',
+    text: `select from episode e join podcast p on p.id = e.podcast_id
+           where e.id = $1 and e.state = 'published' and p.state = 'published'`,
+    values: [episodeId],
   });
   return rowCount === 1;
 }
