@@ -1,7 +1,6 @@
 import { productCatalog } from '@longwave/command-catalog';
-import { checkPermission, type ExecuteCommand, type ResourceReader } from '@longwave/command-pipeline';
+import { checkPermission, executeEnvelope, type ExecuteCommand, type ResourceReader } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService } from '@longwave/rpc/job';
@@ -20,16 +19,6 @@ export interface ServerOptions {
   readonly principalKeys: readonly JWK[];
   readonly leaseMs: number;
   readonly clock: () => Date;
-}
-
-/** JSON of a request field. Throws `malformed_json`. */
-function parseJson(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Problem('malformed_json', undefined, { cause });
-  }
 }
 
 /** The table from RPC to function. */
@@ -51,27 +40,13 @@ export function managementServices(options: ServerOptions): RpcService[] {
       CommandServiceService,
       { execute: ['rest-gateway', 'encoder', 'operator'] },
       {
-        execute: async (request, context) => {
-          const outcome = await execute(
-            {
-              workspaceId: request.workspaceId,
-              commandType: request.commandType,
-              idempotencyKey: request.idempotencyKey,
-              ifMatch: request.ifMatch || undefined,
-              subject: { type: request.subjectType, id: request.subjectId || null, version: request.subjectVersion },
-              changes: parseJson(request.changesJson),
-              reason: parseJson(request.reasonJson),
-              deadline: context.deadline,
-            },
+        execute: async (request, context) =>
+          executeEnvelope(
+            execute,
+            request,
             await actorOf(context, options.principalKeys, options.clock()),
-          );
-          return {
-            operationJson: outcome.operationJson,
-            resourceJson: JSON.stringify(outcome.resource),
-            status: outcome.status,
-            replayed: outcome.replayed,
-          };
-        },
+            context.deadline,
+          ),
       },
     ),
     rpcService(

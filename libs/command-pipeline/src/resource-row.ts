@@ -58,7 +58,3 @@ export function resourceView(definition: ResourceDefinition, row: ResourceRow): 
     updated_by: { operation_id: row.operation_id },
   };
 }
-
-/** Strong ETag of a revision (RFC 9110 §8.8.3): `"<version>.<first 16 of the digest>"`. */
-export const resourceEtag = (view: Pick<ResourceView, 'version' | 'digest'>): string =>
-  `"${view.version}.${view.digest.slice(0, 16)}"`;

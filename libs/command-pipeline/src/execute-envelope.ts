@@ -1,0 +1,42 @@
+import { Problem } from '@longwave/problems';
+import type { ExecuteRequest, ExecuteResponse } from '@longwave/rpc/command';
+import type { Actor } from './command-request.ts';
+import type { ExecuteCommand } from './execute-command.ts';
+
+/** JSON of an envelope's field; an empty text means that it was not sent. Throws `malformed_json`. */
+function parseJson(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Problem('malformed_json', 'changes_json and reason_json must be JSON.', { cause });
+  }
+}
+
+/** Executes a command as it comes over gRPC (`CommandService.Execute`) and puts its outcome into the answer's envelope. */
+export async function executeEnvelope(
+  execute: ExecuteCommand,
+  request: ExecuteRequest,
+  actor: Actor,
+  deadline?: Date,
+): Promise<ExecuteResponse> {
+  const outcome = await execute(
+    {
+      workspaceId: request.workspaceId,
+      commandType: request.commandType,
+      idempotencyKey: request.idempotencyKey,
+      ifMatch: request.ifMatch || undefined,
+      subject: { type: request.subjectType, id: request.subjectId || null, version: request.subjectVersion },
+      changes: parseJson(request.changesJson),
+      reason: parseJson(request.reasonJson),
+      ...(deadline && { deadline }),
+    },
+    actor,
+  );
+  return {
+    operationJson: outcome.operationJson,
+    resourceJson: JSON.stringify(outcome.resource),
+    status: outcome.status,
+    replayed: outcome.replayed,
+  };
+}
