@@ -68,6 +68,12 @@ export const problems = {
   link_not_found: define(422, 'validation-failed', 'The linked resource does not exist', 'client', 'after_fix'),
   episode_has_no_audio: define(422, 'state-not-allowed', 'The episode has no audio', 'client', 'after_fix'),
   podcast_not_ready: define(422, 'state-not-allowed', 'The podcast lacks what a feed must have', 'client', 'after_fix'),
+  artwork_not_acceptable: define(422, 'validation-failed', 'The artwork is not acceptable', 'client', 'after_fix'),
+  media_not_fetchable: define(422, 'validation-failed', 'The file cannot be fetched', 'upstream', 'after_fix'),
+  feed_not_importable: define(422, 'validation-failed', 'The feed cannot be imported', 'upstream', 'after_fix'),
+  feed_locked: define(422, 'policy-rejected', 'The feed is locked against moving', 'client', 'after_fix'),
+  export_in_progress: define(409, 'export-in-progress', 'An export is being prepared', 'client', 'after_delay'),
+  resource_gone: define(410, 'resource-gone', 'The resource has ended', 'client', 'never'),
   upload_not_received: define(422, 'validation-failed', 'The file was not uploaded', 'client', 'after_fix'),
   encoding_time_exhausted: define(
     402,
