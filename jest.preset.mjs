@@ -17,7 +17,7 @@ export default function preset(projectRoot) {
         {
           sourceMaps: 'inline',
           module: { type: 'es6' },
-          jsc: { target: 'es2024', parser: { syntax: 'typescript' } },
+          jsc: { target: 'es2024', parser: { syntax: 'typescript' }, experimental: { keepImportAttributes: true } },
         },
       ],
     },

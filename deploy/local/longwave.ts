@@ -3,50 +3,53 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { createEventBus } from '@longwave/event-bus';
 import { dataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
-import { createAccount, openOperator } from './job/operator.ts';
+import { openOperator } from './job/operator.ts';
+import { accountCommands } from './longwave/account-commands.ts';
+import { UsageError, type OperatorCommand, type Options } from './longwave/command.ts';
+import { credentialCommands } from './longwave/credential-commands.ts';
+import { memberCommands } from './longwave/member-commands.ts';
+
+const commands: readonly OperatorCommand[] = [...accountCommands, ...credentialCommands, ...memberCommands];
 
 const help = `usage: npm run longwave -- COMMAND
 
-  account create [--plan PLAN]                     an account with an API key; the key is shown once
-  dead-letters list --topic TOPIC --group GROUP    messages that a follower could not handle
-  dead-letters redrive --topic TOPIC --group GROUP sends them to that group again
+${commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.trimEnd()}\n      ${summary}`).join('\n')}
+  dead-letters list --topic TOPIC --group GROUP
+      messages that a follower could not handle
+  dead-letters redrive --topic TOPIC --group GROUP
+      sends them to that group again
 
   --data FOLDER        data folder of the running fleet (default .longwave)
   --brokers HOST:PORT  dead letters of an Apache Kafka (comma-separated) instead of the fleet's Redis
 
-Topics and groups: product.events (management, public-delivery, internal-serving),
+Plans: launch, grow, scale, network (the default), classic; or those of your PLANS_FILE.
+Topics and groups: product.events (management, public-delivery, internal-serving, auth-server),
 identity.events (management), delivery.facts (analytics-sink).`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    data: { type: 'string', default: '.longwave' },
-    plan: { type: 'string', default: 'network' },
-    topic: { type: 'string' },
-    group: { type: 'string' },
-    brokers: { type: 'string' },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
+const text = { type: 'string' } as const;
+const readArguments = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      data: { type: 'string', default: '.longwave' },
+      ...{ account: text, name: text, email: text, plan: text, state: text, 'trial-ends-at': text },
+      ...{ key: text, scope: text, owner: text, member: text, membership: text, permissions: text },
+      ...{ topic: text, group: text, brokers: text },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
 
-async function createAccountCommand(fleet: FleetAccess): Promise<void> {
+async function runCommand(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
   const operator = openOperator(fleet);
   try {
-    const account = await createAccount(operator, values.plan);
-    console.log(
-      JSON.stringify(
-        { account_id: account.accountId, workspace_id: account.workspaceId, api_key: account.apiKey },
-        null,
-        2,
-      ),
-    );
+    console.log(JSON.stringify(await command.run(operator, options), null, 2));
   } finally {
     operator.close();
   }
 }
 
-async function deadLetters(redisUrl: string, action: string | undefined): Promise<void> {
-  const { topic, group, brokers } = values;
+async function deadLetters(redisUrl: string, action: string | undefined, options: Options): Promise<void> {
+  const { topic, group, brokers } = options;
   if (!topic || !group) throw new Error('Name --topic and --group.');
   await using bus = createEventBus(
     brokers
@@ -72,31 +75,40 @@ async function deadLetters(redisUrl: string, action: string | undefined): Promis
 }
 
 async function main(): Promise<number> {
+  const { values, positionals } = readArguments();
+  const { help: asked, data, ...options } = values;
   const [noun, verb] = positionals;
-  const command = [noun, verb].join(' ');
-  if (values.help || !noun) {
+  const name = [noun, verb].join(' ');
+  if (asked || !noun) {
     console.log(help);
-    return values.help ? 0 : 64;
+    return asked ? 0 : 64;
   }
-  if (!['account create', 'dead-letters list', 'dead-letters redrive'].includes(command)) {
-    console.error(`There is no command "${command}".\n\n${help}`);
+  const command = commands.find((each) => each.name === name);
+  if (!command && !['dead-letters list', 'dead-letters redrive'].includes(name)) {
+    console.error(`There is no command "${name}".\n\n${help}`);
     return 64;
   }
-  const fleet = findRunningFleet(dataFolder(path.resolve(workspaceRoot, values.data)));
-  if (noun === 'dead-letters' && values.brokers) {
-    await deadLetters('', verb);
+  const fleet = findRunningFleet(dataFolder(path.resolve(workspaceRoot, data)));
+  if (!command && options.brokers) {
+    await deadLetters('', verb, options);
     return 0;
   }
   if (!fleet) {
     console.error('No fleet runs on this data. Start it with `npm start`, in another terminal.');
     return 1;
   }
-  if (noun === 'account') await createAccountCommand(fleet);
-  else await deadLetters(fleet.redisUrl, verb);
-  return 0;
+  try {
+    if (command) await runCommand(fleet, command, options);
+    else await deadLetters(fleet.redisUrl, verb, options);
+    return 0;
+  } catch (error) {
+    if (!command || !(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\nusage: npm run longwave -- ${command.name} ${command.usage}`);
+    return 64;
+  }
 }
 
 process.exitCode = await main().catch((error: Error) => {
   console.error(error.message);
-  return 1;
+  return 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS') ? 64 : 1;
 });

@@ -1,11 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { readAudienceLists } from '@longwave/audience';
 import { createEventBus } from '@longwave/event-bus';
 import { createPool, databaseOutage } from '@longwave/postgres';
 import { readTls, serveRpc } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
+import type { JWK } from 'jose';
+import { createCheckAccess } from './access.ts';
 import type { Config } from './config.ts';
 import { consumeFacts } from './consume-facts.ts';
 import { audienceService } from './server.ts';
+
+const principalKeys = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { keys: JWK[] }).keys;
 
 /** Counts the audience: facts in from the bus, numbers out by gRPC. Owns schema `audience`. */
 export async function createApp(config: Config, logger: Logger): Promise<RunningApp> {
@@ -22,7 +27,12 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
-    services: [audienceService(pool)],
+    services: [
+      audienceService(
+        pool,
+        createCheckAccess(principalKeys(config.PRINCIPAL_KEYS), () => new Date()),
+      ),
+    ],
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
   });

@@ -6,6 +6,8 @@ const schema = z.object({
   ...busConfig,
   GRPC_LISTEN: addressSchema,
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /** File with the public keys (JWKS) that principal statements are verified with. */
+  PRINCIPAL_KEYS: z.string().min(1),
   /** Folder with the user-agent and network lists. */
   AUDIENCE_DATA: z.string().min(1).default('libs/audience/data'),
 });

@@ -56,6 +56,83 @@ export async function countByEpisode(
   return rows.map((row) => ({ episodeId: row.episode_id, downloads: BigInt(row.downloads) }));
 }
 
+/** What a dimension's key is, in columns of the rollup. A region's code says nothing without its country. */
+const dimensionKeys = {
+  country: 'country',
+  region: `case when region = 'unknown' then region else country || '-' || region end`,
+  app: 'app',
+  device: 'device',
+  platform: 'platform',
+} as const;
+
+export type Dimension = keyof typeof dimensionKeys;
+
+/** Downloads of a podcast, or of one of its episodes, by one dimension; the most first. */
+export async function countByDimension(
+  pool: Pool,
+  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string | undefined },
+  range: HourRange,
+  dimension: Dimension,
+): Promise<{ readonly key: string; readonly downloads: bigint }[]> {
+  const { rows } = await pool.query<{ key: string; downloads: string }>(
+    `select (${dimensionKeys[dimension]}) collate "C" as key, sum(downloads) as downloads from download_audience_hour
+     where workspace_id = $1 and podcast_id = $2 and ($3::text is null or episode_id = $3) and hour >= $4 and hour < $5
+     group by 1 having sum(downloads) > 0 order by 2 desc, 1`,
+    [scope.workspaceId, scope.podcastId, scope.episodeId ?? null, range.from, range.to],
+  );
+  return rows.map((row) => ({ key: row.key, downloads: BigInt(row.downloads) }));
+}
+
+/** Downloads and distinct listeners of several podcasts, in the order they were asked for; zero where nothing was counted. */
+export async function countTotals(
+  pool: Pool,
+  workspaceId: string,
+  podcastIds: readonly string[],
+  range: HourRange,
+): Promise<{ readonly podcastId: string; readonly downloads: bigint; readonly listeners: bigint }[]> {
+  const { rows } = await pool.query<{ podcast_id: string; downloads: string; listeners: string }>(
+    `select asked.podcast_id, count(s.listener_key) as downloads, count(distinct s.listener_key) as listeners
+     from unnest($2::text[]) with ordinality as asked (podcast_id, place)
+     left join session s on s.workspace_id = $1 and s.podcast_id = asked.podcast_id
+       and s.started_at >= $3 and s.started_at < $4 and s.counted
+     group by asked.podcast_id, asked.place order by asked.place`,
+    [workspaceId, podcastIds, range.from, range.to],
+  );
+  return rows.map((row) => ({
+    podcastId: row.podcast_id,
+    downloads: BigInt(row.downloads),
+    listeners: BigInt(row.listeners),
+  }));
+}
+
+export interface EpisodeDay {
+  readonly dayMs: bigint;
+  readonly episodeId: string;
+  readonly downloads: bigint;
+  readonly listeners: bigint;
+}
+
+/** Downloads and distinct listeners of every episode of a podcast on every UTC day that had any, oldest first. */
+export async function countEpisodeDays(
+  pool: Pool,
+  scope: { readonly workspaceId: string; readonly podcastId: string },
+  range: HourRange,
+): Promise<EpisodeDay[]> {
+  const { rows } = await pool.query<{ day: Date; episode_id: string; downloads: string; listeners: string }>(
+    `select date_trunc('day', started_at, 'UTC') as day, episode_id, count(*) as downloads,
+       count(distinct listener_key) as listeners
+     from session where workspace_id = $1 and podcast_id = $2 and started_at >= $3 and started_at < $4 and counted
+     group by 1, 2 order by 1, 2`,
+    [scope.workspaceId, scope.podcastId, range.from, range.to],
+  );
+  return rows.map((row) => ({
+    dayMs: BigInt(row.day.getTime()),
+    episodeId: row.episode_id,
+    downloads: BigInt(row.downloads),
+    listeners: BigInt(row.listeners),
+  }));
+}
+
 /** Columns by which delivered ads are counted. */
 const adColumns = { podcastId: 'podcast_id', campaignId: 'campaign_id', lineItemId: 'line_item_id' } as const;
 

@@ -1,9 +1,11 @@
 import {
   countSessions,
+  describeUserAgent,
   judgeFact,
   judgeUserAgent,
   type AudienceLists,
   type Layout,
+  type UserAgentDescription,
   type UserAgentVerdict,
 } from '@longwave/audience';
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
@@ -22,9 +24,14 @@ import { findUserAgents, insertUserAgents } from './user-agent-table.ts';
 
 const dayMs = 86_400_000;
 
+/** What the lists say of a user agent. */
+interface KnownUserAgent extends UserAgentDescription {
+  readonly verdict: UserAgentVerdict;
+}
+
 /** What counting remembers between batches; every entry is a pure function of its key or known to be stored. */
 export interface CountingMemory {
-  readonly agents: Map<string, UserAgentVerdict>;
+  readonly agents: Map<string, KnownUserAgent>;
   readonly layouts: Map<string, Layout>;
   readonly storedLayouts: Set<string>;
 }
@@ -44,23 +51,39 @@ function trim(memory: CountingMemory): void {
 /** True when the judgement of this fact needs its user agent. */
 const needsUserAgent = (fact: ByteRangeServed) => judgeFact(fact, undefined) === undefined;
 
+/** Remembers what the lists say of these user agents, as far as their texts are known. */
+async function readUserAgents(
+  tx: Transaction,
+  digests: Iterable<string>,
+  { userAgents }: AudienceLists,
+  { agents }: CountingMemory,
+): Promise<void> {
+  const unknown = [...new Set(digests)].filter((digest) => !agents.has(digest));
+  if (unknown.length === 0) return;
+  for (const [digest, text] of await findUserAgents(tx, unknown))
+    agents.set(digest, { verdict: judgeUserAgent(userAgents, text), ...describeUserAgent(userAgents, text) });
+}
+
 /** Judges facts as far as their user agents are known. */
 async function judgeFacts(
   tx: Transaction,
   facts: readonly ByteRangeServed[],
   lists: AudienceLists,
-  { agents }: CountingMemory,
+  memory: CountingMemory,
 ): Promise<JudgedFact[]> {
-  const needed = new Set(facts.filter(needsUserAgent).map((fact) => fact.user_agent_digest!));
-  const unknown = [...needed].filter((digest) => !agents.has(digest));
-  if (unknown.length > 0)
-    for (const [digest, text] of await findUserAgents(tx, unknown))
-      agents.set(digest, judgeUserAgent(lists.userAgents, text));
-  return facts.map((fact) => ({ fact, judgement: judgeFact(fact, agents.get(fact.user_agent_digest ?? '')) }));
+  const needed = facts.filter(needsUserAgent).map((fact) => fact.user_agent_digest!);
+  await readUserAgents(tx, needed, lists, memory);
+  const verdict = (digest: string | null) => memory.agents.get(digest ?? '')?.verdict;
+  return facts.map((fact) => ({ fact, judgement: judgeFact(fact, verdict(fact.user_agent_digest)) }));
 }
 
 /** Counts the sessions of the threads anew, from the session on that the first new fact may belong to. */
-function countThreads(threads: readonly Thread[], requests: readonly StoredRequest[], stored: Counts) {
+function countThreads(
+  threads: readonly Thread[],
+  requests: readonly StoredRequest[],
+  stored: Counts,
+  agents: CountingMemory['agents'],
+) {
   const before = { sessions: [] as Counts['sessions'][number][], ads: [] as Counts['ads'][number][] };
   const after = { sessions: [] as Counts['sessions'][number][], ads: [] as Counts['ads'][number][] };
   const place = (listenerKey: string, episodeId: string) => `${listenerKey} ${episodeId}`;
@@ -75,7 +98,8 @@ function countThreads(threads: readonly Thread[], requests: readonly StoredReque
     before.sessions.push(...sessions.filter((one) => one.startedAtMs >= fromMs).map((one) => one.row));
     before.ads.push(...own(adsAt).filter((row) => Date.parse(row.started_at) >= fromMs));
     for (const session of countSessions(own(requestsAt).filter((one) => one.startedAtMs >= fromMs))) {
-      const rows = sessionRows(session);
+      // Only judged facts become requests, and only a known user agent is judged eligible.
+      const rows = sessionRows(session, agents.get(session.first.userAgentDigest)!);
       after.sessions.push(rows.session);
       after.ads.push(...rows.ads);
     }
@@ -84,13 +108,24 @@ function countThreads(threads: readonly Thread[], requests: readonly StoredReque
 }
 
 /** Brings the counts up to date with new facts of whatever judgement. */
-async function countFacts(tx: Transaction, facts: readonly JudgedFact[], memory: CountingMemory): Promise<void> {
+async function countFacts(
+  tx: Transaction,
+  facts: readonly JudgedFact[],
+  lists: AudienceLists,
+  memory: CountingMemory,
+): Promise<void> {
   const eligible = facts.filter((one) => one.judgement === 'eligible').map((one) => one.fact);
   if (eligible.length === 0) return;
   const threads = await lockThreads(tx, eligible);
   await addToRequests(tx, eligible);
   const requests = await loadRequests(tx, threads, memory.layouts);
-  const { before, after } = countThreads(threads, requests, await loadCounts(tx, threads));
+  await readUserAgents(
+    tx,
+    requests.map((request) => request.userAgentDigest),
+    lists,
+    memory,
+  );
+  const { before, after } = countThreads(threads, requests, await loadCounts(tx, threads), memory.agents);
   await saveCounts(tx, before, after);
 }
 
@@ -117,7 +152,7 @@ export async function recordFacts(
     if (seen.length > 0) await insertUserAgents(tx, seen);
     const judged = await judgeFacts(tx, served, lists, memory);
     if (newLayouts.size > 0) await insertLayouts(tx, newLayouts);
-    if (served.length > 0) await countFacts(tx, await insertFacts(tx, judged, lists.listsVersion), memory);
+    if (served.length > 0) await countFacts(tx, await insertFacts(tx, judged, lists.listsVersion), lists, memory);
     return judged.filter((one) => one.judgement === undefined).map((one) => one.fact.user_agent_digest!);
   });
   for (const digest of newLayouts.keys()) memory.storedLayouts.add(digest);
@@ -139,7 +174,7 @@ async function settlePendingFacts(
       const judged = await judgeFacts(tx, await takePendingFacts(tx, digests, mostAtOnce), lists, memory);
       if (judged.length === 0) return 0;
       await saveJudgements(tx, judged, lists.listsVersion);
-      await countFacts(tx, judged, memory);
+      await countFacts(tx, judged, lists, memory);
       return judged.length;
     });
 }

@@ -1,51 +1,58 @@
 import { methodologyVersion } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
 import { parseOrProblem, Problem } from '@longwave/problems';
-import { rpcService, type RpcService } from '@longwave/rpc';
+import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
-import { z } from 'zod';
 import { bucketStarts, bucketUnit } from './buckets.ts';
-import { countAds, countByEpisode, countDownloads, type HourRange } from './count-queries.ts';
+import {
+  countAds,
+  countByDimension,
+  countByEpisode,
+  countDownloads,
+  countEpisodeDays,
+  countTotals,
+} from './count-queries.ts';
+import {
+  adsRequest,
+  dimensionRequest,
+  downloadsRequest,
+  episodesRequest,
+  exportRequest,
+  totalsRequest,
+} from './count-requests.ts';
 import { completeUntilMs } from './fact-table.ts';
 
-const hourMs = 3_600_000;
 const mostBuckets = 20_000;
-const lastMs = BigInt(Date.UTC(2200, 0));
 
-const id = z.string().min(1);
-const range = z
-  .strictObject({ fromMs: z.bigint().min(0n).max(lastMs), toMs: z.bigint().min(0n).max(lastMs) })
-  .refine(({ fromMs, toMs }) => fromMs < toMs, 'from must come before to')
-  // Counts are kept by the hour: the range grows to whole UTC hours.
-  .transform(({ fromMs, toMs }): HourRange => ({
-    from: new Date(Math.floor(Number(fromMs) / hourMs) * hourMs),
-    to: new Date(Math.ceil(Number(toMs) / hourMs) * hourMs),
-  }));
-const downloadsRequest = z.strictObject({
-  workspaceId: id,
-  podcastId: id,
-  episodeId: z.string(),
-  range,
-  granularity: z.string(),
-});
-const episodesRequest = z.strictObject({ workspaceId: id, podcastId: id, range });
-const adsRequest = z.strictObject({
-  workspaceId: id,
-  range,
-  scope: z.strictObject({ $case: z.enum(['podcastId', 'campaignId', 'lineItemId']), value: id }),
-});
+/** Podcasts whose numbers a call asks for; none when it asks for the whole workspace. */
+export type CheckAccess = (
+  context: RpcContext,
+  workspaceId: string,
+  podcastIds: readonly (string | undefined)[],
+) => Promise<void>;
 
 const callers = ['rest-gateway', 'operator'] as const;
+const exporters = [...callers, 'management'] as const;
 
-/** The read side: every query is bound to one workspace. */
-export function audienceService(pool: Pool): RpcService {
+/** The read side: every query is bound to one workspace, and to what `checkAccess` lets the caller see there. */
+export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcService {
+  /** Read before the counts: what comes meanwhile is counted, but not promised. */
+  const basis = async () => ({ methodologyVersion, completeUntilMs: BigInt(await completeUntilMs(pool)) });
   return rpcService(
     AudienceServiceService,
-    { countDownloads: callers, countByEpisode: callers, countAds: callers },
     {
-      countDownloads: async (request) => {
-        const { workspaceId, podcastId, episodeId, range } = parseOrProblem(downloadsRequest, request);
-        const unit = bucketUnit(request.granularity);
+      countDownloads: callers,
+      countByEpisode: callers,
+      countByDimension: callers,
+      countTotals: exporters,
+      exportDays: exporters,
+      countAds: callers,
+    },
+    {
+      countDownloads: async (request, context) => {
+        const { range, granularity, ...scope } = parseOrProblem(downloadsRequest, request);
+        await checkAccess(context, scope.workspaceId, [scope.podcastId]);
+        const unit = bucketUnit(granularity);
         if (unit === undefined) throw new Problem('validation_failed', 'Name a granularity: hour, day, week or month.');
         const starts = bucketStarts(range.from.getTime(), range.to.getTime(), unit, mostBuckets);
         if (starts === undefined)
@@ -53,13 +60,8 @@ export function audienceService(pool: Pool): RpcService {
             'validation_failed',
             `The range has more than ${mostBuckets} buckets; use a coarser granularity.`,
           );
-        const complete = await completeUntilMs(pool);
-        const counts = await countDownloads(
-          pool,
-          { workspaceId, podcastId, episodeId: episodeId || undefined },
-          range,
-          unit,
-        );
+        const at = await basis();
+        const counts = await countDownloads(pool, scope, range, unit);
         const byStart = new Map(counts.map((count) => [count.startMs, count]));
         return {
           buckets: starts.map((startMs) => ({
@@ -67,18 +69,35 @@ export function audienceService(pool: Pool): RpcService {
             downloads: byStart.get(startMs)?.downloads ?? 0n,
             listeners: byStart.get(startMs)?.listeners ?? 0n,
           })),
-          methodologyVersion,
-          completeUntilMs: BigInt(complete),
+          ...at,
         };
       },
-      countByEpisode: async (request) => {
+      countByEpisode: async (request, context) => {
         const { range, ...scope } = parseOrProblem(episodesRequest, request);
-        const complete = await completeUntilMs(pool);
-        const episodes = await countByEpisode(pool, scope, range);
-        return { episodes, methodologyVersion, completeUntilMs: BigInt(complete) };
+        await checkAccess(context, scope.workspaceId, [scope.podcastId]);
+        const at = await basis();
+        return { episodes: await countByEpisode(pool, scope, range), ...at };
       },
-      countAds: async (request) => {
+      countByDimension: async (request, context) => {
+        const { range, dimension, ...scope } = parseOrProblem(dimensionRequest, request);
+        await checkAccess(context, scope.workspaceId, [scope.podcastId]);
+        const at = await basis();
+        return { counts: await countByDimension(pool, scope, range, dimension), ...at };
+      },
+      countTotals: async (request, context) => {
+        const { workspaceId, podcastIds, range } = parseOrProblem(totalsRequest, request);
+        await checkAccess(context, workspaceId, podcastIds);
+        const at = await basis();
+        return { podcasts: await countTotals(pool, workspaceId, podcastIds, range), ...at };
+      },
+      exportDays: async (request, context) => {
+        const { range, ...scope } = parseOrProblem(exportRequest, request);
+        await checkAccess(context, scope.workspaceId, [scope.podcastId]);
+        return { days: await countEpisodeDays(pool, scope, range) };
+      },
+      countAds: async (request, context) => {
         const { workspaceId, range, scope } = parseOrProblem(adsRequest, request);
+        await checkAccess(context, workspaceId, [scope.$case === 'podcastId' ? scope.value : undefined]);
         return { delivered: await countAds(pool, workspaceId, { kind: scope.$case, id: scope.value }, range) };
       },
     },

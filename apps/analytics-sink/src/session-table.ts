@@ -1,4 +1,4 @@
-import { methodologyVersion, type Session } from '@longwave/audience';
+import { methodologyVersion, type Session, type UserAgentDescription } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
 import { threadKeys, type StoredRequest, type Thread } from './thread-table.ts';
 
@@ -19,6 +19,9 @@ export interface SessionRow {
   readonly region: string;
   readonly user_agent_digest: string;
   readonly methodology_version: string;
+  readonly app: string;
+  readonly device: string;
+  readonly platform: string;
 }
 
 export interface AdRow {
@@ -43,10 +46,10 @@ export interface Counts {
 }
 
 /** The rows of a counted session. */
-export function sessionRows({ first, windowOn, download }: Session<StoredRequest>): {
-  readonly session: SessionRow;
-  readonly ads: readonly AdRow[];
-} {
+export function sessionRows(
+  { first, windowOn, download }: Session<StoredRequest>,
+  { app, device, platform }: UserAgentDescription,
+): { readonly session: SessionRow; readonly ads: readonly AdRow[] } {
   const place = {
     listener_key: first.listenerKey,
     episode_id: first.episodeId,
@@ -66,6 +69,9 @@ export function sessionRows({ first, windowOn, download }: Session<StoredRequest
     region: first.region,
     user_agent_digest: first.userAgentDigest,
     methodology_version: methodologyVersion,
+    app,
+    device,
+    platform,
   };
   const ads = (download?.ads ?? []).map((ad) => ({
     ...place,
@@ -123,7 +129,8 @@ async function saveSessions(tx: Transaction, saved: readonly SessionRow[], gone:
          started_at = excluded.started_at, counted = excluded.counted, arrangement_id = excluded.arrangement_id,
          credited_ms = excluded.credited_ms, content_ms = excluded.content_ms, country = excluded.country,
          region = excluded.region, duplicate_arrangements = excluded.duplicate_arrangements,
-         methodology_version = excluded.methodology_version`,
+         methodology_version = excluded.methodology_version, app = excluded.app, device = excluded.device,
+         platform = excluded.platform`,
       [JSON.stringify(saved)],
     );
 }
@@ -147,28 +154,58 @@ async function saveAds(tx: Transaction, saved: readonly AdRow[], gone: readonly 
     );
 }
 
-/** Moves the hourly numbers from the old downloads to the new ones, rows in key order. */
-async function moveHours(tx: Transaction, before: readonly SessionRow[], after: readonly SessionRow[]): Promise<void> {
-  const hours = new Map<string, { hour: string; downloads: number } & Partial<SessionRow>>();
+/** An hour's downloads as stored, by the columns that name it. */
+type HourRow = Pick<SessionRow, 'workspace_id' | 'podcast_id' | 'episode_id'> & { readonly hour: string };
+type AudienceRow = HourRow & Pick<SessionRow, 'country' | 'region' | 'app' | 'device' | 'platform'>;
+
+/** What these downloads add to the rows that `place` names: new ones minus old ones, without the unchanged. */
+function movedRows<R extends HourRow>(
+  before: readonly SessionRow[],
+  after: readonly SessionRow[],
+  place: (row: SessionRow, hour: string) => R,
+): (R & { readonly downloads: number })[] {
+  const moved = new Map<string, R & { readonly downloads: number }>();
   const add = (rows: readonly SessionRow[], downloads: number) => {
-    for (const { workspace_id, podcast_id, episode_id, started_at, counted } of rows) {
-      if (!counted) continue;
-      const hour = `${started_at.slice(0, 13)}:00:00Z`;
-      const key = JSON.stringify([workspace_id, podcast_id, episode_id, hour]);
-      const sum = (hours.get(key)?.downloads ?? 0) + downloads;
-      hours.set(key, { workspace_id, podcast_id, episode_id, hour, downloads: sum });
+    for (const row of rows) {
+      if (!row.counted) continue;
+      const at = place(row, `${row.started_at.slice(0, 13)}:00:00Z`);
+      const key = JSON.stringify(at);
+      moved.set(key, { ...at, downloads: (moved.get(key)?.downloads ?? 0) + downloads });
     }
   };
   add(before, -1);
   add(after, 1);
-  const moved = [...hours.values()].filter((row) => row.downloads !== 0);
-  if (moved.length === 0) return;
-  await tx.query(
-    `insert into download_hour as d select * from json_populate_recordset(null::download_hour, $1)
-     order by workspace_id, podcast_id, episode_id, hour
-     on conflict (workspace_id, podcast_id, episode_id, hour) do update set downloads = d.downloads + excluded.downloads`,
-    [JSON.stringify(moved)],
-  );
+  return [...moved.values()].filter((row) => row.downloads !== 0);
+}
+
+/** Moves the hourly numbers from the old downloads to the new ones, rows in key order. */
+async function moveHours(tx: Transaction, before: readonly SessionRow[], after: readonly SessionRow[]): Promise<void> {
+  const hours = movedRows(before, after, ({ workspace_id, podcast_id, episode_id }, hour): HourRow => ({
+    workspace_id,
+    podcast_id,
+    episode_id,
+    hour,
+  }));
+  if (hours.length > 0)
+    await tx.query(
+      `insert into download_hour as d select * from json_populate_recordset(null::download_hour, $1)
+       order by workspace_id, podcast_id, episode_id, hour
+       on conflict (workspace_id, podcast_id, episode_id, hour)
+       do update set downloads = d.downloads + excluded.downloads`,
+      [JSON.stringify(hours)],
+    );
+  const audience = movedRows(before, after, (row, hour): AudienceRow => {
+    const { workspace_id, podcast_id, episode_id, country, region, app, device, platform } = row;
+    return { workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform };
+  });
+  if (audience.length > 0)
+    await tx.query(
+      `insert into download_audience_hour as d select * from json_populate_recordset(null::download_audience_hour, $1)
+       order by workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform
+       on conflict (workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform)
+       do update set downloads = d.downloads + excluded.downloads`,
+      [JSON.stringify(audience)],
+    );
 }
 
 /**

@@ -22,7 +22,8 @@ afterAll(async () => {
 beforeEach(async () => {
   for (const table of ['user_agent', 'layout', 'fact', 'pending_fact', 'listener_episode', 'served_request', 'session'])
     await pool.query(`delete from ${table}`);
-  for (const table of ['ad_delivered', 'download_hour', 'restatement']) await pool.query(`delete from ${table}`);
+  for (const table of ['ad_delivered', 'download_hour', 'download_audience_hour', 'restatement'])
+    await pool.query(`delete from ${table}`);
 });
 
 const record = (facts: readonly DeliveryFact[], memory = createCountingMemory()) =>

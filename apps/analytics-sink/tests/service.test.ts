@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
@@ -19,13 +20,20 @@ import {
   type TestRedis,
 } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
+import { signPrincipal } from '@longwave/principal';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
-import { AudienceServiceService, Granularity } from '@longwave/rpc/audience';
+import { AudienceServiceService, Dimension, Granularity } from '@longwave/rpc/audience';
+import { exportJWK, generateKeyPair } from 'jose';
 import { dataFolder, fact, seen, totalBytes } from './_facts.ts';
 
 const day = (on: string) => BigInt(Date.parse(`${on}T00:00:00Z`));
 const november = { fromMs: day('2025-11-01'), toMs: day('2025-11-05') };
-const callOptions = { deadlineMs: 5_000 };
+
+/** Signed statements of the workspaces' owners. */
+const statements: Record<string, string> = {};
+const ownerOf = (workspaceId: string) => ({ deadlineMs: 5_000, principalStatement: statements[workspaceId] });
+
+type ServiceUnderTest = 'analytics-sink' | 'rest-gateway' | 'management' | 'encoder';
 
 let folder: DataFolder;
 let database: TestDatabase;
@@ -35,7 +43,7 @@ let bus: EventBus;
 let sink: Child;
 let grpcPort: number;
 let healthPort: number;
-let identities: Awaited<ReturnType<typeof developmentCa<'analytics-sink' | 'rest-gateway' | 'encoder'>>>;
+let identities: Awaited<ReturnType<typeof developmentCa<ServiceUnderTest>>>;
 let gateway: RpcClient<typeof AudienceServiceService>;
 
 /** Waits until `condition` holds; rejects after 20 s. */
@@ -45,6 +53,30 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
     if (Date.now() > end) throw new Error('waited in vain');
     await pause(20);
   }
+}
+
+/** Makes a key pair, tells the sink its public half and signs a statement for each owner. */
+async function signStatements(): Promise<void> {
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
+  const named = { kid: 'one', alg: 'EdDSA' };
+  const keys = [{ ...(await exportJWK(publicKey)), ...named }];
+  writeFileSync(folder.inside('principal-keys.json'), JSON.stringify({ keys }));
+  const signingKey = { ...(await exportJWK(privateKey)), ...named };
+  for (const workspaceId of ['ws_1', 'ws_2'])
+    statements[workspaceId] = await signPrincipal(
+      {
+        account_id: 'acc_1',
+        workspace_id: workspaceId,
+        roles: ['owner'],
+        grants: [],
+        credential_id: 'crd_1',
+        credential_kind: 'api_key',
+        read_only: false,
+      },
+      signingKey,
+      new Date(),
+      3600,
+    );
 }
 
 async function startSink(): Promise<Child> {
@@ -62,6 +94,7 @@ async function startSink(): Promise<Child> {
       TLS_KEY: key,
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
+      PRINCIPAL_KEYS: folder.inside('principal-keys.json'),
       AUDIENCE_DATA: dataFolder,
     },
     logFile: folder.logFile('analytics-sink'),
@@ -72,7 +105,7 @@ async function startSink(): Promise<Child> {
   return child;
 }
 
-function clientOf(name: 'rest-gateway' | 'encoder') {
+function clientOf(name: ServiceUnderTest) {
   const channel = openChannel(`127.0.0.1:${grpcPort}`, 'analytics-sink', readTls(identities[name]));
   return channel.client(AudienceServiceService);
 }
@@ -96,7 +129,7 @@ const stored = async (): Promise<number> =>
 
 function countDays(workspaceId = 'ws_1', episodeId = '') {
   const request = { workspaceId, podcastId: 'pod_1', episodeId, range: november, granularity: Granularity.DAY };
-  return gateway.countDownloads(request, callOptions);
+  return gateway.countDownloads(request, ownerOf(workspaceId));
 }
 
 beforeAll(async () => {
@@ -106,7 +139,12 @@ beforeAll(async () => {
     startTestRedis(),
   ]);
   [grpcPort, healthPort] = (await freePorts(2)) as [number, number];
-  identities = await developmentCa(folder.inside('tls'), ['analytics-sink', 'rest-gateway', 'encoder'], new Date());
+  identities = await developmentCa(
+    folder.inside('tls'),
+    ['analytics-sink', 'rest-gateway', 'management', 'encoder'],
+    new Date(),
+  );
+  await signStatements();
   pool = createPool(database.adminUrl, 'audience', { name: 'test' });
   bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
   gateway = clientOf('rest-gateway');
@@ -123,7 +161,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await pool.query(`truncate user_agent, layout, fact, pending_fact, listener_episode, served_request, session, ad_delivered,
-    download_hour, restatement`);
+    download_hour, download_audience_hour, restatement`);
   sink = await startSink();
 }, 30_000);
 afterEach(async () => void (await sink.stop()), 30_000);
@@ -155,12 +193,12 @@ test('facts on the bus become numbers: zero-filled days, episodes and ads, withi
 
   const month = await gateway.countDownloads(
     { workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: '', range: november, granularity: Granularity.MONTH },
-    callOptions,
+    ownerOf('ws_1'),
   );
   expect(month.buckets).toEqual([{ startMs: day('2025-11-01'), downloads: 3n, listeners: 2n }]);
   const byEpisode = await gateway.countByEpisode(
     { workspaceId: 'ws_1', podcastId: 'pod_1', range: november },
-    callOptions,
+    ownerOf('ws_1'),
   );
   expect(byEpisode.episodes).toEqual([
     { episodeId: 'ep_1', downloads: 2n },
@@ -171,19 +209,56 @@ test('facts on the bus become numbers: zero-filled days, episodes and ads, withi
     { $case: 'campaignId' as const, value: 'cmp_1' },
     { $case: 'lineItemId' as const, value: 'li_1' },
   ]) {
-    expect(await gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, callOptions)).toEqual({
+    expect(await gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, ownerOf('ws_1'))).toEqual({
       delivered: 2n,
     });
-    expect(await gateway.countAds({ workspaceId: 'ws_2', range: november, scope }, callOptions)).toEqual({
+    expect(await gateway.countAds({ workspaceId: 'ws_2', range: november, scope }, ownerOf('ws_2'))).toEqual({
       delivered: 0n,
     });
   }
   expect((await countDays('ws_2')).buckets.every((one) => one.downloads === 0n && one.listeners === 0n)).toBe(true);
   const foreign = await gateway.countByEpisode(
     { workspaceId: 'ws_2', podcastId: 'pod_1', range: november },
-    callOptions,
+    ownerOf('ws_2'),
   );
   expect(foreign.episodes).toEqual([]);
+});
+
+test('the same downloads by dimension, as totals and as rows of an export', async () => {
+  await publish(facts);
+  await until(async () => (await countDays()).buckets.reduce((sum, bucket) => sum + bucket.downloads, 0n) === 3n);
+  const scope = { workspaceId: 'ws_1', podcastId: 'pod_1', range: november };
+  const byApp = await gateway.countByDimension({ ...scope, episodeId: '', dimension: Dimension.APP }, ownerOf('ws_1'));
+  expect(byApp.counts).toEqual([{ key: 'Overcast', downloads: 3n }]);
+  const ofOne = await gateway.countByDimension(
+    { ...scope, episodeId: 'ep_2', dimension: Dimension.COUNTRY },
+    ownerOf('ws_1'),
+  );
+  expect(ofOne).toMatchObject({
+    counts: [{ key: 'DE', downloads: 1n }],
+    methodologyVersion,
+    completeUntilMs: BigInt(Date.parse('2025-11-03T07:59:30Z')),
+  });
+  const asked = { workspaceId: 'ws_1', podcastIds: ['pod_1', 'pod_2'], range: november };
+  const rows = [
+    { dayMs: day('2025-11-02'), episodeId: 'ep_1', downloads: 1n, listeners: 1n },
+    { dayMs: day('2025-11-02'), episodeId: 'ep_2', downloads: 1n, listeners: 1n },
+    { dayMs: day('2025-11-03'), episodeId: 'ep_1', downloads: 1n, listeners: 1n },
+  ];
+  // Management asks as itself: its export job acts for nobody.
+  const management = clientOf('management');
+  for (const [client, options] of [
+    [gateway, ownerOf('ws_1')],
+    [management, { deadlineMs: 5_000 }],
+  ] as const) {
+    expect((await client.countTotals(asked, options)).podcasts).toEqual([
+      { podcastId: 'pod_1', downloads: 3n, listeners: 2n },
+      { podcastId: 'pod_2', downloads: 0n, listeners: 0n },
+    ]);
+    expect((await client.exportDays(scope, options)).days).toEqual(rows);
+  }
+  await expect(management.countByEpisode(scope, ownerOf('ws_1'))).rejects.toMatchObject({ code: 'permission_denied' });
+  management.close();
 });
 
 test('facts published again change no number', async () => {
@@ -222,7 +297,7 @@ test('a process killed in the middle of a batch leaves nothing half counted, and
   await until(async () => (await stored()) === 6);
   expect((await countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 2, 1, 0]);
   const scope = { $case: 'lineItemId' as const, value: 'li_1' };
-  expect(await gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, callOptions)).toEqual({
+  expect(await gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, ownerOf('ws_1'))).toEqual({
     delivered: 2n,
   });
 }, 60_000);
@@ -237,13 +312,20 @@ test('a message that is no fact becomes a dead letter and holds up nothing', asy
 test('only the gateway and the operator may ask, and a wrong question says what is wrong', async () => {
   const encoder = clientOf('encoder');
   const request = { workspaceId: 'ws_1', podcastId: 'pod_1', range: november };
-  await expect(encoder.countByEpisode(request, callOptions)).rejects.toMatchObject({ code: 'permission_denied' });
+  await expect(encoder.countByEpisode(request, ownerOf('ws_1'))).rejects.toMatchObject({ code: 'permission_denied' });
   encoder.close();
-  await expect(gateway.countByEpisode({ ...request, workspaceId: '' }, callOptions)).rejects.toMatchObject({
+  await expect(gateway.countByEpisode({ ...request, workspaceId: '' }, ownerOf('ws_1'))).rejects.toMatchObject({
     code: 'validation_failed',
   });
+  const unnamed = { ...request, episodeId: '', dimension: Dimension.UNSPECIFIED };
+  await expect(gateway.countByDimension(unnamed, ownerOf('ws_1'))).rejects.toMatchObject({ code: 'validation_failed' });
+  const month = { fromMs: november.fromMs, toMs: november.fromMs + 31n * 86_400_000n };
+  expect((await gateway.exportDays({ ...request, range: month }, ownerOf('ws_1'))).days).toEqual([]);
+  await expect(
+    gateway.exportDays({ ...request, range: { ...month, toMs: month.toMs + 1n } }, ownerOf('ws_1')),
+  ).rejects.toMatchObject({ code: 'validation_failed' });
   const backwards = { fromMs: november.toMs, toMs: november.fromMs };
-  await expect(gateway.countByEpisode({ ...request, range: backwards }, callOptions)).rejects.toMatchObject({
+  await expect(gateway.countByEpisode({ ...request, range: backwards }, ownerOf('ws_1'))).rejects.toMatchObject({
     code: 'validation_failed',
   });
 });

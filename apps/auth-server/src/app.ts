@@ -1,6 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { identityCatalog } from '@longwave/command-catalog';
-import { createCommandExecutor, createReceiptSigner, startOutboxRelay } from '@longwave/command-pipeline';
+import {
+  createCommandExecutor,
+  createReceiptSigner,
+  createResourceReader,
+  startOutboxRelay,
+} from '@longwave/command-pipeline';
 import { createEventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createPool, databaseOutage } from '@longwave/postgres';
@@ -10,6 +16,8 @@ import type { JWK } from 'jose';
 import { accountRules } from './accounts/account-rules.ts';
 import type { AuthServerConfig } from './config.ts';
 import { verifyCredential } from './credentials/verify-credential.ts';
+import { followPodcasts } from './grants/follow-podcasts.ts';
+import { membershipRules } from './memberships/membership-rules.ts';
 import { readPlans } from './plans.ts';
 import { authServices } from './server.ts';
 
@@ -50,17 +58,28 @@ export async function createApp(
   const execute = createCommandExecutor({
     pool,
     catalog: identityCatalog,
-    rules: accountRules(plans),
+    rules: { ...accountRules(plans), ...membershipRules },
     signReceipt: await createReceiptSigner(readKey(config.RECEIPT_SIGNING_KEY)),
     clock,
     onCommitted: () => relay.wake(),
   });
   const verify = verifyCredential({ pool, plans, principalKey: readKey(config.PRINCIPAL_PRIVATE_KEY), clock });
 
+  const reader = stack.use(
+    createResourceReader({
+      pool,
+      schema: 'identity',
+      catalog: identityCatalog,
+      // Only the operator pages here: a cursor that ends with the process costs nobody anything.
+      cursorKey: randomBytes(32),
+      clock,
+    }),
+  );
+  stack.use(await followPodcasts({ bus, pool, logger }));
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
-    services: authServices(execute, verify),
+    services: authServices(execute, reader, verify),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
   });

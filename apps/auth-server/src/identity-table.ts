@@ -29,12 +29,12 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
     row && {
       id: row.credential_id,
       state: row.credential_state,
-      ...credentials.attributes.pick({ kind: true, scope: true }).strip().parse(row.credential),
+      ...credentials.attributes.pick({ kind: true, scope: true, expires_at: true }).strip().parse(row.credential),
       account: {
         id: row.account_id,
         workspaceId: row.workspace_id,
         state: row.account_state,
-        ...accounts.attributes.pick({ plan: true, subscription: true }).strip().parse(row.account),
+        ...accounts.attributes.pick({ plan: true, subscription: true, email: true }).strip().parse(row.account),
       },
     }
   );
@@ -48,4 +48,19 @@ export async function countAccounts(tx: Transaction, workspaceId: string): Promi
     [workspaceId],
   );
   return rows[0]?.count ?? 0;
+}
+
+/** Makes whoever changes what an account may have only once wait for the end of this transaction. */
+export async function lockAccount(tx: Transaction, accountId: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [accountId]);
+}
+
+/** Whether an active account has this address; the address is locked, so that two creates cannot both see it free. */
+export async function isEmailTaken(tx: Transaction, email: string): Promise<boolean> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 2))', [email]);
+  const { rowCount } = await tx.query(
+    `select from resource where resource_type = 'accounts' and lifecycle_state = 'active' and attributes->>'email' = $1`,
+    [email],
+  );
+  return rowCount !== 0;
 }

@@ -7,12 +7,14 @@ import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { CredentialServiceService } from '@longwave/rpc/credential';
+import { ResourceServiceService } from '@longwave/rpc/resource';
 import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { createApp } from '../src/app.ts';
 import { readAuthServerConfig } from '../src/config.ts';
 
-export const secretText = (prefix: 'lw_key_' | 'svc_pat_') => prefix + randomBytes(32).toString('base64url');
+export const secretText = (prefix: 'lw_key_' | 'svc_pat_' | 'svc_mcp_') =>
+  prefix + randomBytes(32).toString('base64url');
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function writeKey(file: string): Promise<JWK> {
@@ -55,7 +57,11 @@ export async function startAuthServer(options: { readonly databaseUrl?: string }
   const clientsOf = (name: 'rest-gateway' | 'operator' | 'management') => {
     const channel = openChannel(`127.0.0.1:${app.grpcPort}`, 'auth-server', readTls(identities[name]));
     stack.defer(() => channel.close());
-    return { credentials: channel.client(CredentialServiceService), commands: channel.client(CommandServiceService) };
+    return {
+      credentials: channel.client(CredentialServiceService),
+      commands: channel.client(CommandServiceService),
+      resources: channel.client(ResourceServiceService),
+    };
   };
   const clients = {
     gateway: clientsOf('rest-gateway'),
@@ -76,7 +82,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string }
         commandType,
         idempotencyKey: options.key ?? newId('req'),
         ifMatch: '',
-        subjectType: commandType.startsWith('account.') ? 'accounts' : 'credentials',
+        subjectType: `${commandType.split('.')[0]}s`,
         subjectId: options.subjectId ?? '',
         subjectVersion: undefined,
         changesJson: JSON.stringify(changes),

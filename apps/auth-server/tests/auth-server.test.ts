@@ -55,6 +55,7 @@ describe('verifying', () => {
       credentialId,
       credentialKind: 'api_key',
       readOnly: false,
+      grants: [],
       plan: {
         name: 'grow',
         includesAnalytics: true,

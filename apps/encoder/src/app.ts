@@ -1,17 +1,20 @@
 import { hostname } from 'node:os';
 import { rm } from 'node:fs/promises';
+import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { createObjectStore } from '@longwave/object-store';
 import { openChannel, readTls, serveRpc } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
+import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
 import { jobKinds } from './jobs/job-input.ts';
 import { openWorkFolder } from './jobs/work-folder.ts';
 import { workOnJob, type JobTools } from './jobs/work-on-job.ts';
 import { startWorker } from './jobs/worker.ts';
-import { createProbe } from './probe.ts';
+import { createGate } from './probe/gate.ts';
+import { createProbe } from './probe/probe.ts';
 import { encoderServices } from './server.ts';
 
 /** Management publishes here after a job is committed. */
@@ -33,6 +36,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
     accessKey: config.S3_ACCESS_KEY,
     secretKey: config.S3_SECRET_KEY,
   });
+  const guardedFetch = createGuardedFetch({ allowOrigins: [config.MEDIA_URL, ...config.FETCH_ALLOW_ORIGINS] });
   const workFolder = await openWorkFolder(config.ENCODER_WORK_FOLDER);
   stack.defer(() => rm(workFolder, { recursive: true, force: true }));
 
@@ -50,6 +54,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
   const jobs = management.client(JobServiceService);
   const tools: JobTools = {
     store,
+    guardedFetch,
     redis,
     jobs,
     commands: management.client(CommandServiceService),
@@ -73,7 +78,20 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: encoderServices(createProbe(store, config.ENCODER_PROBE_CONCURRENCY)),
+    services: encoderServices({
+      probe: createProbe({
+        store,
+        guardedFetch,
+        sourceBytesMax: config.ENCODER_SOURCE_BYTES_MAX,
+        gate: createGate(config.ENCODER_PROBE_CONCURRENCY),
+      }),
+      prepareArtwork: createPrepareArtwork({
+        store,
+        guardedFetch,
+        gate: createGate(config.ENCODER_ARTWORK_CONCURRENCY),
+        workFolder,
+      }),
+    }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
   });
   stack.defer(() => server.close());

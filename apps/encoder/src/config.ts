@@ -17,13 +17,29 @@ const schema = z.object({
     .max(256)
     .default(Math.max(1, availableParallelism() - 1)),
   ENCODER_PROBE_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
+  /** Images at a time; each takes one core and about 100 MB. */
+  ENCODER_ARTWORK_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(2),
+  /** Files that our own media host serves may be sources too, wherever it lies. */
+  MEDIA_URL: z.url({ protocol: /^https?$/ }),
+  /** Origins, separated by commas, that may be fetched although they are private or plain http. */
+  FETCH_ALLOW_ORIGINS: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
+    .pipe(z.array(z.url({ protocol: /^https?$/ }))),
   /** Sources and unfinished segments; needs room for the largest source of every slot. */
   ENCODER_WORK_FOLDER: z.string().min(1).default(path.join(tmpdir(), 'longwave-encoder')),
+  /** An upload may have 20 GB. */
   ENCODER_SOURCE_BYTES_MAX: z.coerce
     .number()
     .int()
     .min(1)
-    .default(4 * 1024 ** 3),
+    .default(20 * 1024 ** 3),
 });
 
 export type EncoderConfig = Readonly<z.output<typeof schema>>;

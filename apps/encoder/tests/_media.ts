@@ -40,3 +40,14 @@ export function decodeLeft(file: string): Float32Array {
   const pcm = ffmpeg('-i', file, '-af', 'pan=mono|c0=c0', '-f', 'f32le', 'pipe:1');
   return new Float32Array(new Uint8Array(pcm).buffer);
 }
+
+/** Seconds that a decoder makes of the sound of a file. */
+export const decodedSeconds = (file: string): number =>
+  ffmpeg('-i', file, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 's16le', 'pipe:1').length / 2 / 48_000;
+
+/** `makeSource` by a writer that cannot seek back: through a pipe. */
+export function makeStreamed(folder: string, name: string, source: string, ...args: string[]): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, ffmpeg('-f', 'lavfi', '-i', source, ...args, 'pipe:1'));
+  return file;
+}

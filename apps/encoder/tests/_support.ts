@@ -8,6 +8,7 @@ import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/comman
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import { readEncoderConfig, type EncoderConfig } from '../src/config.ts';
 import { temporaryFolder } from './_media.ts';
+import { startWebHost, type WebHost } from './_web-host.ts';
 
 /** Waits until `check` answers something; fails after `withinMs`. */
 export async function eventually<T>(
@@ -110,6 +111,8 @@ async function startManagement(tls: Tls, leaseMs: number): Promise<ManagementSta
 export interface World extends AsyncDisposable {
   readonly folder: string;
   readonly management: ManagementStandIn;
+  /** A host elsewhere on the web. */
+  readonly web: WebHost;
   readonly store: ObjectStore;
   readonly redis: Redis;
   readonly environment: Readonly<Record<string, string>>;
@@ -131,6 +134,7 @@ export async function createWorld(): Promise<World> {
     new Date(),
   );
 
+  const web = stack.use(await startWebHost());
   const redisServer = stack.use(await startTestRedis());
   const redis = stack.adopt(new Redis(redisServer.url), (client) => client.disconnect());
   const s3 = stack.use(await startTestObjectStore());
@@ -153,6 +157,8 @@ export async function createWorld(): Promise<World> {
     REDIS_URL: redisServer.url,
     GRPC_LISTEN: '127.0.0.1:0',
     MANAGEMENT_ADDRESS: management.address,
+    MEDIA_URL: 'http://127.0.0.1:9',
+    FETCH_ALLOW_ORIGINS: web.origin,
     ENCODER_CONCURRENCY: '2',
     ENCODER_WORK_FOLDER: path.join(folder, 'work'),
   };
@@ -160,6 +166,7 @@ export async function createWorld(): Promise<World> {
   return {
     folder,
     management,
+    web,
     store,
     redis,
     environment,

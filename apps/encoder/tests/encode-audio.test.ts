@@ -2,10 +2,19 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkCanonical } from '@longwave/audio';
+import { canonicalFormat, checkCanonical } from '@longwave/audio';
 import { encodeAudio, type EncodedAudio } from '../src/media/encode-audio.ts';
 import { MediaFault } from '../src/media/media-fault.ts';
-import { cutFile, decodeLeft, ffmpeg, makeSource, speech, temporaryFolder } from './_media.ts';
+import {
+  cutFile,
+  decodedSeconds,
+  decodeLeft,
+  ffmpeg,
+  makeSource,
+  makeStreamed,
+  speech,
+  temporaryFolder,
+} from './_media.ts';
 
 let folder: string;
 let remove: () => void;
@@ -37,18 +46,38 @@ async function faultOf(inputPath: string): Promise<string> {
   return (error as MediaFault).code;
 }
 
-describe('every supported kind of source becomes a canonical segment at the target loudness', () => {
+const picture = ['-f', 'lavfi', '-i', 'testsrc=s=320x180:r=25:d=6'];
+const x264 = [...picture, '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+const withCover = (...audio: string[]) => [...picture, '-map', '0:a', '-map', '1:v', '-frames:v', '1', ...audio];
+
+describe('every supported kind of source becomes a canonical segment of its length at the target loudness', () => {
   test.each([
-    ['mp3', 'mp3', ['-b:a', '96k', '-metadata', 'title=I: -5 LUFS']],
-    ['wav', 'pcm_s16le', []],
-    ['flac', 'flac', []],
-    ['ogg', 'vorbis', ['-c:a', 'libvorbis']],
-    ['opus', 'opus', ['-c:a', 'libopus']],
-    ['m4a', 'aac', []],
-    ['aac', 'aac', []],
-    ['mov', 'alac', ['-c:a', 'alac']],
-  ] as const)('%s (%s)', async (ending, codec, args) => {
-    const result = await encode(makeSource(folder, `source.${ending}`, speech(4), ...args));
+    ['cbr.mp3', 'mp3', ['-b:a', '96k', '-metadata', 'title=I: -5 LUFS']],
+    ['vbr.mp3', 'mp3', ['-q:a', '4']],
+    ['cover.mp3', 'mp3', withCover('-c:v', 'mjpeg', '-disposition:v', 'attached_pic')],
+    ['aac.m4a', 'aac', ['-b:a', '128k']],
+    ['alac.m4a', 'alac', ['-c:a', 'alac']],
+    ['cover.m4a', 'aac', withCover('-c:v', 'mjpeg', '-disposition:v', 'attached_pic')],
+    ['16.wav', 'pcm_s16le', []],
+    ['24.wav', 'pcm_s24le', ['-c:a', 'pcm_s24le', '-ac', '2', '-ar', '96000']],
+    ['float.wav', 'pcm_f32le', ['-c:a', 'pcm_f32le', '-rf64', 'always']],
+    ['16.flac', 'flac', []],
+    ['24.flac', 'flac', ['-sample_fmt', 's32', '-ac', '2']],
+    ['vorbis.ogg', 'vorbis', ['-c:a', 'libvorbis']],
+    ['opus.ogg', 'opus', ['-c:a', 'libopus']],
+    ['flac.ogg', 'flac', ['-c:a', 'flac']],
+    ['mono.opus', 'opus', ['-c:a', 'libopus', '-b:a', '32k']],
+    ['adts.aac', 'aac', []],
+    ['h264.mp4', 'aac', [...x264, '-c:a', 'aac']],
+    ['fast.mp4', 'aac', [...x264, '-c:a', 'aac', '-movflags', '+faststart']],
+    ['parts.mp4', 'aac', [...x264, '-c:a', 'aac', '-movflags', '+frag_keyframe+empty_moov']],
+    ['pcm.mov', 'pcm_s16le', [...picture, '-c:v', 'mjpeg', '-c:a', 'pcm_s16le']],
+    ['aac.mov', 'aac', [...x264, '-c:a', 'aac']],
+    ['film.mkv', 'opus', [...x264, '-c:a', 'libopus']],
+    ['video.m4v', 'aac', [...x264, '-c:a', 'aac', '-f', 'mp4']],
+  ] as const)('%s (%s)', async (name, codec, args) => {
+    const file = makeSource(folder, name, speech(5), ...args);
+    const result = await encode(file);
     expect(result.source.codec).toBe(codec);
     expect(checkCanonical(result.bytes)).toEqual({
       canonical: true,
@@ -57,11 +86,33 @@ describe('every supported kind of source becomes a canonical segment at the targ
       durationMs: result.durationMs,
     });
     expect(result.sha256).toBe(createHash('sha256').update(result.bytes).digest('hex'));
-    expect(Math.abs(result.durationMs - 4000)).toBeLessThan(80);
+    // A frame begun is a frame.
+    const overMs = result.durationMs - decodedSeconds(file) * 1000;
+    expect(overMs).toBeGreaterThan(-1);
+    expect(overMs).toBeLessThan(canonicalFormat.frameMs + 1);
+    expect(Math.abs(result.durationMs - 5000)).toBeLessThan(codec === 'aac' ? 96 : 48);
+    expect(Math.abs(result.source.durationMs - 5000)).toBeLessThan(96);
     expect(Math.abs(result.outputLoudness.lufs! + 16)).toBeLessThanOrEqual(0.5);
     expect(result.outputLoudness.truePeakDbtp!).toBeLessThanOrEqual(-1);
     expect(result.waveform).toMatchObject({ version: 2, sample_rate: 48000, samples_per_pixel: 2400, bits: 8 });
     expect(result.waveform.length).toBe(Math.ceil((result.frames * 1152) / 2400));
+  });
+
+  test.each([
+    ['flac', ['-f', 'flac']],
+    ['mka', ['-c:a', 'aac', '-f', 'matroska']],
+    ['webm', ['-c:a', 'libopus', '-f', 'webm']],
+    ['wav', ['-f', 'wav']],
+    ['aac', ['-c:a', 'aac', '-b:a', '48k', '-f', 'adts']],
+    ['mp3', ['-q:a', '6', '-write_xing', '0', '-f', 'mp3']],
+    ['ogg', ['-c:a', 'libvorbis', '-f', 'ogg']],
+    ['mp4', ['-c:a', 'aac', '-movflags', '+frag_keyframe+empty_moov', '-f', 'mp4']],
+  ] as const)('the length of a streamed %s is known before it is decoded', async (ending, args) => {
+    // Silence first: a bit rate at the beginning tells nothing about the rest.
+    const sound = `${speech(20)},volume='if(lt(t,4),0,1)':eval=frame`;
+    const result = await encode(makeStreamed(folder, `streamed.${ending}`, sound, ...args));
+    expect(Math.abs(result.source.durationMs - 20_000)).toBeLessThan(100);
+    expect(Math.abs(result.durationMs - 20_000)).toBeLessThan(100);
   });
 
   test('a mono source gives two equal channels', async () => {
@@ -145,6 +196,11 @@ describe('a file at fault is named by what is wrong with it', () => {
     ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=640x480', '-frames:v', '1', path.join(folder, 'image.jpg'));
     expect(await faultOf(written('image.mp3', readFileSync(path.join(folder, 'image.jpg'))))).toBe('media_not_audio');
   });
+  test('a video without a sound track: media_not_audio', async () => {
+    const file = path.join(folder, 'silent-film.mp4');
+    ffmpeg(...x264, '-an', file);
+    expect(await faultOf(file)).toBe('media_not_audio');
+  });
   test('a playlist that points elsewhere is never followed: media_not_audio', async () => {
     expect(
       await faultOf(
@@ -168,6 +224,7 @@ describe('a file at fault is named by what is wrong with it', () => {
     ['m4a', []],
     ['fast.m4a', ['-movflags', '+faststart']],
     ['mka', ['-c:a', 'aac']],
+    ['film.mp4', [...x264, '-c:a', 'aac']],
   ] as const)('a %s that ends early: media_truncated', async (ending, args) => {
     const whole = makeSource(folder, `whole.${ending}`, speech(5), ...args);
     expect(await faultOf(cutFile(whole, 0.6))).toBe('media_truncated');

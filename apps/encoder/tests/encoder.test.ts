@@ -1,28 +1,28 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { checkCanonical } from '@longwave/audio';
+import { canonicalFormat, checkCanonical, id3SizeBytes, renderId3 } from '@longwave/audio';
+import { productCatalog } from '@longwave/command-catalog';
 import { freePort } from '@longwave/fleet';
-import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { openChannel } from '@longwave/rpc';
-import { ProbeServiceService, type ProbeResponse } from '@longwave/rpc/probe';
 import { createLogger } from '@longwave/service-kit';
 import { createApp, type EncoderApp } from '../src/app.ts';
 import { cutFile, makeSource, speech } from './_media.ts';
+import { jobsOf, type Jobs } from './_jobs.ts';
 import { createWorld, eventually, type World } from './_support.ts';
 
 let world: World;
 let app: EncoderApp;
-let count = 0;
+let jobs: Jobs;
 
 beforeAll(async () => {
   world = await createWorld();
+  jobs = jobsOf(world);
   app = await createApp(world.config, createLogger('encoder', 'silent'));
 }, 30_000);
 afterAll(async () => {
@@ -34,60 +34,6 @@ beforeEach(async () => {
   world.management.executed.length = 0;
 });
 
-interface Source {
-  readonly storageKey: string;
-  readonly sizeBytes: number;
-  readonly etag: string;
-}
-
-async function upload(file: string, contentType = 'audio/mpeg'): Promise<Source> {
-  const bytes = readFileSync(file);
-  const storageKey = `uploads/upl_${++count}/${path.basename(file)}`;
-  const { etag } = await world.store.put(storageKey, bytes, { contentType });
-  return { storageKey, sizeBytes: bytes.length, etag };
-}
-
-function enqueueProduction(source: Source, attempt = 0): { jobId: string; productionId: string } {
-  const [jobId, productionId] = [`job_${++count}`, newId('pro')];
-  const input = {
-    production_id: productionId,
-    episode_id: 'ep_1',
-    storage_key: source.storageKey,
-    source_etag: source.etag,
-    filename: path.basename(source.storageKey),
-    declared_size_bytes: source.sizeBytes,
-    loudness_target_lufs: -16,
-    title: 'An episode',
-    podcast_title: 'A podcast',
-  };
-  world.management.enqueue({
-    jobId,
-    kind: 'encode_production',
-    subjectId: productionId,
-    inputJson: JSON.stringify(input),
-    attempt,
-  });
-  void world.redis.publish('longwave:jobs', '');
-  return { jobId, productionId };
-}
-
-/** A source that takes far longer than any test waits. */
-let long: Promise<Source> | undefined;
-const uploadLong = () => (long ??= upload(makeSource(world.folder, 'long.flac', 'sine=f=300:r=48000', '-t', '2400')));
-
-const reportOf = (jobId: string) =>
-  eventually(() => world.management.executed.find((request) => request.idempotencyKey.startsWith(`${jobId}:`)));
-const workFiles = () =>
-  readdirSync(path.join(world.folder, 'work'), { recursive: true })
-    .map(String)
-    .filter((name) => !/^worker-\d+$/.test(name));
-/** ffmpeg processes that read below the test's folder. */
-const ffmpegs = () =>
-  execFileSync('ps', ['-eo', 'args'])
-    .toString()
-    .split('\n')
-    .filter((line) => /^(nice .*)?ff(mpeg|probe)/.test(line) && line.includes(world.folder));
-
 test('a production is encoded, stored under its digests and reported by command, with progress on the way', async () => {
   const file = makeSource(world.folder, 'episode.flac', speech(20));
   const ticks: { progress: number; stage: string; production_id: string; at: number }[] = [];
@@ -96,11 +42,11 @@ test('a production is encoded, stored under its digests and reported by command,
   subscriber.on('message', (_channel, text: string) =>
     ticks.push({ ...(JSON.parse(text) as (typeof ticks)[number]), at: performance.now() }),
   );
-  const source = await upload(file);
-  const { jobId, productionId } = enqueueProduction(source);
+  const source = await jobs.upload(file);
+  const { jobId, productionId } = jobs.enqueueProduction(source);
   void subscriber.subscribe(`progress:${productionId}`);
 
-  const report = await reportOf(jobId);
+  const report = await jobs.reportOf(jobId);
   const leaseId = world.management.leaseOf(jobId)!;
   expect(report).toMatchObject({
     workspaceId: 'ws_1',
@@ -151,25 +97,18 @@ test('a production is encoded, stored under its digests and reported by command,
     stage: 'done',
   });
   expect(await world.redis.ttl(`progress:${productionId}`)).toBeGreaterThan(3500);
-  await eventually(() => workFiles().length === 0);
+  await eventually(() => jobs.workFiles().length === 0);
 });
 
 test('a creative is prepared and reported with its media', async () => {
-  const source = await upload(makeSource(world.folder, 'ad.wav', speech(5)));
+  const source = await jobs.upload(makeSource(world.folder, 'ad.wav', speech(5)));
   const input = {
     creative_id: 'crv_1',
     storage_key: source.storageKey,
     source_etag: source.etag,
     loudness_target_lufs: -19,
   };
-  world.management.enqueue({
-    jobId: 'job_c',
-    kind: 'encode_creative',
-    subjectType: 'creatives',
-    subjectId: 'crv_1',
-    inputJson: JSON.stringify(input),
-  });
-  const report = await reportOf('job_c');
+  const report = await jobs.reportOf(jobs.enqueue('encode_creative', 'creatives', 'crv_1', input));
   expect(report).toMatchObject({ commandType: 'creative.record_media', subjectType: 'creatives', subjectId: 'crv_1' });
   const { media, duration_ms } = JSON.parse(report.changesJson);
   expect(media).toHaveLength(1);
@@ -187,30 +126,122 @@ test('a creative is prepared and reported with its media', async () => {
   expect(await world.mediaKeys()).toEqual([media[0].storage_key]);
 });
 
+test.each(['intro', 'outro'] as const)('an %s is prepared and reported to its podcast', async (part) => {
+  const source = await jobs.upload(makeSource(world.folder, `${part}.wav`, speech(3)));
+  const input = {
+    podcast_id: 'pod_1',
+    part,
+    storage_key: source.storageKey,
+    source_etag: source.etag,
+    loudness_target_lufs: -16,
+  };
+  const report = await jobs.reportOf(jobs.enqueue('encode_segment', 'podcasts', 'pod_1', input));
+  expect(report).toMatchObject({
+    commandType: `podcast.record_${part}`,
+    subjectType: 'podcasts',
+    subjectId: 'pod_1',
+    subjectVersion: undefined,
+  });
+  const changes = productCatalog.commands[`podcast.record_${part}`].changes.parse(JSON.parse(report.changesJson));
+  expect(changes.segment).toMatchObject({ stream_format: canonicalFormat.name, duration_ms: 3000 });
+  const bytes = await buffer(await world.store.get(changes.segment.storage_key));
+  expect(checkCanonical(bytes)).toMatchObject({ canonical: true, sizeBytes: changes.segment.size_bytes });
+
+  const failed = { ...input, source_etag: 'of-another-file' };
+  const failure = await jobs.reportOf(jobs.enqueue('encode_segment', 'podcasts', 'pod_1', failed));
+  expect(failure).toMatchObject({ commandType: `podcast.fail_${part}`, subjectId: 'pod_1' });
+  expect(productCatalog.commands[`podcast.fail_${part}`].changes.parse(JSON.parse(failure.changesJson))).toMatchObject({
+    problem: { code: 'media_size_mismatch' },
+  });
+});
+
+test('chapters of the file are reported with the production', async () => {
+  const chapters = [
+    { startMs: 0, endMs: 1000, title: 'One' },
+    { startMs: 2000, endMs: 4000, title: 'Two' },
+  ];
+  const content = { title: 'a', album: 'b', artist: 'c', lengthMs: 4000, chapters };
+  const plain = readFileSync(makeSource(world.folder, 'plain.mp3', speech(4)));
+  const file = path.join(world.folder, 'chapters.mp3');
+  writeFileSync(file, Buffer.concat([renderId3(content, id3SizeBytes(content)), plain]));
+  const { jobId } = jobs.enqueueProduction(await jobs.upload(file));
+  const { changesJson } = await jobs.reportOf(jobId);
+  expect(productCatalog.commands['production.complete'].changes.parse(JSON.parse(changesJson)).chapters).toEqual([
+    { start_ms: 0, title: 'One', end_ms: 1000 },
+    { start_ms: 2000, title: 'Two' },
+  ]);
+});
+
+describe('a source that lies outside the service', () => {
+  const encode = async (url: string) => {
+    const { jobId } = jobs.enqueueProduction({ url });
+    const { commandType, changesJson } = await jobs.reportOf(jobId);
+    await eventually(() => jobs.workFiles().length === 0);
+    return { commandType, changes: JSON.parse(changesJson) as { problem: object; audio_duration_ms: number } };
+  };
+  const audio = () => readFileSync(makeSource(world.folder, 'outside.mp3', speech(2)));
+
+  test('is fetched and encoded, behind redirects too', async () => {
+    const address = world.web.serve('/outside.mp3', audio());
+    const redirect = world.web.answer('/redirect.mp3', (_request, response) =>
+      response.writeHead(302, { location: address }).end(),
+    );
+    const { commandType, changes } = await encode(redirect);
+    expect(commandType).toBe('production.complete');
+    expect(Math.abs(changes.audio_duration_ms - 2000)).toBeLessThan(80);
+  });
+
+  test('is asked for again when its host is in trouble for a moment', async () => {
+    const bytes = audio();
+    let asked = 0;
+    const address = world.web.answer('/flaky.mp3', (_request, response) => {
+      asked++;
+      if (asked === 1) return void response.writeHead(503).end();
+      response.writeHead(200, { 'content-length': bytes.length });
+      if (asked === 2) return void response.write(bytes.subarray(0, 1000), () => response.destroy());
+      response.end(bytes);
+    });
+    expect((await encode(address)).commandType).toBe('production.complete');
+    expect(asked).toBe(3);
+  });
+
+  const wrong: readonly (readonly [string, () => string, string, RegExp])[] = [
+    ['is not there', () => `${world.web.origin}/none.mp3`, 'media_not_fetchable', /status 404/],
+    ['lies in a private network', () => 'https://10.0.0.1/x.mp3', 'media_not_fetchable', /private network/],
+    ['is no audio', () => world.web.serve('/page', Buffer.from('<html>'.repeat(999))), 'media_not_audio', /Upload MP3/],
+    ['is empty', () => world.web.serve('/empty.mp3', Buffer.alloc(0)), 'media_empty', /empty/],
+  ];
+  test.each(wrong)('is reported at once when it %s', async (_name, address, code, words) => {
+    const { commandType, changes } = await encode(address());
+    expect(commandType).toBe('production.fail');
+    expect(changes.problem).toEqual({ code, detail: expect.stringMatching(words) });
+  });
+});
+
 describe('a file at fault is reported at once and leaves nothing', () => {
   test('truncated, of another size than announced, and gone', async () => {
-    const cut = await upload(cutFile(makeSource(world.folder, 'cut.m4a', speech(5)), 0.5));
-    const other = await upload(makeSource(world.folder, 'size.mp3', speech(2)));
-    const jobs = [
-      [enqueueProduction(cut), 'media_truncated'],
-      [enqueueProduction({ ...other, sizeBytes: other.sizeBytes + 1 }), 'media_size_mismatch'],
-      [enqueueProduction({ ...other, etag: 'of-another-file' }), 'media_size_mismatch'],
-      [enqueueProduction({ storageKey: 'uploads/upl_none/x.mp3', sizeBytes: 1, etag: 'x' }), 'encoder_failed'],
+    const cut = await jobs.upload(cutFile(makeSource(world.folder, 'cut.m4a', speech(5)), 0.5));
+    const other = await jobs.upload(makeSource(world.folder, 'size.mp3', speech(2)));
+    const expected = [
+      [jobs.enqueueProduction(cut), 'media_truncated'],
+      [jobs.enqueueProduction({ ...other, sizeBytes: other.sizeBytes + 1 }), 'media_size_mismatch'],
+      [jobs.enqueueProduction({ ...other, etag: 'of-another-file' }), 'media_size_mismatch'],
+      [jobs.enqueueProduction({ storageKey: 'uploads/upl_none/x.mp3', sizeBytes: 1, etag: 'x' }), 'encoder_failed'],
     ] as const;
-    for (const [{ jobId, productionId }, code] of jobs) {
-      const report = await reportOf(jobId);
+    for (const [{ jobId, productionId }, code] of expected) {
+      const report = await jobs.reportOf(jobId);
       expect(report).toMatchObject({ commandType: 'production.fail', subjectId: productionId });
       expect(report.idempotencyKey).toMatch(/:fail$/);
       expect(JSON.parse(report.changesJson)).toEqual({ problem: { code, detail: expect.stringMatching(/\.$/) } });
       await eventually(async () => (await world.redis.exists(`progress:${productionId}`)) === 0);
     }
     expect(await world.mediaKeys()).toEqual([]);
-    await eventually(() => workFiles().length === 0);
+    await eventually(() => jobs.workFiles().length === 0);
   });
 });
 
 test('a report that management cannot take now is sent again under the same key', async () => {
-  const { jobId } = enqueueProduction(await upload(makeSource(world.folder, 'retry.mp3', speech(2))));
+  const { jobId } = jobs.enqueueProduction(await jobs.upload(makeSource(world.folder, 'retry.mp3', speech(2))));
   world.management.answers.push(new Problem('temporarily_unavailable'), new Problem('idempotency_in_progress'));
   await eventually(() => world.management.executed.length === 3);
   expect(new Set(world.management.executed.map((request) => request.idempotencyKey)).size).toBe(1);
@@ -218,43 +249,19 @@ test('a report that management cannot take now is sent again under the same key'
   expect(await world.mediaKeys()).toHaveLength(2);
 });
 
-test('a refused report leaves no new object, and keeps one that others had before', async () => {
-  const source = await upload(makeSource(world.folder, 'refused.mp3', speech(2)));
-  world.management.answers.push(new Problem('lease_lost'));
-  await reportOf(enqueueProduction(source).jobId);
-  await eventually(async () => (await world.mediaKeys()).length === 0);
-
-  await reportOf(enqueueProduction(source).jobId);
-  const kept = await world.mediaKeys();
-  expect(kept).toHaveLength(2);
-  world.management.answers.push(new Problem('lease_lost'));
-  await reportOf(enqueueProduction(source).jobId);
-  await eventually(() => workFiles().length === 0);
-  expect(await world.mediaKeys()).toEqual(kept);
-});
-
-describe('work ends within 5 seconds and leaves nothing', () => {
-  test.each(['stop', 'loseLease'] as const)('after %s', async (end) => {
-    const { jobId, productionId } = enqueueProduction(await uploadLong());
-    await eventually(() => ffmpegs().some((line) => line.includes('ebur128')));
-    await eventually(async () => (await world.redis.exists(`progress:${productionId}`)) === 1);
-    const askedAt = performance.now();
-    world.management[end](jobId);
-    await eventually(() => ffmpegs().length === 0);
-    await eventually(() => workFiles().length === 0);
-    await eventually(async () => (await world.redis.exists(`progress:${productionId}`)) === 0);
-    expect(performance.now() - askedAt).toBeLessThan(5_000);
-    expect(world.management.executed).toEqual([]);
-    expect(await world.mediaKeys()).toEqual([]);
-  });
-});
-
-test('a lease is renewed while the work lasts', async () => {
-  const { jobId } = enqueueProduction(await uploadLong());
-  const leaseId = await eventually(() => world.management.leaseOf(jobId));
-  await eventually(() => world.management.renewals.filter((renewed) => renewed === leaseId).length >= 2);
-  world.management.stop(jobId);
-  await eventually(() => workFiles().length === 0);
+test('a refused report leaves the objects that another job reported in the same moment', async () => {
+  const source = await jobs.upload(makeSource(world.folder, 'shared.mp3', speech(2)));
+  for (let round = 0; round < 3; round++) {
+    for (const key of await world.mediaKeys()) await world.store.remove(key);
+    world.management.executed.length = 0;
+    world.management.answers.push(new Problem('lease_lost'));
+    const both = [jobs.enqueueProduction(source), jobs.enqueueProduction(source)];
+    for (const { jobId } of both) await jobs.reportOf(jobId);
+    await eventually(() => jobs.workFiles().length === 0);
+    const [first, second] = world.management.executed.map(({ changesJson }) => JSON.parse(changesJson).files);
+    expect(second).toEqual(first);
+    expect(await world.mediaKeys()).toEqual(first.map((file: { storage_key: string }) => file.storage_key).sort());
+  }
 });
 
 test('trouble of ours is not reported before the fifth try', async () => {
@@ -269,12 +276,12 @@ test('trouble of ours is not reported before the fifth try', async () => {
   try {
     ended.use(await createApp(noStore, createLogger('encoder', 'silent')));
     const [first, fifth, sixth] = [
-      enqueueProduction(source),
-      enqueueProduction(source, 4),
-      enqueueProduction(source, 5),
+      jobs.enqueueProduction(source),
+      jobs.enqueueProduction(source, 4),
+      jobs.enqueueProduction(source, 5),
     ];
     for (const { jobId } of [fifth, sixth]) {
-      const report = await reportOf(jobId);
+      const report = await jobs.reportOf(jobId);
       expect(report.commandType).toBe('production.fail');
       expect(JSON.parse(report.changesJson).problem.code).toBe('encoder_failed');
     }
@@ -288,7 +295,9 @@ test('trouble of ours is not reported before the fifth try', async () => {
 });
 
 test('after kill -9 no ffmpeg is left, and another try gives the same digest', async () => {
-  const source = await upload(makeSource(world.folder, 'killed.flac', 'sine=f=440:r=48000,tremolo=f=2', '-t', '300'));
+  const source = await jobs.upload(
+    makeSource(world.folder, 'killed.flac', 'sine=f=440:r=48000,tremolo=f=2', '-t', '300'),
+  );
   await app[Symbol.asyncDispose]();
   const main = path.join(import.meta.dirname, '../src/main.ts');
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
@@ -296,11 +305,11 @@ test('after kill -9 no ffmpeg is left, and another try gives the same digest', a
     stdio: 'inherit',
   });
   const exited = once(child, 'exit');
-  const { jobId } = enqueueProduction(source);
-  await eventually(() => ffmpegs().some((line) => line.includes('libmp3lame')), 60_000);
+  const { jobId } = jobs.enqueueProduction(source);
+  await eventually(() => jobs.ffmpegs().some((line) => line.includes('libmp3lame')), 60_000);
   child.kill('SIGKILL');
   await exited;
-  await eventually(() => ffmpegs().length === 0, 5_000);
+  await eventually(() => jobs.ffmpegs().length === 0, 5_000);
   expect(await world.mediaKeys()).toEqual([]);
 
   app = await createApp(world.config, createLogger('encoder', 'silent'));
@@ -313,64 +322,5 @@ test('after kill -9 no ffmpeg is left, and another try gives the same digest', a
         .changesJson,
     ).files[0].sha256;
   const first = await digestOf(jobId);
-  expect(await digestOf(enqueueProduction(source).jobId)).toBe(first);
+  expect(await digestOf(jobs.enqueueProduction(source).jobId)).toBe(first);
 }, 120_000);
-
-describe('Probe', () => {
-  async function probe(
-    storageKey: string,
-    caller: 'management' | 'public-delivery' = 'management',
-  ): Promise<ProbeResponse['outcome']> {
-    const channel = openChannel(`127.0.0.1:${app.grpcPort}`, 'encoder', world.tls(caller));
-    try {
-      return (await channel.client(ProbeServiceService).probe({ storageKey }, { deadlineMs: 10_000 })).outcome;
-    } finally {
-      channel.close();
-    }
-  }
-  const put = async (name: string, bytes: string | Buffer) => {
-    const key = `uploads/upl_probe/${name}`;
-    await world.store.put(key, Buffer.from(bytes), { contentType: 'audio/mpeg' });
-    return key;
-  };
-
-  test('tells what an object holds without downloading it', async () => {
-    const { storageKey } = await upload(makeSource(world.folder, 'probe me.m4a', speech(5)));
-    expect(await probe(storageKey)).toMatchObject({
-      $case: 'audio',
-      value: { codec: 'aac', sampleRate: 44100, channels: 1 },
-    });
-    const { storageKey: mp3 } = await upload(makeSource(world.folder, 'probe.mp3', speech(5), '-b:a', '96k'));
-    const outcome = await probe(mp3);
-    expect(outcome).toMatchObject({ $case: 'audio', value: { container: 'mp3', codec: 'mp3', bitrate: 96000 } });
-    expect(Math.abs(Number((outcome as { value: { durationMs: bigint } }).value.durationMs) - 5000)).toBeLessThan(100);
-  });
-
-  test('names what is wrong with a file', async () => {
-    const cut = cutFile(makeSource(world.folder, 'probe-cut.wav', speech(3)), 0.7);
-    expect(await probe(await put('empty.mp3', ''))).toMatchObject({
-      $case: 'unreadable',
-      value: { code: 'media_empty' },
-    });
-    expect(await probe(await put('text.mp3', 'hello\n'.repeat(2000)))).toMatchObject({
-      $case: 'unreadable',
-      value: { code: 'media_not_audio' },
-    });
-    expect(await probe(await put('cut.wav', readFileSync(cut)))).toMatchObject({
-      $case: 'unreadable',
-      value: { code: 'media_truncated' },
-    });
-    const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\nhttp://${world.management.address}/a.ts\n#EXT-X-ENDLIST\n`;
-    expect(await probe(await put('list.m3u8', playlist))).toMatchObject({
-      $case: 'unreadable',
-      value: { code: 'media_not_audio' },
-    });
-  });
-
-  test('a missing object is a problem, and only its callers may ask', async () => {
-    await expect(probe('uploads/upl_none/x.mp3')).rejects.toMatchObject({ code: 'object_not_found' });
-    await expect(probe('uploads/upl_none/x.mp3', 'public-delivery')).rejects.toMatchObject({
-      code: 'permission_denied',
-    });
-  });
-});

@@ -17,9 +17,3 @@ export async function actorOf(context: RpcContext, keys: readonly JWK[], now: Da
   if (gateways.includes(context.caller)) throw new Problem('token_missing');
   return { kind: 'service', name: context.caller };
 }
-
-/** Throws the 404 of an unknown workspace unless the actor may read this one. */
-export function checkWorkspace(actor: Actor, workspaceId: string): void {
-  if (actor.kind === 'principal' && actor.principal.workspace_id !== workspaceId)
-    throw new Problem('not_found', 'There is no such workspace.');
-}

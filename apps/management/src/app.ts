@@ -9,20 +9,29 @@ import {
 } from '@longwave/command-pipeline';
 import { createEventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
+import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { createObjectStore } from '@longwave/object-store';
 import { createPool, databaseOutage } from '@longwave/postgres';
 import { openChannel, readTls, serveRpc } from '@longwave/rpc';
+import { AudienceServiceService } from '@longwave/rpc/audience';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import type { JWK } from 'jose';
+import { createAccess } from './access/access.ts';
+import { startClock } from './clock/clock.ts';
+import { dueTasks } from './clock/due-tasks.ts';
 import type { Config } from './config.ts';
 import { followEvents } from './followers/follow-events.ts';
 import { sendAsManagement } from './followers/send-as-management.ts';
+import { startJobRunner, type JobRunner } from './jobs/job-runner.ts';
+import { createOwnWorks } from './jobs/own-works.ts';
+import { createAsk } from './podcasts/ask.ts';
+import { createPrepareArtwork } from './prepare-artwork.ts';
 import { createProbeDuration } from './probe-duration.ts';
 import { createRules } from './rules.ts';
 import { managementServices } from './server.ts';
-import { startPlanCompiler, type PlanCompiler } from './serving-plans/plan-compiler.ts';
+import { createSignExport } from './statistics-exports/sign-export.ts';
 import { createUploadSigner } from './uploads/sign-upload.ts';
 
 /** Redis channel on which workers hear that there may be a job. */
@@ -59,9 +68,13 @@ export async function createApp(
   });
   await store.ensureBucket();
   const encoder = stack.adopt(openChannel(config.ENCODER_ADDRESS, 'encoder', tls), (channel) => channel.close());
+  const probe = encoder.client(ProbeServiceService);
+  const guardedFetch = createGuardedFetch({
+    allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
+  });
 
   // Set once both run; until then a commit wakes nobody, and their first look finds it.
-  const wake: { relay?: OutboxRelay; compiler?: PlanCompiler } = {};
+  const wake: { relay?: OutboxRelay; jobs?: JobRunner } = {};
   const execute = createCommandExecutor({
     pool,
     catalog: productCatalog,
@@ -69,14 +82,17 @@ export async function createApp(
       pool,
       store,
       mediaUrl: config.MEDIA_URL,
-      probeDuration: createProbeDuration(encoder.client(ProbeServiceService)),
+      probeDuration: createProbeDuration(probe),
+      prepareArtwork: createPrepareArtwork(probe),
+      fetch: guardedFetch,
+      ask: createAsk(guardedFetch),
     }),
     signReceipt: await createReceiptSigner(readJson(config.RECEIPT_SIGNING_KEY) as JWK),
     clock,
     onCommitted: (definition) => {
       wake.relay?.wake();
       if (definition.mode !== 'async') return;
-      wake.compiler?.wake();
+      wake.jobs?.wake();
       // Only a wake-up call: a worker that misses it finds the job at its next poll.
       redis.publish(jobsChannel, definition.type).catch(() => undefined);
     },
@@ -90,7 +106,17 @@ export async function createApp(
       onError: onError('relay.failed'),
     }),
   );
-  wake.compiler = stack.use(startPlanCompiler({ pool, store, execute, onError: onError('plan_compiler.failed') }));
+  const sink = stack.adopt(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls), (c) => c.close());
+  const { exportDays } = sink.client(AudienceServiceService);
+  wake.jobs = stack.use(
+    startJobRunner({
+      pool,
+      execute,
+      works: createOwnWorks({ pool, store, execute, fetch: guardedFetch, exportDays, clock }),
+      leaseMs: config.JOB_LEASE_MS,
+      onError: (error, job) => logger.error({ err: error, job_id: job?.id, kind: job?.kind }, 'job.failed'),
+    }),
+  );
   for (const subscription of await followEvents({
     bus,
     pool,
@@ -100,6 +126,16 @@ export async function createApp(
     clock,
   }))
     stack.use(subscription);
+  stack.use(
+    startClock({
+      pool,
+      execute,
+      tasks: dueTasks,
+      clock,
+      everyMs: config.CLOCK_EVERY_MS,
+      onError: (error, task) => logger.warn({ err: error, task }, 'clock.task_failed'),
+    }),
+  );
 
   const reader = stack.use(
     createResourceReader({
@@ -111,7 +147,7 @@ export async function createApp(
     }),
   );
   // Prisma opens its engine with the first query; a user should not wait for it.
-  await reader.listResources({ workspaceId: 'ws_warm_up', resourceType: 'podcasts' });
+  await reader.listResources({ places: [{ workspaceId: 'ws_warm_up' }], resourceType: 'podcasts' });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
@@ -119,6 +155,8 @@ export async function createApp(
       pool,
       execute,
       reader,
+      access: createAccess(pool, reader),
+      signExport: createSignExport(pool, store, clock),
       uploads: createUploadSigner(pool, store, clock),
       principalKeys: (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys,
       leaseMs: config.JOB_LEASE_MS,

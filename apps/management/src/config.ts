@@ -8,6 +8,8 @@ const schema = z.object({
   GRPC_LISTEN: addressSchema,
   DATABASE_URL: z.string().min(1),
   ENCODER_ADDRESS: addressSchema,
+  /** Asked for the days of a statistics export. */
+  ANALYTICS_SINK_ADDRESS: addressSchema,
   /** Public root of Public Delivery; file and feed addresses start with it. */
   MEDIA_URL: z.url().transform((url) => url.replace(/\/+$/, '')),
   /** File with the public keys (JWKS) that principal statements are verified with. */
@@ -16,6 +18,13 @@ const schema = z.object({
   RECEIPT_SIGNING_KEY: z.string().min(1),
   /** 32 bytes, hex; seals list cursors. */
   CURSOR_KEY: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Origins that may be fetched although they are private or not https, separated by commas; Public Delivery's own always may. */
+  FETCH_ALLOW_ORIGINS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').filter((origin) => origin !== '')),
+  /** Milliseconds between two looks of the clock for what is due. */
+  CLOCK_EVERY_MS: z.coerce.number().int().min(10).max(60_000).default(500),
   JOB_LEASE_MS: z.coerce.number().int().min(1000).max(600_000).default(30_000),
 });
 

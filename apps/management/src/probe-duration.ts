@@ -1,18 +1,19 @@
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { ProbeServiceService } from '@longwave/rpc/probe';
-import type { ProbeDuration } from './productions/production-rules.ts';
+import type { ProbeDuration, ProbeSource } from './productions/production-rules.ts';
 
 /**
- * Asks the encoder how long a stored file is; 0 when it cannot be read. Equal questions at the same time are asked once.
+ * Asks the encoder how long a file is; 0 when it cannot be read. Equal questions at the same time are asked once.
  * Throws `temporarily_unavailable` when no encoder answers within 15 s.
  */
 export function createProbeDuration(encoder: RpcClient<typeof ProbeServiceService>): ProbeDuration {
   const asked = new Map<string, Promise<number>>();
 
-  async function ask(storageKey: string, deadline: Date | undefined): Promise<number> {
+  async function ask(source: ProbeSource, deadline: Date | undefined): Promise<number> {
+    const request = 'storageKey' in source ? source : { storageKey: '', sourceUrl: source.sourceUrl };
     try {
-      const { outcome } = await encoder.probe({ storageKey }, { deadlineMs: 15_000, ...(deadline && { deadline }) });
+      const { outcome } = await encoder.probe(request, { deadlineMs: 15_000, ...(deadline && { deadline }) });
       return outcome?.$case === 'audio' ? Number(outcome.value.durationMs) : 0;
     } catch (cause) {
       throw new Problem('temporarily_unavailable', 'No encoder answers. Try again in a moment.', {
@@ -22,11 +23,12 @@ export function createProbeDuration(encoder: RpcClient<typeof ProbeServiceServic
     }
   }
 
-  return (storageKey, deadline) => {
-    let answer = asked.get(storageKey);
+  return (source, deadline) => {
+    const key = JSON.stringify(source);
+    let answer = asked.get(key);
     if (!answer) {
-      answer = ask(storageKey, deadline).finally(() => asked.delete(storageKey));
-      asked.set(storageKey, answer);
+      answer = ask(source, deadline).finally(() => asked.delete(key));
+      asked.set(key, answer);
     }
     return answer;
   };

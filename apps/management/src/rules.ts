@@ -1,13 +1,22 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
+import { batchEncodingRules } from './batch-encodings/batch-encoding-rules.ts';
 import { creativeRules } from './creatives/creative-rules.ts';
 import { episodeRules } from './episodes/episode-rules.ts';
+import { importRules } from './imports/import-rules.ts';
 import { lineItemRules } from './line-items/line-item-rules.ts';
+import { mediaClipRules } from './media-clips/media-clip-rules.ts';
+import type { Ask } from './podcasts/ask.ts';
+import { createFindNamedUpload } from './podcasts/named-upload.ts';
 import { podcastRules } from './podcasts/podcast-rules.ts';
+import { createPublishGate } from './podcasts/publish-gate.ts';
+import type { PrepareArtwork } from './prepare-artwork.ts';
 import { productionRules, type ProbeDuration } from './productions/production-rules.ts';
 import { servingPlanRules } from './serving-plans/serving-plan-rules.ts';
+import { statisticsExportRules } from './statistics-exports/statistics-export-rules.ts';
 import { uploadRules } from './uploads/upload-rules.ts';
 import { workspaceRules } from './workspaces/workspace-rules.ts';
 
@@ -17,13 +26,33 @@ export const createRules = (options: {
   readonly store: ObjectStore;
   readonly mediaUrl: string;
   readonly probeDuration: ProbeDuration;
+  readonly prepareArtwork: PrepareArtwork;
+  /** Fetches feeds that move in. */
+  readonly fetch: GuardedFetch;
+  /** Asks public addresses what directories will ask of them. */
+  readonly ask: Ask;
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
-  ...podcastRules(options.mediaUrl),
-  ...episodeRules,
+  ...contentRules(options),
+  ...importRules(options),
   ...uploadRules(options.store, options.mediaUrl),
   ...productionRules(options),
+  ...mediaClipRules(options),
+  ...batchEncodingRules,
+  ...statisticsExportRules,
   ...creativeRules(options),
   ...lineItemRules,
   ...servingPlanRules,
 });
+
+type RuleOptions = Parameters<typeof createRules>[0];
+
+/** Rules of podcasts and episodes. */
+function contentRules(options: RuleOptions) {
+  const { pool, store, mediaUrl } = options;
+  const shared = { ...options, findNamedUpload: createFindNamedUpload(pool, store, mediaUrl) };
+  return {
+    ...podcastRules({ ...shared, findFaults: createPublishGate(options) }),
+    ...episodeRules(shared),
+  };
+}

@@ -1,21 +1,34 @@
 import { productCatalog } from '@longwave/command-catalog';
-import { checkPermission, executeEnvelope, type ExecuteCommand, type ResourceReader } from '@longwave/command-pipeline';
+import {
+  answerEnvelope,
+  checkPermission,
+  parseEnvelope,
+  type Actor,
+  type ExecuteCommand,
+  type ResourceReader,
+} from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService } from '@longwave/rpc/job';
-import { OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
+import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import type { JWK } from 'jose';
-import { actorOf, checkWorkspace } from './actor.ts';
+import type { Access } from './access/access.ts';
+import { actorOf } from './actor.ts';
 import { claimJob, renewLease } from './jobs/job-table.ts';
+import { readEncodingTime } from './productions/encoding-balance-table.ts';
+import type { createSignExport } from './statistics-exports/sign-export.ts';
 import type { UploadSigner } from './uploads/sign-upload.ts';
 
 export interface ServerOptions {
   readonly pool: Pool;
   readonly execute: ExecuteCommand;
   readonly reader: ResourceReader;
+  readonly access: Access;
   readonly uploads: UploadSigner;
+  readonly signExport: ReturnType<typeof createSignExport>;
   readonly principalKeys: readonly JWK[];
   readonly leaseMs: number;
   readonly clock: () => Date;
@@ -23,30 +36,41 @@ export interface ServerOptions {
 
 /** The table from RPC to function. */
 export function managementServices(options: ServerOptions): RpcService[] {
-  const { execute, reader, uploads, pool, leaseMs } = options;
+  const { execute, reader, access, uploads, pool, leaseMs } = options;
   const readers = ['rest-gateway', 'operator'] as const;
+  const actorOfCall = (context: RpcContext) => actorOf(context, options.principalKeys, options.clock());
+  /** Absent on the wire: everywhere. */
+  const named = (workspaceId: string) => (workspaceId === '' ? undefined : workspaceId);
 
-  /** Signing is half of a write: it takes the right to write. */
+  /** Signing is half of a write: it takes the right to write in the upload's workspace. */
   const writable = async (context: RpcContext, workspaceId: string) => {
-    const actor = await actorOf(context, options.principalKeys, options.clock());
-    checkWorkspace(actor, workspaceId);
+    const aim = { workspaceId, subjectType: 'uploads', subjectId: null, changes: {} };
+    const actor = await access.acting(await actorOfCall(context), aim);
     checkPermission(productCatalog.commands['upload.grant'], actor);
   };
-  const visible = async (context: RpcContext, workspaceId: string) =>
-    checkWorkspace(await actorOf(context, options.principalKeys, options.clock()), workspaceId);
+
+  /** An operation and its receipt are as visible as what they changed; `absent` is what is said of an invisible one. */
+  const visibleOperation = async (actor: Actor, workspaceId: string, operationId: string, absent: Problem) => {
+    const operation = await reader.getOperation(named(workspaceId), operationId);
+    const { type, id } = operation.subject;
+    await access.see(actor, operation.workspace_id, type, id).catch((cause: unknown) => {
+      throw cause instanceof Problem && cause.code === 'not_found' ? absent : cause;
+    });
+    return operation;
+  };
 
   return [
     rpcService(
       CommandServiceService,
       { execute: ['rest-gateway', 'encoder', 'operator'] },
       {
-        execute: async (request, context) =>
-          executeEnvelope(
-            execute,
-            request,
-            await actorOf(context, options.principalKeys, options.clock()),
-            context.deadline,
-          ),
+        execute: async (request, context) => {
+          const command = parseEnvelope(request, context.deadline);
+          const { workspaceId, subject, changes } = command;
+          const aim = { workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
+          const actor = await access.acting(await actorOfCall(context), aim);
+          return answerEnvelope(await execute(command, actor));
+        },
       },
     ),
     rpcService(
@@ -54,13 +78,14 @@ export function managementServices(options: ServerOptions): RpcService[] {
       { getResource: readers, listResources: readers, listVersions: readers },
       {
         getResource: async ({ workspaceId, resourceType, resourceId }, context) => {
-          await visible(context, workspaceId);
-          return { resourceJson: JSON.stringify(await reader.getResource(workspaceId, resourceType, resourceId)) };
+          const actor = await actorOfCall(context);
+          const { resource, podcastId = '' } = await access.see(actor, named(workspaceId), resourceType, resourceId);
+          return { resourceJson: JSON.stringify(resource), podcastId };
         },
         listResources: async (request, context) => {
-          await visible(context, request.workspaceId);
+          const actor = await actorOfCall(context);
           const { resources, nextCursor } = await reader.listResources({
-            workspaceId: request.workspaceId,
+            places: await access.places(actor, named(request.workspaceId), request.links),
             resourceType: request.resourceType,
             links: request.links,
             lifecycleStates: request.lifecycleStates,
@@ -70,9 +95,26 @@ export function managementServices(options: ServerOptions): RpcService[] {
           return { resourcesJson: resources.map((resource) => JSON.stringify(resource)), nextCursor: nextCursor ?? '' };
         },
         listVersions: async ({ workspaceId, resourceType, resourceId }, context) => {
-          await visible(context, workspaceId);
-          const versions = await reader.listVersions(workspaceId, resourceType, resourceId);
+          const actor = await actorOfCall(context);
+          const { resource } = await access.see(actor, named(workspaceId), resourceType, resourceId);
+          const versions = await reader.listVersions(resource.workspace_id, resourceType, resourceId);
           return { versionsJson: versions.map((version) => JSON.stringify(version)) };
+        },
+      },
+    ),
+    rpcService(
+      EncodingTimeServiceService,
+      { getEncodingTime: readers },
+      {
+        getEncodingTime: async ({ workspaceId }, context) => {
+          access.checkWorkspace(await actorOfCall(context), workspaceId);
+          const { month, usedMs, reservedMs, limitMs } = await readEncodingTime(pool, workspaceId, options.clock());
+          return {
+            month,
+            usedMs: BigInt(usedMs),
+            reservedMs: BigInt(reservedMs),
+            limitMs: limitMs === null || limitMs === undefined ? undefined : BigInt(limitMs),
+          };
         },
       },
     ),
@@ -81,18 +123,21 @@ export function managementServices(options: ServerOptions): RpcService[] {
       { getOperation: readers, getReceipt: readers },
       {
         getOperation: async ({ workspaceId, operationId }, context) => {
-          await visible(context, workspaceId);
-          return { operationJson: JSON.stringify(await reader.getOperation(workspaceId, operationId)) };
+          const actor = await actorOfCall(context);
+          const absent = reader.absentRecord('operation', operationId);
+          return { operationJson: JSON.stringify(await visibleOperation(actor, workspaceId, operationId, absent)) };
         },
         getReceipt: async ({ workspaceId, receiptId }, context) => {
-          await visible(context, workspaceId);
-          return { receiptJson: JSON.stringify(await reader.getReceipt(workspaceId, receiptId)) };
+          const actor = await actorOfCall(context);
+          const { operationId, ...receipt } = await reader.getReceipt(workspaceId, receiptId);
+          await visibleOperation(actor, workspaceId, operationId, reader.absentRecord('receipt', receiptId));
+          return { receiptJson: JSON.stringify(receipt) };
         },
       },
     ),
     rpcService(
       UploadServiceService,
-      { signUpload: readers, signPart: readers, signCompletion: readers },
+      { signUpload: readers, signPart: readers, signCompletion: readers, signExport: readers },
       {
         signUpload: async ({ workspaceId, uploadId }, context) => {
           await writable(context, workspaceId);
@@ -105,6 +150,10 @@ export function managementServices(options: ServerOptions): RpcService[] {
         signCompletion: async ({ workspaceId, uploadKey, multipartUploadId }, context) => {
           await writable(context, workspaceId);
           return uploads.signCompletion(workspaceId, uploadKey, multipartUploadId);
+        },
+        signExport: async ({ workspaceId, exportId }, context) => {
+          await access.see(await actorOfCall(context), workspaceId, 'statistics_exports', exportId);
+          return options.signExport(workspaceId, exportId);
         },
       },
     ),

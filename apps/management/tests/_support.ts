@@ -9,20 +9,53 @@ import {
 } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { startTestDatabase, startTestObjectStore } from '@longwave/fleet';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { newId } from '@longwave/ids';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
 import type { Principal } from '@longwave/principal';
 import { claimJob } from '../src/jobs/job-table.ts';
+import type { Ask } from '../src/podcasts/ask.ts';
+import type { PrepareArtwork } from '../src/prepare-artwork.ts';
 import { saveEncodingLimit } from '../src/productions/encoding-balance-table.ts';
 import { createRules } from '../src/rules.ts';
 
 export type ProductCommand = CommandType<typeof productCatalog>;
 
 export const mediaUrl = 'http://media.test';
-const hour = 3600_000;
+export const hour = 3600_000;
 
-/** management's executor over a real database and a real object store; the encoder's probe is the outside world. */
+/** A 1400 × 1400 PNG, as far as anyone looks. */
+export const squarePng = (() => {
+  const bytes = Buffer.alloc(64);
+  bytes.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
+  bytes.writeUInt32BE(1400, 16);
+  bytes.writeUInt32BE(1400, 20);
+  return bytes;
+})();
+
+/** Public Delivery as it serves artwork. */
+const servedArtwork: Ask = async (_url, { method = 'GET', range } = {}) => ({
+  status: range === undefined ? 200 : 206,
+  header: (name) => ({ 'content-type': 'image/png', 'content-length': String(squarePng.length) })[name],
+  body: method === 'HEAD' ? Buffer.alloc(0) : squarePng,
+});
+
+/** Another host, whose every address is the feed of a podcast with one episode. */
+const servedFeed: GuardedFetch = async (url) => ({
+  status: 200,
+  headers: { 'content-type': 'application/rss+xml' },
+  finalUrl: url,
+  body: (async function* () {
+    yield Buffer.from(
+      '<rss version="2.0"><channel><title>Tide Tables</title><item><title>One</title><guid>one</guid>' +
+        '<enclosure url="https://media.example/one.mp3" type="audio/mpeg" length="3"/></item></channel></rss>',
+    );
+  })(),
+  [Symbol.dispose]: () => undefined,
+});
+
+/** management's executor over a real database and a real object store; the encoder and public addresses are the outside world. */
 export interface TestManagement extends AsyncDisposable {
   readonly pool: Pool;
   readonly store: ObjectStore;
@@ -32,6 +65,15 @@ export interface TestManagement extends AsyncDisposable {
   probeMs: number;
   /** How often an encoder was asked. */
   probes: number;
+  /** Prepares the next artwork. */
+  prepareArtwork: PrepareArtwork;
+  /** What public addresses answer. */
+  ask: Ask;
+  /** Where feeds and what belongs to them are fetched. */
+  fetch: GuardedFetch;
+  /** How far the service's clock is ahead of time. */
+  aheadMs: number;
+  readonly clock: () => Date;
 }
 
 export async function startTestManagement(): Promise<TestManagement> {
@@ -42,7 +84,15 @@ export async function startTestManagement(): Promise<TestManagement> {
   await store.ensureBucket();
   const pool = stack.adopt(createPool(database.url, 'product', { name: 'test' }), (p) => p.end());
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
-  const world = { probeMs: 60_000, probes: 0 };
+  const world = {
+    probeMs: 60_000,
+    probes: 0,
+    prepareArtwork: (async () => preparedArtwork) as PrepareArtwork,
+    ask: servedArtwork,
+    fetch: servedFeed,
+    aheadMs: 0,
+  };
+  const clock = () => new Date(Date.now() + world.aheadMs);
   const execute = createCommandExecutor({
     pool,
     catalog: productCatalog,
@@ -54,15 +104,19 @@ export async function startTestManagement(): Promise<TestManagement> {
         world.probes++;
         return world.probeMs;
       },
+      prepareArtwork: (source) => world.prepareArtwork(source),
+      ask: (url, options) => world.ask(url, options),
+      fetch: (url, request) => world.fetch(url, request),
     }),
     signReceipt: await createReceiptSigner(await exportJWK(privateKey)),
-    clock: () => new Date(),
+    clock,
   });
   const owned = stack.move();
   return Object.assign(world, {
     pool,
     store,
     execute,
+    clock,
     publicKey: await exportJWK(publicKey),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   });
@@ -81,25 +135,19 @@ export const person = (
     account_id: newId('acc'),
     workspace_id: workspaceId,
     roles,
+    grants: [],
     credential_id: newId('crd'),
     credential_kind: 'api_key',
     read_only: false,
   },
 });
 
-export interface Example {
-  readonly subject: { readonly type: string; readonly id: string | null; readonly version: number };
-  readonly changes: Record<string, unknown>;
-  readonly reason?: unknown;
-  readonly actor: Actor;
-}
-
-const window = {
+export const window = {
   start: new Date(Date.now() - hour).toISOString(),
   end: new Date(Date.now() + 24 * hour).toISOString(),
 };
 const digest = 'a'.repeat(64);
-const media = {
+export const media = {
   stream_format: 'mp3/128000/48000/2',
   storage_key: `media/${digest}`,
   sha256: digest,
@@ -107,6 +155,26 @@ const media = {
   duration_ms: 24,
   loudness_lufs: -16,
   true_peak_dbtp: -2,
+};
+
+/** What an encoder makes of an image. */
+export const preparedArtwork: Awaited<ReturnType<PrepareArtwork>> = {
+  renditions: [
+    {
+      size: 1400,
+      content_type: 'image/png',
+      storage_key: `artwork/${digest}`,
+      sha256: digest,
+      size_bytes: squarePng.length,
+    },
+  ],
+};
+export const segment = {
+  stream_format: 'mp3/128000/48000/2',
+  storage_key: `media/${digest}`,
+  sha256: digest,
+  size_bytes: 384,
+  duration_ms: 24,
 };
 
 /** One workspace in the making: creates what a command needs, through the commands themselves. */
@@ -152,14 +220,40 @@ export function createWorld(management: TestManagement, workspaceId: string = ne
         artwork_url: 'http://media.test/a.jpg',
         categories: ['Arts'],
       }),
+    async publishedPodcast() {
+      return send('podcast.publish', await world.readyPodcast(), {});
+    },
+    /** A podcast whose part an encoder prepares. */
+    async preparing(part: 'intro' | 'outro', podcast?: ResourceView) {
+      const set = await send(`podcast.set_${part}`, podcast ?? (await world.podcast()), {
+        file_url: (await world.upload()).attributes['file_url'],
+      });
+      return { podcast: set, lease: await world.lease('encode_segment', set.id) };
+    },
+    /** A scheduled episode whose time came a moment ago; the service's clock goes on for that. */
+    async dueEpisode() {
+      const episode = await world.playableEpisode();
+      const publishAt = new Date(management.clock().getTime() + 60_000).toISOString();
+      const scheduled = await send('episode.schedule', episode, { publish_at: publishAt });
+      management.aheadMs += 61_000;
+      return scheduled;
+    },
     async episode() {
       return send('episode.create', null, { podcast_id: (await world.podcast()).id, title: 'One' });
     },
-    async upload(filename = 'one.mp3') {
-      const upload = await send('upload.grant', null, { filename, filesize: 3 });
-      await store.put(String(upload.attributes['storage_key']), Buffer.from('abc'), {
+    async upload(
+      filename = 'one.mp3',
+      bytes: Buffer = Buffer.from('abc'),
+      uploadType?: 'public' | 'private' | 'temporary',
+    ) {
+      const upload = await send('upload.grant', null, {
+        filename,
+        filesize: bytes.length,
+        ...(uploadType && { upload_type: uploadType }),
+      });
+      await store.put(String(upload.attributes['storage_key']), bytes, {
         contentType: 'audio/mpeg',
-        sizeBytes: 3,
+        sizeBytes: bytes.length,
       });
       return upload;
     },
@@ -212,6 +306,19 @@ export function createWorld(management: TestManagement, workspaceId: string = ne
         production.attributes['episode_id'],
       ]);
       return send('episode.attach_production', rows[0]!, { production_id: production.id });
+    },
+    /** An episode of this podcast with an encoded production. */
+    async audibleEpisode(podcast: ResourceView) {
+      await world.setEncodingLimit(null);
+      const episode = await send('episode.create', null, { podcast_id: podcast.id, title: 'One' });
+      const created = await send('production.create', null, {
+        episode_id: episode.id,
+        file_url: (await world.upload()).attributes['file_url'],
+      });
+      const started = await send('production.start', created, {});
+      const lease = await world.lease('encode_production', started.id);
+      const production = await send('production.complete', started, world.completion, service('encoder'), lease);
+      return send('episode.attach_production', episode, { production_id: production.id });
     },
     advertiser: () =>
       send('advertiser.create', null, { legal_name: 'Tidewater', brands: [], ad_product_categories: [] }),
@@ -285,114 +392,3 @@ export function createWorld(management: TestManagement, workspaceId: string = ne
 }
 
 export type World = ReturnType<typeof createWorld>;
-
-const creates = (type: string, changes: Record<string, unknown>, actor: Actor): Example => ({
-  subject: { type, id: null, version: 0 },
-  changes,
-  actor,
-});
-const on = (view: ResourceView, changes: Record<string, unknown>, actor: Actor, reason?: unknown): Example => ({
-  subject: { type: view.resource_type, id: view.id, version: view.version },
-  changes,
-  actor,
-  reason,
-});
-
-/** A valid request for every command, its world arranged by other commands; a command without an example does not compile. */
-export const examples: { readonly [C in ProductCommand]: (world: World) => Promise<Example> } = {
-  'workspace.provision': async (w) => ({
-    subject: { type: 'workspaces', id: w.workspaceId, version: 0 },
-    changes: { name: 'A', account_id: newId('acc') },
-    actor: service('management'),
-  }),
-  'podcast.create': async (w) => creates('podcasts', { title: 'A', language: 'en' }, w.actor),
-  'podcast.revise': async (w) => on(await w.podcast(), { title: 'B' }, w.actor),
-  'podcast.publish': async (w) => on(await w.readyPodcast(), {}, w.actor),
-  'episode.create': async (w) => creates('episodes', { podcast_id: (await w.podcast()).id, title: 'One' }, w.actor),
-  'episode.revise': async (w) => on(await w.episode(), { title: 'Two' }, w.actor),
-  'episode.attach_production': async (w) => {
-    const production = await w.encoded();
-    return {
-      subject: { type: 'episodes', id: String(production.attributes['episode_id']), version: 1 },
-      changes: { production_id: production.id },
-      actor: w.actor,
-    };
-  },
-  'episode.publish': async (w) => on(await w.playableEpisode(), {}, w.actor),
-  'upload.grant': async (w) => creates('uploads', { filename: 'one.mp3', filesize: 3 }, w.actor),
-  'upload.receive': async (w) => on(await w.upload(), {}, service('management')),
-  'upload.abort': async (w) => on(await w.upload(), {}, w.actor),
-  'production.create': async (w) =>
-    creates(
-      'productions',
-      { episode_id: (await w.episode()).id, file_url: (await w.upload()).attributes['file_url'] },
-      w.actor,
-    ),
-  'production.start': async (w) => {
-    await w.setEncodingLimit(hour);
-    return on(await w.production(), { publish_episode: true }, w.actor);
-  },
-  'production.complete': async (w) => {
-    const { production, lease } = await w.encoding();
-    return on(production, w.completion, service('encoder'), lease);
-  },
-  'production.fail': async (w) => {
-    const { production, lease } = await w.encoding();
-    return on(
-      production,
-      { problem: { code: 'media_empty', detail: 'The file is empty.' } },
-      service('encoder'),
-      lease,
-    );
-  },
-  'advertiser.create': async (w) =>
-    creates('advertisers', { legal_name: 'Tidewater', brands: [], ad_product_categories: [] }, w.actor),
-  'campaign.create': async (w) =>
-    creates('campaigns', { advertiser_id: (await w.advertiser()).id, name: 'Autumn', window }, w.actor),
-  'campaign.submit': async (w) => on(await w.campaign(), {}, w.actor),
-  'campaign.activate': async (w) => on(await w.approvedCampaign(), {}, w.actor),
-  'creative.create': async (w) =>
-    creates(
-      'creatives',
-      {
-        advertiser_id: (await w.advertiser()).id,
-        name: 'Ad',
-        format: 'audio',
-        production: 'produced',
-        universal_ad_id: 'unknown',
-      },
-      w.actor,
-    ),
-  'creative.attach_media': async (w) => on(await w.creative(), { upload_ref: (await w.upload()).id }, w.actor),
-  'creative.record_media': async (w) => {
-    const { creative, lease } = await w.processingCreative();
-    return on(creative, { media: [media], duration_ms: 24 }, service('encoder'), lease);
-  },
-  'creative.fail_media': async (w) => {
-    const { creative, lease } = await w.processingCreative();
-    return on(creative, { problem: { code: 'media_empty', detail: 'The file is empty.' } }, service('encoder'), lease);
-  },
-  'creative.submit': async (w) => on(await w.preparedCreative(), { disclosure: 'Advertisement' }, w.actor),
-  'creative_assignment.create': async (w) =>
-    creates(
-      'creative_assignments',
-      { line_item_id: (await w.lineItem()).id, creative_id: (await w.creative()).id },
-      w.actor,
-    ),
-  'creative_assignment.activate': async (w) => on((await w.assignment()).assignment, {}, w.actor),
-  'line_item.create': async (w) => creates('line_items', w.lineItemChanges((await w.campaign()).id), w.actor),
-  'line_item.submit': async (w) => on((await w.assignment()).lineItem, {}, w.actor),
-  'line_item.book': async (w) => on(await w.approvedLineItem(), {}, w.actor),
-  'serving_plan.compile': async (w) => creates('serving_plans', { effective_from: window.start }, w.actor),
-  'serving_plan.record_compiled': async (w) => {
-    const { plan, lease } = await w.compiling();
-    return on(plan, w.planCompiled, service('management'), lease);
-  },
-  'serving_plan.fail': async (w) => {
-    const { plan, lease } = await w.compiling();
-    return on(plan, { problem: { code: 'compile_failed', detail: 'Not this time.' } }, service('management'), lease);
-  },
-  'serving_plan.publish': async (w) => on(await w.readyPlan(), {}, w.actor),
-  'serving_plan.supersede': async (w) =>
-    on(await w.send('serving_plan.publish', await w.readyPlan(), {}), {}, service('management')),
-};

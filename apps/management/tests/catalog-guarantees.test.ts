@@ -6,14 +6,14 @@ import { Problem } from '@longwave/problems';
 import { compactVerify, importJWK } from 'jose';
 import {
   createWorld,
-  examples,
   operator,
   person,
   startTestManagement,
-  type Example,
   type ProductCommand,
   type TestManagement,
 } from './_support.ts';
+import type { Example } from './_example.ts';
+import { examples } from './_examples.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

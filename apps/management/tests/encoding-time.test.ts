@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { claimJob, renewLease } from '../src/jobs/job-table.ts';
+import { readEncodingTime, saveEncodingLimit } from '../src/productions/encoding-balance-table.ts';
 import { createWorld, service, startTestManagement, type TestManagement } from './_support.ts';
 
 let management: TestManagement;
@@ -113,18 +114,39 @@ test('two workers never hold one job, and the workspace with fewer running jobs 
   expect([...claimed, third].map((job) => job?.workspace_id)).toContain(idle.workspaceId);
 });
 
-test('an unknown file address or one of another account is refused before anything is stored', async () => {
+test('an account with one job is served next beside an account with twenty', async () => {
+  const [many, one] = [createWorld(management), createWorld(management)];
+  await management.pool.query("update job set state = 'done' where state in ('queued', 'running')");
+  for (const world of [many, one]) await world.setEncodingLimit(null);
+  for (let i = 0; i < 20; i++) await many.send('production.start', await many.production(), {});
+  await one.send('production.start', await one.production(), {});
+  const claim = async () => (await claimJob(management.pool, ['encode_production'], 'worker', 30_000))?.workspace_id;
+  expect([await claim(), await claim(), await claim()]).toEqual([many.workspaceId, one.workspaceId, many.workspaceId]);
+});
+
+test('the encoding time of a month is readable: limit, reserved and used', async () => {
+  const world = createWorld(management);
+  const now = new Date('2026-11-30T23:59:59Z');
+  const read = (at = now) => readEncodingTime(management.pool, world.workspaceId, at);
+  expect(await read()).toEqual({ month: '2026-11', limitMs: undefined, reservedMs: 0, usedMs: 0 });
+  await world.setEncodingLimit(3600_000);
+  expect(await read()).toMatchObject({ limitMs: 3600_000, reservedMs: 0, usedMs: 0 });
+  await world.send('production.start', await world.production(), {});
+  expect(await read(new Date())).toMatchObject({ limitMs: 3600_000, reservedMs: 60_000, usedMs: 0 });
+  expect(await read(new Date('2027-02-01'))).toEqual({ month: '2027-02', limitMs: 3600_000, reservedMs: 0, usedMs: 0 });
+  await saveEncodingLimit(management.pool, world.workspaceId, null, 2_100_000_000);
+  expect(await read()).toMatchObject({ limitMs: null });
+});
+
+test('a file of another account, or one that was never sent, is refused before anything is stored', async () => {
   const world = createWorld(management);
   const stranger = createWorld(management);
   const episode = await world.episode();
-  for (const fileUrl of ['http://elsewhere.test/a.mp3', String((await stranger.upload()).attributes['file_url'])])
-    await expect(
-      world.send('production.create', null, { episode_id: episode.id, file_url: fileUrl }),
-    ).rejects.toMatchObject({ code: 'upload_not_received', status: 422 });
   const granted = await world.send('upload.grant', null, { filename: 'never-sent.mp3' });
-  await expect(
-    world.send('production.create', null, { episode_id: episode.id, file_url: granted.attributes['file_url'] }),
-  ).rejects.toMatchObject({ code: 'upload_not_received' });
+  for (const upload of [await stranger.upload(), granted])
+    await expect(
+      world.send('production.create', null, { episode_id: episode.id, file_url: upload.attributes['file_url'] }),
+    ).rejects.toMatchObject({ code: 'upload_not_received', status: 422 });
 });
 
 test('a link to a resource of another workspace is refused by name', async () => {

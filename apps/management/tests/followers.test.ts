@@ -111,6 +111,185 @@ test('a file that is no audio ends its upload and leaves no object', async () =>
     await new Promise((resolve) => setImmediate(resolve));
 });
 
+test('a faulty file that another production uses stays', async () => {
+  const world = createWorld(management);
+  const { production, lease } = await world.encoding();
+  const shared = { episode_id: production.attributes['episode_id'], file_url: production.attributes['file_url'] };
+  await world.send('production.create', null, shared);
+  const problem = { code: 'media_not_audio', detail: 'The file is a text.' };
+  await world.send('production.fail', production, { problem }, service('encoder'), lease);
+  await caughtUp(world);
+  expect((await read(String(production.attributes['upload_id']))).lifecycle_state).toBe('received');
+});
+
+test('a faulty file that a clip plays stays', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  const upload = await world.upload('one.mp3', Buffer.from('ID3'));
+  const { id: episodeId } = await world.episode();
+  const url = upload.attributes['file_url'];
+  await world.send('media_clip.register', null, { episode_id: episodeId, file_format: 'mp3', url, duration_ms: 1 });
+  const created = await world.send('production.create', null, { episode_id: episodeId, file_url: url });
+  const production = await world.send('production.start', created, {});
+  const lease = await world.lease('encode_production', production.id);
+  const problem = { code: 'media_truncated', detail: 'The file ends early.' };
+  await world.send('production.fail', production, { problem }, service('encoder'), lease);
+  await caughtUp(world);
+  expect((await read(upload.id)).lifecycle_state).toBe('received');
+});
+
+test('files of artwork, intro and outro are received: they do not expire while they are in use', async () => {
+  const world = createWorld(management);
+  const [cover, opening, closing] = [await world.upload('a.png'), await world.upload(), await world.upload()];
+  const url = (upload: ResourceView) => upload.attributes['file_url'];
+  const podcast = await world.send('podcast.create', null, { title: 'A', language: 'en', artwork_url: url(cover) });
+  const begun = await world.send('podcast.set_intro', podcast, { file_url: url(opening) });
+  await world.send('podcast.set_outro', begun, { file_url: url(closing) });
+  for (const { id } of [cover, opening, closing]) await until(id, (row) => row.lifecycle_state === 'received');
+});
+
+test('a published episode leaves the feed with its last clip; one that has a production stays', async () => {
+  const world = createWorld(management);
+  const clip = async (episode: ResourceView) =>
+    world.send('media_clip.register', null, {
+      episode_id: episode.id,
+      file_format: 'mp3',
+      url: (await world.upload('one.mp3', Buffer.from('ID3'))).attributes['file_url'],
+      duration_ms: 1000,
+    });
+  const [silent, playable] = [await world.episode(), await world.playableEpisode()];
+  const clips = [await clip(silent), await clip(silent), await clip(playable)];
+  for (const episode of [silent, playable]) await world.send('episode.publish', episode, {});
+  await world.send('media_clip.delete', clips[0]!, {});
+  await world.send('media_clip.delete', clips[2]!, {});
+  await caughtUp(world);
+  for (const { id } of [silent, playable]) expect((await read(id)).lifecycle_state).toBe('published');
+  await world.send('media_clip.delete', clips[1]!, {});
+  const left = await until(silent.id, (row) => row.lifecycle_state === 'unpublished');
+  expect(left.attributes).toHaveProperty('published_at');
+});
+
+const clipsOf = async (productionId: string): Promise<readonly { lifecycle_state: string; episode_id: string }[]> =>
+  (
+    await management.pool.query(
+      `select lifecycle_state, attributes ->> 'episode_id' as episode_id from resource
+       where resource_type = 'media_clips' and attributes ->> 'production_id' = $1 order by created_at`,
+      [productionId],
+    )
+  ).rows;
+
+/** Waits until the clips of a production are in these states, oldest first. */
+async function untilClips(productionId: string, ...states: readonly string[]): Promise<void> {
+  const reached = async () =>
+    JSON.stringify((await clipsOf(productionId)).map(({ lifecycle_state: state }) => state)) === JSON.stringify(states);
+  while (!(await reached())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('each encoded production is one clip of its episode, beside earlier ones; a deleted production takes its clip along', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  const episode = await world.episode();
+  const made: ResourceView[] = [];
+  for (const name of ['one.mp3', 'two.mp3']) {
+    const production = await world.send('production.create', null, {
+      episode_id: episode.id,
+      file_url: (await world.upload(name)).attributes['file_url'],
+    });
+    await world.send('production.start', production, {});
+    await encode(world, production);
+    await untilClips(production.id, 'active');
+    made.push(production);
+  }
+  const [older, newer] = made as [ResourceView, ResourceView];
+  expect((await clipsOf(older.id))[0]).toMatchObject({ lifecycle_state: 'active', episode_id: episode.id });
+  await until(episode.id, (row) => row.attributes['current_production_id'] === newer.id);
+  await world.send('production.delete', { ...older, version: 3 }, {});
+  await untilClips(older.id, 'deleted');
+  await untilClips(newer.id, 'active');
+  expect((await read(episode.id)).attributes['current_production_id']).toBe(newer.id);
+});
+
+test('a production with another source loses the clip of the first one and gets a new one when it is encoded', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  const first = await world.production();
+  const episodeId = String(first.attributes['episode_id']);
+  await world.send('production.start', first, {});
+  await encode(world, first);
+  await untilClips(first.id, 'active');
+  const second = await world.send('production.create', null, {
+    episode_id: episodeId,
+    file_url: (await world.upload()).attributes['file_url'],
+  });
+  await world.send('production.start', second, {});
+  await encode(world, second);
+  await until(episodeId, (row) => row.attributes['current_production_id'] === second.id);
+  const { version } = await read(first.id);
+  const file_url = (await world.upload()).attributes['file_url'];
+  const revised = await world.send('production.revise', { ...first, version }, { file_url });
+  await untilClips(first.id, 'deleted');
+  const started = await world.send('production.start', revised, {});
+  const lease = await world.lease('encode_production', first.id);
+  await world.send('production.complete', started, world.completion, service('encoder'), lease);
+  await untilClips(first.id, 'deleted', 'active');
+});
+
+test('files that something names are received, also those of a collaborator; a name in words keeps no one else’s', async () => {
+  const world = createWorld(management);
+  const other = createWorld(management);
+  const [artwork, intro, chapter, clip, creative, ofCollaborator, ofStranger] = [
+    await world.upload('a.png'),
+    await world.upload(),
+    await world.upload('c.png'),
+    await world.upload('one.mp3', Buffer.from('ID3')),
+    await world.upload(),
+    await other.upload(),
+    await other.upload(),
+  ];
+  const url = (upload: ResourceView) => upload.attributes['file_url'];
+  await world.send('podcast.revise', await world.podcast(), { artwork_url: url(artwork) });
+  await world.send('podcast.set_intro', await world.podcast(), { file_url: url(intro) });
+  const episode = await world.episode();
+  await world.send('episode.set_chapters', episode, {
+    chapters: [{ start_ms: 0, title: 'One', image_url: url(chapter) }],
+  });
+  const clipped = { file_format: 'mp3', url: url(clip), duration_ms: 1 };
+  await world.send('media_clip.register', null, { episode_id: episode.id, ...clipped });
+  await world.send('creative.attach_media', await world.creative(), { upload_ref: creative.id });
+  await world.send(
+    'production.derive',
+    null,
+    { episode_id: episode.id, file_url: url(ofCollaborator) },
+    service('management'),
+  );
+  await world.send('podcast.revise', await world.podcast(), { description: `Hear ${String(url(ofStranger))}` });
+  for (const upload of [artwork, intro, chapter, clip, creative, ofCollaborator])
+    await until(upload.id, (row) => row.lifecycle_state === 'received');
+  await caughtUp(world);
+  expect((await read(ofStranger.id)).lifecycle_state).toBe('granted');
+});
+
+test('an upload that ended leaves no object and no part', async () => {
+  const world = createWorld(management);
+  const single = await world.upload();
+  const large = await world.send('upload.grant', null, { filename: 'one.wav', filesize: 40_000_000 });
+  const { upload_key: key, multipart_upload_id: id } = large.attributes['multipart'] as {
+    upload_key: string;
+    multipart_upload_id: string;
+  };
+  const part = await management.store.presignPart(key, id, 1, { expiresInSeconds: 60 });
+  expect((await fetch(part, { method: 'PUT', body: 'abc' })).status).toBe(200);
+  expect(await management.store.listParts(key, id)).toHaveLength(1);
+  for (const upload of [single, large]) await world.send('upload.expire', upload, {}, service('management'));
+  const isGone = async () =>
+    !(await management.store.find(String(single.attributes['storage_key']))) &&
+    (await management.store.listParts(key, id).then(
+      () => false,
+      () => true,
+    ));
+  while (!(await isGone())) await new Promise((resolve) => setImmediate(resolve));
+});
+
 test('a plan published last is the one that stays; a plan for the future leaves the current one serving', async () => {
   const world = createWorld(management);
   const first = await world.readyPlan();

@@ -27,7 +27,7 @@ test('pages hold every row once, in order of creation, and a cursor belongs to i
   const world = createWorld(management);
   const created = [];
   for (let i = 0; i < 7; i++) created.push((await world.podcast()).id);
-  const query = { workspaceId: world.workspaceId, resourceType: 'podcasts', limit: 3 };
+  const query = { places: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 3 };
   const seen: string[] = [];
   let cursor: string | undefined;
   do {
@@ -35,7 +35,7 @@ test('pages hold every row once, in order of creation, and a cursor belongs to i
     seen.push(...page.resources.map(({ id }) => id));
     cursor = page.nextCursor;
     if (cursor) {
-      const foreign = { ...query, workspaceId: newId('ws'), cursor };
+      const foreign = { ...query, places: [{ workspaceId: newId('ws') }], cursor };
       await expect(reader.listResources(foreign)).rejects.toMatchObject({ code: 'invalid_cursor' });
       await expect(reader.listResources({ ...query, lifecycleStates: ['draft'], cursor })).rejects.toMatchObject({
         code: 'invalid_cursor',
@@ -48,7 +48,7 @@ test('pages hold every row once, in order of creation, and a cursor belongs to i
 test('a cursor ends after 24 hours', async () => {
   const world = createWorld(management);
   for (let i = 0; i < 2; i++) await world.podcast();
-  const query = { workspaceId: world.workspaceId, resourceType: 'podcasts', limit: 1 };
+  const query = { places: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 1 };
   const { nextCursor } = await reader.listResources(query);
   now = new Date(now.getTime() + 25 * 3600_000);
   await expect(reader.listResources({ ...query, cursor: nextCursor! })).rejects.toMatchObject({
@@ -66,7 +66,7 @@ test('history keeps every version, newest first, and links find the children of 
     [1, 'One'],
   ]);
   const children = await reader.listResources({
-    workspaceId: world.workspaceId,
+    places: [{ workspaceId: world.workspaceId }],
     resourceType: 'episodes',
     links: { podcast: String(episode.attributes['podcast_id']) },
   });

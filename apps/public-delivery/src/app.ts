@@ -7,6 +7,8 @@ import { createPool } from '@longwave/postgres';
 import { openChannel, readTls } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
+import { announceFeeds } from './announce/announce-feeds.ts';
+import { podpingPort, websubPort } from './announce/announcement-ports.ts';
 import type { DeliveryConfig } from './config.ts';
 import { openFactSink } from './facts/fact-sink.ts';
 import { createFindFeed } from './feed/find-feed.ts';
@@ -15,10 +17,12 @@ import { feedRoutes } from './http/feed-routes.ts';
 import { fileRoutes } from './http/file-routes.ts';
 import { mediaRoutes } from './http/media-routes.ts';
 import { createRouter } from './http/route.ts';
+import { shownFileRoutes } from './http/shown-file-routes.ts';
 import { loadPlaces } from './listener/country.ts';
 import { createIdentifyListener } from './listener/identify-listener.ts';
-import { createSegmentCache } from './media/segment-cache.ts';
+import { openCaches } from './media/open-caches.ts';
 import { createChoosePlay } from './play/choose-play.ts';
+import { createComposer } from './play/create-composer.ts';
 import { createPlayTokens } from './play/play-token.ts';
 import { followEvents } from './projection/follow-events.ts';
 
@@ -77,21 +81,31 @@ export async function createApp(
     findPlace: await loadPlaces(config.GEO_DATABASE),
   });
   const facts = building.use(await openFactSink(bus, config.JOURNAL_FOLDER, logger));
-  const segments = await createSegmentCache({
-    folder: config.CACHE_FOLDER,
-    maxBytes: config.CACHE_MAX_BYTES,
-    store,
-    logger,
-  });
+  const { segments, artworks, documents } = building.use(await openCaches(config, store, logger));
   const mediaUrl = config.MEDIA_URL;
+  const hubUrl = config.WEBSUB_HUB;
+  const ports = [
+    ...(hubUrl ? [websubPort(hubUrl)] : []),
+    ...(config.PODPING_URL ? [podpingPort(config.PODPING_URL, config.PODPING_TOKEN!)] : []),
+  ];
+  const announcements = { names: ports.map((port) => port.name), afterMs: config.ANNOUNCE_AFTER_MS };
   const tokens = createPlayTokens(createTokenKeys(config.DELIVERY_TOKEN_KEYS), new URL(mediaUrl).host);
-  const choosePlay = createChoosePlay({ pool, serving, segments, decideDeadlineMs: config.DECIDE_DEADLINE_MS, logger });
+  const choosePlay = createChoosePlay({
+    ...{ pool, serving, segments, logger },
+    compose: createComposer({ pool, artworks, logger }),
+    decideDeadlineMs: config.DECIDE_DEADLINE_MS,
+  });
 
-  building.use(followEvents(bus, service, pool, tokens.mintAlias, logger));
+  building.use(followEvents(bus, service, pool, { mintAlias: tokens.mintAlias, announcements }, logger));
+  const everyMs = Math.min(1_000, config.ANNOUNCE_AFTER_MS);
+  building.use(announceFeeds({ pool, ports, mediaUrl, everyMs, logger }));
   const router = createRouter(
     [
       contractRoute,
-      ...feedRoutes(createFindFeed(pool, mediaUrl)),
+      ...feedRoutes({
+        findFeed: createFindFeed(pool, documents, { mediaUrl, hubUrl, usesPodping: config.PODPING_URL !== undefined }),
+        ...{ mediaUrl, hubUrl, now },
+      }),
       ...mediaRoutes({
         pool,
         identify,
@@ -100,11 +114,13 @@ export async function createApp(
           addressVerdict === 'ok' && judgeUserAgent(lists.userAgents, userAgent) === 'ok',
         tokens,
         segments,
+        artworks,
         facts,
         listsVersion: lists.listsVersion,
         mediaUrl,
         now,
       }),
+      ...shownFileRoutes({ pool, store, artworks }),
       ...fileRoutes(pool, store),
     ],
     logger,

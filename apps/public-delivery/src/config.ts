@@ -35,37 +35,55 @@ const addressRanges = z
     }
   });
 
-const configSchema = z.object({
-  ...commonConfig,
-  ...busConfig,
-  ...objectStoreConfig,
-  /** The public media port. */
-  HTTP_LISTEN: addressSchema,
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
-  INTERNAL_SERVING_ADDRESS: addressSchema,
-  /** Public address of HTTP_LISTEN; its host is part of every token. */
-  MEDIA_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
-  /** `[{"kid": 1, "key": "<hex>"}]`, the newest first. */
-  DELIVERY_TOKEN_KEYS: tokenKeys,
-  /** Master of the listener keys, 32 bytes in hex. */
-  LISTENER_SECRET: key32,
-  /** Proxies whose X-Forwarded-For is believed. */
-  TRUSTED_PROXIES: addressRanges,
-  DECIDE_DEADLINE_MS: z.coerce.number().int().min(1).max(10_000).default(250),
-  /** Segments on the local disk; may be emptied at any time. */
-  CACHE_FOLDER: z.string().min(1),
-  CACHE_MAX_BYTES: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(10 * 1024 ** 3),
-  /** Facts not yet published; must survive a restart, one folder per process. */
-  JOURNAL_FOLDER: z.string().min(1),
-  /** Another MMDB than the bundled country list. */
-  GEO_DATABASE: z.string().min(1).optional(),
-  /** The bundled lists of libs/audience/data, or a copy of them. */
-  AUDIENCE_DATA: z.string().min(1).optional(),
-});
+const configSchema = z
+  .object({
+    ...commonConfig,
+    ...busConfig,
+    ...objectStoreConfig,
+    /** The public media port. */
+    HTTP_LISTEN: addressSchema,
+    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    INTERNAL_SERVING_ADDRESS: addressSchema,
+    /** Public address of HTTP_LISTEN; its host is part of every token. */
+    MEDIA_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+    /** `[{"kid": 1, "key": "<hex>"}]`, the newest first. */
+    DELIVERY_TOKEN_KEYS: tokenKeys,
+    /** Master of the listener keys, 32 bytes in hex. */
+    LISTENER_SECRET: key32,
+    /** Proxies whose X-Forwarded-For is believed. */
+    TRUSTED_PROXIES: addressRanges,
+    DECIDE_DEADLINE_MS: z.coerce.number().int().min(1).max(10_000).default(250),
+    /** Segments on the local disk; may be emptied at any time. */
+    CACHE_FOLDER: z.string().min(1),
+    CACHE_MAX_BYTES: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .default(10 * 1024 ** 3),
+    /** Rendered feeds inside of CACHE_FOLDER. */
+    FEED_CACHE_MAX_BYTES: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .default(256 * 1024 ** 2),
+    /** The WebSub hub that is told when a feed changed; none by default. */
+    WEBSUB_HUB: z.url({ protocol: /^https?$/ }).optional(),
+    /** Where podpings are sent, https://podping.cloud/, with the token of this sender; neither by default. */
+    PODPING_URL: z.url({ protocol: /^https?$/ }).optional(),
+    PODPING_TOKEN: z.string().min(1).optional(),
+    /** How long after a change it is announced; further changes until then are announced with it. */
+    ANNOUNCE_AFTER_MS: z.coerce.number().int().min(1).max(600_000).default(5_000),
+    /** Facts not yet published; must survive a restart, one folder per process. */
+    JOURNAL_FOLDER: z.string().min(1),
+    /** Another MMDB than the bundled country list. */
+    GEO_DATABASE: z.string().min(1).optional(),
+    /** The bundled lists of libs/audience/data, or a copy of them. */
+    AUDIENCE_DATA: z.string().min(1).optional(),
+  })
+  .refine((config) => (config.PODPING_URL === undefined) === (config.PODPING_TOKEN === undefined), {
+    path: ['PODPING_TOKEN'],
+    message: 'PODPING_URL and PODPING_TOKEN come together',
+  });
 
 export type DeliveryConfig = z.infer<typeof configSchema>;
 

@@ -243,7 +243,7 @@ export function showOf(
 ): Omit<Show, 'content'> {
   const [podcastId, episodeId, productionId] = [newId('pod'), newId('ep'), newId('pro')];
   const subdomain = `show-${randomBytes(5).toString('hex')}`;
-  const occurredAt = '2026-11-20T10:00:00.000Z';
+  const occurredAt = (minute: number) => `2026-11-20T09:${minute}:00.000Z`;
   const podcast = eventOf(
     'podcasts',
     podcastId,
@@ -261,7 +261,7 @@ export function showOf(
       ...{ podcast_guid: '917393e3-1b1e-5cef-ace4-edaa54e1f810', explicit: false, type: 'episodic', locked: false },
       ...{ artwork_url: 'http://media.test/delivery/v1/f/upl/art.png', loudness_target_lufs: -16 },
     },
-    occurredAt,
+    occurredAt(57),
   );
   const durationMs = (sizeBytes / frameBytes) * 24;
   const episode = eventOf(
@@ -279,7 +279,7 @@ export function showOf(
       },
       ...{ current_production_id: productionId, duration_ms: durationMs, ...episodeAttributes },
     },
-    occurredAt,
+    occurredAt(58),
   );
   const production = eventOf(
     'productions',
@@ -307,7 +307,7 @@ export function showOf(
         { role: 'waveform', format: 'json', storage_key: 'media/x', size_bytes: 1, sha256: '0'.repeat(64) },
       ],
     },
-    occurredAt,
+    occurredAt(59),
   );
   return { podcastId, episodeId, productionId, subdomain, events: { podcast, episode, production } };
 }

@@ -1,12 +1,10 @@
 import { readdir } from 'node:fs/promises';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { gunzipSync } from 'node:zlib';
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { freePorts } from '@longwave/fleet';
-import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { XMLParser } from 'fast-xml-parser';
 import type { DeliveryApp } from '../src/app.ts';
+import { askAt, itemsOf, newListener } from './_ask.ts';
 import {
   audio,
   eventOf,
@@ -27,46 +25,7 @@ import {
 
 let bench: Bench;
 let app: DeliveryApp;
-let address = 10;
-
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-/** A plain request, so that nothing is added, followed or decoded. */
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(
-      { host: '127.0.0.1', port: app.port, path: path.replace('http://media.test', ''), method, headers },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.once('error', reject);
-        response.once('end', () =>
-          resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }),
-        );
-      },
-    );
-    request.once('error', reject);
-    request.end();
-  });
-}
-
-/** Headers of a listener nobody else is. */
-const newListener = (): Record<string, string> => ({
-  'user-agent': 'AppleCoreMedia/1.0.0',
-  'x-forwarded-for': `198.18.${address >> 8}.${address++ & 255}`,
-});
-
-interface Item {
-  enclosure: { '@_url': string; '@_length': string; '@_type': string };
-  [key: string]: unknown;
-}
-const parser = new XMLParser({ ignoreAttributes: false, parseTagValue: false, isArray: (name) => name === 'item' });
-const itemsOf = (body: Buffer) =>
-  (parser.parse(body.toString()) as { rss: { channel: { item?: Item[] } } }).rss.channel.item ?? [];
+const ask = askAt(() => app.port);
 
 /** Publishes the show's events, in the given order, and waits for the feed to show the episode. */
 async function release(
@@ -97,103 +56,6 @@ beforeEach(() => {
   bench.serving.answer = async (request) => noAds(request);
   bench.serving.requests.length = 0;
   bench.setClock(undefined);
-});
-
-describe('feeds', () => {
-  test.each([
-    ['podcast', 'episode', 'production'],
-    ['production', 'episode', 'podcast'],
-    ['episode', 'production', 'podcast'],
-  ] as const)('events may arrive as %s, %s, %s', async (...order) => {
-    const show = await makeShow(bench.store, audio(100));
-    const url = await release(show, order);
-    const feed = await ask(`/feeds/${show.subdomain}.xml`);
-    const [item] = itemsOf(feed.body);
-    expect(item!.enclosure).toEqual({ '@_url': url, '@_length': String(show.content.length), '@_type': 'audio/mpeg' });
-    expect(url).toMatch(/^http:\/\/media\.test\/delivery\/v1\/e\/t1\.[\w-]{100}\/one-the-groe\.mp3$/);
-    expect(item!['itunes:duration']).toBe('2');
-  });
-
-  test('a repeated or older event changes nothing, and the enclosure stays when key and title change', async () => {
-    const show = await makeShow(bench.store, audio(10));
-    const url = await release(show);
-    const { episode } = show.events;
-    const attributes = { ...episode.after.attributes, title: 'Renamed' };
-    const stale = eventOf('episodes', show.episodeId, 3, 'draft', episode.after.attributes);
-    const newer = eventOf('episodes', show.episodeId, 5, 'published', attributes, '2026-11-20T12:00:00.000Z');
-    await publishEvents(bench.bus, [episode, stale, newer, episode]);
-    const feed = await eventually(async () => {
-      const answer = await ask(`/feeds/${show.subdomain}.xml`);
-      return itemsOf(answer.body)[0]!['title'] === 'Renamed' && answer;
-    });
-    expect(itemsOf(feed.body)[0]!.enclosure['@_url']).toBe(url);
-    expect(feed.headers['last-modified']).toBe('Fri, 20 Nov 2026 12:00:00 GMT');
-    expect(feed.body.toString()).toContain('<lastBuildDate>Fri, 20 Nov 2026 12:00:00 +0000</lastBuildDate>');
-  });
-
-  test('a draft does not touch the feed, and what is unpublished leaves it', async () => {
-    const show = await makeShow(bench.store, audio(10));
-    await release(show);
-    const before = await ask(`/feeds/${show.subdomain}.xml`);
-    const draftId = newId('ep');
-    const draft = { ...show.events.episode.after.attributes, guid: draftId, title: 'Draft' };
-    await publishEvents(bench.bus, [eventOf('episodes', draftId, 1, 'draft', draft)]);
-    await eventually(
-      async () => (await bench.pool.query('select from episode where id = $1', [draftId])).rowCount === 1,
-    );
-    const after = await ask(`/feeds/${show.subdomain}.xml`);
-    expect(after.headers.etag).toBe(before.headers.etag);
-    await publishEvents(bench.bus, [
-      eventOf('episodes', show.episodeId, 5, 'unpublished', show.events.episode.after.attributes),
-    ]);
-    await eventually(async () => itemsOf((await ask(`/feeds/${show.subdomain}.xml`)).body).length === 0);
-    await publishEvents(bench.bus, [
-      eventOf('podcasts', show.podcastId, 4, 'unpublished', show.events.podcast.after.attributes),
-    ]);
-    await eventually(async () => (await ask(`/feeds/${show.subdomain}.xml`)).status === 404);
-  });
-
-  test('each encoding has its own strong tag, and a matching one gets 304 without a body', async () => {
-    const show = await makeShow(bench.store, audio(10));
-    await release(show);
-    const path = `/feeds/${show.subdomain}.xml`;
-    const plain = await ask(path);
-    const zipped = await ask(path, { 'accept-encoding': 'gzip, br' });
-    expect(plain.headers.etag).toBe(`"${sha256(plain.body)}"`);
-    expect(zipped.headers.etag).toBe(`"${sha256(plain.body)}-gzip"`);
-    expect(zipped.headers['content-encoding']).toBe('gzip');
-    expect(gunzipSync(zipped.body)).toEqual(plain.body);
-    expect(plain.headers['cache-control']).toBe('public, max-age=60, stale-while-revalidate=300');
-    const conditions: Record<string, string>[] = [
-      { 'if-none-match': plain.headers.etag! },
-      { 'if-none-match': zipped.headers.etag!, 'accept-encoding': 'gzip' },
-      { 'if-modified-since': plain.headers['last-modified']! },
-    ];
-    for (const headers of conditions) {
-      const again = await ask(path, headers);
-      expect([again.status, again.body.length]).toEqual([304, 0]);
-    }
-    expect((await ask(path, { 'if-none-match': zipped.headers.etag! })).status).toBe(200);
-    const head = await ask(path, {}, 'HEAD');
-    expect([head.status, head.body.length, head.headers['content-length']]).toEqual([
-      200,
-      0,
-      String(plain.body.length),
-    ]);
-  });
-
-  test.each(['/feeds/nobody.xml', '/feeds/nobody', '/feeds/..%2fx.xml', '/feeds/%E0%A4%A.xml'])(
-    '%s is not found',
-    async (path) => {
-      const answer = await ask(path);
-      expect(answer.status).toBe(404);
-      expect(JSON.parse(answer.body.toString())).toEqual({
-        type: 'urn:longwave:problem:resource-not-found',
-        status: 404,
-        code: 'not_found',
-      });
-    },
-  );
 });
 
 describe('one play', () => {
@@ -531,50 +393,6 @@ test('a bus that is gone keeps neither a new process nor a listener waiting', as
     playedFacts(bench.facts).some((fact) => fact.episode_id === show.episodeId && fact.status === 200),
   );
   await again[Symbol.asyncDispose]();
-});
-
-describe('public uploads', () => {
-  const png = Buffer.from('89504e470d0a1a0a', 'hex');
-  async function grant(type: string, state = 'granted', contentType = 'image/png'): Promise<string> {
-    const id = newId('upl');
-    const key = `uploads/${id}/art.png`;
-    await bench.store.put(key, png, { contentType });
-    const attributes = {
-      filename: 'ärt.png',
-      content_type: contentType,
-      upload_type: type,
-      storage_key: key,
-      file_url: `http://media.test/delivery/v1/f/${id}/art.png`,
-    };
-    await publishEvents(bench.bus, [eventOf('uploads', id, 1, state, attributes)]);
-    await eventually(async () => (await bench.pool.query('select from upload where id = $1', [id])).rowCount === 1);
-    return `/delivery/v1/f/${id}/art.png`;
-  }
-
-  test('are served whole and in ranges, by their exact name', async () => {
-    const path = await grant('public');
-    const whole = await ask(path);
-    expect([whole.status, whole.headers['content-type'], whole.body]).toEqual([200, 'image/png', png]);
-    const part = await ask(path, { range: 'bytes=-2' });
-    expect([part.status, part.headers['content-range'], part.body]).toEqual([206, 'bytes 6-7/8', png.subarray(-2)]);
-    expect((await ask(path, {}, 'HEAD')).headers['content-length']).toBe('8');
-    expect((await ask(path, { 'if-none-match': whole.headers.etag! })).status).toBe(304);
-    expect((await ask(path.replace('art.png', 'other.png'))).status).toBe(404);
-  });
-
-  test('what a browser could run is only ever saved', async () => {
-    const answer = await ask(await grant('public', 'granted', 'image/svg+xml'));
-    expect(answer.headers['content-disposition']).toBe('attachment');
-    expect(answer.headers['content-security-policy']).toContain('sandbox');
-  });
-
-  test.each([
-    ['private', 'granted'],
-    ['temporary', 'granted'],
-    ['public', 'aborted'],
-  ])('a %s upload (%s) is not found', async (type, state) => {
-    expect((await ask(await grant(type, state))).status).toBe(404);
-  });
 });
 
 describe('the surface', () => {

@@ -5,8 +5,9 @@ import { Problem } from '@longwave/problems';
 import type { RpcChannel } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import type { Principal } from '@longwave/rpc/credential';
-import { OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
+import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
+import { z } from 'zod';
 
 export type ResourceType = keyof typeof productCatalog.resources;
 export type ProductCommand = CommandType<typeof productCatalog>;
@@ -17,6 +18,8 @@ export type Asker = Principal & { readonly deadline: Date };
 /** One REST write, as management wants it. */
 export interface CommandInput {
   readonly type: ProductCommand;
+  /** Where the subject lives, or shall live; absent: the asker's own workspace. */
+  readonly workspaceId?: string | undefined;
   /** Absent for creates. */
   readonly subjectId?: string;
   readonly changes: object;
@@ -26,13 +29,46 @@ export interface CommandInput {
   readonly ifMatch?: string | undefined;
 }
 
+/** A resource wherever the asker sees it. */
+export interface Found {
+  readonly resource: ResourceView;
+  /** The podcast that it belongs to, or is. */
+  readonly podcastId: string | undefined;
+}
+
+export interface Executed {
+  /** As it is after the command. */
+  readonly resource: ResourceView;
+  readonly operationId: string;
+  /** True when the same key was accepted before. */
+  readonly replayed: boolean;
+}
+
+/** Which resources of a type are listed. */
+export interface ListInput {
+  /** Link name → id that it must have. */
+  readonly links?: Readonly<Record<string, string>>;
+  /** Absent: every workspace where the asker sees something. */
+  readonly workspaceId?: string | undefined;
+  /** Absent: any that has not ended for good. */
+  readonly states?: readonly string[];
+}
+
+/** States in which a resource is no longer there for REST: reads answer 404 and lists leave it out. */
+const goneStates: ReadonlySet<string> = new Set(['archived', 'deleted', 'expired', 'aborted']);
+
+export const isGone = ({ lifecycle_state: state }: ResourceView): boolean => goneStates.has(state);
+
 const pageSize = 200;
+const smallPageSize = 5;
 
 /** Contract, Errors, row 404: the same text for an absent and for an invisible object. */
 export const notFound = (noun: string, id: string): Problem =>
   new Problem('not_found', `The ${noun} with id ${id} could not be found.`);
 
 const isCode = (error: unknown, code: string): boolean => error instanceof Problem && error.code === code;
+
+const operationSchema = z.object({ id: z.string() });
 
 const parseView = (json: string): ResourceView => resourceViewSchema.parse(JSON.parse(json));
 
@@ -42,6 +78,7 @@ export function createManagement(channel: RpcChannel) {
   const resources = channel.client(ResourceServiceService);
   const operations = channel.client(OperationServiceService);
   const uploads = channel.client(UploadServiceService);
+  const encodingTime = channel.client(EncodingTimeServiceService);
   const as = ({ statement, deadline }: Asker) => ({ principalStatement: statement, deadline });
 
   /** Throws REST's 404 for an id that is malformed, unknown or of another workspace. */
@@ -52,43 +89,59 @@ export function createManagement(channel: RpcChannel) {
     });
   }
 
+  /** Everything visible that is asked for, oldest first, a page at a time. */
+  async function* pages(asker: Asker, type: ResourceType, input: ListInput = {}): AsyncGenerator<ResourceView[]> {
+    const { states = productCatalog.resources[type].states.filter((state) => !goneStates.has(state)) } = input;
+    const request = {
+      workspaceId: input.workspaceId ?? '',
+      resourceType: type,
+      links: { ...input.links },
+      lifecycleStates: [...states],
+    };
+    let cursor = '';
+    let limit = pageSize;
+    do {
+      const ask = () => resources.listResources({ ...request, limit, cursor }, as(asker));
+      const page = await ask().catch((error: unknown) => {
+        // One message holds 16 MiB; resources may be large, and the cursor is good for pages of any size.
+        if (!isCode(error, 'internal_error') || limit === smallPageSize) throw error;
+        limit = smallPageSize;
+        return ask();
+      });
+      yield page.resourcesJson.map(parseView);
+      cursor = page.nextCursor;
+    } while (cursor !== '');
+  }
+
   return {
-    find(asker: Asker, type: ResourceType, id: string): Promise<ResourceView> {
+    nounOf: (type: ResourceType): string => productCatalog.resources[type].noun,
+
+    /** Wherever the asker sees it. Throws REST's 404 also for what was archived or deleted, unless `gone` is asked for. */
+    find(asker: Asker, type: ResourceType, id: string, options: { readonly gone?: boolean } = {}): Promise<Found> {
       const { noun, prefix } = productCatalog.resources[type];
-      const request = { workspaceId: asker.workspaceId, resourceType: type, resourceId: id };
+      const request = { workspaceId: '', resourceType: type, resourceId: id };
       return read(noun, prefix, id, async () => {
-        const { resourceJson } = await resources.getResource(request, as(asker));
-        return parseView(resourceJson);
+        const { resourceJson, podcastId } = await resources.getResource(request, as(asker));
+        const resource = parseView(resourceJson);
+        if (isGone(resource) && !options.gone) throw notFound(noun, id);
+        return { resource, podcastId: podcastId === '' ? undefined : podcastId };
       });
     },
 
-    /** Everything visible, oldest first. */
-    async list(asker: Asker, type: ResourceType, links: Record<string, string>): Promise<ResourceView[]> {
+    pages,
+
+    /** Everything visible that is asked for, oldest first. */
+    async list(asker: Asker, type: ResourceType, input: ListInput = {}): Promise<ResourceView[]> {
       const found: ResourceView[] = [];
-      let cursor = '';
-      do {
-        const page = await resources.listResources(
-          {
-            workspaceId: asker.workspaceId,
-            resourceType: type,
-            links,
-            lifecycleStates: [],
-            limit: pageSize,
-            cursor,
-          },
-          as(asker),
-        );
-        found.push(...page.resourcesJson.map(parseView));
-        cursor = page.nextCursor;
-      } while (cursor !== '');
+      for await (const page of pages(asker, type, input)) found.push(...page);
       return found;
     },
 
-    async execute(asker: Asker, input: CommandInput): Promise<{ resource: ResourceView; replayed: boolean }> {
+    async execute(asker: Asker, input: CommandInput): Promise<Executed> {
       const { subject } = productCatalog.commands[input.type];
       const version = /^"?(\d{1,9})\./.exec(input.ifMatch ?? '')?.[1];
       const request = {
-        workspaceId: asker.workspaceId,
+        workspaceId: input.workspaceId ?? asker.workspaceId,
         commandType: input.type,
         idempotencyKey: input.idempotencyKey ?? newId('req'),
         ifMatch: input.ifMatch ?? '',
@@ -99,26 +152,44 @@ export function createManagement(channel: RpcChannel) {
         reasonJson: '',
       };
       try {
-        const { resourceJson, replayed } = await commands.execute(request, as(asker));
-        return { resource: parseView(resourceJson), replayed };
+        const { resourceJson, operationJson, replayed } = await commands.execute(request, as(asker));
+        const { id } = operationSchema.parse(JSON.parse(operationJson));
+        return { resource: parseView(resourceJson), operationId: id, replayed };
       } catch (error) {
         const gone = isCode(error, 'not_found') && input.subjectId !== undefined;
         throw gone ? notFound(productCatalog.resources[subject].noun, input.subjectId) : error;
       }
     },
 
+    /** An operation of the asker's own workspace, or of one where it works. */
     findOperation(asker: Asker, id: string): Promise<unknown> {
-      const request = { workspaceId: asker.workspaceId, operationId: id };
-      return read('operation', 'op', id, async () =>
-        JSON.parse((await operations.getOperation(request, as(asker))).operationJson),
-      );
+      const workspaces = new Set([asker.workspaceId, ...asker.grants.map(({ workspaceId }) => workspaceId)]);
+      return read('operation', 'op', id, async () => {
+        for (const workspaceId of workspaces) {
+          const found = await operations
+            .getOperation({ workspaceId, operationId: id }, as(asker))
+            .catch((error: unknown) => {
+              if (isCode(error, 'not_found')) return undefined;
+              throw error;
+            });
+          if (found) return JSON.parse(found.operationJson) as unknown;
+        }
+        throw notFound('operation', id);
+      });
     },
+
+    /** Encoding time of the asker's own workspace in the present month. */
+    findEncodingTime: (asker: Asker) => encodingTime.getEncodingTime({ workspaceId: asker.workspaceId }, as(asker)),
 
     signUpload: (asker: Asker, uploadId: string) =>
       uploads.signUpload({ workspaceId: asker.workspaceId, uploadId }, as(asker)),
 
     signPart: (asker: Asker, part: { uploadKey: string; multipartUploadId: string; partNumber: number }) =>
       uploads.signPart({ workspaceId: asker.workspaceId, ...part }, as(asker)),
+
+    /** A short-lived address of a finished statistics export. */
+    signExport: (asker: Asker, { workspaceId, exportId }: { workspaceId: string; exportId: string }) =>
+      uploads.signExport({ workspaceId, exportId }, as(asker)),
 
     signCompletion: (asker: Asker, upload: { uploadKey: string; multipartUploadId: string }) =>
       uploads.signCompletion({ workspaceId: asker.workspaceId, ...upload }, as(asker)),

@@ -1,45 +1,93 @@
 import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
-import { Problem } from '@longwave/problems';
+import { Problem, problems } from '@longwave/problems';
 import { z } from 'zod';
-import type { Caller } from './http/authenticate.ts';
 import { etagOf } from './http/etag.ts';
 import { listQuery, renderList } from './list-answer.ts';
-import type { ProductCommand } from './management.ts';
-import { defineRoute, type Answer, type Route, type Tools } from './route.ts';
-import { isShown, views, type ShownType } from './views.ts';
+import { isGone, notFound, type Executed, type ProductCommand } from './management.ts';
+import { defineRoute, type Call, type Route, type Tools } from './route.ts';
+import { isShown, views, type ShownType } from './views/views.ts';
 
-/** One resource with its tag. While a production encodes, its progress changes without a version: no tag then. */
-export async function resourceAnswer(status: number, resource: ResourceView, tools: Tools): Promise<Answer> {
-  if (!isShown(resource.resource_type)) throw new Error(`${resource.resource_type} has no REST view`);
-  const body = await views[resource.resource_type].render(resource, tools);
-  return { status, body, etag: resource.lifecycle_state === 'encoding' ? undefined : etagOf(resource) };
-}
+type Asked = Pick<Call, 'caller'>;
 
-/** Throws `permission_denied` unless one of the caller's roles may send the command. */
+const denied = () => new Problem('permission_denied', "You don't have the permission to do this.");
+
+/** Throws `permission_denied` unless one of the caller's roles, for the route's object, may send the command. */
 export const permitCommand =
   (type: ProductCommand) =>
-  ({ roles }: Caller): void => {
+  ({ caller, access }: Pick<Call, 'caller' | 'access'>): void => {
     const definition: CommandDefinition = productCatalog.commands[type];
-    if (!definition.roles.some((role) => roles.includes(role)))
-      throw new Problem('permission_denied', "You don't have the permission to do this.");
+    const roles = access?.roles ?? caller.roles;
+    if (!definition.roles.some((role) => roles.includes(role))) throw denied();
   };
+
+/** A resource as its type is shown. */
+export async function showResource(
+  resource: ResourceView,
+  { caller }: Asked,
+  tools: Tools,
+): Promise<Record<string, unknown>> {
+  if (!isShown(resource.resource_type)) throw new Error(`${resource.resource_type} has no REST view`);
+  return views[resource.resource_type].render(resource, { caller, tools });
+}
+
+/** The tag of a resource; while a production encodes, its progress changes without a version: no tag then. */
+export const shownTag = (resource: ResourceView): string | undefined =>
+  resource.lifecycle_state === 'encoding' ? undefined : etagOf(resource);
+
+/** One resource with its tag. */
+export async function resourceAnswer(status: number, resource: ResourceView, asked: Asked, tools: Tools) {
+  return { status, body: await showResource(resource, asked, tools), etag: shownTag(resource) };
+}
+
+/** A route whose command is asynchronous, and one that creates. */
+export const accepting = {
+  status: 202,
+  headers: { Location: 'The operation, to be read until it has ended.' },
+} as const;
+export const creating = { status: 201, headers: { Location: 'What was created.' } } as const;
+
+/** The answer to an accepted asynchronous command: its subject now, and where its operation is read. */
+export async function acceptedAnswer({ resource, operationId }: Executed, asked: Asked, tools: Tools) {
+  const answer = await resourceAnswer(202, resource, asked, tools);
+  return { ...answer, headers: { Location: `${tools.baseUrl}/api/v1/operations/${operationId}` } };
+}
+
+const addresses: Readonly<Record<ShownType, string>> = {
+  podcasts: '/podcasts',
+  episodes: '/episodes',
+  productions: '/productions',
+  media_clips: '/media_clips',
+  batch_encodings: '/batch_encodings',
+};
+
+/** The answer to a command that created a resource with an address of its own. */
+export async function createdAnswer({ resource }: Executed, asked: Asked, tools: Tools) {
+  const answer = await resourceAnswer(201, resource, asked, tools);
+  const address = isShown(resource.resource_type) ? addresses[resource.resource_type] : '';
+  return { ...answer, headers: { Location: `${tools.baseUrl}/api/v1${address}/${resource.id}` } };
+}
 
 const camelCase = (text: string) => text.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-function named(command: ProductCommand) {
-  const definition: CommandDefinition = productCatalog.commands[command];
-  const type = definition.subject;
-  if (!isShown(type)) throw new Error(`${type} has no REST view`);
-  const { summary, changes } = definition;
+/** What a route that sends one command takes from the catalog. */
+export function commandRoute(type: ProductCommand) {
+  const { summary, problems: codes }: CommandDefinition = productCatalog.commands[type];
   return {
-    operation: camelCase(command),
+    operation: camelCase(type),
     summary,
-    changes,
-    type,
-    noun: productCatalog.resources[type].noun,
-    answer: views[type],
+    permit: permitCommand(type),
+    command: true,
+    refusals: codes.map((code) => problems[code].status),
+    // Such a command asks someone outside before it is decided: a prober, another host.
+    deadlineMs: codes.includes('temporarily_unavailable') ? 25_000 : 15_000,
   };
+}
+
+function shownSubject(type: ProductCommand): ShownType {
+  const { subject }: CommandDefinition = productCatalog.commands[type];
+  if (!isShown(subject)) throw new Error(`${subject} has no REST view`);
+  return subject;
 }
 
 /** GET of one resource. */
@@ -48,11 +96,12 @@ export function read(path: string, type: ShownType): Route {
   return defineRoute({
     method: 'GET',
     path,
-    operation: `${noun}Get`,
-    summary: `Reads one ${noun}.`,
+    operation: camelCase(`${noun}.get`),
+    summary: `Reads one ${noun.replaceAll('_', ' ')}.`,
     object: { type, from: 'path', field: 'id' },
     answer: views[type],
-    run: ({ object }, tools) => resourceAnswer(200, object!, tools),
+    tagged: true,
+    run: (call, tools) => resourceAnswer(200, call.object!, call, tools),
   });
 }
 
@@ -62,19 +111,28 @@ export function list(
   type: ShownType,
   parent?: { readonly type: ShownType; readonly link: string; readonly from: 'path' | 'query'; readonly field: string },
 ): Route {
+  const { noun } = productCatalog.resources[type];
+  const of = parent
+    ? `of one ${productCatalog.resources[parent.type].noun}`
+    : 'visible to the credential: owned, edited as collaborator, seen as member of an organization';
   return defineRoute({
     method: 'GET',
     path,
-    operation: `${productCatalog.resources[type].noun}List`,
-    summary: `Lists ${type}${parent ? ` of one ${productCatalog.resources[parent.type].noun}` : ' visible to the credential'}.`,
+    operation: camelCase(`${noun}.list`),
+    summary: `Lists ${type.replaceAll('_', ' ')} ${of}.`,
     ...(parent && { object: parent }),
     query: parent?.from === 'query' ? listQuery.extend({ [parent.field]: z.string() }) : listQuery,
     answer: { ...views[type], list: true },
-    run: async ({ caller, object, query, url }, tools) => {
-      const links = parent ? { [parent.link]: object!.id } : {};
-      const found = await tools.management.list(caller, type, links);
-      const shown = await Promise.all(found.map((resource) => views[type].render(resource, tools)));
-      return renderList(shown, query as z.output<typeof listQuery>, tools.baseUrl + url);
+    run: async (call, tools) => {
+      const { caller, object, access, query, url } = call;
+      const input = parent && object && { links: { [parent.link]: object.id }, workspaceId: access?.workspaceId };
+      const found = tools.management.pages(caller, type, input ?? {});
+      return renderList(
+        found,
+        (resource) => showResource(resource, call, tools),
+        query,
+        new URL(url, tools.baseUrl).href,
+      );
     },
   });
 }
@@ -90,39 +148,103 @@ export function create(
   command: ProductCommand,
   parent?: { readonly type: ShownType; readonly attribute: string },
 ): Route {
-  const { changes, type: _type, noun: _noun, ...names } = named(command);
+  const { changes, mode }: CommandDefinition = productCatalog.commands[command];
+  const isAsync = mode === 'async';
   return defineRoute({
     method: 'POST',
     path,
-    ...names,
+    ...commandRoute(command),
+    ...(isAsync ? accepting : creating),
+    answer: views[shownSubject(command)],
     ...(parent && { object: { type: parent.type, from: 'path', field: 'id' } as const }),
-    permit: permitCommand(command),
     body: parent ? without(changes, parent.attribute) : changes,
-    status: 201,
-    command: true,
-    run: async ({ caller, id, body, idempotencyKey }, tools) => {
-      const input = { type: command, changes: parent ? { ...body, [parent.attribute]: id } : body, idempotencyKey };
-      const { resource } = await tools.management.execute(caller, input);
-      return resourceAnswer(201, resource, tools);
+    run: async (call, tools) => {
+      const { caller, access, id, body, idempotencyKey } = call;
+      const executed = await tools.management.execute(caller, {
+        type: command,
+        workspaceId: access?.workspaceId,
+        changes: parent ? { ...body, [parent.attribute]: id } : body,
+        idempotencyKey,
+      });
+      return isAsync ? acceptedAnswer(executed, call, tools) : createdAnswer(executed, call, tools);
     },
   });
 }
 
-/** PUT or POST that sends a command to the path's object. */
+/** PUT or POST that sends a command to the path's object: 200, or 202 when the command is asynchronous. */
 export function change(method: 'PUT' | 'POST', path: string, command: ProductCommand): Route {
-  const { changes, type, noun: _noun, ...names } = named(command);
+  const { changes, mode }: CommandDefinition = productCatalog.commands[command];
+  const type = shownSubject(command);
   return defineRoute({
     method,
     path,
-    ...names,
+    ...commandRoute(command),
+    ...(mode === 'async' && accepting),
     object: { type, from: 'path', field: 'id' },
-    permit: permitCommand(command),
+    guarded: true,
+    answer: views[type],
     body: changes,
-    command: true,
-    run: async ({ caller, id, body, ifMatch, idempotencyKey }, tools) => {
-      const input = { type: command, subjectId: id, changes: body, ifMatch, idempotencyKey };
-      const { resource } = await tools.management.execute(caller, input);
-      return resourceAnswer(200, resource, tools);
+    run: async (call, tools) => {
+      const executed = await sendToObject(call, tools, command, call.body);
+      return mode === 'async'
+        ? acceptedAnswer(executed, call, tools)
+        : resourceAnswer(200, executed.resource, call, tools);
+    },
+  });
+}
+
+/** Sends a command to the route's object, with the request's key and version guard. */
+export const sendToObject = (
+  {
+    caller,
+    access,
+    id,
+    ifMatch,
+    idempotencyKey,
+  }: Pick<Call, 'caller' | 'access' | 'id' | 'ifMatch' | 'idempotencyKey'>,
+  tools: Tools,
+  command: ProductCommand,
+  changes: object,
+): Promise<Executed> =>
+  tools.management.execute(caller, {
+    type: command,
+    workspaceId: access?.workspaceId,
+    subjectId: id,
+    changes,
+    ifMatch,
+    idempotencyKey,
+  });
+
+/** DELETE of the path's object, or of a part of it; 204 without a body. */
+export function remove<Q extends z.ZodObject>(
+  path: string,
+  command: ProductCommand,
+  /** Parameters that say which part goes; they are the command's changes. */
+  query?: Q,
+): Route {
+  const { subject, to }: CommandDefinition = productCatalog.commands[command];
+  const type = subject as ShownType;
+  return defineRoute({
+    method: 'DELETE',
+    path,
+    ...commandRoute(command),
+    object: { type, from: 'path', field: 'id' },
+    guarded: true,
+    // What archives or deletes its subject leaves nothing to be read.
+    ends: to !== null,
+    ...(query && { query }),
+    status: 204,
+    answer: 'empty',
+    run: async (call, tools) => {
+      try {
+        await sendToObject(call, tools, command, call.query);
+      } catch (error) {
+        // Only a retry under the key of the command that ended it is answered as that one was.
+        if (call.object && isGone(call.object) && error instanceof Problem && error.code === 'state_not_allowed')
+          throw notFound(productCatalog.resources[type].noun, call.id);
+        throw error;
+      }
+      return { status: 204 };
     },
   });
 }

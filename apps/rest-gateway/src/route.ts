@@ -5,6 +5,7 @@ import type { Logger } from '@longwave/service-kit';
 import type { ServerResponse } from 'node:http';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { Access } from './http/access.ts';
 import type { Caller } from './http/authenticate.ts';
 import type { Bucket } from './http/rate-limit.ts';
 import type { Asker, Management, ResourceType } from './management.ts';
@@ -31,6 +32,8 @@ export interface Call<Q = unknown, B = unknown> {
   readonly id: string;
   /** The route's object, visible to the caller. */
   readonly object: ResourceView | undefined;
+  /** What the caller may do with it; undefined as long as `object` is. */
+  readonly access: Access | undefined;
   readonly query: Q;
   readonly body: B;
   /** Path and query as they came, for links. */
@@ -42,7 +45,8 @@ export interface Call<Q = unknown, B = unknown> {
 export type Answer =
   | {
       readonly status: number;
-      readonly body: unknown;
+      /** Absent: the answer has no body at all. */
+      readonly body?: unknown;
       readonly etag?: string | undefined;
       readonly headers?: Readonly<Record<string, string>>;
     }
@@ -53,11 +57,15 @@ export type Answer =
 export interface AnswerShape {
   readonly name: string;
   readonly schema: z.ZodObject;
+  /** An array of them, whose fields `fields_filter[]` chooses. */
   readonly list?: boolean;
 }
 
+/** Header name → what it says. */
+export type HeaderNotes = Readonly<Record<string, string>>;
+
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below `/api/v1`, with `{id}`. */
   readonly path: string;
   readonly operation: string;
@@ -67,18 +75,31 @@ export interface Route {
   readonly object:
     { readonly type: ResourceType; readonly from: 'path' | 'query' | 'body'; readonly field: string } | undefined;
   /** Throws `permission_denied`; runs before validation (design: rest-api.md, order of checks). */
-  readonly permit: (caller: Caller, object: ResourceView | undefined) => void;
+  readonly permit: (asked: Pick<Call, 'caller' | 'object' | 'access'>) => void;
   readonly query: z.ZodObject;
   /** Undefined for routes without a body. */
   readonly body: z.ZodObject | undefined;
   readonly status: number;
-  readonly answer: AnswerShape | 'events';
-  /** True for commands: they take `Idempotency-Key`, and `If-Match` when they have a subject. */
+  /** `empty` has no body; `events` are server-sent. */
+  readonly answer: AnswerShape | 'events' | 'empty';
+  /** Whether its answer is one version of the path's object: it then carries `ETag` and knows `If-None-Match`. */
+  readonly tagged: boolean;
+  /** Headers of its own that a success carries. */
+  readonly headers: HeaderNotes;
+  /** True for commands: they take `Idempotency-Key`. */
   readonly command: boolean;
   /** Statuses of its own, beyond those of every route of its kind. */
   readonly refusals: readonly number[];
-  /** Headers of these refusals, by name: what each says. */
-  readonly refusalHeaders: Readonly<Record<string, string>>;
+  /** Refusals among them whose body is empty. */
+  readonly emptyRefusals: readonly number[];
+  /** Headers of these refusals. */
+  readonly refusalHeaders: HeaderNotes;
+  /** True for a path that has a successor: the same path with `analytics` in place of `statistics`. */
+  readonly deprecated: boolean;
+  /** True when the object is the subject of the route's commands: `If-Match` goes with them. */
+  readonly guarded: boolean;
+  /** True for a command that ends its subject: a retry under its key finds the subject gone and is the same success. */
+  readonly ends: boolean;
   /** How long everything behind the gateway may take together, once the request has been read. */
   readonly deadlineMs: number;
   readonly run: (call: Call, tools: Tools) => Promise<Answer>;
@@ -91,9 +112,15 @@ type Optional =
   | 'query'
   | 'body'
   | 'status'
+  | 'tagged'
+  | 'headers'
   | 'command'
   | 'refusals'
+  | 'emptyRefusals'
   | 'refusalHeaders'
+  | 'deprecated'
+  | 'guarded'
+  | 'ends'
   | 'deadlineMs';
 type Declared = Omit<Route, Optional | 'run'> & Partial<Pick<Route, Exclude<Optional, 'query' | 'body'>>>;
 
@@ -114,9 +141,15 @@ export function defineRoute<Q extends z.ZodObject = typeof nothing, B extends z.
     query: nothing,
     body: undefined,
     status: 200,
+    tagged: false,
+    headers: {},
     command: false,
     refusals: [],
+    emptyRefusals: [],
     refusalHeaders: {},
+    deprecated: false,
+    guarded: false,
+    ends: false,
     deadlineMs: 15_000,
     ...declared,
     run: declared.run as Route['run'],

@@ -2,13 +2,15 @@ import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import express, { type Express, type Request, type Response } from 'express';
+import { answerRoute } from './answer-route.ts';
 import { apiDocsPolicy, renderApiDocs } from './docs/api-docs-page.ts';
+import { deprecationHeaders } from './docs/deprecation.ts';
 import { openApiDocument } from './docs/openapi-document.ts';
+import { serveText } from './docs/serve-documents.ts';
 import type { Authenticate, Caller } from './http/authenticate.ts';
 import { matchesNone } from './http/etag.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import type { Bucket, CountRequest } from './http/rate-limit.ts';
-import { parseBody, parseQuery, readBody, type RawBody } from './http/read-input.ts';
 import { toRestError } from './http/rest-failure.ts';
 import type { Answer, Route, Tools } from './route.ts';
 
@@ -24,29 +26,13 @@ export interface ServerOptions {
 
 const root = '/api/v1';
 const expressPath = (path: string) => root + path.replace(/\{(\w+)\}/g, ':$1');
+const methodNames = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
-const idempotencyKeyPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
-
-function idempotencyKeyOf(request: Request, route: Route): string | undefined {
-  const key = route.command ? request.get('idempotency-key') : undefined;
-  // The upload routes judge it with the contract's own message.
-  if (key === undefined || route.bucket === 'upload_urls' || idempotencyKeyPattern.test(key)) return key;
-  throw new Problem(
-    'idempotency_key_invalid',
-    'Use 1 to 128 characters as Idempotency-Key: letters, digits, ".", "_", ":", "-"; a letter or digit first.',
+/** Every path once, those with fixed words before those with an `{id}` in the same place. */
+const pathsOf = (routes: readonly Route[]): string[] =>
+  [...new Set(routes.map(({ path }) => path))].sort(
+    (a, b) => Number(a.includes('{')) - Number(b.includes('{')) || a.localeCompare(b),
   );
-}
-
-/** `*` asks only that the object exists, which is checked anyway. */
-const ifMatchOf = (request: Request) => (request.get('if-match')?.trim() === '*' ? undefined : request.get('if-match'));
-
-/** Where the request names the route's object: path, query or body, before either is validated. */
-function objectIdOf({ object }: Route, request: Request, body: RawBody): string | undefined {
-  if (!object) return undefined;
-  const source = { path: request.params, query: request.query, body: body.value }[object.from];
-  const id = (source as Readonly<Record<string, unknown>> | null)?.[object.field];
-  return typeof id === 'string' ? id : undefined;
-}
 
 /** Streams that one credential may have open at the same time, in this process. */
 const openStreamsMax = 20;
@@ -75,28 +61,6 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     return caller;
   }
 
-  /** Object visible → permission → validation → the route. */
-  async function answer(route: Route, request: Request, response: Response, admitted: Caller): Promise<Answer> {
-    const body = route.body ? await readBody(request, response) : { value: {}, form: false };
-    const caller = { ...admitted, deadline: new Date(Date.now() + route.deadlineMs) };
-    const id = objectIdOf(route, request, body);
-    const object =
-      route.object && id !== undefined ? await tools.management.find(caller, route.object.type, id) : undefined;
-    route.permit(caller, object);
-    const call = {
-      caller,
-      reauthenticate: () => authenticate(request.headers),
-      id: typeof request.params['id'] === 'string' ? request.params['id'] : '',
-      object,
-      query: parseQuery(route.query, request.query),
-      body: route.body && parseBody(route.body, body),
-      url: request.originalUrl,
-      ifMatch: ifMatchOf(request),
-      idempotencyKey: idempotencyKeyOf(request, route),
-    };
-    return route.run(call, tools);
-  }
-
   async function sendStream(
     request: Request,
     response: Response,
@@ -115,11 +79,14 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
 
   async function send(request: Request, response: Response, caller: Caller, result: Answer): Promise<void> {
     if ('stream' in result) return sendStream(request, response, caller, result.stream);
-    response.set({ 'Cache-Control': 'private, no-cache', ...result.headers });
-    if (result.etag) response.set('ETag', result.etag);
+    const { status, body, etag, headers = {} } = result;
+    response.set('Cache-Control', 'private, no-cache');
+    for (const [name, value] of Object.entries(headers)) response.append(name, value);
+    if (etag) response.set('ETag', etag);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (result.etag && isRead && matchesNone(request.get('if-none-match'), result.etag)) response.status(304).end();
-    else response.status(result.status).json(result.body);
+    if (etag && isRead && matchesNone(request.get('if-none-match'), etag)) response.status(304).end();
+    else if (body === undefined) response.status(status).end();
+    else response.status(status).json(body);
   }
 
   function fail(request: Request, response: Response, error: unknown): void {
@@ -157,32 +124,25 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
   });
 
   const document = openApiDocument(routes);
-  const page = renderApiDocs(document);
-  app.get(`${root}/docs`, (_request, response) => void response.set('Cache-Control', 'no-cache').json(document));
-  app.get(
-    '/api-docs',
-    (_request, response) =>
-      void response
-        .set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': apiDocsPolicy })
-        .type('html')
-        .send(page),
-  );
+  app.get(`${root}/docs`, serveText(JSON.stringify(document), 'application/json; charset=utf-8'));
+  const policy = { 'Content-Security-Policy': apiDocsPolicy };
+  app.get('/api-docs', serveText(renderApiDocs(document), 'text/html; charset=utf-8', policy));
 
-  for (const route of routes)
-    app[route.method === 'GET' ? 'get' : route.method === 'PUT' ? 'put' : 'post'](
-      expressPath(route.path),
-      async (request, response) => {
+  for (const path of pathsOf(routes)) {
+    const at = app.route(expressPath(path));
+    const here = routes.filter((route) => route.path === path);
+    for (const route of here)
+      at[methodNames[route.method]](async (request, response) => {
         response.locals['route'] = `${route.method} ${route.path}`;
-        const caller = await admit(request, response, route.bucket);
-        if (caller) await send(request, response, caller, await answer(route, request, response, caller));
-      },
-    );
-
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const methods = routes
-      .filter((route) => route.path === path)
-      .map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
-    app.all(expressPath(path), async (request, response) => {
+        if (route.deprecated) response.set(deprecationHeaders(request.originalUrl));
+        const admitted = await admit(request, response, route.bucket);
+        if (!admitted) return;
+        const reauthenticate = () => authenticate(request.headers);
+        const options = { admitted, reauthenticate, tools };
+        await send(request, response, admitted, await answerRoute(route, request, response, options));
+      });
+    const methods = here.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
+    at.all(async (request, response) => {
       if (!(await admit(request, response, 'requests'))) return;
       response.set('Allow', methods.join(', '));
       throw new Problem('method_not_allowed', `${request.method} is not possible here.`);

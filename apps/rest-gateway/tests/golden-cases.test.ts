@@ -14,12 +14,12 @@ const paths = openApiDocument().paths as Record<
   Record<string, { responses: Record<string, unknown> }> | undefined
 >;
 
-/** The route of a request, as a client of the document finds it. */
+/** The route of a request, as a client of the document finds it: a path without `{id}` goes before one with it. */
 function routeOf({ method, path }: GoldenCase['request']) {
-  const [bare] = path.split('?');
-  return routes.find(
-    (route) => route.method === method && new RegExp(`^${route.path.replace('{id}', '[^/]+')}$`).test(bare!),
-  );
+  const bare = path.split('?')[0]!;
+  const fixed = routes.filter((route) => route.path === bare);
+  const matching = routes.filter((route) => new RegExp(`^${route.path.replace('{id}', '[^/]+')}$`).test(bare));
+  return (fixed.length > 0 ? fixed : matching).find((route) => route.method === method);
 }
 
 function send({ request, credential = 'owner' }: GoldenCase): Promise<Response> {
@@ -54,8 +54,9 @@ describe('the contract', () => {
     expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/);
     if (commands)
       expect(
-        gateway.scene.commands.map(({ commandType, subjectId, changesJson, idempotencyKey }, index) => ({
+        gateway.scene.commands.map(({ commandType, workspaceId, subjectId, changesJson, idempotencyKey }, index) => ({
           type: commandType,
+          ...(commands[index]?.workspace !== undefined && { workspace: workspaceId }),
           ...(subjectId && { subject: subjectId }),
           changes: JSON.parse(changesJson) as unknown,
           ...(commands[index]?.key !== undefined && { key: idempotencyKey }),
@@ -63,8 +64,10 @@ describe('the contract', () => {
       ).toEqual(commands);
 
     const route = routeOf(golden.request);
+    if (route?.answer === 'empty' && status === route.status)
+      expect([text, response.headers.get('content-type')]).toEqual(['', null]);
     if (route) expect(Object.keys(paths[route.path]![route.method.toLowerCase()]!.responses)).toContain(String(status));
-    if (route && route.answer !== 'events' && status === route.status) {
+    if (route && typeof route.answer === 'object' && status === route.status) {
       const { list, schema } = route.answer;
       const filtered = golden.request.path.includes('fields_filter');
       const shown = JSON.parse(text) as unknown;

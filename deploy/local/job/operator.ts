@@ -9,6 +9,12 @@ import type { ResourceView } from '@longwave/events';
 import type { FleetAccess } from '@longwave/fleet';
 import { until } from './until.ts';
 
+const identityTypes: Readonly<Record<string, string>> = {
+  acc: 'accounts',
+  crd: 'credentials',
+  mbr: 'memberships',
+};
+
 /** The operator's side: commands and queries over the private network, with the operator's certificate. */
 export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>) {
   const tls = readTls(fleet.operator);
@@ -19,6 +25,7 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
     return open;
   };
   const identity = channel('auth-server', fleet.addresses['auth-server']).client(CommandServiceService);
+  const identityResources = channel('auth-server', fleet.addresses['auth-server']).client(ResourceServiceService);
   const product = channel('management', fleet.addresses.management).client(CommandServiceService);
   const resources = channel('management', fleet.addresses.management).client(ResourceServiceService);
   const audience = channel('analytics-sink', fleet.addresses['analytics-sink']).client(AudienceServiceService);
@@ -49,9 +56,39 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
       return JSON.parse(answer.resourceJson) as ResourceView;
     };
 
+  const identityCommand = send(identity);
+  /** An identity resource by its id, whatever workspace it is of. */
+  const identityResource = async (id: string): Promise<ResourceView> => {
+    const resourceType = identityTypes[id.split('_')[0] ?? ''];
+    if (!resourceType) throw new Error(`${id} is no id of an account, a credential or a membership`);
+    const request = { workspaceId: '', resourceType, resourceId: id };
+    const { resourceJson } = await identityResources.getResource(request, { deadlineMs: 5_000 });
+    return JSON.parse(resourceJson) as ResourceView;
+  };
+
   return {
-    identityCommand: send(identity),
+    identityCommand,
     command: send(product),
+    account: identityResource,
+    /** Sends a command to an account, a credential or a membership, and answers what it became. */
+    async changeIdentity(id: string, commandType: string, changes: object): Promise<unknown> {
+      const { workspace_id: workspaceId, resource_type: type } = await identityResource(id);
+      const changed = await identityCommand(workspaceId, commandType, { type, id }, changes);
+      const { secret_digest: _digest, ...attributes } = changed.attributes;
+      return { id, state: changed.lifecycle_state, ...attributes };
+    },
+    /** Identity resources of a type in a workspace, or, without one, everywhere; oldest first. */
+    async identityList(workspaceId: string | undefined, resourceType: string): Promise<ResourceView[]> {
+      const found: ResourceView[] = [];
+      const listing = { workspaceId: workspaceId ?? '', resourceType, links: {}, lifecycleStates: [], limit: 200 };
+      let cursor = '';
+      do {
+        const page = await identityResources.listResources({ ...listing, cursor }, { deadlineMs: 5_000 });
+        found.push(...page.resourcesJson.map((json) => JSON.parse(json) as ResourceView));
+        cursor = page.nextCursor;
+      } while (cursor !== '');
+      return found;
+    },
     async read(workspaceId: string, type: string, id: string): Promise<ResourceView> {
       const { resourceJson } = await resources.getResource(
         { workspaceId, resourceType: type, resourceId: id },
@@ -101,27 +138,44 @@ export interface Account {
   readonly apiKey: string;
 }
 
-/** Creates an account with an API key; only the key's digest leaves this process. */
-export async function createAccount(operator: Operator, plan = 'network'): Promise<Account> {
+/** Prefixes of the credentials' texts that the contract tells apart. */
+const textPrefixes: Readonly<Record<string, string>> = {
+  api_key: 'lw_key_',
+  legacy_token: 'svc_pat_',
+  mcp_personal_token: 'svc_mcp_',
+};
+
+/** Issues a credential of any kind; only its digest leaves this process. */
+export async function issueCredential(
+  operator: Operator,
+  accountId: string,
+  credential: { readonly kind: string; readonly name: string; readonly scope?: string; readonly expires_at?: string },
+): Promise<{ readonly id: string; readonly text: string }> {
+  const { workspace_id: workspaceId } = await operator.account(accountId);
+  const text = (textPrefixes[credential.kind] ?? 'lw_') + randomBytes(32).toString('base64url');
+  const { id } = await operator.identityCommand(
+    workspaceId,
+    'credential.issue',
+    { type: 'credentials' },
+    { account_id: accountId, ...credential, secret_digest: createHash('sha256').update(text).digest('hex') },
+  );
+  return { id, text };
+}
+
+/** Creates an account with an API key, and waits for its workspace. */
+export async function createAccount(
+  operator: Operator,
+  plan = 'network',
+  more: { readonly name?: string; readonly email?: string; readonly subscription?: object } = {},
+): Promise<Account> {
   const workspaceId = newId('ws');
   const account = await operator.identityCommand(
     workspaceId,
     'account.create',
     { type: 'accounts' },
-    { name: 'Harbour Light Audio', plan },
+    { name: 'Harbour Light Audio', plan, ...more },
   );
-  const apiKey = `lw_key_${randomBytes(32).toString('base64url')}`;
-  await operator.identityCommand(
-    workspaceId,
-    'credential.issue',
-    { type: 'credentials' },
-    {
-      account_id: account.id,
-      name: 'first key',
-      kind: 'api_key',
-      secret_digest: createHash('sha256').update(apiKey).digest('hex'),
-    },
-  );
+  const { text: apiKey } = await issueCredential(operator, account.id, { kind: 'api_key', name: 'first key' });
   await until('the workspace', 15_000, () =>
     operator.read(workspaceId, 'workspaces', workspaceId).catch(() => undefined),
   );

@@ -12,7 +12,13 @@ export {
 export { createNetworkLists, type AddressVerdict, type NetworkLists, type NetworkRanges } from './network-lists.ts';
 export { createUserAgentRules, type UserAgentMatch, type UserAgentRules } from './user-agent-rules.ts';
 export { methodologyVersion, readAudienceLists, type AudienceLists } from './audience-lists.ts';
-export { judgeUserAgent, repairUserAgent, type UserAgentVerdict } from './judge-user-agent.ts';
+export {
+  describeUserAgent,
+  judgeUserAgent,
+  repairUserAgent,
+  type UserAgentDescription,
+  type UserAgentVerdict,
+} from './judge-user-agent.ts';
 export { judgeFact, parseTimeMs, rejectionReasons, type Judgement, type RejectionReason } from './judge-fact.ts';
 export { totalBytes, unionIntervals, type Interval } from './intervals.ts';
 export { creditOf, isValidDownload, type Credit, type DeliveredAd, type Layout } from './credit.ts';

@@ -1,4 +1,4 @@
-import type { UserAgentRules } from './user-agent-rules.ts';
+import type { UserAgentMatch, UserAgentRules } from './user-agent-rules.ts';
 
 /** What a user agent alone says (measurement.md D4 rules 7, 8, 10, 11). */
 export type UserAgentVerdict = 'ok' | 'watch' | 'scout' | 'bot_ua' | 'malformed_ua';
@@ -19,6 +19,30 @@ export function repairUserAgent(userAgent: string): string {
   }
 }
 
+/** What the lists say of the text as sent or, when they do not know it, of the repaired text. */
+function matchRepaired(rules: UserAgentRules, userAgent: string): UserAgentMatch {
+  const sent = rules.match(userAgent);
+  if (sent.kind !== 'unknown') return sent;
+  const repaired = repairUserAgent(userAgent);
+  return repaired === userAgent ? sent : rules.match(repaired);
+}
+
+/** With what something was downloaded, in the lists' names; 'unknown' where they say nothing. */
+export interface UserAgentDescription {
+  /** App, browser or library: "Overcast". */
+  readonly app: string;
+  /** "Apple iPhone". */
+  readonly device: string;
+  /** Kind of device: mobile, computer, smart_speaker, smart_tv, watch, auto. */
+  readonly platform: string;
+}
+
+/** Names app, device and platform of a normalised user agent. */
+export function describeUserAgent(rules: UserAgentRules, userAgent: string): UserAgentDescription {
+  const { name, device, platform } = matchRepaired(rules, userAgent);
+  return { app: name, device, platform };
+}
+
 /**
  * Judges a normalised user agent, first matching rule of D4's order. The lists see the text as sent and, when they do not know it,
  * the repaired text.
@@ -28,8 +52,7 @@ export function judgeUserAgent(rules: UserAgentRules, userAgent: string): UserAg
     return 'watch';
   if (/^Podcasts\/.* Scout\//.test(userAgent)) return 'scout';
   const repaired = repairUserAgent(userAgent);
-  const sent = rules.match(userAgent);
-  const match = sent.kind === 'unknown' && repaired !== userAgent ? rules.match(repaired) : sent;
+  const match = matchRepaired(rules, userAgent);
   if (match.kind === 'bot' || (match.kind === 'library' && match.category === 'bot')) return 'bot_ua';
   if (match.kind === 'unknown' && /bot|crawler|spider/i.test(repaired)) return 'bot_ua';
   if (/\p{Cc}|\ufffd/u.test(repaired) || !/\p{L}/u.test(repaired) || placeholders.has(repaired.toLowerCase()))

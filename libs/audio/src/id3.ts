@@ -5,6 +5,12 @@ export interface Id3Chapter {
   readonly title: string;
 }
 
+/** A picture of the whole file. */
+export interface Id3Picture {
+  readonly contentType: 'image/jpeg' | 'image/png';
+  readonly bytes: Uint8Array;
+}
+
 export interface Id3Content {
   /** TIT2: the episode. */
   readonly title: string;
@@ -15,7 +21,9 @@ export interface Id3Content {
   /** TLEN, milliseconds. */
   readonly lengthMs: number;
   /** CHAP and CTOC; none when empty. */
-  readonly chapters?: readonly Id3Chapter[];
+  readonly chapters?: readonly Id3Chapter[] | undefined;
+  /** APIC, as front cover. */
+  readonly picture?: Id3Picture | undefined;
 }
 
 const headerBytes = 10;
@@ -47,24 +55,50 @@ function chapterFrame(chapter: Id3Chapter, index: number): Buffer {
   );
 }
 
-/** Table of contents, top level and ordered (Addendum §3.2); its entry count is one byte. */
-function contentsFrame(count: number): Buffer {
-  const entries = Array.from({ length: count }, (_, index) => elementId(index)).join('');
-  return frame(
+/** The entry count of a table of contents is one byte. */
+const entriesMax = 255;
+const topLevel = 2;
+const ordered = 1;
+
+const contentsFrame = (id: string, flags: number, entries: readonly string[]) =>
+  frame(
     'CTOC',
-    Buffer.concat([Buffer.from('toc\0', 'latin1'), Buffer.from([3, count]), Buffer.from(entries, 'latin1')]),
+    Buffer.concat([
+      Buffer.from(`${id}\0`, 'latin1'),
+      Buffer.from([flags, entries.length]),
+      Buffer.from(entries.join(''), 'latin1'),
+    ]),
   );
+
+/** Tables of contents, ordered (Addendum §3.2): one of the top level, with tables below it when one cannot hold all entries. */
+function contentsFrames(count: number): Buffer[] {
+  const ids = Array.from({ length: count }, (_, index) => elementId(index));
+  if (count <= entriesMax) return [contentsFrame('toc', topLevel | ordered, ids)];
+  const parts = Array.from({ length: Math.ceil(count / entriesMax) }, (_, part) => `toc${part}`);
+  if (parts.length > entriesMax) throw new RangeError(`a tag holds at most ${entriesMax * entriesMax} chapters`);
+  return [
+    contentsFrame(
+      'toc',
+      topLevel | ordered,
+      parts.map((id) => `${id}\0`),
+    ),
+    ...parts.map((id, part) => contentsFrame(id, ordered, ids.slice(part * entriesMax, (part + 1) * entriesMax))),
+  ];
 }
+
+/** Attached picture of type 3, front cover, without a description (ID3v2.3.0 §4.15). */
+const pictureFrame = ({ contentType, bytes }: Id3Picture) =>
+  frame('APIC', Buffer.concat([Buffer.from(`\0${contentType}\0\x03\0`, 'latin1'), bytes]));
 
 function frames(content: Id3Content): Buffer {
   const chapters = content.chapters ?? [];
-  if (chapters.length > 255) throw new RangeError('a table of contents has at most 255 chapters');
   return Buffer.concat([
     textFrame('TIT2', content.title),
     textFrame('TALB', content.album),
     textFrame('TPE1', content.artist),
     numberFrame('TLEN', content.lengthMs),
-    ...(chapters.length ? [contentsFrame(chapters.length), ...chapters.map(chapterFrame)] : []),
+    ...(chapters.length ? [...contentsFrames(chapters.length), ...chapters.map(chapterFrame)] : []),
+    ...(content.picture ? [pictureFrame(content.picture)] : []),
   ]);
 }
 
@@ -73,7 +107,7 @@ export const id3SizeBytes = (content: Id3Content): number => headerBytes + frame
 
 /**
  * An ID3v2.3 tag of exactly `sizeBytes`, filled up with zero padding (id3.org, ID3v2.3.0 §3). Equal inputs give equal bytes.
- * Throws `RangeError` when the content does not fit or there are more than 255 chapters.
+ * Throws `RangeError` when the content does not fit or there are more than 65,025 chapters.
  */
 export function renderId3(content: Id3Content, sizeBytes: number): Buffer {
   const body = frames(content);

@@ -18,5 +18,5 @@ export {
   type CanonicalCheck,
   type CanonicalViolation,
 } from './canonical.ts';
-export { id3SizeBytes, renderId3, type Id3Chapter, type Id3Content } from './id3.ts';
+export { id3SizeBytes, renderId3, type Id3Chapter, type Id3Content, type Id3Picture } from './id3.ts';
 export { createWaveform, type Waveform, type WaveformBuilder } from './waveform.ts';

@@ -6,6 +6,8 @@ const subscription = z.strictObject({
   state: z.enum(['trialing', 'active', 'past_due', 'canceled', 'suspended']),
   trial_ends_at: instant.optional(),
 });
+/** Compared without regard to case, stored in lower case. */
+const email = z.email().max(255).toLowerCase();
 
 /** Accounts: a customer; its plan and subscription. */
 export const accounts = defineResource({
@@ -14,6 +16,8 @@ export const accounts = defineResource({
   prefix: 'acc',
   attributes: z.strictObject({
     name: shortText,
+    /** Names the account in invitations. */
+    email: email.optional(),
     plan: z.string(),
     /** Encoding time of the plan per UTC month; null means unlimited. Carried so that followers need no plan file. */
     encoding_ms_per_month: z.int().min(0).nullable(),
@@ -25,6 +29,16 @@ export const accounts = defineResource({
   uniqueAttributes: [],
 });
 
+/** Every kind of credential of the contract that is recorded here (Authentication; design: identity.md §4.7). */
+export const credentialKinds = [
+  'api_key',
+  'legacy_token',
+  'oauth_access_token',
+  'browser_session',
+  'mcp_access_token',
+  'mcp_personal_token',
+] as const;
+
 /** Credentials: the digest of a secret that was shown once. */
 export const credentials = defineResource({
   type: 'credentials',
@@ -33,15 +47,37 @@ export const credentials = defineResource({
   attributes: z.strictObject({
     account_id: reference('acc'),
     name: shortText,
-    kind: z.enum(['api_key', 'legacy_token']),
+    kind: z.enum(credentialKinds),
     scope: z.enum(['read', 'read_write']),
+    /** Absent: until it is revoked. */
+    expires_at: instant.optional(),
     /** SHA-256 of the credential's text; the text itself has 256 random bits and is stored nowhere. */
     secret_digest: sha256,
   }),
-  states: ['active', 'revoked'],
+  states: ['active', 'blocked', 'revoked'],
   terminalStates: ['revoked'],
   links: { account: { attribute: 'account_id', type: 'accounts' } },
   uniqueAttributes: ['secret_digest'],
+});
+
+/** What a member of an organization may do there. */
+export const memberPermissions = ['edit', 'encode', 'publish', 'view_analytics', 'manage_members'] as const;
+
+/** Memberships: an account works in the workspace of another one, the owner of the organization. */
+export const memberships = defineResource({
+  type: 'memberships',
+  noun: 'membership',
+  prefix: 'mbr',
+  attributes: z.strictObject({
+    /** The organization's owner; the membership lives in its workspace. */
+    owner_account_id: reference('acc'),
+    member_account_id: reference('acc'),
+    permissions: z.array(z.enum(memberPermissions)),
+  }),
+  states: ['active', 'ended'],
+  terminalStates: ['ended'],
+  links: { owner: { attribute: 'owner_account_id', type: 'accounts' } },
+  uniqueAttributes: [],
 });
 
 /** The identity part of the catalog, executed by auth-server over its own schema. */
@@ -50,11 +86,16 @@ export const accountCommands = {
     type: 'account.create',
     subject: 'accounts',
     to: 'active',
-    changes: z.strictObject({ name: shortText, plan: z.string(), subscription: subscription.optional() }),
+    changes: z.strictObject({
+      name: shortText,
+      email: email.optional(),
+      plan: z.string(),
+      subscription: subscription.optional(),
+    }),
     machines: ['operator'],
     event: 'account.created',
     ruled: true,
-    problems: ['validation_failed'],
+    problems: ['validation_failed', 'value_taken'],
     externalEffect: 'A workspace is provisioned.',
     summary: 'Creates an account on a plan.',
   }),
@@ -69,6 +110,15 @@ export const accountCommands = {
     problems: ['validation_failed'],
     summary: 'Moves an account to another plan.',
   }),
+  'account.set_subscription': defineCommand({
+    type: 'account.set_subscription',
+    subject: 'accounts',
+    from: ['active'],
+    changes: z.strictObject({ subscription }),
+    machines: ['operator'],
+    event: 'account.subscription_set',
+    summary: 'Records the state of the subscription: its credentials work by it.',
+  }),
   'credential.issue': defineCommand({
     type: 'credential.issue',
     subject: 'credentials',
@@ -76,8 +126,9 @@ export const accountCommands = {
     changes: z.strictObject({
       account_id: reference('acc'),
       name: shortText,
-      kind: z.enum(['api_key', 'legacy_token']),
+      kind: z.enum(credentialKinds),
       scope: z.enum(['read', 'read_write']).default('read_write'),
+      expires_at: instant.optional(),
       secret_digest: sha256,
     }),
     machines: ['operator'],
@@ -85,14 +136,69 @@ export const accountCommands = {
     problems: ['value_taken'],
     summary: 'Records a credential by the digest of its text.',
   }),
+  'credential.block': defineCommand({
+    type: 'credential.block',
+    subject: 'credentials',
+    from: ['active'],
+    to: 'blocked',
+    changes: z.strictObject({}),
+    machines: ['operator'],
+    event: 'credential.blocked',
+    externalEffect: 'Its requests are answered 503.',
+    summary: 'Blocks a client whose requests harm the service; it may be unblocked.',
+  }),
+  'credential.unblock': defineCommand({
+    type: 'credential.unblock',
+    subject: 'credentials',
+    from: ['blocked'],
+    to: 'active',
+    changes: z.strictObject({}),
+    machines: ['operator'],
+    event: 'credential.unblocked',
+    summary: 'Lets a blocked client in again.',
+  }),
   'credential.revoke': defineCommand({
     type: 'credential.revoke',
     subject: 'credentials',
-    from: ['active'],
+    from: ['active', 'blocked'],
     to: 'revoked',
     changes: z.strictObject({}),
     machines: ['operator'],
     event: 'credential.revoked',
     summary: 'Revokes a credential at once.',
+  }),
+  'membership.add': defineCommand({
+    type: 'membership.add',
+    subject: 'memberships',
+    to: 'active',
+    changes: z.strictObject({
+      owner_account_id: reference('acc'),
+      member_account_id: reference('acc'),
+      permissions: z.array(z.enum(memberPermissions)),
+    }),
+    machines: ['operator'],
+    event: 'membership.added',
+    ruled: true,
+    problems: ['value_taken', 'validation_failed', 'link_not_found'],
+    summary: "Makes an account a member of another one's organization.",
+  }),
+  'membership.revise': defineCommand({
+    type: 'membership.revise',
+    subject: 'memberships',
+    from: ['active'],
+    changes: z.strictObject({ permissions: z.array(z.enum(memberPermissions)) }),
+    machines: ['operator'],
+    event: 'membership.revised',
+    summary: 'Replaces the permissions of a member.',
+  }),
+  'membership.end': defineCommand({
+    type: 'membership.end',
+    subject: 'memberships',
+    from: ['active'],
+    to: 'ended',
+    changes: z.strictObject({}),
+    machines: ['operator'],
+    event: 'membership.ended',
+    summary: 'Ends a membership at once.',
   }),
 } as const;

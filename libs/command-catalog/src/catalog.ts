@@ -1,12 +1,15 @@
-import { accountCommands, accounts, credentials } from './account.ts';
+import { accountCommands, accounts, credentials, memberships } from './account.ts';
+import { batchEncodingCommands, batchEncodings } from './batch-encoding.ts';
 import { advertisers, campaignCommands, campaigns } from './campaign.ts';
 import { creativeAssignments, creativeCommands, creatives } from './creative.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
 import { episodeCommands, episodes } from './episode.ts';
 import { lineItemCommands, lineItems } from './line-item.ts';
+import { mediaClipCommands, mediaClips } from './media-clip.ts';
 import { podcastCommands, podcasts } from './podcast.ts';
 import { productionCommands, productions } from './production.ts';
 import { servingPlanCommands, servingPlans } from './serving-plan.ts';
+import { statisticsExportCommands, statisticsExports } from './statistics-export.ts';
 import { uploadCommands, uploads } from './upload.ts';
 import { workspaceCommands, workspaces } from './workspace.ts';
 
@@ -24,6 +27,9 @@ export const productCatalog = {
     episodes,
     uploads,
     productions,
+    media_clips: mediaClips,
+    batch_encodings: batchEncodings,
+    statistics_exports: statisticsExports,
     advertisers,
     campaigns,
     line_items: lineItems,
@@ -37,6 +43,9 @@ export const productCatalog = {
     ...episodeCommands,
     ...uploadCommands,
     ...productionCommands,
+    ...mediaClipCommands,
+    ...batchEncodingCommands,
+    ...statisticsExportCommands,
     ...campaignCommands,
     ...lineItemCommands,
     ...creativeCommands,
@@ -46,6 +55,6 @@ export const productCatalog = {
 
 /** Everything auth-server executes. */
 export const identityCatalog = {
-  resources: { accounts, credentials },
+  resources: { accounts, credentials, memberships },
   commands: accountCommands,
 } as const satisfies Catalog;

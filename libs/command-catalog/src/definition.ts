@@ -40,8 +40,10 @@ export interface CommandDefinition {
   readonly machines: readonly string[];
   /** sync: terminal in the first answer. async: accepted, followed by polling the operation. */
   readonly mode: 'sync' | 'async';
-  /** Finishes the running operation of the subject (a machine reporting back). */
-  readonly settles?: 'succeeded' | 'failed';
+  /** Finishes the running operation of the subject: a machine reporting back, or someone stopping it. */
+  readonly settles?: 'succeeded' | 'failed' | 'cancelled';
+  /** Only operations of these commands, where a subject may have several running. */
+  readonly settlesOf?: readonly string[];
   readonly review: 'none' | 'policy' | 'host';
   /** `required`: the caller must state the version it saw. */
   readonly versionGuard: 'required' | 'optional';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
 import { instant, longText, reference, shortText, webUrl } from './fields.ts';
+import { artwork, chapters, markers, segment, storedTranscripts } from './media-files.ts';
+import { license, location, persons, socialInteract, soundbites, value } from './podcasting-tags.ts';
 
 const settings = {
   title: shortText,
@@ -11,7 +13,14 @@ const settings = {
   explicit: z.boolean(),
   artwork_url: webUrl,
   link: webUrl,
+  persons,
+  location,
+  license,
+  soundbites,
+  social_interact: socialInteract,
+  value,
 };
+const guid = z.string().min(1).max(255);
 
 /** Episodes: one item of a feed. */
 export const episodes = defineResource({
@@ -24,11 +33,26 @@ export const episodes = defineResource({
     type: settings.type,
     podcast_id: reference('pod'),
     /** Never changes, whatever else does. */
-    guid: z.string().min(1).max(255),
+    guid,
+    /** When a scheduled episode is published. */
+    publish_at: instant.optional(),
     /** First publication; stays when the episode is unpublished and published again. */
     published_at: instant.optional(),
     current_production_id: reference('pro').optional(),
+    /** Of the content, without intro, outro and ads. */
     duration_ms: z.int().min(0).optional(),
+    /** The renditions of `artwork_url`. */
+    artwork: artwork.optional(),
+    chapters: chapters.optional(),
+    /** Whether the chapters came with the file or were written by hand; only the former follow a new file. */
+    chapters_from: z.enum(['file', 'editor']).optional(),
+    transcripts: storedTranscripts.optional(),
+    markers: markers.optional(),
+    /** The podcast's intro and outro as they were applied to this episode. */
+    intro: segment.optional(),
+    outro: segment.optional(),
+    /** The batch encoding that applied them, while no later change did. */
+    batch_encoding_id: reference('bat').optional(),
   }),
   states: ['draft', 'scheduled', 'published', 'unpublished', 'archived'],
   terminalStates: ['archived'],
@@ -39,6 +63,8 @@ export const episodes = defineResource({
   uniqueAttributes: [],
 });
 
+const living = ['draft', 'scheduled', 'published', 'unpublished'] as const;
+
 export const episodeCommands = {
   'episode.create': defineCommand({
     type: 'episode.create',
@@ -48,33 +74,116 @@ export const episodeCommands = {
       ...z.object(settings).partial().shape,
       podcast_id: reference('pod'),
       title: settings.title,
-      guid: z.string().min(1).max(255).optional(),
+      guid: guid.optional(),
     }),
     roles: ['owner', 'editor'],
     event: 'episode.created',
     ruled: true,
+    problems: ['artwork_not_acceptable', 'upload_not_received', 'temporarily_unavailable'],
     summary: 'Creates an episode as a draft.',
+  }),
+  'episode.import': defineCommand({
+    type: 'episode.import',
+    subject: 'episodes',
+    to: 'draft',
+    changes: z.strictObject({
+      ...z.object(settings).partial().shape,
+      podcast_id: reference('pod'),
+      title: settings.title,
+      guid,
+      published_at: instant,
+    }),
+    machines: ['management'],
+    event: 'episode.imported',
+    ruled: true,
+    summary: 'Creates an episode of an imported feed, with its GUID and its date.',
   }),
   'episode.revise': defineCommand({
     type: 'episode.revise',
     subject: 'episodes',
-    from: ['draft', 'scheduled', 'published', 'unpublished'],
+    from: living,
     changes: z.strictObject(z.object(settings).partial().shape),
     roles: ['owner', 'editor'],
     event: 'episode.revised',
+    ruled: true,
+    problems: ['artwork_not_acceptable', 'upload_not_received', 'temporarily_unavailable'],
     summary: 'Changes fields of an episode; its GUID and enclosure URL never change.',
+  }),
+  'episode.set_chapters': defineCommand({
+    type: 'episode.set_chapters',
+    subject: 'episodes',
+    from: living,
+    changes: z.strictObject({ chapters }),
+    roles: ['owner', 'editor'],
+    machines: ['management'],
+    event: 'episode.chapters_set',
+    ruled: true,
+    problems: ['validation_failed'],
+    summary: 'Replaces the chapters; an empty list removes them.',
+  }),
+  'episode.set_transcripts': defineCommand({
+    type: 'episode.set_transcripts',
+    subject: 'episodes',
+    from: living,
+    changes: z.strictObject({
+      transcripts: z
+        .array(
+          z.strictObject({
+            language: storedTranscripts.element.shape.language,
+            captions: z.boolean().optional(),
+            format: z.enum(['vtt', 'srt', 'json']),
+            /** The document itself, or … */
+            content: z.string().min(1).max(1_000_000).optional(),
+            /** … an upload that holds it. */
+            file_url: webUrl.optional(),
+          }),
+        )
+        .max(20),
+    }),
+    roles: ['owner', 'editor'],
+    machines: ['management'],
+    event: 'episode.transcripts_set',
+    ruled: true,
+    problems: ['validation_failed', 'upload_not_received'],
+    summary: 'Replaces the transcripts, one for each language; an empty list removes them.',
+  }),
+  'episode.set_markers': defineCommand({
+    type: 'episode.set_markers',
+    subject: 'episodes',
+    from: living,
+    changes: z.strictObject({ markers }),
+    roles: ['owner', 'editor'],
+    event: 'episode.markers_set',
+    ruled: true,
+    problems: ['validation_failed'],
+    summary: 'Replaces the places where ads may be joined in.',
   }),
   'episode.attach_production': defineCommand({
     type: 'episode.attach_production',
     subject: 'episodes',
-    from: ['draft', 'scheduled', 'published', 'unpublished'],
+    from: living,
     changes: z.strictObject({ production_id: reference('pro') }),
     roles: ['owner', 'editor'],
     machines: ['management'],
     event: 'episode.production_attached',
     ruled: true,
     problems: ['episode_has_no_audio'],
-    summary: 'Makes an encoded production the audio of the episode.',
+    summary: 'Makes an encoded production the audio of the episode, with the intro and outro of its podcast.',
+  }),
+  'episode.apply_template': defineCommand({
+    type: 'episode.apply_template',
+    subject: 'episodes',
+    from: living,
+    changes: z.strictObject({
+      batch_encoding_id: reference('bat'),
+      /** Null takes it away; absent leaves it as it is. */
+      intro: segment.nullable().optional(),
+      outro: segment.nullable().optional(),
+    }),
+    machines: ['management'],
+    event: 'episode.template_applied',
+    ruled: true,
+    summary: 'A batch encoding puts the present intro or outro on an episode, or takes it back.',
   }),
   'episode.publish': defineCommand({
     type: 'episode.publish',
@@ -82,12 +191,61 @@ export const episodeCommands = {
     from: ['draft', 'scheduled', 'unpublished'],
     to: 'published',
     changes: z.strictObject({}),
-    roles: ['owner', 'editor'],
+    roles: ['owner', 'scheduler'],
     machines: ['management'],
     event: 'episode.published',
     ruled: true,
     problems: ['episode_has_no_audio'],
     externalEffect: 'The episode appears in the feed.',
     summary: 'Puts the episode into the feed.',
+  }),
+  'episode.schedule': defineCommand({
+    type: 'episode.schedule',
+    subject: 'episodes',
+    from: ['draft', 'scheduled', 'unpublished'],
+    to: 'scheduled',
+    changes: z.strictObject({ publish_at: instant }),
+    roles: ['owner', 'scheduler'],
+    event: 'episode.scheduled',
+    ruled: true,
+    problems: ['episode_has_no_audio', 'validation_failed'],
+    summary: 'Publishes the episode at a time to come; scheduling again changes the time.',
+  }),
+  'episode.publish_due': defineCommand({
+    type: 'episode.publish_due',
+    subject: 'episodes',
+    from: ['scheduled'],
+    to: 'published',
+    changes: z.strictObject({}),
+    machines: ['management'],
+    event: 'episode.due_published',
+    ruled: true,
+    problems: ['episode_has_no_audio', 'state_not_allowed'],
+    externalEffect: 'The episode appears in the feed.',
+    summary: 'The clock publishes a scheduled episode.',
+  }),
+  'episode.unpublish': defineCommand({
+    type: 'episode.unpublish',
+    subject: 'episodes',
+    from: ['published', 'scheduled'],
+    to: 'unpublished',
+    changes: z.strictObject({}),
+    roles: ['owner', 'scheduler'],
+    machines: ['management'],
+    event: 'episode.unpublished',
+    ruled: true,
+    externalEffect: 'The episode leaves the feed.',
+    summary: 'Takes the episode out of the feed, or off the schedule.',
+  }),
+  'episode.archive': defineCommand({
+    type: 'episode.archive',
+    subject: 'episodes',
+    from: living,
+    to: 'archived',
+    changes: z.strictObject({}),
+    roles: ['owner', 'editor'],
+    event: 'episode.archived',
+    externalEffect: 'The episode leaves the feed and its audio ends.',
+    summary: 'Ends an episode for good; its history stays.',
   }),
 } as const;

@@ -1,6 +1,6 @@
 export { identityCatalog, productCatalog, type Catalog } from './catalog.ts';
 export type { CommandDefinition, ResourceDefinition } from './definition.ts';
-export type { AttributesOf, ChangesOf, CommandType, ProblemsOf, RuledCommandType } from './types.ts';
+export type { AttributesOf, ChangesOf, CommandType, RuledCommandType } from './types.ts';
 export { appleCategories } from './apple-categories.ts';
 export { isLegalText } from './fields.ts';
 export { maxUploadBytes, partSizeBytes } from './upload.ts';
@@ -8,5 +8,9 @@ export { podcasts } from './podcast.ts';
 export { episodes } from './episode.ts';
 export { uploads } from './upload.ts';
 export { productions } from './production.ts';
-export { accounts, credentials } from './account.ts';
+export { accounts, credentials, memberPermissions, memberships } from './account.ts';
 export { creatives } from './creative.ts';
+export { batchEncodings, batchInitiators } from './batch-encoding.ts';
+export { clipFormats, mediaClips } from './media-clip.ts';
+export { statisticsExports } from './statistics-export.ts';
+export { artwork, chapters, markers, segment, storedTranscripts, templatePart } from './media-files.ts';

@@ -1,7 +1,22 @@
 import { z } from 'zod';
 import { appleCategories } from './apple-categories.ts';
 import { defineCommand, defineResource } from './definition.ts';
-import { longText, shortText, webUrl } from './fields.ts';
+import { foundProblem, leaseReason, longText, sha256, shortText, webUrl } from './fields.ts';
+import { artwork, segment, templatePart } from './media-files.ts';
+import {
+  blockedPlatforms,
+  chat,
+  funding,
+  license,
+  location,
+  medium,
+  persons,
+  podroll,
+  publisher,
+  texts,
+  updateFrequency,
+  value,
+} from './podcasting-tags.ts';
 
 /** DNS label, RFC 1035 §2.3.1. */
 const subdomain = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'expected a DNS label: a-z, 0-9 and "-"');
@@ -13,6 +28,7 @@ const settings = {
   language: z.string().regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'expected a language tag such as "en" or "pt-BR"'),
   author: shortText,
   owner_name: shortText,
+  owner_email: z.email().max(255),
   artwork_url: webUrl,
   categories: z.array(z.enum(appleCategories)).max(3),
   explicit: z.boolean(),
@@ -22,7 +38,33 @@ const settings = {
   locked: z.boolean(),
   /** Integrated loudness of encoded audio; -16 stereo is the field's practice (delivery.md, encoding norms). */
   loudness_target_lufs: z.number().min(-24).max(-12),
+  medium,
+  funding,
+  persons,
+  location,
+  license,
+  texts,
+  update_frequency: updateFrequency,
+  blocked_platforms: blockedPlatforms,
+  podroll,
+  publisher,
+  value,
+  chat,
 };
+
+const collaborator = z.strictObject({ email: z.email().max(255), role: z.enum(['editor', 'analyst']) });
+
+/** What became of a move from another host. */
+const feedImport = z.strictObject({
+  feed_url: webUrl,
+  /** The fetched feed, kept so that an interrupted import goes on with the same items. */
+  storage_key: z.string(),
+  sha256,
+  total: z.int().min(0),
+  done: z.int().min(0),
+  failed: z.int().min(0),
+  problem: foundProblem.optional(),
+});
 
 /** Podcasts: the show. */
 export const podcasts = defineResource({
@@ -30,21 +72,99 @@ export const podcasts = defineResource({
   noun: 'podcast',
   prefix: 'pod',
   attributes: z.strictObject({
-    ...settings,
+    ...z.object(settings).partial().shape,
+    title: settings.title,
+    description: settings.description,
+    language: settings.language,
+    categories: settings.categories,
+    explicit: settings.explicit,
+    type: settings.type,
+    locked: settings.locked,
+    loudness_target_lufs: settings.loudness_target_lufs,
     subdomain,
     /** Podcasting 2.0 guid; follows the show when it moves. */
     podcast_guid: z.uuid(),
-    owner_name: settings.owner_name.optional(),
-    artwork_url: settings.artwork_url.optional(),
-    link: settings.link.optional(),
-    copyright: settings.copyright.optional(),
-    author: settings.author.optional(),
+    /** The renditions of `artwork_url`. */
+    artwork: artwork.optional(),
+    intro: templatePart.optional(),
+    outro: templatePart.optional(),
+    collaborators: z.array(collaborator).max(100).optional(),
+    /** The show moved there: its feed redirects for ever. */
+    new_feed_url: webUrl.optional(),
+    import: feedImport.optional(),
   }),
   states: ['draft', 'published', 'unpublished', 'archived'],
   terminalStates: ['archived'],
   links: {},
   uniqueAttributes: ['subdomain'],
 });
+
+const living = ['draft', 'published', 'unpublished'] as const;
+const templateChanges = z.strictObject({ file_url: webUrl });
+
+const setPart = <const P extends 'intro' | 'outro'>(part: P) =>
+  defineCommand({
+    type: `podcast.set_${part}`,
+    subject: 'podcasts',
+    from: living,
+    changes: templateChanges,
+    roles: ['owner', 'editor'],
+    mode: 'async',
+    // An earlier file that is still prepared is given up.
+    settles: 'cancelled',
+    settlesOf: [`podcast.set_${part}`],
+    event: `podcast.${part}_set`,
+    ruled: true,
+    problems: ['upload_not_received'],
+    externalEffect: 'An encoder prepares the audio once.',
+    summary: `Sets the ${part} of the podcast; episodes encoded from now on get it, the others by a batch encoding.`,
+  });
+
+const clearPart = <const P extends 'intro' | 'outro'>(part: P) =>
+  defineCommand({
+    type: `podcast.clear_${part}`,
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({}),
+    roles: ['owner', 'editor'],
+    settles: 'cancelled',
+    settlesOf: [`podcast.set_${part}`],
+    event: `podcast.${part}_cleared`,
+    ruled: true,
+    summary: `Takes the ${part} away from the podcast; episodes that have it keep it until a batch encoding.`,
+  });
+
+const recordPart = <const P extends 'intro' | 'outro'>(part: P) =>
+  defineCommand({
+    type: `podcast.record_${part}`,
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({ segment }),
+    reason: leaseReason,
+    machines: ['encoder'],
+    settles: 'succeeded',
+    settlesOf: [`podcast.set_${part}`],
+    event: `podcast.${part}_recorded`,
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: `An encoder reports the prepared ${part}.`,
+  });
+
+const failPart = <const P extends 'intro' | 'outro'>(part: P) =>
+  defineCommand({
+    type: `podcast.fail_${part}`,
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({ problem: foundProblem }),
+    reason: leaseReason,
+    machines: ['encoder'],
+    settles: 'failed',
+    settlesOf: [`podcast.set_${part}`],
+    event: `podcast.${part}_failed`,
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: `An encoder reports why it could not prepare the ${part}.`,
+  });
 
 export const podcastCommands = {
   'podcast.create': defineCommand({
@@ -60,18 +180,18 @@ export const podcastCommands = {
     roles: ['owner'],
     event: 'podcast.created',
     ruled: true,
-    problems: ['value_taken'],
+    problems: ['value_taken', 'artwork_not_acceptable', 'upload_not_received', 'temporarily_unavailable'],
     summary: 'Creates a podcast as a draft; nothing is public yet.',
   }),
   'podcast.revise': defineCommand({
     type: 'podcast.revise',
     subject: 'podcasts',
-    from: ['draft', 'published', 'unpublished'],
+    from: living,
     changes: z.strictObject(z.object(settings).partial().shape),
     roles: ['owner', 'editor'],
     event: 'podcast.revised',
     ruled: true,
-    problems: ['podcast_not_ready'],
+    problems: ['podcast_not_ready', 'artwork_not_acceptable', 'upload_not_received', 'temporarily_unavailable'],
     summary: 'Changes fields of a podcast; a published feed shows them at once.',
   }),
   'podcast.publish': defineCommand({
@@ -80,11 +200,116 @@ export const podcastCommands = {
     from: ['draft', 'unpublished'],
     to: 'published',
     changes: z.strictObject({}),
-    roles: ['owner'],
+    roles: ['owner', 'scheduler'],
     event: 'podcast.published',
     ruled: true,
     problems: ['podcast_not_ready'],
     externalEffect: 'The feed becomes public.',
-    summary: 'Makes the feed public; refused while a field that directories demand is missing.',
+    summary: 'Makes the feed public; refused while something that directories demand is missing or cannot be fetched.',
+  }),
+  'podcast.unpublish': defineCommand({
+    type: 'podcast.unpublish',
+    subject: 'podcasts',
+    from: ['published'],
+    to: 'unpublished',
+    changes: z.strictObject({}),
+    roles: ['owner', 'scheduler'],
+    event: 'podcast.unpublished',
+    externalEffect: 'The feed is no longer served.',
+    summary: 'Takes the feed down; episodes and history stay.',
+  }),
+  'podcast.archive': defineCommand({
+    type: 'podcast.archive',
+    subject: 'podcasts',
+    from: living,
+    to: 'archived',
+    changes: z.strictObject({}),
+    roles: ['owner'],
+    event: 'podcast.archived',
+    externalEffect: 'The feed answers 410 and its audio ends.',
+    summary: 'Ends a podcast for good; its subdomain becomes free.',
+  }),
+  'podcast.set_intro': setPart('intro'),
+  'podcast.set_outro': setPart('outro'),
+  'podcast.clear_intro': clearPart('intro'),
+  'podcast.clear_outro': clearPart('outro'),
+  'podcast.record_intro': recordPart('intro'),
+  'podcast.record_outro': recordPart('outro'),
+  'podcast.fail_intro': failPart('intro'),
+  'podcast.fail_outro': failPart('outro'),
+  'podcast.invite_collaborator': defineCommand({
+    type: 'podcast.invite_collaborator',
+    subject: 'podcasts',
+    from: living,
+    changes: collaborator,
+    roles: ['owner', 'manager'],
+    event: 'podcast.collaborator_invited',
+    ruled: true,
+    externalEffect: 'The account of that address sees the podcast.',
+    summary:
+      'Lets the account of an e-mail address edit the podcast, or see its analytics; a second invitation changes the role.',
+  }),
+  'podcast.remove_collaborator': defineCommand({
+    type: 'podcast.remove_collaborator',
+    subject: 'podcasts',
+    from: living,
+    changes: collaborator.pick({ email: true }),
+    roles: ['owner', 'manager'],
+    event: 'podcast.collaborator_removed',
+    ruled: true,
+    summary: 'Ends a collaboration at once; removing nobody is no error.',
+  }),
+  'podcast.redirect_feed': defineCommand({
+    type: 'podcast.redirect_feed',
+    subject: 'podcasts',
+    from: ['published'],
+    changes: z.strictObject({ new_feed_url: webUrl }),
+    roles: ['owner'],
+    event: 'podcast.feed_redirected',
+    ruled: true,
+    problems: ['validation_failed'],
+    externalEffect: 'The feed answers 301 to its new address, for ever.',
+    summary: 'Moves the podcast out: apps follow the feed to its new address.',
+  }),
+  'podcast.import_feed': defineCommand({
+    type: 'podcast.import_feed',
+    subject: 'podcasts',
+    to: 'draft',
+    changes: z.strictObject({ feed_url: webUrl }),
+    roles: ['owner'],
+    mode: 'async',
+    event: 'podcast.feed_imported',
+    ruled: true,
+    problems: ['feed_not_importable', 'feed_locked', 'value_taken', 'temporarily_unavailable'],
+    externalEffect: 'The feed is fetched at once; its audio is fetched and encoded afterwards.',
+    summary: 'Moves a podcast in from its feed, with its GUIDs; refused when the feed is locked.',
+  }),
+  'podcast.complete_import': defineCommand({
+    type: 'podcast.complete_import',
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({ done: z.int().min(0), failed: z.int().min(0) }),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'succeeded',
+    settlesOf: ['podcast.import_feed'],
+    event: 'podcast.import_completed',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'The import created every episode that the feed allowed.',
+  }),
+  'podcast.fail_import': defineCommand({
+    type: 'podcast.fail_import',
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({ problem: foundProblem }),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'failed',
+    settlesOf: ['podcast.import_feed'],
+    event: 'podcast.import_failed',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'The import gave up, and why; what it created stays.',
   }),
 } as const;

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
 import { foundProblem, leaseReason, reference, sha256, webUrl } from './fields.ts';
+import { chapters } from './media-files.ts';
 
 const file = z.strictObject({
   role: z.enum(['source', 'rendition', 'waveform']),
   format: z.string(),
   stream_format: z.string().optional(),
-  storage_key: z.string(),
+  /** Absent for a source that lies outside the service. */
+  storage_key: z.string().optional(),
   size_bytes: z.int().min(0),
   sha256,
   bitrate: z.int().min(1).optional(),
@@ -28,18 +30,27 @@ export const productions = defineResource({
   attributes: z.strictObject({
     episode_id: reference('ep'),
     file_url: webUrl,
-    upload_id: reference('upl'),
+    /** The upload that `file_url` names, when it belongs to this workspace. */
+    upload_id: reference('upl').optional(),
+    /** Where the source lies in the object store; absent when it lies outside the service. */
+    storage_key: z.string().optional(),
     publication_flag: z.boolean(),
+    /** Audio of an imported feed: it uses no encoding time of the plan. */
+    imported: z.boolean().optional(),
+    /** The batch encoding that asked for it. */
+    batch_encoding_id: reference('bat').optional(),
     files: z.array(file),
     audio_duration_ms: z.int().min(0).optional(),
     loudness: loudness.optional(),
+    /** Chapters found in the file. */
+    chapters: chapters.optional(),
     reserved_encoding_ms: z.int().min(0).optional(),
     /** UTC month whose balance holds the reservation, "2026-11". */
     encoding_month: z.string().optional(),
     problem: foundProblem.optional(),
   }),
-  states: ['initial', 'encoding', 'encoded', 'error'],
-  terminalStates: [],
+  states: ['initial', 'encoding', 'encoded', 'error', 'deleted'],
+  terminalStates: ['deleted'],
   links: {
     episode: { attribute: 'episode_id', type: 'episodes' },
     upload: { attribute: 'upload_id', type: 'uploads' },
@@ -57,11 +68,60 @@ export const productionCommands = {
       file_url: webUrl,
       publication_flag: z.boolean().optional(),
     }),
-    roles: ['owner', 'editor'],
+    roles: ['owner', 'producer'],
     event: 'production.created',
     ruled: true,
-    problems: ['upload_not_received'],
-    summary: 'Attaches an uploaded file to an episode, ready to be encoded.',
+    problems: ['upload_not_received', 'media_not_fetchable', 'validation_failed'],
+    summary: 'Attaches an uploaded file, or one at any https address, to an episode, ready to be encoded.',
+  }),
+  'production.derive': defineCommand({
+    type: 'production.derive',
+    subject: 'productions',
+    to: 'initial',
+    changes: z.strictObject({
+      episode_id: reference('ep'),
+      file_url: webUrl,
+      /** Made for an imported feed, or by a batch encoding. */
+      imported: z.boolean().optional(),
+      batch_encoding_id: reference('bat').optional(),
+      publication_flag: z.boolean().optional(),
+    }),
+    machines: ['management'],
+    event: 'production.derived',
+    ruled: true,
+    problems: ['upload_not_received', 'media_not_fetchable', 'validation_failed'],
+    summary: 'Creates a production that nobody asked for by hand: of an imported episode, or of a batch encoding.',
+  }),
+  'production.revise': defineCommand({
+    type: 'production.revise',
+    subject: 'productions',
+    from: ['initial', 'encoding', 'encoded', 'error'],
+    to: ['initial', 'encoding', 'encoded', 'error'],
+    changes: z.strictObject({
+      publication_flag: z.boolean().optional(),
+      /** Another source; not while it is encoded. */
+      file_url: webUrl.optional(),
+      /** "initial" makes a failed production ready for another start. */
+      state: z.literal('initial').optional(),
+    }),
+    roles: ['owner', 'producer'],
+    event: 'production.revised',
+    ruled: true,
+    problems: ['upload_not_received', 'media_not_fetchable', 'validation_failed', 'state_not_allowed'],
+    summary:
+      'Changes what happens after encoding, or the source; a new source or state "initial" makes it ready to start.',
+  }),
+  'production.delete': defineCommand({
+    type: 'production.delete',
+    subject: 'productions',
+    from: ['initial', 'encoded', 'error'],
+    to: 'deleted',
+    changes: z.strictObject({}),
+    roles: ['owner', 'producer'],
+    event: 'production.deleted',
+    ruled: true,
+    problems: ['state_not_allowed'],
+    summary: 'Deletes a production; refused while it is encoded or is the audio of its episode.',
   }),
   'production.start': defineCommand({
     type: 'production.start',
@@ -69,7 +129,8 @@ export const productionCommands = {
     from: ['initial'],
     to: 'encoding',
     changes: z.strictObject({ publish_episode: z.boolean().optional() }),
-    roles: ['owner', 'editor'],
+    roles: ['owner', 'producer'],
+    machines: ['management'],
     mode: 'async',
     event: 'production.started',
     ruled: true,
@@ -77,12 +138,31 @@ export const productionCommands = {
     externalEffect: 'Encoding time is reserved and an encoder takes the job.',
     summary: 'Starts encoding; with publish_episode the episode is published afterwards.',
   }),
+  'production.stop': defineCommand({
+    type: 'production.stop',
+    subject: 'productions',
+    from: ['encoding'],
+    to: 'initial',
+    changes: z.strictObject({}),
+    roles: ['owner', 'producer'],
+    settles: 'cancelled',
+    settlesOf: ['production.start'],
+    event: 'production.stopped',
+    ruled: true,
+    externalEffect: 'The encoder gives up within 5 s; what it made so far is removed.',
+    summary: 'Stops encoding; the reserved encoding time is returned.',
+  }),
   'production.complete': defineCommand({
     type: 'production.complete',
     subject: 'productions',
     from: ['encoding'],
     to: 'encoded',
-    changes: z.strictObject({ files: z.array(file).min(1), audio_duration_ms: z.int().min(1), loudness }),
+    changes: z.strictObject({
+      files: z.array(file).min(1),
+      audio_duration_ms: z.int().min(1),
+      loudness,
+      chapters: chapters.optional(),
+    }),
     reason: leaseReason,
     machines: ['encoder'],
     settles: 'succeeded',

@@ -19,6 +19,3 @@ export type AttributesOf<
 > = K['commands'][C]['subject'] extends keyof K['resources']
   ? z.output<K['resources'][K['commands'][C]['subject']]['attributes']>
   : never;
-
-/** States the command may lead to; `string` of the resource when the state stays. */
-export type ProblemsOf<K extends Catalog, C extends CommandType<K>> = K['commands'][C]['problems'][number];

@@ -153,6 +153,7 @@ describe('permission', () => {
       account_id: 'acc_1',
       workspace_id: 'ws_1',
       roles: ['owner' as const],
+      grants: [],
       credential_id: 'crd_1',
       credential_kind: 'api_key' as const,
       read_only: false,

@@ -90,7 +90,8 @@ export function checkPermission(definition: CommandDefinition, actor: Actor): vo
   const allowed =
     actor.kind === 'service'
       ? definition.machines.includes(actor.name) || (actor.name === 'operator' && definition.roles.length > 0)
-      : !actor.principal.read_only && actor.principal.roles.some((role) => definition.roles.includes(role));
+      : !actor.principal.read_only &&
+        (actor.roles ?? actor.principal.roles).some((role) => definition.roles.includes(role));
   if (!allowed) throw new Problem('permission_denied', `You may not send ${definition.type}.`);
 }
 

@@ -1,4 +1,4 @@
-import type { Principal } from '@longwave/principal';
+import type { Principal, Role } from '@longwave/principal';
 import type { ResourceView } from '@longwave/events';
 
 /** A command as a transport hands it over; `changes` and `reason` are still unparsed. */
@@ -17,7 +17,13 @@ export interface CommandRequest {
 
 /** Who sends a command: a person through a credential, or a service as itself. */
 export type Actor =
-  { readonly kind: 'principal'; readonly principal: Principal } | { readonly kind: 'service'; readonly name: string };
+  | {
+      readonly kind: 'principal';
+      readonly principal: Principal;
+      /** Roles where the command acts, when that is not the principal's own workspace; whoever sets them has checked its grants. */
+      readonly roles?: readonly Role[];
+    }
+  | { readonly kind: 'service'; readonly name: string };
 
 /** The client part of an idempotency key's scope. */
 export const clientIdOf = (actor: Actor): string =>

@@ -1,5 +1,6 @@
 import type { AttributesOf, Catalog, ChangesOf, RuledCommandType } from '@longwave/command-catalog';
 import type { Transaction } from '@longwave/postgres';
+import type { Actor } from './command-request.ts';
 
 /** What a rule sees before the transaction. */
 export interface PrepareInput<A, C> {
@@ -8,6 +9,7 @@ export interface PrepareInput<A, C> {
   /** Undefined for creates, and when there is no such subject. */
   readonly current: Readonly<A> | undefined;
   readonly state: string | undefined;
+  readonly actor: Actor;
   readonly changes: C;
   readonly deadline: Date | undefined;
 }
@@ -19,6 +21,7 @@ export interface RuleInput<A, C> {
   readonly subjectId: string;
   readonly current: Readonly<A>;
   readonly state: string;
+  readonly actor: Actor;
   readonly changes: C;
   readonly reason: unknown;
   readonly now: Date;

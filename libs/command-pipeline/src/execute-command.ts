@@ -121,6 +121,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       subjectId: step.subjectId,
       current: row?.attributes,
       state: row?.lifecycle_state,
+      actor: step.actor,
       changes: step.parsed.changes,
       deadline: step.request.deadline,
     });
@@ -153,6 +154,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       subjectId,
       current: current?.attributes ?? {},
       state: current?.lifecycle_state ?? '',
+      actor,
       changes: parsed.changes,
       reason: parsed.reason,
       now,
@@ -186,6 +188,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     if (definition.settles)
       await settleOperation(tx, subjectId, {
         state: definition.settles,
+        of: definition.settlesOf,
         version: row.version,
         problem: parsed.changes['problem'],
         now,
@@ -233,8 +236,8 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
   }
 
   return async (request, actor) => {
-    if (actor.kind === 'principal' && actor.principal.workspace_id !== request.workspaceId)
-      throw new Problem('not_found', 'There is no such workspace.');
+    const isForeign = actor.kind === 'principal' && actor.principal.workspace_id !== request.workspaceId;
+    if (isForeign && actor.roles === undefined) throw new Problem('not_found', 'There is no such workspace.');
     const definition = Object.hasOwn(options.catalog.commands, request.commandType)
       ? options.catalog.commands[request.commandType]
       : undefined;
@@ -266,7 +269,16 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       if (original) return original;
       checkPermission(definition, actor);
     }
-    const ready = { ...step, rule: await prepare(step, rule) };
+    let prepared: Rule<Attributes, Attributes>;
+    try {
+      prepared = await prepare(step, rule);
+    } catch (error) {
+      // The first request with this key may have been accepted meanwhile: then its answer counts, not what it left behind.
+      const original = await replay(step);
+      if (original) return original;
+      throw error;
+    }
+    const ready = { ...step, rule: prepared };
     if (request.deadline && request.deadline <= clock())
       throw new Problem('timeout', undefined, { retryAfterSeconds: 1 });
     try {

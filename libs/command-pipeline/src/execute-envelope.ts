@@ -1,6 +1,6 @@
 import { Problem } from '@longwave/problems';
 import type { ExecuteRequest, ExecuteResponse } from '@longwave/rpc/command';
-import type { Actor } from './command-request.ts';
+import type { Actor, CommandOutcome, CommandRequest } from './command-request.ts';
 import type { ExecuteCommand } from './execute-command.ts';
 
 /** JSON of an envelope's field; an empty text means that it was not sent. Throws `malformed_json`. */
@@ -13,30 +13,30 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Executes a command as it comes over gRPC (`CommandService.Execute`) and puts its outcome into the answer's envelope. */
-export async function executeEnvelope(
+/** The command in an envelope (`CommandService.Execute`). Throws `malformed_json`. */
+export const parseEnvelope = (request: ExecuteRequest, deadline?: Date): CommandRequest => ({
+  workspaceId: request.workspaceId,
+  commandType: request.commandType,
+  idempotencyKey: request.idempotencyKey,
+  ifMatch: request.ifMatch || undefined,
+  subject: { type: request.subjectType, id: request.subjectId || null, version: request.subjectVersion },
+  changes: parseJson(request.changesJson),
+  reason: parseJson(request.reasonJson),
+  ...(deadline && { deadline }),
+});
+
+/** A command's outcome as the answer's envelope. */
+export const answerEnvelope = (outcome: CommandOutcome): ExecuteResponse => ({
+  operationJson: outcome.operationJson,
+  resourceJson: JSON.stringify(outcome.resource),
+  status: outcome.status,
+  replayed: outcome.replayed,
+});
+
+/** Executes the command in an envelope and puts its outcome into the answer's. */
+export const executeEnvelope = async (
   execute: ExecuteCommand,
   request: ExecuteRequest,
   actor: Actor,
   deadline?: Date,
-): Promise<ExecuteResponse> {
-  const outcome = await execute(
-    {
-      workspaceId: request.workspaceId,
-      commandType: request.commandType,
-      idempotencyKey: request.idempotencyKey,
-      ifMatch: request.ifMatch || undefined,
-      subject: { type: request.subjectType, id: request.subjectId || null, version: request.subjectVersion },
-      changes: parseJson(request.changesJson),
-      reason: parseJson(request.reasonJson),
-      ...(deadline && { deadline }),
-    },
-    actor,
-  );
-  return {
-    operationJson: outcome.operationJson,
-    resourceJson: JSON.stringify(outcome.resource),
-    status: outcome.status,
-    replayed: outcome.replayed,
-  };
-}
+): Promise<ExecuteResponse> => answerEnvelope(await execute(parseEnvelope(request, deadline), actor));

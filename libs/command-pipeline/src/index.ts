@@ -1,10 +1,18 @@
 export type { Actor, CommandOutcome, CommandRequest, OperationState, OperationView } from './command-request.ts';
 export type { CommandRule, Decision, PreparedRule, PrepareInput, Rule, RuleInput, Rules } from './command-rule.ts';
-export { executeEnvelope } from './execute-envelope.ts';
+export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute-envelope.ts';
 export { createCommandExecutor, type ExecuteCommand, type ExecutorOptions } from './execute-command.ts';
 export { chainStart, createReceiptSigner, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
 export { startOutboxRelay, type OutboxRelay, type RelayOptions } from './relay-outbox.ts';
-export { createResourceReader, type ListQuery, type ResourceReader } from './read-resources.ts';
+export { createResourceReader, type ListQuery, type Place, type ResourceReader } from './read-resources.ts';
 export { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
-export { findResource, listInStates, listLinked, lockResource } from './versioned-store.ts';
+export {
+  findAnywhere,
+  findLink,
+  findResource,
+  findRevisionBefore,
+  listInStates,
+  listLinked,
+  lockResource,
+} from './versioned-store.ts';
 export { checkPermission, jcsDigest } from './check-request.ts';

@@ -9,8 +9,15 @@ import { openCursor, sealCursor } from './cursor.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { resourceView, type ResourceRow } from './resource-row.ts';
 
-export interface ListQuery {
+/** A workspace, whole, or only what belongs to some of its podcasts. */
+export interface Place {
   readonly workspaceId: string;
+  readonly podcastIds?: readonly string[];
+}
+
+export interface ListQuery {
+  /** Where to look; nowhere gives nothing. */
+  readonly places: readonly Place[] | 'everywhere';
   readonly resourceType: string;
   /** Link name → linked id. */
   readonly links?: Readonly<Record<string, string>>;
@@ -21,17 +28,25 @@ export interface ListQuery {
 }
 
 export interface ResourceReader extends AsyncDisposable {
-  /** Throws `not_found` for an unknown id and for one of another workspace alike. */
-  getResource(workspaceId: string, resourceType: string, id: string): Promise<ResourceView>;
+  /** Throws `not_found` for an unknown id and for one of another workspace alike; without a workspace it looks everywhere. */
+  getResource(workspaceId: string | undefined, resourceType: string, id: string): Promise<ResourceView>;
+  /** The problem that `getResource` throws, for an id that must look unknown. */
+  absent(resourceType: string, id: string): Problem;
+  /** The problem that `getOperation` and `getReceipt` throw, for an id that must look unknown. */
+  absentRecord(noun: 'operation' | 'receipt', id: string): Problem;
   /** Oldest first, by (created_at, id): the declared stable order. */
   listResources(
     query: ListQuery,
   ): Promise<{ readonly resources: ResourceView[]; readonly nextCursor: string | undefined }>;
   /** Every revision, newest first. */
   listVersions(workspaceId: string, resourceType: string, id: string): Promise<Record<string, unknown>[]>;
-  getOperation(workspaceId: string, id: string): Promise<OperationView>;
+  /** Without a workspace it looks everywhere. */
+  getOperation(workspaceId: string | undefined, id: string): Promise<OperationView>;
   /** The signed statement as compact JWS. */
-  getReceipt(workspaceId: string, id: string): Promise<{ readonly id: string; readonly jws: string }>;
+  getReceipt(
+    workspaceId: string,
+    id: string,
+  ): Promise<{ readonly id: string; readonly operationId: string; readonly jws: string }>;
 }
 
 interface StoredResource {
@@ -60,7 +75,12 @@ const toRow = (stored: StoredResource): ResourceRow => ({
   updated_at: stored.updatedAt,
 });
 
-const nextAction = { running: 'poll', succeeded: 'read_subject', failed: 'repair_and_reissue' } as const;
+const nextAction = {
+  running: 'poll',
+  succeeded: 'read_subject',
+  failed: 'repair_and_reissue',
+  cancelled: 'read_subject',
+} as const;
 
 /** Reads of the versioned store, through Prisma on the owner's pool. */
 export function createResourceReader(options: {
@@ -79,28 +99,54 @@ export function createResourceReader(options: {
     if (!definition) throw new Problem('unknown_resource_type', `There is no resource type ${type.slice(0, 64)}.`);
     return definition;
   };
+  /** The part of a type's resources that lies in a place. What belongs to no podcast lies in whole workspaces only. */
+  async function within({ type, links }: ResourceDefinition, { workspaceId, podcastIds }: Place) {
+    if (podcastIds === undefined) return { workspaceId };
+    const podcasts = { in: [...podcastIds] };
+    if (type === 'podcasts') return { workspaceId, id: podcasts };
+    const linkTo = (parent: string) => Object.entries(links).find(([, link]) => link.type === parent)?.[0];
+    const [toPodcast, toEpisode] = [linkTo('podcasts'), linkTo('episodes')];
+    if (toPodcast !== undefined) return { workspaceId, links: { some: { name: toPodcast, toId: podcasts } } };
+    if (toEpisode === undefined) return { id: { in: [] } };
+    const episodes = await prisma.link.findMany({
+      where: { name: 'podcast', toId: podcasts, from: { resourceType: 'episodes' } },
+      select: { fromId: true },
+    });
+    return { workspaceId, links: { some: { name: toEpisode, toId: { in: episodes.map(({ fromId }) => fromId) } } } };
+  }
   const absent = (noun: string, id: string) =>
     new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
 
   return {
     async getResource(workspaceId, resourceType, id) {
       const definition = definitionOf(resourceType);
-      const stored = await prisma.resource.findFirst({ where: { id, workspaceId, resourceType } });
+      const where = { id, resourceType, ...(workspaceId !== undefined && { workspaceId }) };
+      const stored = await prisma.resource.findFirst({ where });
       if (!stored) throw absent(definition.noun, id);
       return resourceView(definition, toRow(stored));
     },
 
-    async listResources({ workspaceId, resourceType, links = {}, lifecycleStates = [], limit = 50, cursor }) {
+    absent: (resourceType, id) => absent(definitionOf(resourceType).noun, id),
+
+    absentRecord: absent,
+
+    async listResources({ places, resourceType, links = {}, lifecycleStates = [], limit = 50, cursor }) {
       const definition = definitionOf(resourceType);
+      // An empty OR is no condition to Prisma.
+      if (places.length === 0) return { resources: [], nextCursor: undefined };
       const take = Math.min(Math.max(limit, 1), 200);
-      const listing = jcsDigest({ workspaceId, resourceType, links, lifecycleStates: [...lifecycleStates] });
+      const listing = jcsDigest({ places, resourceType, links, lifecycleStates: [...lifecycleStates] });
       const after = cursor ? openCursor(cursorKey, listing, cursor, clock()) : undefined;
       const found = await prisma.resource.findMany({
         where: {
-          workspaceId,
           resourceType,
           ...(lifecycleStates.length > 0 && { lifecycleState: { in: [...lifecycleStates] } }),
-          AND: Object.entries(links).map(([name, toId]) => ({ links: { some: { name, toId } } })),
+          AND: [
+            ...(places === 'everywhere'
+              ? []
+              : [{ OR: await Promise.all(places.map((place) => within(definition, place))) }]),
+            ...Object.entries(links).map(([name, toId]) => ({ links: { some: { name, toId } } })),
+          ],
           ...(after && {
             OR: [{ createdAt: { gt: after.createdAt } }, { createdAt: after.createdAt, id: { gt: after.id } }],
           }),
@@ -137,7 +183,8 @@ export function createResourceReader(options: {
     },
 
     async getOperation(workspaceId, id) {
-      const stored = await prisma.operation.findFirst({ where: { id, workspaceId } });
+      const where = { id, ...(workspaceId !== undefined && { workspaceId }) };
+      const stored = await prisma.operation.findFirst({ where });
       if (!stored) throw absent('operation', id);
       const state = stored.state as OperationState & keyof typeof nextAction;
       return {
@@ -157,7 +204,7 @@ export function createResourceReader(options: {
     async getReceipt(workspaceId, id) {
       const stored = await prisma.receipt.findFirst({ where: { id, workspaceId } });
       if (!stored) throw absent('receipt', id);
-      return { id: stored.id, jws: stored.jws };
+      return { id: stored.id, operationId: stored.operationId, jws: stored.jws };
     },
 
     [Symbol.asyncDispose]: () => prisma.$disconnect(),

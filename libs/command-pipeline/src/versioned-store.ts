@@ -87,6 +87,26 @@ export async function findResource(
   return rows[0];
 }
 
+/** A resource of any workspace, or undefined when there is none. Whoever asks checks that it may be seen. */
+export async function findAnywhere(db: Queryable, type: string, id: string): Promise<ResourceRow | undefined> {
+  const { rows } = await db.query<ResourceRow>({
+    name: 'find_anywhere',
+    text: `select ${resourceColumns} from resource where id = $1 and resource_type = $2`,
+    values: [id, type],
+  });
+  return rows[0];
+}
+
+/** The id that a resource's link points at, or undefined when it has no such link. */
+export async function findLink(db: Queryable, fromId: string, name: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ to_id: string }>({
+    name: 'find_link',
+    text: 'select to_id from link where from_id = $1 and name = $2',
+    values: [fromId, name],
+  });
+  return rows[0]?.to_id;
+}
+
 /** Resources of a type that link to `toId` by the link `name`, oldest first. */
 export async function listLinked(
   db: Queryable,
@@ -102,6 +122,22 @@ export async function listLinked(
     values: [toId, name, workspaceId, type],
   });
   return rows;
+}
+
+/** What a resource was just before an attribute first had this value, or undefined when it never had it or always did. */
+export async function findRevisionBefore(
+  db: Queryable,
+  resourceId: string,
+  attribute: string,
+  value: string,
+): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await db.query<{ attributes: Record<string, unknown> }>({
+    name: 'find_revision_before',
+    text: `select attributes from revision where resource_id = $1 and version =
+             (select min(version) - 1 from revision where resource_id = $1 and attributes ->> $2 = $3)`,
+    values: [resourceId, attribute, value],
+  });
+  return rows[0]?.attributes;
 }
 
 /** Resources of a type in one of the states, oldest first. */
@@ -271,7 +307,9 @@ export async function settleOperation(
   tx: Transaction,
   subjectId: string,
   settled: {
-    readonly state: 'succeeded' | 'failed';
+    readonly state: 'succeeded' | 'failed' | 'cancelled';
+    /** Only operations of these commands; undefined: of any. */
+    readonly of: readonly string[] | undefined;
     readonly version: number;
     readonly problem: unknown;
     readonly now: Date;
@@ -279,7 +317,8 @@ export async function settleOperation(
 ): Promise<void> {
   await tx.query({
     name: 'settle_operation',
-    text: `update operation set state = $2, subject_version = $3, problem = $4, updated_at = $5 where subject_id = $1 and state = 'running'`,
-    values: [subjectId, settled.state, settled.version, settled.problem ?? null, settled.now],
+    text: `update operation set state = $2, subject_version = $3, problem = $4, updated_at = $5
+           where subject_id = $1 and state = 'running' and ($6::text[] is null or command_type = any($6))`,
+    values: [subjectId, settled.state, settled.version, settled.problem ?? null, settled.now, settled.of ?? null],
   });
 }

@@ -1,3 +1,67 @@
+/** An address and what lies there. */
+export interface FeedEnclosure {
+  readonly url: string;
+  /** Of the ad-free file, so it is stable. */
+  readonly lengthBytes: number;
+  readonly contentType: string;
+}
+
+/** One rendition of square artwork. */
+export interface FeedImage {
+  readonly url: string;
+  /** Pixels of a side. */
+  readonly size: number;
+  readonly contentType: string;
+}
+
+/** Tag person. */
+export interface FeedPerson {
+  readonly name: string;
+  readonly role?: string | undefined;
+  readonly group?: string | undefined;
+  readonly imageUrl?: string | undefined;
+  readonly link?: string | undefined;
+}
+
+/** Tag location. */
+export interface FeedLocation {
+  readonly name: string;
+  /** RFC 5870 */
+  readonly geo?: string | undefined;
+  /** OpenStreetMap object. */
+  readonly osm?: string | undefined;
+}
+
+/** Tag license: SPDX identifier or a name with a URL. */
+export interface FeedLicense {
+  readonly id: string;
+  readonly url?: string | undefined;
+}
+
+/** Tag value with its recipients. */
+export interface FeedValue {
+  readonly type: string;
+  readonly method: string;
+  readonly suggested?: string | undefined;
+  readonly recipients: readonly {
+    readonly name?: string | undefined;
+    readonly type: string;
+    readonly address: string;
+    readonly customKey?: string | undefined;
+    readonly customValue?: string | undefined;
+    readonly split: number;
+    readonly fee?: boolean | undefined;
+  }[];
+}
+
+/** Tag remoteItem. */
+export interface FeedRemoteItem {
+  readonly feedGuid: string;
+  readonly feedUrl?: string | undefined;
+  readonly itemGuid?: string | undefined;
+  readonly title?: string | undefined;
+}
+
 /** What a feed says of the show. URLs are absolute. */
 export interface FeedPodcast {
   readonly title: string;
@@ -16,21 +80,66 @@ export interface FeedPodcast {
   readonly type: 'episodic' | 'serial';
   /** Other hosts must not import this feed. */
   readonly locked: boolean;
-  readonly medium: 'podcast' | 'audiobook' | 'newsletter';
+  readonly medium: 'podcast' | 'music' | 'audiobook' | 'newsletter';
   readonly author?: string | undefined;
   readonly ownerName?: string | undefined;
+  /** Published with the feed, as Apple's itunes:owner and the tag locked ask for it. */
+  readonly ownerEmail?: string | undefined;
   readonly artworkUrl?: string | undefined;
+  readonly images?: readonly FeedImage[] | undefined;
   readonly copyright?: string | undefined;
+  /** Where the feed is now, for directories that still know its old address. */
+  readonly newFeedUrl?: string | undefined;
+  readonly funding?: readonly { readonly url: string; readonly text: string }[] | undefined;
+  readonly persons?: readonly FeedPerson[] | undefined;
+  readonly location?: FeedLocation | undefined;
+  readonly license?: FeedLicense | undefined;
+  readonly texts?: readonly { readonly purpose?: string | undefined; readonly value: string }[] | undefined;
+  readonly updateFrequency?:
+    | {
+        readonly text: string;
+        /** No further episode will come; Apple's itunes:complete says it too. */
+        readonly complete?: boolean | undefined;
+        readonly rrule?: string | undefined;
+        /** RFC 3339 */
+        readonly start?: string | undefined;
+      }
+    | undefined;
+  /** Slugs of services that must not list the show; "all" is every one. */
+  readonly blockedPlatforms?: readonly string[] | undefined;
+  readonly podroll?: readonly FeedRemoteItem[] | undefined;
+  readonly publisher?: Pick<FeedRemoteItem, 'feedGuid' | 'feedUrl'> | undefined;
+  readonly value?: FeedValue | undefined;
+  readonly chat?:
+    | {
+        readonly server: string;
+        readonly protocol: string;
+        readonly accountId?: string | undefined;
+        readonly space?: string | undefined;
+      }
+    | undefined;
+  readonly trailers?: readonly FeedTrailer[] | undefined;
+  /** Changes are told by podping. */
+  readonly usesPodping?: boolean | undefined;
+  /** The WebSub hub that is told of changes. */
+  readonly hubUrl?: string | undefined;
 }
 
-/** What a feed says of one episode. */
+/** Tag trailer: an episode of type trailer, as the channel names it. */
+export interface FeedTrailer {
+  readonly title: string;
+  readonly publishedAt: Date;
+  readonly enclosure: FeedEnclosure;
+  readonly season?: number | undefined;
+}
+
+/** What a feed says of one episode. Times are those of the file without ads. */
 export interface FeedEpisode {
   /** Never changes. */
   readonly guid: string;
   readonly title: string;
   readonly publishedAt: Date;
-  /** `lengthBytes` is that of the ad-free rendition, so it is stable. */
-  readonly enclosure: { readonly url: string; readonly lengthBytes: number; readonly contentType: string };
+  readonly enclosure: FeedEnclosure;
   readonly durationMs: number;
   readonly type: 'full' | 'trailer' | 'bonus';
   /** May hold markup. */
@@ -40,14 +149,51 @@ export interface FeedEpisode {
   readonly number?: number | undefined;
   readonly explicit?: boolean | undefined;
   readonly artworkUrl?: string | undefined;
+  readonly images?: readonly FeedImage[] | undefined;
+  /** Podcasting 2.0 chapters, JSON. */
+  readonly chaptersUrl?: string | undefined;
+  readonly transcripts?:
+    | readonly {
+        readonly url: string;
+        readonly contentType: string;
+        readonly language: string;
+        readonly captions: boolean;
+      }[]
+    | undefined;
+  readonly soundbites?:
+    | readonly { readonly startMs: number; readonly durationMs: number; readonly title?: string | undefined }[]
+    | undefined;
+  readonly persons?: readonly FeedPerson[] | undefined;
+  readonly location?: FeedLocation | undefined;
+  readonly license?: FeedLicense | undefined;
+  readonly socialInteract?:
+    | readonly {
+        readonly protocol: string;
+        readonly uri?: string | undefined;
+        readonly accountId?: string | undefined;
+        readonly accountUrl?: string | undefined;
+        readonly priority?: number | undefined;
+      }[]
+    | undefined;
+  readonly value?: FeedValue | undefined;
 }
 
-export interface Feed {
+/** Where a document stands in a feed that is told in pages (RFC 5005 §3). URLs are absolute. */
+export interface FeedPaging {
+  readonly self: string;
+  readonly first: string;
+  readonly previous?: string | undefined;
+  readonly next?: string | undefined;
+  readonly last: string;
+}
+
+/** All of a feed but its episodes. */
+export interface FeedHead {
   readonly podcast: FeedPodcast;
-  /** Rendered in this order; newest first is usual. */
-  readonly episodes: readonly FeedEpisode[];
   /** The last change of what the feed says, not of the file. */
   readonly changedAt: Date;
   /** Product name for `generator`. */
   readonly generator: string;
+  /** Absent when this document is the whole feed. */
+  readonly paging?: FeedPaging | undefined;
 }

@@ -1,5 +1,7 @@
-import type { Feed, FeedEpisode, FeedPodcast } from './feed.ts';
-import { cdataElement, element, emptyElement, legalText, textElement } from './xml.ts';
+import type { FeedEpisode, FeedHead, FeedPaging, FeedPodcast } from './feed.ts';
+import { asciiUrl, clip, clipDescription, rfc2822Date } from './feed-text.ts';
+import { channelTagLines, itemTagLines } from './podcasting-lines.ts';
+import { cdataElement, element, emptyElement, legalText, openElement, textElement } from './xml.ts';
 
 const namespaces = {
   version: '2.0',
@@ -8,41 +10,7 @@ const namespaces = {
   'xmlns:itunes': 'http://www.itunes.com/dtds/podcast-1.0.dtd',
   'xmlns:podcast': 'https://podcastindex.org/namespace/1.0',
 };
-
-/** Longest text of a node where PSP-1 states no other bound. */
-const nodeCharacters = 255;
-/** Longest description (PSP-1, channel and item). */
-const descriptionBytes = 4000;
-
-/** The text, cut at whole characters to at most `limit` of them. */
-function clip(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : [...legalText(text)].slice(0, nodeCharacters).join('');
-}
-
-/** The text, cut at a whole character to at most 4000 bytes of UTF-8. */
-export function clipDescription(text: string): string {
-  const bytes = Buffer.from(legalText(text), 'utf8');
-  if (bytes.length <= descriptionBytes) return bytes.toString('utf8');
-  let end = descriptionBytes;
-  while ((bytes[end]! & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end).toString('utf8');
-}
-
-/** A URL in ASCII, as Apple asks; characters that are ASCII already stay as they are. */
-export function asciiUrl(url: string): string {
-  return legalText(url).replace(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text));
-}
-
-const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const two = (value: number) => String(value).padStart(2, '0');
-
-/** RFC 2822 §3.3 date-time in UTC. */
-export function rfc2822Date(at: Date): string {
-  const time = [at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()].map(two).join(':');
-  const date = `${two(at.getUTCDate())} ${months[at.getUTCMonth()]} ${String(at.getUTCFullYear()).padStart(4, '0')}`;
-  return `${weekdays[at.getUTCDay()]}, ${date} ${time} +0000`;
-}
+const feedType = 'application/rss+xml';
 
 /** Subcategories stand inside their parent, each parent once. */
 function categoryLines(categories: readonly string[]): readonly string[] {
@@ -63,27 +31,48 @@ function categoryLines(categories: readonly string[]): readonly string[] {
   );
 }
 
-const imageLines = (url: string | undefined) =>
+/** What this document is among the pages of the feed, and who is told of changes. */
+function linkLines({ feedUrl, hubUrl }: FeedPodcast, paging: FeedPaging | undefined): readonly string[] {
+  const { first, previous, next, last } = paging ?? {};
+  const pages = Object.entries({ self: paging?.self ?? feedUrl, first, previous, next, last });
+  return [
+    ...pages.flatMap(([rel, url]) =>
+      url === undefined ? [] : [emptyElement('atom:link', { href: asciiUrl(url), rel, type: feedType })],
+    ),
+    ...(hubUrl === undefined ? [] : [emptyElement('atom:link', { href: asciiUrl(hubUrl), rel: 'hub' })]),
+  ];
+}
+
+const artworkLines = (url: string | undefined) =>
   url === undefined ? [] : [emptyElement('itunes:image', { href: asciiUrl(url) })];
 
-function channelLines(podcast: FeedPodcast, changedAt: Date, generator: string): readonly string[] {
-  const description = clipDescription(podcast.description);
+/** Apple hides a show that blocks it, or everybody. */
+const appleSlugs = ['all', 'apple', 'itunes'];
+
+function channelLines({ podcast, changedAt, generator, paging }: FeedHead): readonly string[] {
   const title = clip(podcast.title);
   const link = asciiUrl(podcast.link);
+  const owner = [
+    ...textElement('itunes:name', clip(podcast.ownerName)),
+    ...textElement('itunes:email', clip(podcast.ownerEmail)),
+  ];
   return [
-    emptyElement('atom:link', { href: asciiUrl(podcast.feedUrl), rel: 'self', type: 'application/rss+xml' }),
+    ...linkLines(podcast, paging),
     ...textElement('title', title),
     ...textElement('link', link),
     ...textElement('language', podcast.language),
-    ...cdataElement('description', description),
+    ...cdataElement('description', clipDescription(podcast.description)),
     ...textElement('generator', generator),
     ...textElement('lastBuildDate', rfc2822Date(changedAt)),
     ...textElement('copyright', clip(podcast.copyright)),
     ...textElement('itunes:author', clip(podcast.author)),
-    ...(podcast.ownerName ? element('itunes:owner', {}, textElement('itunes:name', clip(podcast.ownerName))) : []),
+    ...(owner.length === 0 ? [] : element('itunes:owner', {}, owner)),
     ...textElement('itunes:type', podcast.type),
     ...textElement('itunes:explicit', String(podcast.explicit)),
-    ...imageLines(podcast.artworkUrl),
+    ...textElement('itunes:new-feed-url', podcast.newFeedUrl && asciiUrl(podcast.newFeedUrl)),
+    ...textElement('itunes:block', podcast.blockedPlatforms?.some((id) => appleSlugs.includes(id)) ? 'Yes' : ''),
+    ...textElement('itunes:complete', podcast.updateFrequency?.complete ? 'Yes' : ''),
+    ...artworkLines(podcast.artworkUrl),
     ...(podcast.artworkUrl
       ? element('image', {}, [
           ...textElement('url', asciiUrl(podcast.artworkUrl)),
@@ -92,22 +81,21 @@ function channelLines(podcast: FeedPodcast, changedAt: Date, generator: string):
         ])
       : []),
     ...categoryLines(podcast.categories),
-    ...textElement('podcast:guid', podcast.guid),
-    ...textElement('podcast:locked', podcast.locked ? 'yes' : 'no'),
-    ...textElement('podcast:medium', podcast.medium),
+    ...channelTagLines(podcast),
   ];
 }
 
 function episodeLines(episode: FeedEpisode): readonly string[] {
-  const description = episode.description === undefined ? undefined : clipDescription(episode.description);
+  const { description } = episode;
   const { url, lengthBytes, contentType } = episode.enclosure;
   return element('item', {}, [
     ...textElement('title', clip(episode.title)),
     ...textElement('guid', episode.guid, { isPermaLink: 'false' }),
     ...textElement('pubDate', rfc2822Date(episode.publishedAt)),
     ...textElement('link', episode.link === undefined ? undefined : asciiUrl(episode.link)),
-    ...cdataElement('description', description),
-    ...cdataElement('content:encoded', description),
+    ...cdataElement('description', description === undefined ? undefined : clipDescription(description)),
+    // PSP-1 bounds the description alone; this is the whole text.
+    ...cdataElement('content:encoded', description === undefined ? undefined : legalText(description)),
     emptyElement('enclosure', { url: asciiUrl(url), length: lengthBytes, type: contentType }),
     ...textElement('itunes:title', clip(episode.title)),
     ...textElement('itunes:duration', Math.round(episode.durationMs / 1000)),
@@ -115,21 +103,30 @@ function episodeLines(episode: FeedEpisode): readonly string[] {
     ...textElement('itunes:episodeType', episode.type),
     ...textElement('itunes:season', episode.season),
     ...textElement('itunes:episode', episode.number),
-    ...textElement('podcast:season', episode.season),
-    ...textElement('podcast:episode', episode.number),
-    ...imageLines(episode.artworkUrl),
+    ...artworkLines(episode.artworkUrl),
+    ...itemTagLines(episode),
   ]);
 }
 
+const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
+
 /**
- * RSS 2.0 with the itunes, content, podcast and atom namespaces: everything PSP-1 and Apple require, and of Podcasting 2.0
- * guid, locked, medium, season and episode. Equal inputs give equal text. Throws nothing; what a feed must have
- * is checked when a podcast is published.
+ * RSS 2.0 with the itunes, content, podcast and atom namespaces: everything PSP-1 and Apple require, the Podcasting 2.0 tags of
+ * what is hosted here, and RFC 5005 links. Yields the document in pieces, one for each batch of episodes, so that a feed of any
+ * length takes the memory of one batch. Equal inputs give equal text. Rejects only with what `batches` rejects; what a feed
+ * must have is checked when a podcast is published.
+ * @param batches rendered in this order; newest first is usual
  */
-export function renderFeed({ podcast, episodes, changedAt, generator }: Feed): string {
-  const channel = element('channel', {}, [
-    ...channelLines(podcast, changedAt, generator),
-    ...episodes.flatMap(episodeLines),
+export async function* renderFeed(
+  head: FeedHead,
+  batches: AsyncIterable<readonly FeedEpisode[]> | Iterable<readonly FeedEpisode[]>,
+): AsyncGenerator<string, void, undefined> {
+  yield text([
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    openElement('rss', namespaces),
+    openElement('channel', {}),
+    ...channelLines(head),
   ]);
-  return ['<?xml version="1.0" encoding="UTF-8"?>', ...element('rss', namespaces, channel), ''].join('\n');
+  for await (const episodes of batches) yield text(episodes.flatMap(episodeLines));
+  yield text(['</channel>', '</rss>']);
 }

@@ -37,10 +37,17 @@ export function textElement(
   return text === undefined || text === '' ? [] : [`<${tag(name, attributes)}>${escapeXml(String(text))}</${name}>`];
 }
 
+/** An element with text that may be missing. */
+export const taggedElement = (name: string, text: string | undefined, attributes: Attributes): string =>
+  textElement(name, text, attributes)[0] ?? emptyElement(name, attributes);
+
 /** An element whose text may be markup for a later reader, kept in CDATA. */
 export function cdataElement(name: string, text: string | undefined): readonly string[] {
   return text === undefined || text === '' ? [] : [`<${name}>${cdata(text)}</${name}>`];
 }
+
+/** The start of an element that is closed elsewhere. */
+export const openElement = (name: string, attributes: Attributes): string => `<${tag(name, attributes)}>`;
 
 /** An element without content. */
 export const emptyElement = (name: string, attributes: Attributes): string => `<${tag(name, attributes)}/>`;

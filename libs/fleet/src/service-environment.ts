@@ -106,7 +106,7 @@ function own(service: FleetService, { data, secrets, objectStore }: Wiring): Rec
     case 'internal-serving':
       return bucket;
     case 'analytics-sink':
-      return audience;
+      return { ...audience, PRINCIPAL_KEYS: secrets.principalKeysFile };
     case 'public-delivery':
       return {
         ...bucket,

@@ -40,7 +40,13 @@ export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0') {
   const server = await serveRpc({
     listen,
     tls: identities.encoder,
-    services: [rpcService(ProbeServiceService, { probe: ['management'] }, { probe })],
+    services: [
+      rpcService(
+        ProbeServiceService,
+        { probe: ['management'], prepareArtwork: [] },
+        { probe, prepareArtwork: () => Promise.reject(new Error('nobody may call it')) },
+      ),
+    ],
     onError: (error) => failures.push(error),
   });
   return { ...server, failures };

@@ -1,13 +1,18 @@
 import type { identityCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
-import { countAccounts } from '../identity-table.ts';
+import { Problem } from '@longwave/problems';
+import { countAccounts, isEmailTaken } from '../identity-table.ts';
 import type { Plans } from '../plans.ts';
 import { createAccount, refuseOccupied, setPlan } from './account.ts';
 
 /** Loads what each rule needs and lets the pure functions decide. */
-export const accountRules = (plans: Plans): Rules<typeof identityCatalog> => ({
+export const accountRules = (
+  plans: Plans,
+): Pick<Rules<typeof identityCatalog>, 'account.create' | 'account.set_plan'> => ({
   'account.create': async ({ tx, workspaceId, changes }) => {
     refuseOccupied(await countAccounts(tx, workspaceId));
+    if (changes.email !== undefined && (await isEmailTaken(tx, changes.email)))
+      throw new Problem('value_taken', 'Another account has this e-mail address.');
     return { attributes: createAccount(changes, plans) };
   },
   'account.set_plan': ({ current, changes }) => ({ attributes: setPlan(current, changes.plan, plans) }),

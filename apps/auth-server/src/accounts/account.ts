@@ -25,6 +25,7 @@ export function createAccount(changes: Changes, plans: Plans): Account {
     throw refused('/changes/plan', 'plan_closed', `The plan "${changes.plan}" is closed to new accounts.`);
   return {
     name: changes.name,
+    ...(changes.email !== undefined && { email: changes.email }),
     plan: changes.plan,
     encoding_ms_per_month: plan.encoding_ms_per_month,
     subscription: changes.subscription ?? { state: 'active' },

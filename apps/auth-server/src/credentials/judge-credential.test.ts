@@ -6,57 +6,57 @@ import { judgeCredential, type IssuedCredential } from './judge-credential.ts';
 const plans = parsePlans(readFileSync(new URL('../../data/plans.json', import.meta.url), 'utf8'));
 const now = new Date('2026-11-21T12:00:00.000Z');
 
-type Subscription = IssuedCredential['account']['subscription'];
+/** Rows of the contract's rules on credentials, as data. */
+interface JudgementCase {
+  readonly name: string;
+  readonly kind: IssuedCredential['kind'];
+  readonly plan?: string;
+  readonly subscription?: IssuedCredential['account']['subscription'];
+  readonly state?: string;
+  readonly account_state?: string;
+  readonly expires_at?: string;
+  /** Plans of the owners of the organizations that the account is a member of. */
+  readonly owner_plans?: readonly string[];
+  readonly outcome: string;
+}
 
-const credential = (
-  kind: IssuedCredential['kind'],
-  plan: string,
-  subscription: Subscription = { state: 'active' },
-): IssuedCredential => ({
-  id: 'crd_1',
-  state: 'active',
-  kind,
-  scope: 'read_write',
-  account: { id: 'acc_1', workspaceId: 'ws_1', state: 'active', plan, subscription },
-});
+const cases = JSON.parse(
+  readFileSync(new URL('../../cases/judgement.json', import.meta.url), 'utf8'),
+) as readonly JudgementCase[];
 
-const outcome = (issued: IssuedCredential | undefined) => {
-  const verdict = judgeCredential(issued, plans, now);
-  return verdict.accepted ? 'accepted' : verdict.refusal;
-};
+const judge = (each: JudgementCase) =>
+  judgeCredential(
+    {
+      id: 'crd_1',
+      state: each.state ?? 'active',
+      kind: each.kind,
+      scope: 'read_write',
+      ...(each.expires_at && { expires_at: each.expires_at }),
+      account: {
+        id: 'acc_1',
+        workspaceId: 'ws_1',
+        state: each.account_state ?? 'active',
+        plan: each.plan ?? 'scale',
+        subscription: each.subscription ?? { state: 'active' },
+      },
+    },
+    each.owner_plans ?? [],
+    plans,
+    now,
+  );
 
-describe('a credential', () => {
-  test('that is absent, revoked or of a closed account is an unknown user', () => {
-    const known = credential('api_key', 'scale');
-    expect(outcome(undefined)).toBe('unknown_user');
-    expect(outcome({ ...known, state: 'revoked' })).toBe('unknown_user');
-    expect(outcome({ ...known, account: { ...known.account, state: 'closed' } })).toBe('unknown_user');
+describe('a credential (the clock says 2026-11-21T12:00:00Z)', () => {
+  test.each(cases.map((each) => [each.name, each] as const))('%s', (_name, each) => {
+    const verdict = judge(each);
+    expect(verdict.accepted ? 'accepted' : verdict.refusal).toBe(each.outcome);
   });
 
-  test.each([
-    ['launch', 'api_access_not_available'],
-    ['grow', 'api_access_not_available'],
-    ['scale', 'accepted'],
-    ['network', 'accepted'],
-    ['classic', 'accepted'],
-  ])('of kind legacy token on plan %s is %s, while an API key always works', (plan, expected) => {
-    expect(outcome(credential('legacy_token', plan))).toBe(expected);
-    expect(outcome(credential('api_key', plan))).toBe('accepted');
+  test('that nobody issued is an unknown user', () => {
+    expect(judgeCredential(undefined, [], plans, now)).toEqual({ accepted: false, refusal: 'unknown_user' });
   });
 
-  test.each([
-    [{ state: 'active' }, 'accepted', 'accepted'],
-    [{ state: 'past_due' }, 'accepted', 'accepted'],
-    [{ state: 'canceled' }, 'suspended_subscription', 'suspended_subscription'],
-    [{ state: 'suspended' }, 'suspended_subscription', 'suspended_subscription'],
-    [{ state: 'trialing', trial_ends_at: '2026-11-21T12:00:00.001Z' }, 'accepted', 'accepted'],
-    [{ state: 'trialing', trial_ends_at: '2026-11-21T12:00:00.000Z' }, 'accepted', 'suspended_subscription'],
-  ] as const)('under subscription %j: API key %s, legacy token %s', (subscription, apiKey, legacyToken) => {
-    expect(outcome(credential('api_key', 'scale', subscription))).toBe(apiKey);
-    expect(outcome(credential('legacy_token', 'scale', subscription))).toBe(legacyToken);
-  });
-
-  test('without API access and suspended names the plan first', () => {
-    expect(outcome(credential('legacy_token', 'grow', { state: 'suspended' }))).toBe('api_access_not_available');
+  test("of a member counts by the rate limits of the plan that lets it in, and keeps the account's own plan", () => {
+    const verdict = judge({ name: '', kind: 'legacy_token', plan: 'launch', owner_plans: ['scale'], outcome: '' });
+    expect(verdict).toMatchObject({ plan: plans.get('launch'), rates: plans.get('scale') });
   });
 });

@@ -1,24 +1,46 @@
 import { createWriteStream } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ObjectStore } from '@longwave/object-store';
 import { MediaFault } from '../media/media-fault.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** Room beside the source for the segments that are made from it. */
 const spareBytes = 512 * 1024 * 1024;
+/** A store that sends nothing for so long will not send the rest either. */
+const silenceMsMax = 60_000;
+
+export interface FetchOptions {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (fraction: number) => void;
+}
+
+export const tooManyBytes = (maxBytes: number): MediaFault =>
+  new MediaFault(
+    'encoder_failed',
+    `The file has more than ${maxBytes} bytes. Upload a smaller one, for example as FLAC or MP3.`,
+  );
+
+/** Throws a plain error when the disk cannot hold `sizeBytes` more and what is made from them. */
+export async function checkFreeDisk(target: string, sizeBytes: number): Promise<void> {
+  const disk = await statfs(path.dirname(target));
+  if (disk.bavail * disk.bsize < sizeBytes + spareBytes) throw new Error('not enough free disk for this source');
+}
 
 /**
- * Downloads a source into `target`, its size checked against the store, the announcement and the free disk.
- * Throws `MediaFault` for a wrong file, a plain error when the store or the disk cannot do it now.
+ * Downloads a stored source into `target`, its size checked against the store, the announcement and the free disk.
+ * Throws `MediaFault` for a wrong file, a plain error when the store or the disk cannot do it now, the signal's reason when aborted.
  */
 export async function fetchSource(
   store: ObjectStore,
   source: { readonly storageKey: string; readonly etag: string; readonly declaredBytes?: number | null | undefined },
   target: string,
-  options: { readonly maxBytes: number; readonly signal: AbortSignal; readonly onProgress: (fraction: number) => void },
+  { maxBytes, signal, onProgress }: FetchOptions,
 ): Promise<void> {
-  const stored = await store.find(source.storageKey);
+  const stored = await untilAborted(store.find(source.storageKey), signal);
   if (!stored) throw new MediaFault('encoder_failed', 'The uploaded file is no longer stored. Upload it again.');
   if (stored.sizeBytes === 0) throw new MediaFault('media_empty', 'The file is empty. Upload it again.');
   if (typeof source.declaredBytes === 'number' && source.declaredBytes !== stored.sizeBytes)
@@ -31,27 +53,31 @@ export async function fetchSource(
       'media_size_mismatch',
       'The file was replaced after encoding was started. Start again with the new file.',
     );
-  if (stored.sizeBytes > options.maxBytes)
-    throw new MediaFault(
-      'encoder_failed',
-      `The file has more than ${options.maxBytes} bytes. Upload a smaller one, for example as FLAC or MP3.`,
-    );
-  const disk = await statfs(path.dirname(target));
-  if (disk.bavail * disk.bsize < stored.sizeBytes + spareBytes) throw new Error('not enough free disk for this source');
+  if (stored.sizeBytes > maxBytes) throw tooManyBytes(maxBytes);
+  await checkFreeDisk(target, stored.sizeBytes);
 
+  const silent = new AbortController();
+  const silence = setTimeout(() => silent.abort(new Error('the object store sends nothing more')), silenceMsMax);
+  const flowing = AbortSignal.any([signal, silent.signal]);
   let received = 0;
-  await pipeline(
-    await store.get(source.storageKey),
-    async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        received += chunk.length;
-        if (received > stored.sizeBytes) break;
-        options.onProgress(received / stored.sizeBytes);
-        yield chunk;
-      }
-    },
-    createWriteStream(target),
-    { signal: options.signal },
-  );
+  try {
+    const body = await untilAborted(store.get(source.storageKey), flowing, (late: Readable) => late.destroy());
+    await pipeline(
+      body,
+      async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          silence.refresh();
+          received += chunk.length;
+          if (received > stored.sizeBytes) break;
+          onProgress(received / stored.sizeBytes);
+          yield chunk;
+        }
+      },
+      createWriteStream(target),
+      { signal: flowing },
+    );
+  } finally {
+    clearTimeout(silence);
+  }
   if (received !== stored.sizeBytes) throw new Error('the object store did not deliver the whole source');
 }

@@ -1,27 +1,49 @@
 import { z } from 'zod';
 
-const shared = {
+const stored = {
   storage_key: z.string().min(1),
   /** ETag of the object that was probed; other bytes under the same key are refused. */
   source_etag: z.string().min(1),
-  loudness_target_lufs: z.number().min(-40).max(-5),
+};
+const loudness = { loudness_target_lufs: z.number().min(-40).max(-5) };
+
+const production = {
+  ...loudness,
+  production_id: z.string(),
+  episode_id: z.string(),
+  filename: z.string(),
+  /** Absent when the uploader announced no size. */
+  declared_size_bytes: z.int().min(0).nullish(),
+  title: z.string(),
+  podcast_title: z.string(),
 };
 
 /** Inputs of the job kinds this service works on, as management writes them. */
 export const jobInputs = {
-  encode_production: z.strictObject({
-    ...shared,
-    production_id: z.string(),
-    episode_id: z.string(),
-    filename: z.string(),
-    /** Absent when the uploader announced no size. */
-    declared_size_bytes: z.int().min(0).nullish(),
-    title: z.string(),
-    podcast_title: z.string(),
-  }),
-  encode_creative: z.strictObject({ ...shared, creative_id: z.string() }),
+  encode_production: z.union([
+    z.strictObject({ ...production, ...stored }),
+    /** A file that lies outside the service. */
+    z.strictObject({ ...production, source_url: z.url({ protocol: /^https?$/ }) }),
+  ]),
+  encode_segment: z.strictObject({ ...loudness, ...stored, podcast_id: z.string(), part: z.enum(['intro', 'outro']) }),
+  encode_creative: z.strictObject({ ...loudness, ...stored, creative_id: z.string() }),
 } as const;
 
 export type JobKind = keyof typeof jobInputs;
+export type JobInput = { readonly [K in JobKind]: { readonly kind: K } & z.output<(typeof jobInputs)[K]> }[JobKind];
+
 export const jobKinds = Object.keys(jobInputs) as JobKind[];
-export const isJobKind = (kind: string): kind is JobKind => Object.hasOwn(jobInputs, kind);
+
+/** Throws for an unknown kind and for an input that is not of its kind. */
+export function parseJobInput(kind: string, inputJson: string): JobInput {
+  if (!Object.hasOwn(jobInputs, kind)) throw new Error(`job of an unknown kind: ${kind}`);
+  const known = kind as JobKind;
+  return { kind: known, ...jobInputs[known].parse(JSON.parse(inputJson)) } as JobInput;
+}
+
+/** The commands that report the end of a job. */
+export function reportCommands(input: JobInput): { readonly complete: string; readonly fail: string } {
+  if (input.kind === 'encode_production') return { complete: 'production.complete', fail: 'production.fail' };
+  if (input.kind === 'encode_creative') return { complete: 'creative.record_media', fail: 'creative.fail_media' };
+  return { complete: `podcast.record_${input.part}`, fail: `podcast.fail_${input.part}` };
+}

@@ -15,7 +15,7 @@ export class LeaseEnded extends Error {
 }
 
 /** A stop must take effect within 5 s, so the lease is asked about more often than it would need to live. */
-const renewEveryMs = 3_000;
+const renewEveryMs = 2_000;
 
 /**
  * Keeps one lease and aborts `controller` with a `LeaseEnded` when management says stop, when the lease is lost, or when it cannot

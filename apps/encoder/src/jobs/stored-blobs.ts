@@ -1,29 +1,31 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { ObjectStore } from '@longwave/object-store';
+import { untilAborted } from './until-aborted.ts';
 
-/** One immutable blob this job put into the store. */
-export interface StoredBlob {
-  readonly key: string;
-  /** False when the same bytes were there before, for another production. */
-  readonly created: boolean;
-  readonly modifiedAt: Date;
-}
-
+/** Key of an immutable media blob. */
 export const blobKey = (sha256: string): string => `media/${sha256}`;
 
-/** Puts a content-addressed blob (always: equal bytes, and a fresh time shows others that it is in use). */
-export async function storeBlob(store: ObjectStore, key: string, put: () => Promise<unknown>): Promise<StoredBlob> {
-  const before = await store.find(key);
-  await put();
-  const after = await store.find(key);
-  if (!after) throw new Error(`the object store lost ${key}`);
-  return { key, created: before === undefined, modifiedAt: after.modifiedAt };
-}
+/** Far more than a day of sound needs; a store that takes longer is in trouble. */
+const storeMsMax = 30 * 60_000;
 
-/** Takes back what a job put, except blobs that were there before it or that someone has put again since. */
-export async function removeBlobs(store: ObjectStore, blobs: readonly StoredBlob[]): Promise<void> {
-  for (const blob of blobs) {
-    if (!blob.created) continue;
-    const now = await store.find(blob.key);
-    if (now?.modifiedAt.getTime() === blob.modifiedAt.getTime()) await store.remove(blob.key);
+/**
+ * Stores a local file under its digest; gives up at once when `signal` aborts.
+ * A blob is never removed by who stored it: equal bytes of another job have the same key, and no look into the store can tell
+ * that nobody is about to report it. What no resource names is left to a sweep by age; every put makes the object young again.
+ */
+export async function storeFile(
+  store: ObjectStore,
+  blob: { readonly key: string; readonly path: string; readonly contentType: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { size } = await stat(blob.path);
+  const body = createReadStream(blob.path);
+  const either = AbortSignal.any([signal, AbortSignal.timeout(storeMsMax)]);
+  try {
+    await untilAborted(store.put(blob.key, body, { contentType: blob.contentType, sizeBytes: size }), either);
+  } finally {
+    // An upload that still reads fails, and aborts itself in the store.
+    body.destroy();
   }
 }

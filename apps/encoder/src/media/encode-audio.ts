@@ -153,7 +153,10 @@ async function measureSource(
   } catch (error) {
     if (!(error instanceof FfmpegExit)) throw error;
     if (samples === 0)
-      throw new MediaFault('media_not_audio', 'The file cannot be decoded. Upload MP3, WAV, FLAC, Ogg, M4A or AAC.');
+      throw new MediaFault(
+        'media_not_audio',
+        'The file cannot be decoded. Upload MP3, M4A, WAV, FLAC, Ogg, Opus, AAC, MP4 or MOV.',
+      );
     throw new MediaFault('media_truncated', 'The file is damaged and cannot be decoded to its end. Upload it again.');
   }
 }

@@ -1,5 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { estimateDurationMs } from './estimate-duration.ts';
+import type { FoundChapter } from './list-chapters.ts';
 import { MediaFault } from './media-fault.ts';
 import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
 import { inspectStructure, type ByteReader } from './source-structure.ts';
@@ -9,7 +11,7 @@ export interface SourceInfo {
   /** ffprobe's format name. */
   readonly container: string;
   readonly codec: string;
-  /** From the container, or estimated from its bit rate; 0 when unknown. */
+  /** From the container, or estimated from its packets and size. */
   readonly durationMs: number;
   /** The container's promise, when it makes one that can be checked against the decoded sound. */
   readonly declaredMs?: number;
@@ -19,6 +21,8 @@ export interface SourceInfo {
   readonly channels: number;
   /** Bits per second; 0 when unknown. */
   readonly bitrate: number;
+  /** From ID3, MP4, Matroska or Vorbis comments, as found. */
+  readonly chapters: readonly FoundChapter[];
 }
 
 const codecs = /^(mp3|mp3float|flac|vorbis|opus|aac|alac|pcm_\w+)$/;
@@ -33,6 +37,18 @@ const probeSchema = z.object({
         sample_rate: number,
         channels: number,
         bit_rate: number,
+        start_time: number,
+        duration: number,
+        tags: z.object({ DURATION: z.string().catch('') }).catch({ DURATION: '' }),
+      }),
+    )
+    .default([]),
+  chapters: z
+    .array(
+      z.object({
+        start_time: number,
+        end_time: z.coerce.number().catch(Number.NaN),
+        tags: z.object({ title: z.string().catch('') }).catch({ title: '' }),
       }),
     )
     .default([]),
@@ -42,13 +58,22 @@ const probeSchema = z.object({
 const truncated = () =>
   new MediaFault('media_truncated', 'The file ends before the sound it announces does. Upload the whole file again.');
 const notAudio = () =>
-  new MediaFault('media_not_audio', 'This is not an audio file. Upload MP3, WAV, FLAC, Ogg, M4A or AAC.');
+  new MediaFault(
+    'media_not_audio',
+    'This is not an audio file. Upload MP3, M4A, WAV, FLAC, Ogg, Opus, AAC, MP4 or MOV.',
+  );
 
 /** Containers whose stated duration is a fact of the header, not an estimate from size or position. */
 const statesDuration = /\b(mov|matroska|aiff|caf|w64)\b/;
 
 /** Containers that a streaming writer leaves without any duration. */
 const mayOmitDuration = /\b(flac|matroska|wav|aac)\b/;
+
+/** Streams of frames, whose duration ffprobe guesses from the bit rate of the first ones. */
+const guessesDuration = /\b(mp3|aac)\b/;
+
+/** Enough to walk hours of sound on a local disk; what is left after it is reckoned. */
+const estimateMsMax = 6_000;
 
 /**
  * Looks at a source with ffprobe and at its container's structure.
@@ -64,7 +89,13 @@ export async function inspectSource(
   const structure = await inspectStructure(source.reader);
   if (structure.cut) throw truncated();
   let json = '';
-  const entries = 'format=format_name,duration,bit_rate:stream=codec_type,codec_name,sample_rate,channels,bit_rate';
+  const entries = [
+    'format=format_name,duration,bit_rate',
+    'stream=codec_type,codec_name,sample_rate,channels,bit_rate,start_time,duration',
+    'stream_tags=DURATION',
+    'chapter=start_time,end_time',
+    'chapter_tags=title',
+  ].join(':');
   try {
     await runFfmpeg(
       'ffprobe',
@@ -94,15 +125,28 @@ export async function inspectSource(
       'media_unsupported_codec',
       `The codec "${stream.codec_name}" is not supported. Upload MP3, WAV, FLAC, Vorbis, Opus, AAC or ALAC.`,
     );
-  const statedMs =
-    statesDuration.test(probe.format.format_name) && probe.format.duration > 0
-      ? probe.format.duration * 1000
-      : undefined;
+  const container = probe.format.format_name;
+  // The sound of a film may begin after its picture; what is encoded begins with the sound.
+  const lateSeconds = statesDuration.test(container) ? Math.max(0, stream.start_time) : 0;
+  const trackMs = (stream.duration || Math.max(0, taggedSeconds(stream.tags.DURATION) - lateSeconds)) * 1000;
+  // A film may last longer than its sound.
+  const wholeMs = probe.streams.length === 1 ? probe.format.duration * 1000 : 0;
+  const statedMs = statesDuration.test(container) ? trackMs || wholeMs || undefined : undefined;
   const declaredMs = structure.declaredMs ?? statedMs;
-  const durationMs = Math.round(probe.format.duration * 1000) || Math.round(declaredMs ?? 0);
-  if (durationMs <= 0 && (declaredMs === 0 || !mayOmitDuration.test(probe.format.format_name))) throw emptySound();
+  const statedOrGuessedMs = Math.round(trackMs || probe.format.duration * 1000 || (declaredMs ?? 0));
+  if (statedOrGuessedMs <= 0 && (declaredMs === 0 || !mayOmitDuration.test(container))) throw emptySound();
+  const uncertain = statedOrGuessedMs <= 0 || (declaredMs === undefined && guessesDuration.test(container));
+  const { url, protocols, reader } = source;
+  const estimatedMs = uncertain
+    ? await estimateDurationMs(
+        { url, ...(protocols && { protocols }), sizeBytes: reader.sizeBytes },
+        estimateMsMax,
+        signal,
+      )
+    : 0;
+  const durationMs = estimatedMs || statedOrGuessedMs;
   return {
-    container: probe.format.format_name,
+    container,
     codec: stream.codec_name,
     durationMs,
     ...(declaredMs !== undefined && { declaredMs }),
@@ -110,6 +154,11 @@ export async function inspectSource(
     sampleRate: stream.sample_rate,
     channels: stream.channels,
     bitrate: stream.bit_rate || probe.format.bit_rate,
+    chapters: probe.chapters.map(({ start_time, end_time, tags }) => ({
+      startSeconds: start_time - lateSeconds,
+      endSeconds: end_time - lateSeconds,
+      title: tags.title,
+    })),
   };
 }
 
@@ -117,6 +166,12 @@ export async function inspectSource(
 export function checkDecodedDuration(source: SourceInfo, decodedMs: number): void {
   if (source.declaredMs !== undefined && decodedMs < source.declaredMs - source.toleranceMs) throw truncated();
   if (decodedMs === 0) throw emptySound();
+}
+
+/** Matroska's own statement of where a track ends, "00:05:00.000000000"; 0 when it is none. */
+function taggedSeconds(tag: string): number {
+  const [, hours = 0, minutes = 0, seconds = 0] = /^(\d+):(\d+):(\d+\.?\d*)$/.exec(tag) ?? [];
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
 }
 
 function emptySound(): MediaFault {

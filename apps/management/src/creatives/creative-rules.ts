@@ -4,7 +4,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { finishJob, insertJob } from '../jobs/job-table.ts';
-import { receivedUpload } from '../uploads/upload-rules.ts';
+import { holdUpload, receivedUpload } from '../uploads/find-upload.ts';
 
 type CreativeRules = Pick<
   Rules<typeof productCatalog>,
@@ -25,14 +25,11 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
 
   'creative.attach_media': {
     prepare: async ({ workspaceId, changes }) => {
-      const { id, upload, etag } = await receivedUpload(
-        options.pool,
-        options.store,
-        workspaceId,
-        changes.upload_ref,
-        '/changes/upload_ref',
-      );
-      return ({ current, subjectId, now }) => {
+      const path = '/changes/upload_ref';
+      const named = { workspaceId, uploadId: changes.upload_ref, path };
+      const { id, upload, etag } = await receivedUpload(options.pool, options.store, named);
+      return async ({ tx: held, current, subjectId, now }) => {
+        await holdUpload(held, id, path);
         const { problem: _problem, ...kept } = current;
         return {
           attributes: { ...kept, upload_id: id, media: [] },

@@ -1,35 +1,150 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import { findResource, type Rules } from '@longwave/command-pipeline';
-import { idToUuid } from '@longwave/ids';
+import { findResource, lockResource, type RuleInput, type Rules } from '@longwave/command-pipeline';
+import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
+import { prepareArtworkChange, type ArtworkOptions } from '../podcasts/artwork-change.ts';
+import type { Podcast } from '../podcasts/podcast.ts';
+import type { Production } from '../productions/production.ts';
+import { requireFreeGuid } from './episode-table.ts';
+import {
+  checkedChapters,
+  checkedMarkers,
+  checkSoundbites,
+  createEpisode,
+  publishedEpisode,
+  refuseInvalid,
+  withProduction,
+  type Episode,
+} from './episode.ts';
+import { requireAudio } from './require-audio.ts';
+import { storeTranscripts } from './store-transcripts.ts';
 
-type EpisodeRules = Pick<
-  Rules<typeof productCatalog>,
-  'episode.create' | 'episode.attach_production' | 'episode.publish'
->;
+type EpisodeCommand = Extract<keyof Rules<typeof productCatalog>, `episode.${string}`>;
+type EpisodeRules = Pick<Rules<typeof productCatalog>, EpisodeCommand>;
+
+/** Throws unless the podcast may still get episodes; that it exists is checked by the pipeline. */
+async function requireLivingPodcast(
+  { tx, workspaceId }: RuleInput<Episode, unknown>,
+  podcastId: string,
+): Promise<void> {
+  const podcast = await findResource(tx, workspaceId, 'podcasts', podcastId);
+  if (podcast?.lifecycle_state === 'archived')
+    throw new Problem('state_not_allowed', 'The podcast is archived: it takes no more episodes.');
+}
+
+const audible = (input: RuleInput<Episode, unknown>) =>
+  requireAudio(input.tx, input.workspaceId, input.subjectId, input.current);
 
 /** Rules of the episode commands. */
-export const episodeRules: EpisodeRules = {
-  'episode.create': ({ changes, subjectId }) => ({
-    attributes: { type: 'full', guid: idToUuid(subjectId), ...changes },
-  }),
+export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectStore }): EpisodeRules => ({
+  'episode.create': {
+    prepare: async (prepared) => {
+      const withArtwork = await prepareArtworkChange(options, prepared);
+      return async (input) => {
+        const { changes, subjectId, tx } = input;
+        await requireLivingPodcast(input, changes.podcast_id);
+        if (changes.guid !== undefined) await requireFreeGuid(tx, changes.podcast_id, changes.guid);
+        return { attributes: withArtwork(createEpisode(changes, subjectId), input.current) };
+      };
+    },
+  },
 
-  'episode.attach_production': async ({ tx, workspaceId, subjectId, current, changes }) => {
-    const production = await findResource(tx, workspaceId, 'productions', changes.production_id);
-    if (production?.lifecycle_state !== 'encoded' || production.attributes['episode_id'] !== subjectId)
-      throw new Problem('episode_has_no_audio', 'Attach an encoded production of this episode.');
+  'episode.import': async (input) => {
+    const { changes, subjectId, tx } = input;
+    await requireFreeGuid(tx, changes.podcast_id, changes.guid);
+    const { published_at: publishedAt, ...rest } = changes;
+    return { attributes: { ...createEpisode(rest, subjectId), published_at: new Date(publishedAt).toISOString() } };
+  },
+
+  'episode.revise': {
+    prepare: async (prepared) => {
+      const withArtwork = await prepareArtworkChange(options, prepared);
+      return ({ current, changes }) => {
+        checkSoundbites(changes.soundbites, current.duration_ms);
+        return { attributes: withArtwork({ ...current, ...changes }, current) };
+      };
+    },
+  },
+
+  'episode.set_chapters': ({ current, changes }) => {
+    const { chapters: _chapters, chapters_from: _from, ...kept } = current;
+    if (changes.chapters.length === 0) return { attributes: kept };
     return {
       attributes: {
-        ...current,
-        current_production_id: changes.production_id,
-        duration_ms: production.attributes['audio_duration_ms'] as number,
+        ...kept,
+        chapters: checkedChapters(changes.chapters, current.duration_ms),
+        chapters_from: 'editor',
       },
     };
   },
 
-  'episode.publish': ({ current, now }) => {
-    if (current.current_production_id === undefined)
-      throw new Problem('episode_has_no_audio', `Attach audio to “${current.title}” before publishing it.`);
-    return { attributes: { ...current, published_at: current.published_at ?? now.toISOString() } };
+  'episode.set_transcripts': {
+    prepare: async ({ workspaceId, actor, changes }) => {
+      const transcripts = await storeTranscripts(options, { workspaceId, actor, transcripts: changes.transcripts });
+      return ({ current }) => {
+        const { transcripts: _transcripts, ...kept } = current;
+        return { attributes: { ...kept, ...(transcripts.length > 0 && { transcripts }) } };
+      };
+    },
   },
-};
+
+  'episode.set_markers': ({ current, changes }) => ({
+    attributes: { ...current, markers: checkedMarkers(changes.markers, current.duration_ms) },
+  }),
+
+  'episode.attach_production': async ({ tx, workspaceId, subjectId, current, changes }) => {
+    // Locked: it cannot be deleted or get another source at the same moment.
+    const production = await lockResource(tx, workspaceId, 'productions', changes.production_id);
+    if (production?.lifecycle_state !== 'encoded' || production.attributes['episode_id'] !== subjectId)
+      throw new Problem('episode_has_no_audio', 'Attach an encoded production of this episode.');
+    const podcast = await findResource(tx, workspaceId, 'podcasts', current.podcast_id);
+    return {
+      attributes: withProduction(
+        current,
+        changes.production_id,
+        production.attributes as unknown as Production,
+        podcast!.attributes as unknown as Podcast,
+      ),
+    };
+  },
+
+  'episode.apply_template': ({ current, changes }) => {
+    const attributes = { ...current, batch_encoding_id: changes.batch_encoding_id };
+    for (const part of ['intro', 'outro'] as const) {
+      const segment = changes[part];
+      if (segment === null) delete attributes[part];
+      else if (segment !== undefined) attributes[part] = segment;
+    }
+    return { attributes };
+  },
+
+  'episode.publish': async (input) => {
+    await audible(input);
+    return { attributes: publishedEpisode(input.current, input.now.toISOString()) };
+  },
+
+  'episode.schedule': async (input) => {
+    const { current, changes, now } = input;
+    const at = new Date(changes.publish_at);
+    if (at <= now)
+      refuseInvalid([
+        { path: '/changes/publish_at', code: 'not_future', detail: 'Choose a time to come, or publish at once.' },
+      ]);
+    await audible(input);
+    // One form for all: the clock compares these texts.
+    return { attributes: { ...current, publish_at: at.toISOString() } };
+  },
+
+  'episode.publish_due': async (input) => {
+    const { current, now } = input;
+    if (current.publish_at === undefined || new Date(current.publish_at) > now)
+      throw new Problem('state_not_allowed', 'The time of publication has not come.');
+    await audible(input);
+    return { attributes: publishedEpisode(current, current.publish_at) };
+  },
+
+  'episode.unpublish': ({ current }) => {
+    const { publish_at: _at, ...kept } = current;
+    return { attributes: kept };
+  },
+});

@@ -6,7 +6,9 @@ import type { Pool } from '@longwave/postgres';
 import { saveEncodingLimit } from '../productions/encoding-balance-table.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Logger } from '@longwave/service-kit';
-import { attachAndPublish, endFaultyUpload, markReceived } from './follow-productions.ts';
+import { deleteClips, recordClip } from './follow-clips.ts';
+import { attachAndPublish, endFaultyUpload, unpublishSilentEpisode } from './follow-productions.ts';
+import { markFilesReceived } from './follow-uploads.ts';
 import type { Send } from './send-as-management.ts';
 
 const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (messages: readonly DeliveredMessage[]) => {
@@ -43,11 +45,32 @@ export async function followEvents(options: {
     if (multipart) await store.abortMultipartUpload(key, multipart.multipart_upload_id).catch(() => undefined);
   }
 
+  const filesUsed = (event: DomainEvent) => markFilesReceived(event, { send, pool, store });
   const reactions: Readonly<Record<string, (event: DomainEvent) => Promise<void>>> = {
-    'production.created': (event) => markReceived(event, send),
-    'production.encoded': (event) => attachAndPublish(event, send, pool),
-    'production.failed': (event) => endFaultyUpload(event, send),
+    'podcast.created': filesUsed,
+    'podcast.revised': filesUsed,
+    'podcast.intro_set': filesUsed,
+    'podcast.outro_set': filesUsed,
+    'episode.created': filesUsed,
+    'episode.revised': filesUsed,
+    'episode.chapters_set': filesUsed,
+    'production.created': filesUsed,
+    'production.derived': filesUsed,
+    'production.revised': async (event) => {
+      await filesUsed(event);
+      await deleteClips(event, send, pool);
+    },
+    'production.encoded': async (event) => {
+      await attachAndPublish(event, send, pool);
+      await recordClip(event, send, pool);
+    },
+    'production.failed': (event) => endFaultyUpload(event, send, pool),
+    'production.deleted': (event) => deleteClips(event, send, pool),
+    'media_clip.registered': filesUsed,
+    'media_clip.deleted': (event) => unpublishSilentEpisode(event, send, pool),
+    'creative.media_attached': filesUsed,
     'upload.aborted': removeObject,
+    'upload.expired': removeObject,
     'serving_plan.published': supersedeOlder,
   };
 

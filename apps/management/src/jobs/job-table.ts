@@ -2,7 +2,14 @@ import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 
-export type JobKind = 'encode_production' | 'encode_creative' | 'compile_serving_plan';
+export type JobKind =
+  | 'encode_production'
+  | 'encode_creative'
+  | 'encode_segment'
+  | 'compile_serving_plan'
+  | 'import_feed'
+  | 'run_batch_encoding'
+  | 'export_statistics';
 
 export interface NewJob {
   readonly kind: JobKind;
@@ -78,9 +85,31 @@ export async function renewLease(
   return { held: rows.length === 1, stop: rows[0]?.stop_requested ?? true };
 }
 
-/** Gives a job back at once, for the next try. */
-export async function releaseLease(pool: Pool, jobId: string, leaseId: string): Promise<void> {
-  await pool.query('update job set lease_until = now() where id = $1 and lease_id = $2', [jobId, leaseId]);
+/**
+ * Gives a job back for the next try, after a while or at once. A worker that was told to stop gives its try back too.
+ * A job that is no longer this lease's, or has ended, stays as it is.
+ */
+export async function releaseLease(
+  pool: Pool,
+  jobId: string,
+  leaseId: string,
+  options: { readonly afterMs?: number; readonly uncounted?: boolean } = {},
+): Promise<void> {
+  await pool.query({
+    name: 'release_lease',
+    text: `update job set lease_id = null, lease_until = now() + $3 * interval '1 millisecond', attempt = attempt - $4
+           where id = $1 and lease_id = $2 and state = 'running'`,
+    values: [jobId, leaseId, options.afterMs ?? 0, options.uncounted ? 1 : 0],
+  });
+}
+
+/** Ends a job whose subject can no longer be told of it. */
+export async function dropJob(pool: Pool, jobId: string, leaseId: string): Promise<void> {
+  await pool.query({
+    name: 'drop_job',
+    text: `update job set state = 'stopped', lease_until = null where id = $1 and lease_id = $2 and state = 'running'`,
+    values: [jobId, leaseId],
+  });
 }
 
 /**
@@ -98,4 +127,48 @@ export async function finishJob(
     values: [reason.job_id, reason.lease_id, subjectId],
   });
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
+}
+
+/** Throws `lease_lost` unless this lease is the job's newest one and the job still runs; for reports on the way. */
+export async function requireLease(
+  tx: Transaction,
+  subjectId: string,
+  reason: { readonly job_id: string; readonly lease_id: string },
+): Promise<void> {
+  const { rowCount } = await tx.query({
+    name: 'require_lease',
+    text: `select from job where id = $1 and lease_id = $2 and subject_id = $3 and state = 'running' for update`,
+    values: [reason.job_id, reason.lease_id, subjectId],
+  });
+  if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
+}
+
+/** Ends the jobs of a subject without a report; a worker hears of it when it renews its lease. */
+export async function stopJobs(tx: Transaction, subjectId: string): Promise<void> {
+  await tx.query({
+    name: 'stop_jobs',
+    text: `update job set state = 'stopped', stop_requested = true, lease_until = null
+           where subject_id = $1 and state in ('queued', 'running')`,
+    values: [subjectId],
+  });
+}
+
+/** Ends the jobs that still prepare one part of a podcast; a worker hears of it when it renews its lease. */
+export async function stopSegmentJobs(tx: Transaction, podcastId: string, part: 'intro' | 'outro'): Promise<void> {
+  await tx.query({
+    name: 'stop_segment_jobs',
+    text: `update job set state = 'stopped', stop_requested = true, lease_until = null
+           where subject_id = $1 and kind = 'encode_segment' and input ->> 'part' = $2 and state in ('queued', 'running')`,
+    values: [podcastId, part],
+  });
+}
+
+/** Ends every job of a subject that is not done; a worker hears of it when it renews its lease, or when its report is refused. */
+export async function endJobs(tx: Transaction, subjectId: string): Promise<void> {
+  await tx.query({
+    name: 'end_jobs',
+    text: `update job set state = 'stopped', stop_requested = true, lease_until = null
+           where subject_id = $1 and state in ('queued', 'running')`,
+    values: [subjectId],
+  });
 }

@@ -1,8 +1,12 @@
 import type { z } from 'zod';
-import type { ChangesOf, podcasts, productCatalog } from '@longwave/command-catalog';
+import type { artwork, ChangesOf, podcasts, productCatalog } from '@longwave/command-catalog';
+import { Problem, type FieldError } from '@longwave/problems';
 import { v5 } from 'uuid';
 
 export type Podcast = z.output<typeof podcasts.attributes>;
+export type Artwork = z.output<typeof artwork>;
+export type TemplatePart = NonNullable<Podcast['intro']>;
+export type Collaborator = NonNullable<Podcast['collaborators']>[number];
 type CreateChanges = ChangesOf<typeof productCatalog, 'podcast.create'>;
 
 /** Namespace of `podcast:guid` (Podcasting 2.0, tag guid). */
@@ -12,6 +16,9 @@ const guidNamespace = 'ead4c236-bf58-58c6-a2c6-a6b28d128cb6';
 export function podcastGuid(feedUrl: string): string {
   return v5(feedUrl.replace(/^[a-z]+:\/\//i, '').replace(/\/+$/, ''), guidNamespace);
 }
+
+/** The public address of a podcast's feed. */
+export const feedUrlOf = (mediaUrl: string, subdomain: string): string => `${mediaUrl}/feeds/${subdomain}.xml`;
 
 /** A DNS label made of a title, "show" when nothing is left of it. */
 export function subdomainOf(title: string): string {
@@ -39,16 +46,73 @@ export function createPodcast(changes: CreateChanges, id: string, mediaUrl: stri
     loudness_target_lufs: -16,
     ...changes,
     subdomain,
-    podcast_guid: podcastGuid(`${mediaUrl}/feeds/${subdomain}.xml`),
+    podcast_guid: podcastGuid(feedUrlOf(mediaUrl, subdomain)),
   };
 }
 
-/** What a feed still lacks before directories take it (PSP-1 and Apple's required channel elements), in words. */
-export function missingForFeed(podcast: Podcast): string[] {
-  const missing: string[] = [];
-  if (!podcast.description.trim()) missing.push('a description');
-  if (!podcast.author) missing.push('an author');
-  if (!podcast.artwork_url) missing.push('artwork');
-  if (podcast.categories.length === 0) missing.push('a category');
-  return missing;
+/** What a feed must have before directories take it (PSP-1 and Apple's required channel elements), in words. */
+const feedNeeds: readonly (readonly [keyof Podcast, string])[] = [
+  ['title', 'a title'],
+  ['description', 'a description'],
+  ['language', 'a language'],
+  ['author', 'an author'],
+  ['artwork_url', 'artwork'],
+  ['categories', 'a category'],
+  ['explicit', 'a statement whether it is explicit'],
+];
+
+export interface MissingAttribute {
+  readonly attribute: string;
+  readonly words: string;
+}
+
+/**
+ * What a feed still lacks before directories take it. The owner of the feed (itunes:owner) is `owner_name` or, without one,
+ * the author.
+ */
+export function missingForFeed(podcast: Podcast): MissingAttribute[] {
+  const lacks = (value: unknown) =>
+    value === undefined || (typeof value === 'string' && !value.trim()) || (Array.isArray(value) && value.length === 0);
+  return feedNeeds
+    .filter(([attribute]) => lacks(podcast[attribute]))
+    .map(([attribute, words]) => ({ attribute, words }));
+}
+
+/** One field error for each missing attribute. */
+export const missingErrors = (missing: readonly MissingAttribute[]): FieldError[] =>
+  missing.map(({ attribute, words }) => ({
+    path: `/attributes/${attribute}`,
+    code: 'missing',
+    detail: `The podcast needs ${words}.`,
+  }));
+
+/** The collaborators with one more, or with another role. E-mail addresses are compared without case. */
+export function withCollaborator(podcast: Podcast, { email, role }: Collaborator): Podcast {
+  const address = email.toLowerCase();
+  const others = (podcast.collaborators ?? []).filter((known) => known.email !== address);
+  if (others.length === 100) {
+    const detail = 'A podcast has at most 100 collaborators.';
+    throw new Problem('validation_failed', detail, { errors: [{ path: '/changes/email', code: 'too_many', detail }] });
+  }
+  return { ...podcast, collaborators: [...others, { email: address, role }] };
+}
+
+export function withoutCollaborator(podcast: Podcast, email: string): Podcast {
+  const { collaborators = [], ...kept } = podcast;
+  const left = collaborators.filter((known) => known.email !== email.toLowerCase());
+  return { ...kept, ...(left.length > 0 && { collaborators: left }) };
+}
+
+/** Throws `validation_failed` when a podcast would redirect to itself. */
+export function checkNewFeedUrl(newFeedUrl: string, ownFeedUrl: string): void {
+  // Scheme, case, a trailing slash and a query lead to the same feed of ours.
+  const place = (url: string) => {
+    const { host, pathname } = new URL(url);
+    return `${host}${pathname}`.toLowerCase().replace(/\/+$/, '');
+  };
+  if (place(newFeedUrl) !== place(ownFeedUrl)) return;
+  const detail = 'A feed cannot redirect to itself.';
+  throw new Problem('validation_failed', detail, {
+    errors: [{ path: '/changes/new_feed_url', code: 'own_feed', detail }],
+  });
 }

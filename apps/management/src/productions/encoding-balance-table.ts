@@ -46,6 +46,31 @@ export async function moveBalance(
   });
 }
 
+/** The encoding time of a workspace in the current UTC month; a month without any encoding has none reserved or used. */
+export async function readEncodingTime(
+  pool: Pool,
+  workspaceId: string,
+  now: Date,
+): Promise<EncodingBalance & { readonly month: string }> {
+  const month = encodingMonth(now);
+  const { rows } = await pool.query<{ known: boolean; limit_ms: string | null; reserved_ms: string; used_ms: string }>({
+    name: 'read_encoding_time',
+    text: `select l.workspace_id is not null as known, l.ms_per_month as limit_ms,
+                  coalesce(b.reserved_ms, 0) as reserved_ms, coalesce(b.used_ms, 0) as used_ms
+           from (select $1::text as workspace_id) w
+           left join encoding_limit l on l.workspace_id = w.workspace_id
+           left join encoding_balance b on b.workspace_id = w.workspace_id and b.month = $2`,
+    values: [workspaceId, month],
+  });
+  const { known, limit_ms: limit, reserved_ms: reserved, used_ms: used } = rows[0]!;
+  return {
+    month,
+    limitMs: known ? (limit === null ? null : Number(limit)) : undefined,
+    reservedMs: Number(reserved),
+    usedMs: Number(used),
+  };
+}
+
 /** Projects a plan's limit from an account event; an older event never overwrites a newer one. */
 export async function saveEncodingLimit(
   pool: Pool,

@@ -1,123 +1,166 @@
-import type { productCatalog } from '@longwave/command-catalog';
-import { findResource, type RuleInput, type Rules } from '@longwave/command-pipeline';
-import type { ObjectStore } from '@longwave/object-store';
-import type { Pool, Transaction } from '@longwave/postgres';
-import { finishJob, insertJob } from '../jobs/job-table.ts';
-import { receivedUpload } from '../uploads/upload-rules.ts';
-import { uploadIdOf, type Upload } from '../uploads/upload.ts';
+import type { ChangesOf, productCatalog } from '@longwave/command-catalog';
+import { findResource, type PreparedRule, type Rule, type RuleInput, type Rules } from '@longwave/command-pipeline';
+import type { Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { finishJob, insertJob, stopJobs } from '../jobs/job-table.ts';
+import { encodeInput } from './encode-input.ts';
 import { encodingMonth, lockBalance, moveBalance } from './encoding-balance-table.ts';
-import { checkEncodingTime, startedProduction, withoutReservation, type Production } from './production.ts';
+import { findSource, placeOf, type SourceOptions, type SourcePlace } from './production-source.ts';
+import {
+  checkEncodingTime,
+  isReset,
+  newProduction,
+  resetProduction,
+  startedProduction,
+  withoutReservation,
+  type Production,
+} from './production.ts';
 
-type ProductionRules = Pick<
-  Rules<typeof productCatalog>,
-  'production.create' | 'production.start' | 'production.complete' | 'production.fail'
->;
+type ProductionCommand = Extract<keyof Rules<typeof productCatalog>, `production.${string}`>;
+type ProductionRules = Pick<Rules<typeof productCatalog>, ProductionCommand>;
 
-/** Duration of a stored audio file, or 0 when it cannot be read: then the encoder finds out and says why. */
-export type ProbeDuration = (storageKey: string, deadline?: Date) => Promise<number>;
+/** Where audio lies: in the object store, or at an address that a client named. */
+export type ProbeSource = { readonly storageKey: string } | { readonly sourceUrl: string };
+
+/** Duration of an audio file in milliseconds, or 0 when it cannot be read: then the encoder finds out and says why. */
+export type ProbeDuration = (source: ProbeSource, deadline?: Date) => Promise<number>;
 
 interface Report {
   readonly job_id: string;
   readonly lease_id: string;
 }
 
-/** Settles or returns what the start reserved, and ends the job; in the transaction of the report. */
-const settle = (input: RuleInput<Production, unknown>, usedMs: number) => async (tx: Transaction) => {
-  await finishJob(tx, input.subjectId, input.reason as Report);
+/** Settles or returns what the start reserved. The subject's row is locked, so an encoding ends once. */
+async function settle(tx: Transaction, input: RuleInput<Production, unknown>, usedMs: number): Promise<void> {
   const { reserved_encoding_ms: reservedMs = 0, encoding_month: month } = input.current;
   if (month) await moveBalance(tx, input.workspaceId, month, { reservedMs: -reservedMs, usedMs });
-};
-
-/** What the encoder needs to know about a production. */
-async function encodeInput(
-  tx: Transaction,
-  workspaceId: string,
-  productionId: string,
-  production: Production,
-  sourceEtag: string,
-): Promise<unknown> {
-  const episode = await findResource(tx, workspaceId, 'episodes', production.episode_id);
-  const podcast = await findResource(tx, workspaceId, 'podcasts', String(episode?.attributes['podcast_id']));
-  const upload = await findResource(tx, workspaceId, 'uploads', production.upload_id);
-  const source = upload!.attributes as unknown as Upload;
-  return {
-    production_id: productionId,
-    episode_id: production.episode_id,
-    storage_key: source.storage_key,
-    /** What was probed and reserved for; an encoder refuses other bytes under the same key. */
-    source_etag: sourceEtag,
-    filename: source.filename,
-    declared_size_bytes: source.filesize ?? null,
-    loudness_target_lufs: podcast!.attributes['loudness_target_lufs'],
-    title: episode!.attributes['title'],
-    podcast_title: podcast!.attributes['title'],
-  };
 }
 
-/** Rules of the production commands. */
-export const productionRules = (options: {
-  pool: Pool;
-  store: ObjectStore;
-  mediaUrl: string;
-  probeDuration: ProbeDuration;
-}): ProductionRules => ({
-  'production.create': {
-    prepare: async ({ workspaceId, changes }) => {
-      const { id, upload } = await receivedUpload(
-        options.pool,
-        options.store,
-        workspaceId,
-        uploadIdOf(options.mediaUrl, changes.file_url),
-        '/changes/file_url',
-      );
-      return () => ({
-        attributes: {
-          episode_id: changes.episode_id,
-          file_url: upload.file_url,
-          upload_id: id,
-          publication_flag: changes.publication_flag ?? false,
-          files: [],
-        },
-      });
-    },
-  },
+/** Throws while the production is the audio of its episode: without its files the episode would be silent. */
+async function refuseWhileAudible(input: RuleInput<Production, unknown>): Promise<void> {
+  const { tx, workspaceId, current, subjectId } = input;
+  const episode = await findResource(tx, workspaceId, 'episodes', current.episode_id);
+  if (!episode || episode.lifecycle_state === 'archived') return;
+  if (episode.attributes['current_production_id'] === subjectId)
+    throw new Problem(
+      'state_not_allowed',
+      `It is the audio of “${String(episode.attributes['title'])}”. Encode another production for the episode first.`,
+    );
+}
 
-  'production.start': {
-    prepare: async ({ workspaceId, current, deadline }) => {
-      const { pool, store } = options;
-      const { upload, etag } = await receivedUpload(pool, store, workspaceId, current?.upload_id, '/subject');
-      const reservedMs = await options.probeDuration(upload.storage_key, deadline);
-      return async ({ tx, subjectId, current: locked, changes, now }) => {
-        const month = encodingMonth(now);
-        checkEncodingTime(await lockBalance(tx, workspaceId, month), reservedMs);
-        const attributes = startedProduction(locked, { publish: changes.publish_episode ?? false, reservedMs, month });
-        const input = await encodeInput(tx, workspaceId, subjectId, attributes, etag);
-        return {
-          attributes,
-          also: async (inner, { version }) => {
-            await moveBalance(inner, workspaceId, month, { reservedMs, usedMs: 0 });
-            await insertJob(inner, {
-              kind: 'encode_production',
-              workspaceId,
-              subjectType: 'productions',
-              subjectId,
-              subjectVersion: version,
-              input,
-              now,
-            });
-          },
-        };
+const probeSource = (place: SourcePlace): ProbeSource =>
+  place.kind === 'stored' ? { storageKey: place.found.upload.storage_key } : { sourceUrl: place.url };
+
+type Derived = ChangesOf<typeof productCatalog, 'production.derive'>;
+
+const createFromFile = (options: SourceOptions): PreparedRule<Production, Derived> => ({
+  prepare: async ({ workspaceId, actor, changes }) => {
+    // An imported feed may name thousands of files of a host that is slow today.
+    const look = changes.imported !== true;
+    const { source, hold } = await findSource(options, { workspaceId, actor, fileUrl: changes.file_url, look });
+    return async ({ tx }) => {
+      await hold(tx);
+      return { attributes: newProduction(source, changes) };
+    };
+  },
+});
+
+/** Rules of the production commands. */
+export const productionRules = (
+  options: SourceOptions & { readonly probeDuration: ProbeDuration },
+): ProductionRules => ({
+  'production.create': createFromFile(options),
+  'production.derive': createFromFile(options),
+
+  'production.revise': {
+    prepare: async ({ workspaceId, actor, changes, state }) => {
+      if (state !== undefined) isReset(state, changes);
+      const { file_url: fileUrl, publication_flag: publish } = changes;
+      const named = fileUrl === undefined ? undefined : await findSource(options, { workspaceId, actor, fileUrl });
+      return async (input) => {
+        const current = { ...input.current, ...(publish !== undefined && { publication_flag: publish }) };
+        if (!isReset(input.state, changes)) return { attributes: current, state: input.state };
+        await refuseWhileAudible(input);
+        await named?.hold(input.tx);
+        return { attributes: resetProduction(current, named?.source), state: 'initial' };
       };
     },
   },
 
+  'production.delete': async (input) => {
+    await refuseWhileAudible(input);
+    return { attributes: input.current };
+  },
+
+  /**
+   * Reserves the file's duration; a file that cannot be probed reserves nothing, but what its encoding takes is counted.
+   * Imported audio uses no encoding time.
+   */
+  'production.start': {
+    prepare: async ({ workspaceId, current, deadline }) => {
+      if (!current) throw new Error('production.start creates nothing');
+      const place = await placeOf(options, workspaceId, current);
+      const durationMs = current.imported ? 0 : await options.probeDuration(probeSource(place), deadline);
+      return start(current.file_url, place, durationMs);
+    },
+  },
+
+  'production.stop': (input) => ({
+    attributes: withoutReservation(input.current),
+    also: async (tx) => {
+      await stopJobs(tx, input.subjectId);
+      await settle(tx, input, 0);
+    },
+  }),
+
   'production.complete': (input) => ({
     attributes: { ...withoutReservation(input.current), ...input.changes },
-    also: settle(input, input.changes.audio_duration_ms),
+    also: async (tx) => {
+      await finishJob(tx, input.subjectId, input.reason as Report);
+      await settle(tx, input, input.changes.audio_duration_ms);
+    },
   }),
 
   'production.fail': (input) => ({
     attributes: { ...withoutReservation(input.current), problem: input.changes.problem },
-    also: settle(input, 0),
+    also: async (tx) => {
+      await finishJob(tx, input.subjectId, input.reason as Report);
+      await settle(tx, input, 0);
+    },
   }),
 });
+
+/** Starts what was looked at before the transaction. */
+function start(
+  fileUrl: string,
+  place: SourcePlace,
+  durationMs: number,
+): Rule<Production, { readonly publish_episode?: boolean | undefined }> {
+  return async ({ tx, workspaceId, subjectId, current, changes, now }) => {
+    if (current.file_url !== fileUrl)
+      throw new Problem('temporarily_unavailable', 'The production changed at the same moment. Try again.', {
+        retryAfterSeconds: 1,
+      });
+    const reservation = current.imported ? undefined : { durationMs, month: encodingMonth(now) };
+    if (reservation) checkEncodingTime(await lockBalance(tx, workspaceId, reservation.month), durationMs);
+    const publish = changes.publish_episode ?? false;
+    const attributes = startedProduction(current, { publish, ...(reservation && { reservation }) });
+    const input = await encodeInput(tx, workspaceId, subjectId, attributes, place);
+    return {
+      attributes,
+      also: async (inner, { version }) => {
+        if (reservation)
+          await moveBalance(inner, workspaceId, reservation.month, { reservedMs: durationMs, usedMs: 0 });
+        await insertJob(inner, {
+          kind: 'encode_production',
+          workspaceId,
+          subjectType: 'productions',
+          subjectId,
+          subjectVersion: version,
+          input,
+          now,
+        });
+      },
+    };
+  };
+}

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { productions } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { EncodingBalance } from './encoding-balance-table.ts';
+import type { Source } from './production-source.ts';
 
 export type Production = z.output<typeof productions.attributes>;
 
@@ -15,22 +16,63 @@ export function checkEncodingTime(balance: EncodingBalance, durationMs: number):
     throw new Problem('encoding_time_exhausted', 'Not enough encoding time left');
 }
 
-/** A started production: what an earlier failure left is gone, the reservation is written down. */
-export function startedProduction(
+/** A production that nothing was made of yet. */
+export const newProduction = (
+  source: Source,
+  asked: Pick<Production, 'episode_id' | 'imported' | 'batch_encoding_id'> & {
+    readonly publication_flag?: boolean | undefined;
+  },
+): Production => ({
+  episode_id: asked.episode_id,
+  ...source,
+  publication_flag: asked.publication_flag ?? false,
+  ...(asked.imported !== undefined && { imported: asked.imported }),
+  ...(asked.batch_encoding_id !== undefined && { batch_encoding_id: asked.batch_encoding_id }),
+  files: [],
+});
+
+/** A production ready for another start: what an earlier encoding made or found is gone. */
+export const resetProduction = (current: Readonly<Production>, source: Source = current): Production =>
+  newProduction(
+    {
+      file_url: source.file_url,
+      ...(source.upload_id !== undefined && { upload_id: source.upload_id }),
+      ...(source.storage_key !== undefined && { storage_key: source.storage_key }),
+    },
+    current,
+  );
+
+/** A started production: the reservation, unless there is none, is written down. */
+export const startedProduction = (
   current: Readonly<Production>,
-  start: { readonly publish: boolean; readonly reservedMs: number; readonly month: string },
-): Production {
-  const { problem: _problem, ...kept } = current;
-  return {
-    ...kept,
-    publication_flag: kept.publication_flag || start.publish,
-    reserved_encoding_ms: start.reservedMs,
-    encoding_month: start.month,
-  };
-}
+  start: { readonly publish: boolean; readonly reservation?: { readonly durationMs: number; readonly month: string } },
+): Production => ({
+  ...current,
+  publication_flag: current.publication_flag || start.publish,
+  ...(start.reservation && {
+    reserved_encoding_ms: start.reservation.durationMs,
+    encoding_month: start.reservation.month,
+  }),
+});
 
 /** A production whose encoding ended: nothing is reserved for it any more. */
 export function withoutReservation(current: Readonly<Production>): Production {
   const { reserved_encoding_ms: _reserved, encoding_month: _month, ...kept } = current;
   return kept;
+}
+
+/**
+ * Whether a revision makes a production ready for another start. Throws `state_not_allowed`: while it is encoded only
+ * `publication_flag` may change, and what is encoded is encoded again only from another file.
+ */
+export function isReset(
+  state: string,
+  changes: { readonly file_url?: string | undefined; readonly state?: string | undefined },
+): boolean {
+  if (changes.file_url === undefined && changes.state === undefined) return false;
+  if (state === 'encoding')
+    throw new Problem('state_not_allowed', 'While it is encoded only publication_flag may change. Stop it first.');
+  if (state === 'encoded' && changes.file_url === undefined)
+    throw new Problem('state_not_allowed', 'It is encoded already. Name another file, or create another production.');
+  return true;
 }

@@ -1,8 +1,8 @@
 import type { Pool } from '@longwave/postgres';
-import { findResource } from '@longwave/command-pipeline';
+import { findResource, type ResourceRow } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
-import { uploadUrlSeconds, type Upload } from './upload.ts';
+import { uploadIdOfKey, uploadLifeMs, uploadUrlSeconds, type Upload } from './upload.ts';
 
 export interface SignedUrl {
   readonly url: string;
@@ -11,7 +11,10 @@ export interface SignedUrl {
 
 const failed = () => new Problem('validation_failed', 'URL generation failed');
 
-/** Signed URLs for granted uploads. Throws `not_found` or, for a multipart that does not match, `validation_failed`. */
+/**
+ * Signed URLs to write uploads. Throws `not_found`, or `validation_failed` for an upload that has ended or is about to, and
+ * for a multipart that does not match. No URL outlives its upload.
+ */
 export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => Date) {
   const expiresInSeconds = uploadUrlSeconds;
   const signed = (url: string): SignedUrl => ({
@@ -19,27 +22,33 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
     expiresAtMs: BigInt(clock().getTime() + expiresInSeconds * 1000),
   });
 
-  async function granted(workspaceId: string, id: string): Promise<Upload> {
-    const row = await findResource(pool, workspaceId, 'uploads', id);
-    if (!row) throw new Problem('not_found', `There is no upload ${id.slice(0, 64)}.`);
-    if (row.lifecycle_state !== 'granted') throw failed();
-    return row.attributes as unknown as Upload;
+  /** Whether a URL that is signed now ends before the clock may end the upload. */
+  function livesLongEnough({ lifecycle_state: state, attributes, created_at: grantedAt }: ResourceRow): boolean {
+    if (state === 'received' && (attributes as unknown as Upload).upload_type !== 'temporary') return true;
+    const endsAtMs = grantedAt.getTime() + uploadLifeMs;
+    return ['granted', 'received'].includes(state) && clock().getTime() + expiresInSeconds * 1000 <= endsAtMs;
   }
 
   async function multipart(workspaceId: string, key: string, multipartUploadId: string): Promise<void> {
-    const id = /^uploads\/(upl_[0-9a-z]{26})\//.exec(key)?.[1];
-    if (!id) throw failed();
-    const upload = await granted(workspaceId, id).catch(() => {
-      throw failed();
-    });
-    if (upload.multipart?.upload_key !== key || upload.multipart.multipart_upload_id !== multipartUploadId)
-      throw failed();
+    const id = uploadIdOfKey(key);
+    const row = id === undefined ? undefined : await findResource(pool, workspaceId, 'uploads', id);
+    if (row?.lifecycle_state !== 'granted' || !livesLongEnough(row)) throw failed();
+    const { multipart: found } = row.attributes as unknown as Upload;
+    if (found?.upload_key !== key || found.multipart_upload_id !== multipartUploadId) throw failed();
   }
 
   return {
+    /**
+     * Also for a file that arrived: whoever repeats a grant's key may repeat the upload too (rest-api.md, uploads). What was
+     * made of the first bytes stays, and an encoder refuses other bytes than it was told of.
+     */
     async signUpload(workspaceId: string, uploadId: string): Promise<SignedUrl> {
-      const upload = await granted(workspaceId, uploadId);
-      return signed(await store.presignPut(upload.storage_key, { expiresInSeconds }));
+      const row = await findResource(pool, workspaceId, 'uploads', uploadId);
+      if (!row) throw new Problem('not_found', `There is no upload ${uploadId.slice(0, 64)}.`);
+      if (!livesLongEnough(row))
+        throw new Problem('validation_failed', 'This upload has ended. Use another idempotency key for a new one.');
+      const { storage_key: key } = row.attributes as unknown as Upload;
+      return signed(await store.presignPut(key, { expiresInSeconds }));
     },
     async signPart(
       workspaceId: string,

@@ -1,12 +1,12 @@
 import { partSizeBytes, type productCatalog } from '@longwave/command-catalog';
-import { findResource, type Rules } from '@longwave/command-pipeline';
+import type { Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
-import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { contentTypeOf } from './content-type.ts';
 import { fileUrlOf, storageKeyOf, type Upload } from './upload.ts';
+import { isBeingRead, isNamed } from './upload-use.ts';
 
-type UploadRules = Pick<Rules<typeof productCatalog>, 'upload.grant'>;
+type UploadRules = Pick<Rules<typeof productCatalog>, 'upload.grant' | 'upload.expire'>;
 
 /** Rules of the upload commands. */
 export const uploadRules = (store: ObjectStore, mediaUrl: string): UploadRules => ({
@@ -40,23 +40,13 @@ export const uploadRules = (store: ObjectStore, mediaUrl: string): UploadRules =
       return () => ({ attributes });
     },
   },
-});
 
-/** The upload of this workspace, once its bytes are in the store. Throws `upload_not_received` naming the field. */
-export async function receivedUpload(
-  db: Pool | Transaction,
-  store: ObjectStore,
-  workspaceId: string,
-  uploadId: string | undefined,
-  path: string,
-): Promise<{ readonly id: string; readonly upload: Upload; readonly etag: string }> {
-  const refuse = (detail: string) =>
-    new Problem('upload_not_received', detail, { errors: [{ path, code: 'upload_not_received', detail }] });
-  const row = uploadId === undefined ? undefined : await findResource(db, workspaceId, 'uploads', uploadId);
-  if (!row || !['granted', 'received'].includes(row.lifecycle_state))
-    throw refuse('Name a file that was uploaded to this account.');
-  const upload = row.attributes as unknown as Upload;
-  const object = await store.find(upload.storage_key);
-  if (!object) throw refuse(`Upload ${upload.filename} before you use it.`);
-  return { id: row.id, upload, etag: object.etag };
-}
+  /** The clock says when; a file that is still needed stays. What a temporary file became needs the file no longer. */
+  'upload.expire': async ({ tx, workspaceId, subjectId, current, state }) => {
+    const needed =
+      (await isBeingRead(tx, current.storage_key)) ||
+      (current.upload_type !== 'temporary' && (state === 'received' || (await isNamed(tx, workspaceId, subjectId))));
+    if (needed) throw new Problem('state_not_allowed', 'The file is in use.');
+    return { attributes: current };
+  },
+});

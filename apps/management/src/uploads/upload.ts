@@ -6,6 +6,9 @@ export type Upload = z.output<typeof uploads.attributes>;
 /** Seconds a signed upload URL is valid (contract, Limits). */
 export const uploadUrlSeconds = 3600;
 
+/** A temporary upload, and one that nothing used, ends so long after its grant. */
+export const uploadLifeMs = 24 * 3600_000;
+
 /** Letters, digits, dot, dash and underscore of a file name; the rest becomes "-" (Apple: ASCII file names). */
 export function safeFilename(filename: string): string {
   const safe = filename
@@ -28,3 +31,7 @@ export function uploadIdOf(mediaUrl: string, fileUrl: string): string | undefine
   const prefix = `${mediaUrl}/delivery/v1/f/`;
   return fileUrl.startsWith(prefix) ? /^(upl_[0-9a-z]{26})\//.exec(fileUrl.slice(prefix.length))?.[1] : undefined;
 }
+
+/** The upload whose bytes lie under a storage key. */
+export const uploadIdOfKey = (storageKey: string): string | undefined =>
+  /^uploads\/(upl_[0-9a-z]{26})\//.exec(storageKey)?.[1];

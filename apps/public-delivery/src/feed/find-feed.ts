@@ -1,113 +1,153 @@
-import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { renderFeed, type FeedEpisode } from '@longwave/feed';
-import { transaction, type Pool } from '@longwave/postgres';
-import { findFeedKey, getFeedRows, type FeedEpisodeRow, type FeedRows } from '../projection/content-table.ts';
+import { renderFeed, type FeedPaging } from '@longwave/feed';
+import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import {
+  countShownEpisodes,
+  findFeed,
+  getShownPodcast,
+  getTrailers,
+  readEpisodes,
+  type FeedState,
+} from '../projection/feed-table.ts';
+import type { PodcastAttributes } from '../projection/projected.ts';
+import { atMost } from './at-most.ts';
+import type { DocumentCache, StoredDocument } from './document-cache.ts';
+import { feedPath, toFeedEpisode, toFeedPodcast, toTrailer, type FeedSurroundings } from './to-feed.ts';
 
-/** A feed as it goes over the wire. */
-export interface RenderedFeed {
-  readonly key: string;
-  readonly changedAt: Date;
-  /** SHA-256 (hex) of `body`. */
+/** What conditional requests are compared with. */
+export interface FeedVersion {
+  /** SHA-256 (hex) of the document. */
   readonly digest: string;
-  readonly body: Buffer;
-  readonly gzipped: Buffer;
+  readonly changedAt: Date;
 }
 
-export type FindFeed = (subdomain: string) => Promise<RenderedFeed | undefined>;
+/** A feed as it is rendered. */
+export interface FeedDocument extends FeedVersion, StoredDocument {}
 
-const compress = promisify(gzip);
-/** Bytes of rendered feeds kept in memory. */
-const cacheBytesMax = 64 << 20;
+export type FoundFeed =
+  | { readonly kind: 'missing' }
+  /** The podcast was archived. */
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'moved'; readonly url: string }
+  | {
+      readonly kind: 'shown';
+      readonly version: FeedVersion;
+      /** The document; rendered `again` when its file was lost. Undefined when the feed went away meanwhile. */
+      readonly document: (again: boolean) => Promise<FeedDocument | undefined>;
+      readonly open: DocumentCache['open'];
+    };
 
-export const enclosurePath = (alias: string, fileName: string): string => `/delivery/v1/e/${alias}/${fileName}.mp3`;
+/** @param page of the paged feed, from 1; undefined for the whole feed in one document */
+export type FindFeed = (subdomain: string, page: number | undefined) => Promise<FoundFeed>;
 
-function toFeedEpisode(
-  { attributes, publishedAt, alias, fileName, rendition }: FeedEpisodeRow,
-  mediaUrl: string,
-): FeedEpisode {
-  const { guid, title, type, description, link, season, number, explicit, artwork_url: artworkUrl } = attributes;
+/** Items of one page (RFC 5005 §3). */
+export const pageItems = 100;
+const trailersMax = 20;
+/** Documents whose digest is remembered. */
+const versionsMax = 50_000;
+/** Each rendering holds a connection and a batch of episodes. */
+const renderingsMax = 2;
+
+interface KnownDocument extends FeedDocument {
+  readonly revision: string;
+}
+
+function pagingOf(feedUrl: string, page: number, pages: number): FeedPaging {
+  const at = (number: number) => `${feedUrl}?page=${number}`;
   return {
-    guid,
-    title,
-    type,
-    description,
-    link,
-    season,
-    number,
-    explicit,
-    artworkUrl,
-    publishedAt,
-    durationMs: rendition.durationMs,
-    enclosure: {
-      url: mediaUrl + enclosurePath(alias, fileName),
-      lengthBytes: rendition.sizeBytes,
-      contentType: 'audio/mpeg',
-    },
+    self: at(page),
+    first: at(1),
+    last: at(pages),
+    ...(page > 1 && { previous: at(page - 1) }),
+    ...(page < pages && { next: at(page + 1) }),
   };
 }
 
-function toXml({ podcast, changedAt, episodes }: FeedRows, mediaUrl: string): string {
-  const feedUrl = `${mediaUrl}/feeds/${podcast.subdomain}.xml`;
-  const { title, description, language, categories, explicit, type, locked, author, copyright } = podcast;
-  return renderFeed({
-    generator: 'Longwave',
-    changedAt,
-    podcast: {
-      ...{ title, description, language, categories, explicit, type, locked, author, copyright, feedUrl },
-      medium: 'podcast',
-      guid: podcast.podcast_guid,
-      link: podcast.link ?? feedUrl,
-      ownerName: podcast.owner_name,
-      artworkUrl: podcast.artwork_url,
-    },
-    episodes: episodes.map((episode) => toFeedEpisode(episode, mediaUrl)),
-  });
-}
-
 /**
- * Finds the feed of a published podcast. Rendered once per state of the projection and kept in memory, so that an unchanged feed
- * costs one small query.
- * @param mediaUrl without a slash at the end
+ * Finds the feed of a podcast. What is known of the present revision is answered from one row of the database; a document is
+ * rendered at most once per revision, in batches, and then kept compressed on the disk.
  */
-export function createFindFeed(pool: Pool, mediaUrl: string): FindFeed {
-  const cache = new Map<string, RenderedFeed>();
-  let cacheBytes = 0;
-  const sizeOf = (feed: RenderedFeed | undefined) => (feed ? feed.body.length + feed.gzipped.length : 0);
+export function createFindFeed(pool: Pool, documents: DocumentCache, surroundings: FeedSurroundings): FindFeed {
+  const { mediaUrl } = surroundings;
+  const known = new Map<string, KnownDocument>();
+  const rendering = new Map<string, Promise<KnownDocument | undefined>>();
+  const gate = atMost(renderingsMax);
 
-  function keep(podcastId: string, feed: RenderedFeed): void {
-    cacheBytes += sizeOf(feed) - sizeOf(cache.get(podcastId));
-    cache.delete(podcastId);
-    cache.set(podcastId, feed);
-    while (cacheBytes > cacheBytesMax && cache.size > 1) {
-      const [oldest] = cache.keys();
-      cacheBytes -= sizeOf(cache.get(oldest!));
-      cache.delete(oldest!);
-    }
+  async function* pieces(
+    tx: Transaction,
+    { podcastId, changedAt }: FeedState,
+    podcast: PodcastAttributes,
+    page: number | undefined,
+    pages: number,
+  ) {
+    const trailers = await getTrailers(tx, podcastId, trailersMax);
+    const feedUrl = mediaUrl + feedPath(podcast.subdomain);
+    const window = page === undefined ? undefined : { offset: (page - 1) * pageItems, limit: pageItems };
+    const batches = async function* () {
+      for await (const rows of readEpisodes(tx, podcastId, window))
+        yield rows.map((row) => toFeedEpisode(row, podcast, mediaUrl));
+    };
+    yield* renderFeed(
+      {
+        generator: 'Longwave',
+        changedAt,
+        podcast: toFeedPodcast(
+          podcast,
+          trailers.map((row) => toTrailer(row, podcast, mediaUrl)),
+          surroundings,
+        ),
+        paging: page === undefined ? undefined : pagingOf(feedUrl, page, pages),
+      },
+      batches(),
+    );
   }
 
-  async function render(subdomain: string): Promise<RenderedFeed | undefined> {
-    const read = await transaction(
+  /** From one state of the projection, which the document then is. */
+  async function render(subdomain: string, page: number | undefined): Promise<KnownDocument | undefined> {
+    return transaction(
       pool,
       async (tx) => {
-        const found = await findFeedKey(tx, subdomain);
-        return found && { ...found, rows: await getFeedRows(tx, found.podcastId) };
+        const state = await findFeed(tx, subdomain);
+        if (state?.state !== 'published' || state.newFeedUrl !== undefined) return undefined;
+        const podcast = await getShownPodcast(tx, state.podcastId);
+        const episodes = page === undefined ? 0 : await countShownEpisodes(tx, state.podcastId);
+        const pages = Math.max(1, Math.ceil(episodes / pageItems));
+        if (page !== undefined && page > pages) return undefined;
+        const stored = await documents.save(pieces(tx, state, podcast, page, pages));
+        return { ...stored, changedAt: state.changedAt, revision: state.revision };
       },
       'REPEATABLE READ',
     );
-    if (!read) return undefined;
-    const body = Buffer.from(toXml(read.rows, mediaUrl), 'utf8');
-    const digest = createHash('sha256').update(body).digest('hex');
-    const feed = { key: read.key, changedAt: read.rows.changedAt, digest, body, gzipped: await compress(body) };
-    keep(read.podcastId, feed);
-    return feed;
   }
 
-  return async (subdomain) => {
-    const found = await findFeedKey(pool, subdomain);
-    if (!found) return undefined;
-    const cached = cache.get(found.podcastId);
-    return cached?.key === found.key ? cached : render(subdomain);
+  function renderOnce(key: string, subdomain: string, page: number | undefined): Promise<KnownDocument | undefined> {
+    const running = rendering.get(key);
+    if (running) return running;
+    const started = gate(() => render(subdomain, page))
+      .then((document) => {
+        known.delete(key);
+        if (document) known.set(key, document);
+        if (known.size > versionsMax) known.delete(known.keys().next().value!);
+        return document;
+      })
+      .finally(() => rendering.delete(key));
+    rendering.set(key, started);
+    return started;
+  }
+
+  return async (subdomain, page) => {
+    const state = await findFeed(pool, subdomain);
+    if (state?.state === 'archived') return { kind: 'ended' };
+    if (state?.state !== 'published') return { kind: 'missing' };
+    if (state.newFeedUrl !== undefined) return { kind: 'moved', url: state.newFeedUrl };
+    const key = `${state.podcastId}:${page ?? ''}`;
+    const latest = known.get(key);
+    const fresh = latest?.revision === state.revision ? latest : await renderOnce(key, subdomain, page);
+    if (!fresh) return { kind: 'missing' };
+    return {
+      kind: 'shown',
+      version: fresh,
+      document: async (again) => (again ? renderOnce(key, subdomain, page) : fresh),
+      open: documents.open,
+    };
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { acceptsGzip, ifRangeHolds, noneMatchHolds, notModifiedSince } from './conditional.ts';
+import { chooseCoding, ifRangeHolds, noneMatchHolds, notModifiedSince } from './conditional.ts';
 
 test.each([
   ['"a"', true],
@@ -33,13 +33,17 @@ test.each([
 });
 
 test.each([
-  ['gzip', true],
-  ['br;q=1.0, gzip;q=0.8', true],
-  ['*', true],
-  ['gzip;q=0', false],
-  ['*, gzip;q=0', false],
-  ['identity', false],
-  [undefined, false],
-])('Accept-Encoding %p takes gzip: %p', (header, takes) => {
-  expect(acceptsGzip(header)).toBe(takes);
+  ['gzip', 'gzip'],
+  ['gzip, deflate, br', 'br'],
+  ['br;q=0.5, gzip;q=0.8', 'gzip'],
+  ['*', 'br'],
+  ['br;q=0, *;q=0.1', 'gzip'],
+  ['gzip;q=0', 'identity'],
+  ['*, gzip;q=0, br;q=0', 'identity'],
+  ['identity', 'identity'],
+  ['gzip;q=0.5, identity', 'identity'],
+  ['gzip;q=nonsense', 'identity'],
+  [undefined, 'identity'],
+])('Accept-Encoding %p gets %p', (header, coding) => {
+  expect(chooseCoding(header)).toBe(coding);
 });

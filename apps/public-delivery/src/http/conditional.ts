@@ -22,13 +22,22 @@ export function notModifiedSince(header: string | undefined, changedAt: Date): b
   return !Number.isNaN(since) && Math.floor(changedAt.getTime() / 1000) * 1000 <= since;
 }
 
-/** True when gzip is an accepted content coding (RFC 9110 §12.5.3). */
-export function acceptsGzip(header: string | undefined): boolean {
+/** Codings that feeds are sent in. */
+export type ContentCoding = 'br' | 'gzip' | 'identity';
+
+/** The coding that Accept-Encoding prefers; of equals the one that is shorter on the wire (RFC 9110 §12.5.3). */
+export function chooseCoding(header: string | undefined): ContentCoding {
   const weights = new Map<string, number>();
   for (const item of (header ?? '').split(',')) {
     const [coding = '', ...parameters] = item.split(';').map((text) => text.trim().toLowerCase());
     const quality = parameters.find((text) => text.startsWith('q='))?.slice(2);
     weights.set(coding, quality === undefined ? 1 : Number(quality));
   }
-  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
+  const any = weights.get('*') ?? 0;
+  // What is sent as it is needs no permission, so it loses against any coding that has one.
+  const plain = weights.get('identity') ?? Number.MIN_VALUE;
+  const [best, weight] = (['br', 'gzip'] as const)
+    .map((coding) => [coding, weights.get(coding) ?? any] as const)
+    .reduce((a, b) => (b[1] > a[1] ? b : a));
+  return weight > 0 && weight >= plain ? best : 'identity';
 }

@@ -1,5 +1,6 @@
 import type { FactSink } from '../facts/fact-sink.ts';
 import { canonicalFormat } from '@longwave/audio';
+import { clipFormats } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { Pool } from '@longwave/postgres';
 import type { IdentifyListener, Listener } from '../listener/identify-listener.ts';
@@ -9,13 +10,14 @@ import { sendMedia, type SentMedia } from '../media/send-media.ts';
 import type { MeteredResponse } from '../media/written-meter.ts';
 import type { ChoosePlay, Play } from '../play/choose-play.ts';
 import type { PlayTokens } from '../play/play-token.ts';
-import { findArrangement, findBindingByDecision, getHeader } from '../play/play-table.ts';
+import { findArrangementByShortId, findBindingByDecision, getHeader } from '../play/play-table.ts';
 import {
-  findEpisodeByAlias,
-  findEpisodeByDigest,
-  isEpisodePublished,
+  findAudioByAlias,
+  findAudioByDigest,
+  type FoundAudio,
   type PlayableEpisode,
 } from '../projection/content-table.ts';
+import { parameter } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
 
 export interface MediaRoutesOptions {
@@ -26,6 +28,7 @@ export interface MediaRoutesOptions {
   readonly mayCount: (listener: Listener) => boolean;
   readonly tokens: PlayTokens;
   readonly segments: SegmentCache;
+  readonly artworks: SegmentCache;
   readonly facts: FactSink;
   readonly listsVersion: string;
   /** Without a slash at the end. */
@@ -34,14 +37,16 @@ export interface MediaRoutesOptions {
 }
 
 const mp3Name = /^[A-Za-z0-9_-]{1,80}\.mp3$/;
+/** An enclosure whose clip lies outside has the extension of the clip. */
+const audioName = new RegExp(`^[A-Za-z0-9_-]{1,80}\\.(${clipFormats.join('|')})$`);
 const tokenShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
 const digestShape = /^[0-9a-f]{64}$/;
 
-/** The parameter, or a 404 that says no more than any other. */
-function parameter({ request }: Exchange, name: string, shape: RegExp): string {
-  const value = String(request.params[name]);
-  if (!shape.test(value)) throw new Problem('not_found');
-  return value;
+/** What an address of audio leads to, or 410 for what was archived and 404 for all else. */
+function reachable(found: FoundAudio | undefined): Exclude<FoundAudio, { kind: 'ended' }> {
+  if (!found) throw new Problem('not_found');
+  if (found.kind === 'ended') throw new Problem('resource_gone');
+  return found;
 }
 
 const fromMemory = (bytes: Buffer): OpenSegment => ({
@@ -53,10 +58,14 @@ const fromMemory = (bytes: Buffer): OpenSegment => ({
 
 /** Enclosures, arrangements and clean audio. */
 export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
-  const { pool, identify, choosePlay, mayCount, tokens, segments, facts, listsVersion, mediaUrl, now } = options;
+  const { pool, identify, choosePlay, mayCount, tokens, segments, artworks, facts, listsVersion, mediaUrl, now } =
+    options;
 
-  const openPart = async (part: SentMedia['parts'][number]) =>
-    part.kind === 'header' ? fromMemory(await getHeader(pool, part.blob)) : segments.open(part.blob, part.length);
+  const openPart = async (part: SentMedia['parts'][number]) => {
+    if (part.store === 'artwork') return artworks.open(part.blob, part.length);
+    if (part.kind === 'header') return fromMemory(await getHeader(pool, part.blob));
+    return segments.open(part.blob, part.length);
+  };
 
   function listenerOf({ request, startedAt }: Exchange): Listener {
     const listener = identify(request, startedAt);
@@ -118,9 +127,14 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       serve: async (exchange) => {
         const { request, response, startedAt, requestId } = exchange;
         const alias = parameter(exchange, 'alias', tokenShape);
-        parameter(exchange, 'file', mp3Name);
-        const episode = await findEpisodeByAlias(pool, alias);
-        if (!episode) throw new Problem('not_found');
+        parameter(exchange, 'file', audioName);
+        const found = reachable(await findAudioByAlias(pool, alias));
+        if (found.kind === 'outside') {
+          // Its bytes never pass here, so there is nothing to count.
+          response.writeHead(302, { location: found.url, 'cache-control': 'private, no-store', 'content-length': '0' });
+          return void response.end();
+        }
+        const { episode } = found;
         const listener = listenerOf(exchange);
         // Who cannot be counted (bots, data centres) must not use up an advertiser's goal either.
         const onlyLooks = listener.onlyLooks || request.method === 'HEAD' || !mayCount(listener);
@@ -142,10 +156,12 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       serve: async (exchange) => {
         parameter(exchange, 'file', mp3Name);
         const address = tokens.openPlay(String(exchange.request.params['token']), exchange.startedAt);
-        const arrangement = address && (await findArrangement(pool, address.shortId));
-        if (!arrangement) throw new Problem('not_found');
+        const found = address && (await findArrangementByShortId(pool, address.shortId));
+        if (!found) throw new Problem('not_found');
+        const { arrangement, standing } = found;
+        if (standing === 'ended') throw new Problem('resource_gone');
         // The token governs counting, not access: an expired one still serves what is public.
-        if (address.expired && !(await isEpisodePublished(pool, arrangement.episodeId))) throw new Problem('not_found');
+        if (address.expired && standing === 'hidden') throw new Problem('not_found');
         const binding =
           address.decisionId === undefined ? undefined : await findBindingByDecision(pool, address.decisionId);
         await send(
@@ -161,9 +177,9 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       path: '/delivery/v1/a/:digest/:file',
       serve: async (exchange) => {
         parameter(exchange, 'file', mp3Name);
-        const episode = await findEpisodeByDigest(pool, parameter(exchange, 'digest', digestShape));
-        if (!episode) throw new Problem('not_found');
-        await send(exchange, listenerOf(exchange), cleanMedia(episode), false);
+        const found = reachable(await findAudioByDigest(pool, parameter(exchange, 'digest', digestShape)));
+        if (found.kind === 'outside') throw new Problem('not_found');
+        await send(exchange, listenerOf(exchange), cleanMedia(found.episode), false);
       },
     },
   ];

@@ -17,6 +17,8 @@ export const arrangementDocumentSchema = z.strictObject({
       kind: z.enum(['header', 'content', 'ad', 'ident']),
       /** Break and place in it, "pre/0"; only ads. */
       slot: z.string().optional(),
+      /** A header part that lies with the artwork instead of with the headers. */
+      store: z.literal('artwork').optional(),
     }),
   ),
   total_bytes: z.int().min(1),
@@ -33,6 +35,7 @@ export interface ArrangedBlob {
   readonly durationMs: number;
   readonly kind: PartKind;
   readonly slot?: string;
+  readonly store?: 'artwork';
 }
 
 /** Puts blobs one after the other. Equal inputs give the same document, hence the same id. */
@@ -45,8 +48,15 @@ export function composeArrangement(
   let startMs = 0;
   const parts: ArrangementDocument['parts'] = [];
   const timeline: ArrangementDocument['timeline'] = [];
-  for (const [part, { digest, sizeBytes, durationMs, kind, slot }] of blobs.entries()) {
-    parts.push({ blob: digest, offset, length: sizeBytes, kind, ...(slot !== undefined && { slot }) });
+  for (const [part, { digest, sizeBytes, durationMs, kind, slot, store }] of blobs.entries()) {
+    parts.push({
+      blob: digest,
+      offset,
+      length: sizeBytes,
+      kind,
+      ...(slot !== undefined && { slot }),
+      ...(store !== undefined && { store }),
+    });
     timeline.push({ part, start_ms: startMs, dur_ms: durationMs });
     offset += sizeBytes;
     startMs += durationMs;

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ObjectStore } from '@longwave/object-store';
 import { drainBody } from './drain-body.ts';
+import type { SharedFile } from './open-files.ts';
 
 /** A segment that is open: its bytes stay readable whatever happens to the cache. */
 export interface OpenSegment extends AsyncDisposable {
@@ -16,6 +17,11 @@ export const chunkBytes = 128 << 10;
 const windowBytes = 1 << 20;
 
 export const objectKey = (digest: string) => `media/${digest}`;
+
+/** The same store for blobs that lie in another folder than the segments. */
+export const storeOf = (store: SegmentStore, folder: string): SegmentStore => ({
+  get: (key, range) => store.get(key.replace(/^media\//, `${folder}/`), range),
+});
 
 /** Bytes of the file from `from` on, as many as there are before `to` and in one chunk. */
 export async function readChunk(file: FileHandle, chunk: Buffer, from: number, to: number): Promise<Buffer> {
@@ -35,17 +41,17 @@ export async function readWindow(store: SegmentStore, digest: string, from: numb
   return window;
 }
 
-/** A whole file, closed in the end. */
-export const segmentOfFile = (file: FileHandle): OpenSegment => ({
+/** A whole file, left in the end. */
+export const segmentOfFile = ({ handle, leave }: SharedFile): OpenSegment => ({
   read: async function* (from, to) {
     const buffer = Buffer.allocUnsafeSlow(chunkBytes);
     for (let at = from; at < to;) {
-      const chunk = await readChunk(file, buffer, at, to);
+      const chunk = await readChunk(handle, buffer, at, to);
       yield chunk;
       at += chunk.length;
     }
   },
-  [Symbol.asyncDispose]: () => file.close(),
+  [Symbol.asyncDispose]: leave,
 });
 
 /** Straight from the store; nobody checks the digest. */

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLogger } from '@longwave/service-kit';
 import type { OpenSegment } from './open-segment.ts';
-import { createSegmentCache } from './segment-cache.ts';
+import { createSegmentCache, type SegmentCache } from './segment-cache.ts';
 import { CorruptSegment } from './segment-download.ts';
 
 const logger = createLogger('test', 'silent');
@@ -33,15 +33,23 @@ async function contents(segment: OpenSegment, from: number, to: number): Promise
   for await (const chunk of segment.read(from, to)) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
-const open = (maxBytes: number, waitBelowBytes?: number) =>
-  createSegmentCache({ folder, maxBytes, store, logger, ...(waitBelowBytes !== undefined && { waitBelowBytes }) });
+const caches: SegmentCache[] = [];
+async function open(maxBytes: number, waitBelowBytes?: number): Promise<SegmentCache> {
+  const limits = { maxBytes, ...(waitBelowBytes !== undefined && { waitBelowBytes }) };
+  const cache = await createSegmentCache({ folder, store, logger, ...limits });
+  caches.push(cache);
+  return cache;
+}
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'segments-'));
   objects = new Map();
   reads = [];
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  for (const cache of caches.splice(0)) await cache[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
 
 test('twenty requests at once cost one download, and any range is read from the file', async () => {
   const bytes = randomBytes(700_000);

@@ -1,10 +1,11 @@
-import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '@longwave/service-kit';
+import { createOpenFiles, type SharedFile } from './open-files.ts';
 import { segmentOfFile, segmentOfStore, type OpenSegment, type SegmentStore } from './open-segment.ts';
 import { CorruptSegment, startDownload, type SegmentDownload } from './segment-download.ts';
 
-export interface SegmentCache {
+export interface SegmentCache extends AsyncDisposable {
   /** Opens a segment. A small one is fetched first; a source that has nothing shows when it is read. Rejects with `CorruptSegment`. */
   open(digest: string, sizeBytes: number): Promise<OpenSegment>;
   /** Makes sure that the segment is on the disk. */
@@ -23,6 +24,8 @@ export interface SegmentCacheOptions {
 }
 
 const namePattern = /^[0-9a-f]{64}$/;
+/** Files that stay open between two requests. */
+const openFilesMax = 256;
 
 interface Fetching {
   readonly download: SegmentDownload;
@@ -53,6 +56,7 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
   const { folder, maxBytes, store, logger, waitBelowBytes = 32 << 20 } = options;
   await mkdir(folder, { recursive: true });
   const index = await readIndex(folder);
+  const openFiles = createOpenFiles(openFilesMax);
   const fetching = new Map<string, Fetching>();
   let total = [...index.values()].reduce((sum, size) => sum + size, 0);
   let sequence = 0;
@@ -62,6 +66,7 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
   function forget(digest: string): void {
     total -= index.get(digest) ?? 0;
     index.delete(digest);
+    openFiles.forget(fileOf(digest));
   }
 
   async function makeRoom(): Promise<void> {
@@ -97,25 +102,15 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
     return { download, kept };
   }
 
-  async function openFile(digest: string, sizeBytes: number): Promise<FileHandle | undefined> {
-    if (!index.has(digest)) return undefined;
-    try {
-      const file = await open(fileOf(digest), 'r');
-      if ((await file.stat()).size === sizeBytes) {
-        const size = index.get(digest);
-        if (size !== undefined) {
-          index.delete(digest);
-          index.set(digest, size);
-        }
-        return file;
-      }
-      await file.close();
+  async function openFile(digest: string, sizeBytes: number): Promise<SharedFile | undefined> {
+    const size = index.get(digest);
+    if (size === undefined) return undefined;
+    const file = await openFiles.open(fileOf(digest), sizeBytes);
+    if (!file) {
       await rm(fileOf(digest), { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
-    forget(digest);
-    return undefined;
+      forget(digest);
+    } else if (index.delete(digest)) index.set(digest, size);
+    return file;
   }
 
   async function openSegment(digest: string, sizeBytes: number): Promise<OpenSegment> {
@@ -143,5 +138,6 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
     get sizeBytes() {
       return total;
     },
+    [Symbol.asyncDispose]: () => openFiles[Symbol.asyncDispose](),
   };
 }

@@ -38,7 +38,7 @@ function write(response: ServerResponse, bytes: Buffer): Promise<boolean> {
   });
 }
 
-/** Chunks of [from, to) with their place; `endsPart` marks the last one of a part. */
+/** Chunks of [from, to) with their place; `endsPart` marks the last one of a part, pieces of the header taken as one. */
 async function* readParts(
   parts: SentMedia['parts'],
   { from, to }: ByteInterval,
@@ -52,7 +52,7 @@ async function* readParts(
     for await (const chunk of segment.read(slice.from, slice.to))
       for (let i = 0; i < chunk.length; i += writeBytes) {
         const bytes = chunk.subarray(i, i + writeBytes);
-        yield { bytes, at, endsPart: at + bytes.length === end };
+        yield { bytes, at, endsPart: at + bytes.length === end && parts[slice.part + 1]?.kind !== 'header' };
         at += bytes.length;
       }
     if (at !== end) throw new Error(`part ${part.blob} ended at ${at - part.offset} of ${part.length} bytes`);

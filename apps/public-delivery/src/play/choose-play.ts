@@ -5,7 +5,7 @@ import type { Logger } from '@longwave/service-kit';
 import type { Listener } from '../listener/identify-listener.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
-import { composePlay } from './compose-play.ts';
+import type { Compose } from './create-composer.ts';
 import { decide, type Decision, type ServingClient } from './decide.ts';
 import {
   bindArrangement,
@@ -32,6 +32,7 @@ export interface ChoosePlayOptions {
   readonly pool: Pool;
   readonly serving: ServingClient;
   readonly segments: Pick<SegmentCache, 'fetch'>;
+  readonly compose: Compose;
   readonly decideDeadlineMs: number;
   readonly logger: Logger;
 }
@@ -55,11 +56,12 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
  * requests at once give one arrangement: callers in this process share one decision, and between processes the first row wins.
  * No decision means clean content, stored but not bound. Rejects only when the database does not answer.
  */
-export function createChoosePlay({ pool, serving, segments, decideDeadlineMs, logger }: ChoosePlayOptions): ChoosePlay {
+export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
+  const { pool, serving, segments, compose, decideDeadlineMs, logger } = options;
   const deciding = new Map<string, Promise<Play>>();
 
   async function clean(episode: PlayableEpisode): Promise<Play> {
-    const arrangement = composePlay(episode, []);
+    const arrangement = await compose(episode, []);
     await saveArrangement(pool, arrangement);
     return { arrangement, binding: undefined };
   }
@@ -106,7 +108,7 @@ export function createChoosePlay({ pool, serving, segments, decideDeadlineMs, lo
       logger.warn({ request_id: requestId, episode_id: episodeId, reason: decision.reason }, 'decision.unavailable');
       return clean(episode);
     }
-    const arrangement = composePlay(episode, decision.ads);
+    const arrangement = await compose(episode, decision.ads);
     const wanted: Binding = {
       listenerKey: listener.key,
       episodeId,

@@ -1,48 +1,83 @@
 import { createHash } from 'node:crypto';
-import { canonicalFormat, id3SizeBytes, renderId3 } from '@longwave/audio';
+import { canonicalFormat } from '@longwave/audio';
 import { arrangementId, composeArrangement, type ArrangedBlob } from '../media/arrangement.ts';
-import type { PlayableEpisode } from '../projection/content-table.ts';
+import type { Composition, PlayableEpisode } from '../projection/content-table.ts';
+import type { JoinedPart } from '../projection/projected.ts';
 import type { NewArrangement } from './play-table.ts';
+import { pictureOf, renderHeader, type Picture } from './render-header.ts';
+import { tagChapters } from './tag-chapters.ts';
 
-/** Headers grow in steps of this size, so that a header has the same size with and without ads. */
-const headerStepBytes = 1024;
-/** Room for a number that another length of the file writes with more digits. */
-const headerSlackBytes = 16;
+type HeaderBlob = NewArrangement['headers'][number];
 
-/** The bytes before the audio: an ID3v2.3 tag with the length of this very file. */
-function renderHeader(episode: PlayableEpisode, lengthMs: number): Buffer {
-  const content = { title: episode.title, album: episode.podcastTitle, artist: episode.author, lengthMs };
-  const needed = id3SizeBytes({ ...content, lengthMs: 0 }) + headerSlackBytes;
-  return renderId3(content, Math.ceil(needed / headerStepBytes) * headerStepBytes);
+const headerBlob = (bytes: Buffer): HeaderBlob => ({ digest: createHash('sha256').update(bytes).digest('hex'), bytes });
+
+const arranged = ({ digest, bytes }: HeaderBlob): ArrangedBlob => ({
+  digest,
+  sizeBytes: bytes.length,
+  durationMs: 0,
+  kind: 'header',
+});
+
+/** The header in pieces: the picture is served from where it lies, so that no arrangement stores it again. */
+function splitHeader(
+  bytes: Buffer,
+  picture: Picture | undefined,
+  pictureBytes: Buffer | undefined,
+): { readonly parts: ArrangedBlob[]; readonly stored: HeaderBlob[] } {
+  const at = pictureBytes ? bytes.indexOf(pictureBytes) : -1;
+  if (!picture || !pictureBytes || at < 0) {
+    const whole = headerBlob(bytes);
+    return { parts: [arranged(whole)], stored: [whole] };
+  }
+  const front = headerBlob(bytes.subarray(0, at));
+  const rest = headerBlob(bytes.subarray(at + pictureBytes.length));
+  const middle: ArrangedBlob = {
+    digest: picture.sha256,
+    sizeBytes: pictureBytes.length,
+    durationMs: 0,
+    kind: 'header',
+    store: 'artwork',
+  };
+  return { parts: [arranged(front), middle, arranged(rest)], stored: [front, rest] };
 }
 
-/** Header, ads, content: the whole file of one play. Equal inputs give the same arrangement. */
-export function composePlay(episode: PlayableEpisode, ads: readonly ArrangedBlob[]): NewArrangement {
+const contentBlob = (part: JoinedPart | undefined): ArrangedBlob[] =>
+  part ? [{ digest: part.sha256, sizeBytes: part.size_bytes, durationMs: part.duration_ms, kind: 'content' }] : [];
+
+const lengthOf = (blobs: readonly ArrangedBlob[]) => blobs.reduce((sum, blob) => sum + blob.durationMs, 0);
+
+/**
+ * Header, ads before the content, intro, content, outro: the whole file of one play. Intro and outro are content: they are the
+ * show's own. Equal inputs give the same arrangement.
+ * @param pictureBytes of `pictureOf(composition.artwork)`; its room stays empty without
+ */
+export function composePlay(
+  episode: PlayableEpisode,
+  { intro, outro, chapters, artwork }: Composition,
+  ads: readonly ArrangedBlob[],
+  pictureBytes: Buffer | undefined,
+): NewArrangement {
   const { workspaceId, podcastId, episodeId, publishedAt, rendition } = episode;
-  const content: ArrangedBlob = { ...rendition, kind: 'content' };
-  const audio = [...ads, content];
-  const bytes = renderHeader(
-    episode,
-    audio.reduce((sum, blob) => sum + blob.durationMs, 0),
+  const before = [...ads, ...contentBlob(intro)];
+  const audio: ArrangedBlob[] = [...before, { ...rendition, kind: 'content' }, ...contentBlob(outro)];
+  const picture = pictureOf(artwork);
+  const { parts, stored } = splitHeader(
+    renderHeader(
+      { title: episode.title, album: episode.podcastTitle, artist: episode.author },
+      lengthOf(audio),
+      tagChapters(chapters, lengthOf(before), rendition.durationMs),
+      picture,
+      pictureBytes,
+    ),
+    picture,
+    pictureBytes,
   );
-  const digest = createHash('sha256').update(bytes).digest('hex');
   const format = {
     codec: 'mp3',
     bitrate: canonicalFormat.bitrate,
     channels: canonicalFormat.channels,
     sampleRate: canonicalFormat.sampleRate,
   };
-  const document = composeArrangement(episodeId, format, [
-    { digest, sizeBytes: bytes.length, durationMs: 0, kind: 'header' },
-    ...audio,
-  ]);
-  return {
-    id: arrangementId(document),
-    workspaceId,
-    podcastId,
-    episodeId,
-    publishedAt,
-    document,
-    header: { digest, bytes },
-  };
+  const document = composeArrangement(episodeId, format, [...parts, ...audio]);
+  return { id: arrangementId(document), workspaceId, podcastId, episodeId, publishedAt, document, headers: stored };
 }

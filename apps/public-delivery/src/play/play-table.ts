@@ -35,9 +35,9 @@ export interface Binding {
   readonly startedAt: Date;
 }
 
-/** An arrangement that is not stored yet, with the header it was made for. */
+/** An arrangement that is not stored yet, with the pieces of header that were made for it. */
 export interface NewArrangement extends StoredArrangement {
-  readonly header: { readonly digest: string; readonly bytes: Buffer };
+  readonly headers: readonly { readonly digest: string; readonly bytes: Buffer }[];
 }
 
 export const shortIdOf = (id: string): string => id.slice(0, 32);
@@ -91,6 +91,33 @@ export async function findArrangement(pool: Pool, id: string): Promise<StoredArr
   return rows[0] && toArrangement(rows[0]);
 }
 
+/** An arrangement and whether what it plays is public now, hidden, or ended for good. */
+export interface FoundArrangement {
+  readonly arrangement: StoredArrangement;
+  readonly standing: 'public' | 'hidden' | 'ended';
+}
+
+/** By the short id that tokens carry. */
+export async function findArrangementByShortId(pool: Pool, shortId: string): Promise<FoundArrangement | undefined> {
+  const { rows } = await pool.query<ArrangementRow & { episode_state: string | null; podcast_state: string | null }>({
+    name: 'arrangement_and_standing',
+    text: `select a.id, a.workspace_id, a.podcast_id, a.episode_id, a.published_at, a.document,
+             e.state as episode_state, p.state as podcast_state
+           from arrangement a left join episode e on e.id = a.episode_id left join podcast p on p.id = a.podcast_id
+           where a.short_id = $1`,
+    values: [shortId],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const states = [row.episode_state, row.podcast_state];
+  const standing = states.includes('archived')
+    ? 'ended'
+    : states.every((state) => state === 'published')
+      ? 'public'
+      : 'hidden';
+  return { arrangement: toArrangement(row), standing };
+}
+
 export async function findBindingByDecision(pool: Pool, decisionId: string): Promise<Binding | undefined> {
   const { rows } = await pool.query<BindingRow>({
     name: 'binding_by_decision',
@@ -125,11 +152,9 @@ export async function getHeader(pool: Pool, digest: string): Promise<Buffer> {
 }
 
 async function insertArrangement(tx: Pick<Pool, 'query'>, arrangement: NewArrangement): Promise<void> {
-  const { id, workspaceId, podcastId, episodeId, publishedAt, document, header } = arrangement;
-  await tx.query('insert into header (digest, bytes) values ($1, $2) on conflict do nothing', [
-    header.digest,
-    header.bytes,
-  ]);
+  const { id, workspaceId, podcastId, episodeId, publishedAt, document, headers } = arrangement;
+  for (const { digest, bytes } of headers)
+    await tx.query('insert into header (digest, bytes) values ($1, $2) on conflict do nothing', [digest, bytes]);
   await tx.query(
     `insert into arrangement (id, short_id, workspace_id, podcast_id, episode_id, published_at, document)
      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,

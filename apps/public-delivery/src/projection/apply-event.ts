@@ -1,77 +1,83 @@
 import type { DomainEvent } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { applyEpisode, lockEpisode, type MintAlias } from './apply-episode.ts';
+import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
 import {
-  enclosureFileName,
-  episodeAttributesSchema,
+  mediaClipAttributesSchema,
   podcastAttributesSchema,
   readProduction,
   uploadAttributesSchema,
 } from './projected.ts';
+import { artworkFiles, replaceShownFiles } from './shown-files.ts';
 
-/** Makes the public alias of an episode; called once per episode, the first result is kept. */
-export type MintAlias = (episodeId: string) => string;
-
-async function applyPodcast(tx: Transaction, { after, workspace_id, occurred_at }: DomainEvent): Promise<void> {
-  const attributes = podcastAttributesSchema.parse(after.attributes);
-  await tx.query(
-    `insert into podcast (id, workspace_id, version, state, subdomain, attributes, changed_at) values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (id) do update set version = excluded.version, state = excluded.state, subdomain = excluded.subdomain,
-       attributes = excluded.attributes,
-       changed_at = case when (podcast.state, podcast.attributes) is distinct from (excluded.state, excluded.attributes)
-         then excluded.changed_at else podcast.changed_at end
-     where podcast.version < excluded.version`,
-    [after.id, workspace_id, after.version, after.lifecycle_state, attributes.subdomain, attributes, occurred_at],
-  );
+/** What applying needs besides the event. */
+export interface ApplyOptions {
+  readonly mintAlias: MintAlias;
+  readonly announcements: AnnouncementPorts;
 }
 
-async function applyEpisode(
+async function applyPodcast(
   tx: Transaction,
   { after, workspace_id, occurred_at }: DomainEvent,
-  mintAlias: MintAlias,
+  announcements: AnnouncementPorts,
 ): Promise<void> {
-  const { current_production_id: productionId, ...attributes } = episodeAttributesSchema.parse(after.attributes);
-  const isPublic = after.lifecycle_state === 'published';
-  const publishedAt = attributes.published_at ?? (isPublic ? occurred_at : null);
-  await tx.query(
-    `insert into episode (id, workspace_id, podcast_id, version, state, attributes, production_id, published_at, changed_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $9 then $10::timestamptz end)
-     on conflict (id) do update set podcast_id = excluded.podcast_id, version = excluded.version, state = excluded.state,
-       attributes = excluded.attributes, production_id = excluded.production_id,
-       published_at = coalesce(episode.published_at, excluded.published_at),
-       changed_at = case when ($9 or episode.state = 'published')
-           and (episode.state, episode.attributes, episode.production_id)
-             is distinct from (excluded.state, excluded.attributes, excluded.production_id)
-         then $10::timestamptz else episode.changed_at end
-     where episode.version < excluded.version`,
-    [
-      after.id,
-      workspace_id,
-      attributes.podcast_id,
-      after.version,
-      after.lifecycle_state,
-      attributes,
-      productionId,
-      publishedAt,
-      isPublic,
-      occurred_at,
-    ],
+  const attributes = podcastAttributesSchema.parse(after.attributes);
+  const { rows } = await tx.query<{ changed: boolean }>(
+    `with before as (select state, attributes from podcast where id = $1), done as (
+       insert into podcast (id, workspace_id, version, state, attributes) values ($1, $2, $3, $4, $5)
+       on conflict (id) do update set version = excluded.version, state = excluded.state, attributes = excluded.attributes
+       where podcast.version < excluded.version
+       returning state, attributes
+     )
+     select (before.state, before.attributes) is distinct from (done.state, done.attributes) as changed
+     from done left join before on true`,
+    [after.id, workspace_id, after.version, after.lifecycle_state, attributes],
   );
-  if (isPublic)
-    await tx.query('insert into alias (episode_id, alias, file_name) values ($1, $2, $3) on conflict do nothing', [
-      after.id,
-      mintAlias(after.id),
-      enclosureFileName(attributes.title),
-    ]);
+  if (!rows[0]?.changed) return;
+  await replaceShownFiles(tx, after.id, artworkFiles(attributes.artwork));
+  const { subdomain, new_feed_url: newFeedUrl } = attributes;
+  const identity = { subdomain, state: after.lifecycle_state, newFeedUrl };
+  await reviseFeed(tx, after.id, occurred_at, announcements, identity);
 }
 
-async function applyProduction(tx: Transaction, { after, occurred_at }: DomainEvent): Promise<void> {
+/** The audio of an episode changed; its feed did, while it shows the episode. */
+async function reviseFeedOfEpisode(
+  tx: Transaction,
+  episodeId: string,
+  occurredAt: string,
+  announcements: AnnouncementPorts,
+): Promise<void> {
+  const { rows } = await tx.query<{ podcast_id: string }>(
+    `select podcast_id from episode where id = $1 and state = 'published'`,
+    [episodeId],
+  );
+  if (rows[0]) await reviseFeed(tx, rows[0].podcast_id, occurredAt, announcements);
+}
+
+async function applyProduction(
+  tx: Transaction,
+  { after, occurred_at }: DomainEvent,
+  announcements: AnnouncementPorts,
+): Promise<void> {
   const { episodeId, rendition } = readProduction(after.attributes);
-  await tx.query(
-    `insert into production (id, episode_id, version, state, rendition_digest, rendition_bytes, duration_ms, changed_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (id) do update set version = excluded.version, state = excluded.state, rendition_digest = excluded.rendition_digest,
-       rendition_bytes = excluded.rendition_bytes, duration_ms = excluded.duration_ms, changed_at = excluded.changed_at
-     where production.version < excluded.version`,
+  await lockEpisode(tx, episodeId);
+  const { rows } = await tx.query<{ changed: boolean }>(
+    `with before as (
+       select (state = 'encoded') as encoded, rendition_digest, rendition_bytes, duration_ms from production where id = $1
+     ), done as (
+       insert into production (id, episode_id, version, state, rendition_digest, rendition_bytes, duration_ms)
+       values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (id) do update set version = excluded.version, state = excluded.state,
+         rendition_digest = excluded.rendition_digest, rendition_bytes = excluded.rendition_bytes,
+         duration_ms = excluded.duration_ms
+       where production.version < excluded.version
+       returning (state = 'encoded') as encoded, rendition_digest, rendition_bytes, duration_ms
+     )
+     select exists (select from episode where id = $2 and production_id = $1)
+       and (coalesce(before.encoded, false) or done.encoded)
+       and (before.encoded, before.rendition_digest, before.rendition_bytes, before.duration_ms)
+         is distinct from (done.encoded, done.rendition_digest, done.rendition_bytes, done.duration_ms) as changed
+     from done left join before on true`,
     [
       after.id,
       episodeId,
@@ -80,9 +86,46 @@ async function applyProduction(tx: Transaction, { after, occurred_at }: DomainEv
       rendition?.digest,
       rendition?.sizeBytes,
       rendition?.durationMs,
-      occurred_at,
     ],
   );
+  if (rows[0]?.changed) await reviseFeedOfEpisode(tx, episodeId, occurred_at, announcements);
+}
+
+async function applyMediaClip(
+  tx: Transaction,
+  { after, occurred_at }: DomainEvent,
+  announcements: AnnouncementPorts,
+): Promise<void> {
+  const clip = mediaClipAttributesSchema.parse(after.attributes);
+  await lockEpisode(tx, clip.episode_id);
+  const { rows } = await tx.query<{ changed: boolean }>(
+    `with before as (select state, file_format, url, size_bytes, duration_ms from media_clip where id = $1), done as (
+       insert into media_clip (id, episode_id, version, state, file_format, url, size_bytes, duration_ms, production_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       on conflict (id) do update set version = excluded.version, state = excluded.state, file_format = excluded.file_format,
+         url = excluded.url, size_bytes = excluded.size_bytes, duration_ms = excluded.duration_ms,
+         production_id = excluded.production_id
+       where media_clip.version < excluded.version
+       returning state, file_format, url, size_bytes, duration_ms
+     )
+     select $9::text is null
+       and not exists (select from episode e join production r on r.id = e.production_id and r.state = 'encoded' where e.id = $2)
+       and (before.state, before.file_format, before.url, before.size_bytes, before.duration_ms)
+         is distinct from (done.state, done.file_format, done.url, done.size_bytes, done.duration_ms) as changed
+     from done left join before on true`,
+    [
+      after.id,
+      clip.episode_id,
+      after.version,
+      after.lifecycle_state,
+      clip.file_format,
+      clip.url,
+      clip.size,
+      clip.duration_ms,
+      clip.production_id,
+    ],
+  );
+  if (rows[0]?.changed) await reviseFeedOfEpisode(tx, clip.episode_id, occurred_at, announcements);
 }
 
 async function applyUpload(tx: Transaction, { after }: DomainEvent): Promise<void> {
@@ -100,15 +143,21 @@ async function applyUpload(tx: Transaction, { after }: DomainEvent): Promise<voi
  * Applies one event to the projection, once per (subject, version): an older or repeated event changes nothing. Subjects may
  * arrive in any order; what belongs together is joined when it is read. Throws `ZodError` for a shape it does not know.
  */
-export async function applyEvent(pool: Pool, event: DomainEvent, mintAlias: MintAlias): Promise<void> {
+export async function applyEvent(
+  pool: Pool,
+  event: DomainEvent,
+  { mintAlias, announcements }: ApplyOptions,
+): Promise<void> {
   await transaction(pool, async (tx) => {
     switch (event.subject.type) {
       case 'podcasts':
-        return applyPodcast(tx, event);
+        return applyPodcast(tx, event, announcements);
       case 'episodes':
-        return applyEpisode(tx, event, mintAlias);
+        return applyEpisode(tx, event, mintAlias, announcements);
       case 'productions':
-        return applyProduction(tx, event);
+        return applyProduction(tx, event, announcements);
+      case 'media_clips':
+        return applyMediaClip(tx, event, announcements);
       case 'uploads':
         return applyUpload(tx, event);
     }

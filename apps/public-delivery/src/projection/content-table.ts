@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Pool } from '@longwave/postgres';
-import type { EpisodeAttributes, PodcastAttributes, Rendition } from './projected.ts';
+import type { Artwork, Chapters, JoinedPart, Rendition } from './projected.ts';
 
 /** A published episode of a published podcast with its audio: all that a play needs to know. */
 export interface PlayableEpisode {
@@ -15,70 +15,116 @@ export interface PlayableEpisode {
   readonly rendition: Rendition;
 }
 
-interface PlayableRow {
+/** What an address of audio leads to. */
+export type FoundAudio =
+  | { readonly kind: 'ours'; readonly episode: PlayableEpisode }
+  /** Audio that is hosted elsewhere. */
+  | { readonly kind: 'outside'; readonly url: string }
+  /** The episode or its podcast was archived. */
+  | { readonly kind: 'ended' };
+
+interface AudioRow {
   readonly workspace_id: string;
   readonly podcast_id: string;
   readonly id: string;
+  readonly state: string;
+  readonly podcast_state: string;
   readonly published_at: Date;
   readonly title: string;
   readonly podcast_title: string;
   readonly author: string | null;
   readonly file_name: string;
-  readonly rendition_digest: string;
+  readonly rendition_digest: string | null;
   readonly rendition_bytes: string;
   readonly duration_ms: string;
+  readonly clip_url: string | null;
 }
 
-const playable = `
-  select e.workspace_id, e.podcast_id, e.id, e.published_at, e.attributes->>'title' as title, p.attributes->>'title' as podcast_title,
-    p.attributes->>'author' as author, a.file_name, r.rendition_digest, r.rendition_bytes, r.duration_ms
+/** The clip that stands in while an episode `e` has no encoded production `r`; the newest one. */
+export const standInClip = `left join lateral (
+    select m.url as clip_url, m.size_bytes as clip_bytes, m.duration_ms as clip_ms, m.file_format as clip_format
+    from media_clip m where m.episode_id = e.id and m.state = 'active' and m.production_id is null order by m.id desc limit 1
+  ) c on r.id is null`;
+
+const audio = `
+  select e.workspace_id, e.podcast_id, e.id, e.state, p.state as podcast_state, e.published_at, e.attributes->>'title' as title,
+    p.attributes->>'title' as podcast_title, p.attributes->>'author' as author, a.file_name, r.rendition_digest,
+    r.rendition_bytes, r.duration_ms, c.clip_url
   from episode e
     join alias a on a.episode_id = e.id
-    join podcast p on p.id = e.podcast_id and p.state = 'published'
-    join production r on r.id = e.production_id and r.state = 'encoded' and r.rendition_digest is not null
-  where e.state = 'published'`;
+    join podcast p on p.id = e.podcast_id
+    left join production r on r.id = e.production_id and r.state = 'encoded' and r.rendition_digest is not null
+    ${standInClip}`;
 
-const toPlayable = (row: PlayableRow): PlayableEpisode => ({
-  workspaceId: row.workspace_id,
-  podcastId: row.podcast_id,
-  episodeId: row.id,
-  publishedAt: row.published_at,
-  title: row.title,
-  podcastTitle: row.podcast_title,
-  author: row.author ?? '',
-  fileName: row.file_name,
-  rendition: {
-    digest: row.rendition_digest,
-    sizeBytes: Number(row.rendition_bytes),
-    durationMs: Number(row.duration_ms),
-  },
-});
+function toAudio(row: AudioRow | undefined): FoundAudio | undefined {
+  if (!row) return undefined;
+  const states = [row.state, row.podcast_state];
+  if (states.includes('archived')) return { kind: 'ended' };
+  if (states.some((state) => state !== 'published')) return undefined;
+  if (row.rendition_digest === null)
+    return row.clip_url === null ? undefined : { kind: 'outside', url: new URL(row.clip_url).href };
+  return {
+    kind: 'ours',
+    episode: {
+      workspaceId: row.workspace_id,
+      podcastId: row.podcast_id,
+      episodeId: row.id,
+      publishedAt: row.published_at,
+      title: row.title,
+      podcastTitle: row.podcast_title,
+      author: row.author ?? '',
+      fileName: row.file_name,
+      rendition: {
+        digest: row.rendition_digest,
+        sizeBytes: Number(row.rendition_bytes),
+        durationMs: Number(row.duration_ms),
+      },
+    },
+  };
+}
 
-export async function findEpisodeByAlias(pool: Pool, alias: string): Promise<PlayableEpisode | undefined> {
-  const { rows } = await pool.query<PlayableRow>({
-    name: 'episode_by_alias',
-    text: `${playable} and a.alias = $1`,
+export async function findAudioByAlias(pool: Pool, alias: string): Promise<FoundAudio | undefined> {
+  const { rows } = await pool.query<AudioRow>({
+    name: 'audio_by_alias',
+    text: `${audio} where a.alias = $1`,
     values: [alias],
   });
-  return rows[0] && toPlayable(rows[0]);
+  return toAudio(rows[0]);
 }
 
-/** The first published episode whose audio has this digest. */
-export async function findEpisodeByDigest(pool: Pool, digest: string): Promise<PlayableEpisode | undefined> {
-  const text = `${playable} and r.rendition_digest = $1 order by e.published_at, e.id limit 1`;
-  const { rows } = await pool.query<PlayableRow>({ name: 'episode_by_digest', text, values: [digest] });
-  return rows[0] && toPlayable(rows[0]);
+/** The first published episode whose own audio has this digest, else what became of an archived one. */
+export async function findAudioByDigest(pool: Pool, digest: string): Promise<FoundAudio | undefined> {
+  const text = `${audio} where r.rendition_digest = $1
+    order by (e.state = 'published' and p.state = 'published') desc, e.published_at, e.id limit 1`;
+  const { rows } = await pool.query<AudioRow>({ name: 'audio_by_digest', text, values: [digest] });
+  return toAudio(rows[0]);
 }
 
-/** True while the episode and its podcast are both public. */
-export async function isEpisodePublished(pool: Pool, episodeId: string): Promise<boolean> {
-  const { rowCount } = await pool.query({
-    name: 'episode_published',
-    text: `select from episode e join podcast p on p.id = e.podcast_id
-           where e.id = $1 and e.state = 'published' and p.state = 'published'`,
+/** What is joined around the audio of an episode, and what its tag says. */
+export interface Composition {
+  readonly intro: JoinedPart | undefined;
+  readonly outro: JoinedPart | undefined;
+  /** In content time. */
+  readonly chapters: Chapters;
+  /** Of the episode, else of its podcast. */
+  readonly artwork: Artwork | undefined;
+}
+
+export async function getComposition(pool: Pool, episodeId: string): Promise<Composition> {
+  const { rows } = await pool.query<{ [K in keyof Composition]: Composition[K] | null }>({
+    name: 'composition',
+    text: `select e.attributes->'intro' as intro, e.attributes->'outro' as outro, e.chapters,
+             coalesce(e.attributes->'artwork', p.attributes->'artwork') as artwork
+           from episode e join podcast p on p.id = e.podcast_id where e.id = $1`,
     values: [episodeId],
   });
-  return rowCount === 1;
+  const { intro, outro, chapters, artwork } = rows[0] ?? {};
+  return {
+    intro: intro ?? undefined,
+    outro: outro ?? undefined,
+    chapters: chapters ?? [],
+    artwork: artwork ?? undefined,
+  };
 }
 
 export interface PublicUpload {
@@ -86,13 +132,16 @@ export interface PublicUpload {
   readonly filename: string;
   readonly contentType: string;
   readonly storageKey: string;
+  /** Its time was over; the object is removed. */
+  readonly expired: boolean;
 }
 
 /** A public upload that was not given up; whether anything was stored, the object store knows. */
 export async function findPublicUpload(pool: Pool, id: string): Promise<PublicUpload | undefined> {
-  const { rows } = await pool.query<{ content_type: string; storage_key: string }>({
+  const { rows } = await pool.query<{ content_type: string; storage_key: string; state: string }>({
     name: 'public_upload',
-    text: `select content_type, storage_key from upload where id = $1 and upload_type = 'public' and state in ('granted', 'received')`,
+    text: `select content_type, storage_key, state from upload
+           where id = $1 and upload_type = 'public' and state in ('granted', 'received', 'expired')`,
     values: [id],
   });
   return (
@@ -100,75 +149,7 @@ export async function findPublicUpload(pool: Pool, id: string): Promise<PublicUp
       filename: path.posix.basename(rows[0].storage_key),
       contentType: rows[0].content_type,
       storageKey: rows[0].storage_key,
+      expired: rows[0].state === 'expired',
     }
   );
-}
-
-/** Which state of the projection a feed would be rendered from; `key` changes with every applied event that it shows. */
-export async function findFeedKey(
-  pool: Pick<Pool, 'query'>,
-  subdomain: string,
-): Promise<{ podcastId: string; key: string } | undefined> {
-  const { rows } = await pool.query<{ id: string; key: string }>({
-    name: 'feed_key',
-    text: `select p.id, p.id || ':' || p.version || ':' || coalesce((
-        select md5(string_agg(e.id || e.version || ':' || coalesce(r.version, 0), ',' order by e.id))
-        from episode e left join production r on r.id = e.production_id where e.podcast_id = p.id), '') as key
-      from podcast p where p.subdomain = $1 and p.state = 'published' order by p.changed_at desc limit 1`,
-    values: [subdomain],
-  });
-  return rows[0] && { podcastId: rows[0].id, key: rows[0].key };
-}
-
-export interface FeedEpisodeRow {
-  readonly id: string;
-  readonly attributes: Omit<EpisodeAttributes, 'current_production_id'>;
-  readonly publishedAt: Date;
-  readonly alias: string;
-  readonly fileName: string;
-  readonly rendition: Rendition;
-}
-
-export interface FeedRows {
-  readonly podcast: PodcastAttributes;
-  /** The last change of anything the feed shows, or showed. */
-  readonly changedAt: Date;
-  /** Newest first. */
-  readonly episodes: readonly FeedEpisodeRow[];
-}
-
-/** Everything a feed shows. Call it in the transaction that read the key. */
-export async function getFeedRows(tx: Pick<Pool, 'query'>, podcastId: string): Promise<FeedRows> {
-  const podcasts = await tx.query<{ attributes: PodcastAttributes; changed_at: Date }>(
-    `select attributes, greatest(changed_at, (select max(changed_at) from episode where podcast_id = $1),
-       (select max(r.changed_at) from production r join episode e on r.id = e.production_id
-        where e.podcast_id = $1 and e.state = 'published' and r.state = 'encoded')) as changed_at
-     from podcast where id = $1`,
-    [podcastId],
-  );
-  const episodes = await tx.query<PlayableRow & { attributes: FeedEpisodeRow['attributes']; alias: string }>(
-    `select e.id, e.attributes, e.published_at, a.alias, a.file_name, r.rendition_digest, r.rendition_bytes, r.duration_ms
-     from episode e join alias a on a.episode_id = e.id
-       join production r on r.id = e.production_id and r.state = 'encoded' and r.rendition_digest is not null
-     where e.podcast_id = $1 and e.state = 'published' order by e.published_at desc, e.id desc`,
-    [podcastId],
-  );
-  const [podcast] = podcasts.rows;
-  if (!podcast) throw new Error('the podcast of a feed key is gone');
-  return {
-    podcast: podcast.attributes,
-    changedAt: podcast.changed_at,
-    episodes: episodes.rows.map((row) => ({
-      id: row.id,
-      attributes: row.attributes,
-      publishedAt: row.published_at,
-      alias: row.alias,
-      fileName: row.file_name,
-      rendition: {
-        digest: row.rendition_digest,
-        sizeBytes: Number(row.rendition_bytes),
-        durationMs: Number(row.duration_ms),
-      },
-    })),
-  };
 }

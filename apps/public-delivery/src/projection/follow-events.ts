@@ -2,7 +2,7 @@ import { subscribePatiently, type EventBus, type Subscription } from '@longwave/
 import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
-import { applyEvent, type MintAlias } from './apply-event.ts';
+import { applyEvent, type ApplyOptions } from './apply-event.ts';
 
 export interface Follower extends AsyncDisposable {
   /** True once the bus delivers events. */
@@ -12,7 +12,13 @@ export interface Follower extends AsyncDisposable {
 const retryMs = 1_000;
 
 /** Applies every product event. A bus that does not answer is tried again for ever: what is known can be served meanwhile. */
-export function followEvents(bus: EventBus, group: string, pool: Pool, mintAlias: MintAlias, logger: Logger): Follower {
+export function followEvents(
+  bus: EventBus,
+  group: string,
+  pool: Pool,
+  options: ApplyOptions,
+  logger: Logger,
+): Follower {
   const stopping = new AbortController();
   let subscription: Subscription | undefined;
 
@@ -23,7 +29,7 @@ export function followEvents(bus: EventBus, group: string, pool: Pool, mintAlias
           topic: topics.product,
           group,
           handle: async (messages) => {
-            for (const message of messages) await applyEvent(pool, domainEventSchema.parse(message.payload), mintAlias);
+            for (const message of messages) await applyEvent(pool, domainEventSchema.parse(message.payload), options);
           },
           onRetry: (error) => logger.warn({ err: error }, 'projection.retried'),
         });

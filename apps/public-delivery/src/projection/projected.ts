@@ -1,38 +1,73 @@
 import { canonicalFormat } from '@longwave/audio';
+import { episodes, mediaClips, podcasts } from '@longwave/command-catalog';
 import { z } from 'zod';
 
-/** What a feed shows of a podcast; anything else an event carries is dropped. */
+const show = podcasts.attributes.shape;
+const one = episodes.attributes.shape;
+
+/** What is public of a podcast; anything else an event carries is dropped. */
 export const podcastAttributesSchema = z.object({
-  title: z.string(),
-  subdomain: z.string(),
-  podcast_guid: z.string(),
-  description: z.string().default(''),
-  language: z.string(),
-  author: z.string().optional(),
-  owner_name: z.string().optional(),
-  artwork_url: z.string().optional(),
+  title: show.title,
+  subdomain: show.subdomain,
+  podcast_guid: show.podcast_guid,
+  description: show.description.default(''),
+  language: show.language,
   categories: z.array(z.string()).default([]),
-  explicit: z.boolean().default(false),
-  type: z.enum(['episodic', 'serial']).default('episodic'),
-  link: z.string().optional(),
-  copyright: z.string().optional(),
-  locked: z.boolean().default(false),
+  explicit: show.explicit.default(false),
+  type: show.type.default('episodic'),
+  locked: show.locked.default(false),
+  medium: show.medium,
+  author: show.author,
+  owner_name: show.owner_name,
+  owner_email: show.owner_email,
+  artwork_url: show.artwork_url,
+  artwork: show.artwork,
+  link: show.link,
+  copyright: show.copyright,
+  funding: show.funding,
+  persons: show.persons,
+  location: show.location,
+  license: show.license,
+  texts: show.texts,
+  update_frequency: show.update_frequency,
+  blocked_platforms: show.blocked_platforms,
+  podroll: show.podroll,
+  publisher: show.publisher,
+  value: show.value,
+  chat: show.chat,
+  new_feed_url: show.new_feed_url,
+  /** The show came from another host; how far its import is, is nobody's business. */
+  import: z.object({}).optional(),
 });
 
-/** What a feed shows of an episode, and where it belongs. */
+/** A template part that cannot be joined to our audio is left out. */
+const joinable = one.intro.transform((part) => (part?.stream_format === canonicalFormat.name ? part : undefined));
+
+/** What is public of an episode, and where it belongs. */
 export const episodeAttributesSchema = z.object({
-  podcast_id: z.string(),
-  guid: z.string(),
-  title: z.string(),
-  description: z.string().optional(),
-  season: z.int().optional(),
-  number: z.int().optional(),
-  type: z.enum(['full', 'trailer', 'bonus']).default('full'),
-  explicit: z.boolean().optional(),
-  artwork_url: z.string().optional(),
-  link: z.string().optional(),
-  published_at: z.iso.datetime().optional(),
-  current_production_id: z.string().optional(),
+  podcast_id: one.podcast_id,
+  guid: one.guid,
+  title: one.title,
+  description: one.description,
+  season: one.season,
+  number: one.number,
+  type: one.type.default('full'),
+  explicit: one.explicit,
+  artwork_url: one.artwork_url,
+  artwork: one.artwork,
+  link: one.link,
+  persons: one.persons,
+  location: one.location,
+  license: one.license,
+  soundbites: one.soundbites,
+  social_interact: one.social_interact,
+  value: one.value,
+  transcripts: one.transcripts,
+  published_at: one.published_at,
+  intro: joinable,
+  outro: joinable,
+  current_production_id: one.current_production_id,
+  chapters: one.chapters,
 });
 
 const productionAttributesSchema = z.object({
@@ -51,6 +86,8 @@ const productionAttributesSchema = z.object({
   audio_duration_ms: z.int().min(0).optional(),
 });
 
+export const mediaClipAttributesSchema = z.object(mediaClips.attributes.shape);
+
 export const uploadAttributesSchema = z.object({
   content_type: z.string(),
   upload_type: z.string(),
@@ -58,7 +95,13 @@ export const uploadAttributesSchema = z.object({
 });
 
 export type PodcastAttributes = z.infer<typeof podcastAttributesSchema>;
-export type EpisodeAttributes = z.infer<typeof episodeAttributesSchema>;
+type EpisodeAttributes = z.infer<typeof episodeAttributesSchema>;
+/** What the row of an episode keeps of its attributes. */
+export type ShownEpisode = Omit<EpisodeAttributes, 'current_production_id' | 'chapters'>;
+export type Chapters = NonNullable<EpisodeAttributes['chapters']>;
+export type Artwork = NonNullable<PodcastAttributes['artwork']>;
+export type JoinedPart = NonNullable<EpisodeAttributes['intro']>;
+export type MediaClipAttributes = z.infer<typeof mediaClipAttributesSchema>;
 
 /** The canonical rendition of a production: the audio that is served. */
 export interface Rendition {

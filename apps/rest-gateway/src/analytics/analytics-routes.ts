@@ -1,53 +1,48 @@
 import type { ResourceView } from '@longwave/events';
-import { Problem } from '@longwave/problems';
-import { Granularity as WireGranularity } from '@longwave/rpc/audience';
+import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
-import type { Caller } from '../http/authenticate.ts';
 import { defineRoute, type AnswerShape } from '../route.ts';
-import { decideRange, podcastRangeQuery, type Granularity } from './analytics-range.ts';
+import {
+  asking,
+  bucketDate,
+  isEmpty,
+  metaSchema,
+  renderMeta,
+  wireGranularity,
+  wireRange,
+  type Basis,
+} from './analytics-answer.ts';
+import { permitEpisodeAnalytics, permitPodcastAnalytics, requirePublished } from './analytics-gate.ts';
+import {
+  decideEpisodeRange,
+  decideRange,
+  episodeRangeQuery,
+  podcastRangeQuery,
+  type AnalyticsRange,
+} from './analytics-range.ts';
+import { withShares } from './figures.ts';
 
-/** Roles whose holder may see analytics of the workspace's podcasts. */
-const viewers = ['owner', 'admin', 'publisher', 'analyst'];
+const count = z.int().min(0);
+const object = { type: 'podcasts', from: 'path', field: 'id' } as const;
 
-const wireGranularity = {
-  hour: WireGranularity.HOUR,
-  day: WireGranularity.DAY,
-  week: WireGranularity.WEEK,
-  month: WireGranularity.MONTH,
-} as const satisfies Record<Granularity, WireGranularity>;
+const answerOf = (name: string, one: z.ZodObject): AnswerShape => ({
+  name,
+  schema: z.strictObject({ meta: metaSchema, objects: z.array(one) }),
+});
+const bucket = z.strictObject({ date: z.string(), downloads: count, listeners: count });
 
-const analytics: AnswerShape = {
-  name: 'PodcastAnalytics',
-  schema: z.strictObject({
-    meta: z.strictObject({
-      timerange: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }),
-      aggregation_granularity: podcastRangeQuery.shape.granularity.unwrap(),
-      history_window: z
-        .strictObject({ from: z.iso.datetime(), requested_from: z.iso.datetime(), days: z.int() })
-        .optional(),
-      window: z.literal('calendar_utc'),
-      methodology_version: z.string(),
-      complete_until: z.iso.datetime(),
-    }),
-    objects: z.array(z.strictObject({ date: z.string(), downloads: z.int(), listeners: z.int() })),
-  }),
-};
-
-/** Contract, Authentication, rule 7. */
-function permitAnalytics({ plan, roles }: Caller, podcast: ResourceView | undefined): void {
-  if (!plan.includesAnalytics)
-    throw new Problem('permission_denied', "You don't have the required permissions to use the Analytics API.");
-  if (podcast?.lifecycle_state !== 'published' || !roles.some((role) => viewers.includes(role)))
-    throw new Problem('permission_denied', "You don't have the permission to use the Analytics API on this podcast.");
+/** One object per bucket; none when the range was cut to nothing. */
+function renderBuckets(
+  range: AnalyticsRange,
+  counts: Basis & { readonly buckets: readonly { startMs: bigint; downloads: bigint; listeners: bigint }[] },
+) {
+  const objects = counts.buckets.map(({ startMs, downloads, listeners }) => ({
+    date: bucketDate(startMs, range.granularity),
+    downloads: Number(downloads),
+    listeners: Number(listeners),
+  }));
+  return { status: 200, body: { meta: renderMeta(range, counts), objects: isEmpty(range) ? [] : objects } };
 }
-
-/** A day as its date, an hour as its time. */
-function bucketDate(startMs: bigint, granularity: Granularity): string {
-  const time = new Date(Number(startMs)).toISOString();
-  return granularity === 'hour' ? time : time.slice(0, 10);
-}
-
-const hourMs = 3_600_000;
 
 /** GET /podcasts/{id}/analytics. */
 export const podcastAnalytics = (path: string) =>
@@ -56,43 +51,143 @@ export const podcastAnalytics = (path: string) =>
     path,
     operation: 'podcastAnalytics',
     summary: 'Downloads and listeners of a podcast over time; buckets without data are zero.',
-    object: { type: 'podcasts', from: 'path', field: 'id' },
-    permit: permitAnalytics,
+    object,
+    permit: permitPodcastAnalytics,
     query: podcastRangeQuery,
-    answer: analytics,
+    answer: answerOf('PodcastAnalytics', bucket),
     refusals: [403],
-    run: async ({ caller, id, query }, { audience, clock }) => {
-      const { from, to, granularity, historyWindow } = decideRange(query, caller.plan.historyDays, clock());
-      const isEmpty = from.getTime() === to.getTime();
-      const counts = await audience.countDownloads(
+    run: async ({ caller, access, id, query }, { audience, clock }) => {
+      const { workspaceId, plan } = access!;
+      const range = decideRange(query, plan.historyDays, clock());
+      const scope = { workspaceId, podcastId: id, episodeId: '', range: wireRange(range) };
+      const granularity = wireGranularity[range.granularity];
+      return renderBuckets(range, await audience.countDownloads({ ...scope, granularity }, asking(caller)));
+    },
+  });
+
+/** GET /episodes/{id}/analytics. */
+export const episodeAnalytics = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'episodeAnalytics',
+    summary: 'Downloads and listeners of one published episode over time; buckets without data are zero.',
+    object: { type: 'episodes', from: 'path', field: 'id' },
+    permit: permitEpisodeAnalytics,
+    query: episodeRangeQuery,
+    answer: answerOf('EpisodeAnalytics', bucket),
+    refusals: [403],
+    run: async (call, tools) => {
+      const publishedAt = await requirePublished(call, tools);
+      const { workspaceId, podcastId, plan } = call.access!;
+      const range = decideEpisodeRange(call.query, publishedAt, plan.historyDays, tools.clock());
+      const scope = { workspaceId, podcastId: podcastId!, episodeId: call.id, range: wireRange(range) };
+      const granularity = wireGranularity[range.granularity];
+      return renderBuckets(range, await tools.audience.countDownloads({ ...scope, granularity }, asking(call.caller)));
+    },
+  });
+
+const episodeCount = z.strictObject({
+  episode_id: z.string(),
+  title: z.string().nullable(),
+  published_at: z.string().nullable(),
+  downloads: count,
+});
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
+
+/** An episode with its count, as every answer shows it; null for what is not known of it. */
+export const renderEpisodeCount = (
+  episodeId: string,
+  episode: ResourceView | undefined,
+  downloads: number,
+): z.output<typeof episodeCount> => ({
+  episode_id: episodeId,
+  title: textOf(episode?.attributes['title']),
+  published_at: textOf(episode?.attributes['published_at']),
+  downloads,
+});
+
+const everyState = ['draft', 'scheduled', 'published', 'unpublished', 'archived'];
+
+/** GET /podcasts/{id}/analytics/episodes: the published ones, and whatever else was downloaded, so that the sum is the podcast's. */
+export const podcastEpisodesAnalytics = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'podcastEpisodesAnalytics',
+    summary: 'Downloads per episode in the range, the most first; published episodes without any are zero.',
+    object,
+    permit: permitPodcastAnalytics,
+    query: podcastRangeQuery,
+    answer: answerOf('EpisodesAnalytics', episodeCount),
+    refusals: [403],
+    run: async ({ caller, access, id, query }, { audience, management, clock }) => {
+      const { workspaceId, plan } = access!;
+      const range = decideRange(query, plan.historyDays, clock());
+      const [counts, episodes] = await Promise.all([
+        audience.countByEpisode({ workspaceId, podcastId: id, range: wireRange(range) }, asking(caller)),
+        management.list(caller, 'episodes', { links: { podcast: id }, workspaceId, states: everyState }),
+      ]);
+      const byId = new Map(episodes.map((episode) => [episode.id, episode]));
+      const counted = new Map(isEmpty(range) ? [] : counts.episodes.map((one) => [one.episodeId, one.downloads]));
+      const published = episodes.filter((episode) => episode.lifecycle_state === 'published');
+      const newestFirst = (text: string | null) => -Date.parse(text ?? '1970-01-01');
+      const objects = [...new Set([...counted.keys(), ...published.map((episode) => episode.id)])]
+        .map((episodeId) => renderEpisodeCount(episodeId, byId.get(episodeId), Number(counted.get(episodeId) ?? 0n)))
+        .sort((a, b) => b.downloads - a.downloads || newestFirst(a.published_at) - newestFirst(b.published_at));
+      return { status: 200, body: { meta: renderMeta(range, counts), objects } };
+    },
+  });
+
+const dimensions = {
+  country: Dimension.COUNTRY,
+  region: Dimension.REGION,
+  app: Dimension.APP,
+  device: Dimension.DEVICE,
+  platform: Dimension.PLATFORM,
+} as const;
+const dimensionNames = Object.keys(dimensions) as (keyof typeof dimensions)[];
+
+/** GET /podcasts/{id}/analytics/listeners. */
+export const podcastListenersAnalytics = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'podcastListenersAnalytics',
+    summary: 'Where and with what a podcast was downloaded in the range: by country, region, app, device or platform.',
+    object,
+    permit: permitPodcastAnalytics,
+    query: podcastRangeQuery.extend({ dimension: z.enum(dimensionNames).default('country') }),
+    answer: answerOf(
+      'ListenersAnalytics',
+      z.strictObject({
+        key: z.string(),
+        dimension: z.enum(dimensionNames),
+        downloads: count,
+        share: z.number().min(0).max(1),
+      }),
+    ),
+    refusals: [403],
+    run: async ({ caller, access, id, query }, { audience, clock }) => {
+      const { workspaceId, plan } = access!;
+      const { dimension } = query;
+      const range = decideRange(query, plan.historyDays, clock());
+      const answer = await audience.countByDimension(
         {
-          workspaceId: caller.workspaceId,
+          workspaceId,
           podcastId: id,
           episodeId: '',
-          // A range cut to nothing still says until when counting is complete; its one hour is not shown.
-          range: { fromMs: BigInt(from.getTime()), toMs: BigInt(to.getTime() + (isEmpty ? hourMs : 0)) },
-          granularity: wireGranularity[granularity],
+          range: wireRange(range),
+          dimension: dimensions[dimension],
         },
-        { deadline: caller.deadline, principalStatement: caller.statement },
+        asking(caller),
       );
-      const objects = counts.buckets.map(({ startMs, downloads, listeners }) => ({
-        date: bucketDate(startMs, granularity),
+      const counts = (isEmpty(range) ? [] : answer.counts).map(({ key, downloads }) => ({
+        key,
+        dimension,
         downloads: Number(downloads),
-        listeners: Number(listeners),
       }));
-      return {
-        status: 200,
-        body: {
-          meta: {
-            timerange: { from: from.toISOString(), to: to.toISOString() },
-            aggregation_granularity: granularity,
-            ...(historyWindow && { history_window: historyWindow }),
-            window: 'calendar_utc',
-            methodology_version: counts.methodologyVersion,
-            complete_until: new Date(Number(counts.completeUntilMs)).toISOString(),
-          },
-          objects: isEmpty ? [] : objects,
-        },
-      };
+      return { status: 200, body: { meta: renderMeta(range, answer), objects: withShares(counts) } };
     },
   });

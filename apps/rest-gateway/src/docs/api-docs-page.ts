@@ -34,8 +34,8 @@ const script = `document.addEventListener('submit', async (event) => {
   try {
     const answer = await fetch(url, { method: form.dataset.method, headers, body });
     out.textContent = answer.status + ' ' + answer.statusText + '\\n';
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let part = await reader.read(); !part.done; part = await reader.read()) out.textContent += part.value;
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    for (let part = await reader?.read(); part && !part.done; part = await reader.read()) out.textContent += part.value;
   } catch (error) { out.textContent = String(error); }
 });`;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Route } from '../route.ts';
 import { routes as restRoutes } from '../routes.ts';
+import { errorStatuses, headerNotes, headersOf, statusNotes } from './answer-notes.ts';
 
 type Json = Record<string, unknown>;
 
@@ -9,42 +10,7 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   return rest;
 };
 
-const descriptions: Readonly<Record<number, string>> = {
-  200: 'Done.',
-  201: 'Created.',
-  304: 'Unchanged since the tag in If-None-Match.',
-  400: 'The body could not be read.',
-  401: 'Missing or wrong credential, plan without API access, or suspended subscription.',
-  402: 'Not enough encoding time left.',
-  403: 'The credential may not do this.',
-  404: 'The object does not exist or is not visible to the credential.',
-  409: 'The idempotency key names another payload, or its first request still runs.',
-  412: 'The object has another version than If-Match says.',
-  413: 'The body is larger than 1 MiB.',
-  415: 'The body is neither JSON nor a form.',
-  422: 'Validation failed, or the state does not allow this; the message says why.',
-  429: 'Rate limit exceeded.',
-  500: 'Unhandled error; repeat later.',
-  503: 'A dependency is not available (repeat later), or this client is blocked.',
-};
-
-/** Every error status that a route can answer with. */
-function errorStatuses(route: Route): number[] {
-  const always = [401, 429, 500, 503];
-  const writes = route.method === 'GET' ? [] : [400, 403, 413, 415, 422];
-  const commands = route.command ? [409] : [];
-  const guarded = route.command && route.object?.from === 'path' ? [412] : [];
-  const found = route.object ? [404] : [];
-  return [...new Set([...always, ...writes, ...commands, ...guarded, ...found, ...route.refusals, 422])].sort(
-    (a, b) => a - b,
-  );
-}
-
 const header = (name: string, description: string) => ({ name, in: 'header', description, schema: { type: 'string' } });
-
-/** Only single resources carry a tag. */
-const isTagged = ({ method, answer, object }: Route) =>
-  method === 'GET' && answer !== 'events' && !answer.list && object?.from === 'path';
 
 function parameters(route: Route): Json[] {
   const path = route.path.includes('{id}')
@@ -66,8 +32,8 @@ function parameters(route: Route): Json[] {
     ...(route.command
       ? [header('Idempotency-Key', 'Names this write: a retry with the same key is the same write.')]
       : []),
-    ...(route.command && route.object?.from === 'path' ? [header('If-Match', 'ETag of the version you saw.')] : []),
-    ...(isTagged(route) ? [header('If-None-Match', 'ETag of what you have.')] : []),
+    ...(route.guarded || route.tagged ? [header('If-Match', 'ETag of the version you saw.')] : []),
+    ...(route.tagged ? [header('If-None-Match', 'ETag of what you have.')] : []),
   ];
 }
 
@@ -79,38 +45,58 @@ function requestBody(body: z.ZodObject | undefined): Json {
   return { requestBody: { required, content } };
 }
 
+const reference = (kind: 'schemas' | 'headers', name: string) => ({ $ref: `#/components/${kind}/${name}` });
+
+/** An item of a list, of which `fields_filter[]` may leave only these. */
+const alwaysListed = ['id', 'title'];
+const itemName = (name: string) => `${name}Item`;
+
 function success({ answer }: Route): Json {
-  if (answer === 'events') return { 'text/event-stream': { schema: { type: 'string' } } };
-  const reference = { $ref: `#/components/schemas/${answer.name}` };
-  return { 'application/json': { schema: answer.list ? { type: 'array', items: reference } : reference } };
+  if (answer === 'empty') return {};
+  if (answer === 'events') return { content: { 'text/event-stream': { schema: { type: 'string' } } } };
+  const { name, list } = answer;
+  const schema = list ? { type: 'array', items: reference('schemas', itemName(name)) } : reference('schemas', name);
+  return { content: { 'application/json': { schema } } };
 }
 
-const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-const throttledContent = { 'text/plain': { schema: { type: 'string', const: 'Throttled' } } };
+function failure(route: Route, status: number): Json {
+  // Without a body in one case, with one in the other: what it is cannot be said by a media type.
+  // An object that is not there has words; only the missing answer of the route itself has none.
+  if (route.emptyRefusals.includes(status) && !(status === 404 && route.object)) return {};
+  if (status === 429) return { content: { 'text/plain': { schema: { type: 'string', const: 'Throttled' } } } };
+  return { content: { 'application/json': { schema: reference('schemas', 'Error') } } };
+}
+
+function response(route: Route, status: number, content: Json): Json {
+  const { shared, own } = headersOf(route, status);
+  const note = statusNotes[status] ?? '';
+  return {
+    description: route.emptyRefusals.includes(status)
+      ? `${note} Or there is nothing to report: then without a body.`
+      : note,
+    headers: {
+      ...Object.fromEntries(shared.map((name) => [name, reference('headers', name)])),
+      ...Object.fromEntries(
+        Object.entries(own).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+      ),
+    },
+    ...content,
+  };
+}
 
 function operation(route: Route): Json {
-  const headers = Object.entries(route.refusalHeaders).map(([name, description]) => [
-    name,
-    { description, schema: { type: 'string' } },
-  ]);
-  const errors = errorStatuses(route).map((status) => [
-    status,
-    {
-      description: descriptions[status],
-      ...(headers.length > 0 && route.refusals.includes(status) && { headers: Object.fromEntries(headers) as Json }),
-      content: status === 429 ? throttledContent : errorContent,
-    },
-  ]);
+  const failures = errorStatuses(route).map((status) => [status, response(route, status, failure(route, status))]);
   return {
     operationId: route.operation,
     summary: route.summary,
+    ...(route.deprecated && { deprecated: true }),
     tags: [route.path.split('/')[1]],
     parameters: parameters(route),
     ...requestBody(route.body),
     responses: {
-      [route.status]: { description: descriptions[route.status], content: success(route) },
-      ...(isTagged(route) && { 304: { description: descriptions[304] } }),
-      ...Object.fromEntries(errors),
+      [route.status]: response(route, route.status, success(route)),
+      ...(route.tagged && { 304: response(route, 304, {}) }),
+      ...Object.fromEntries(failures),
     },
   };
 }
@@ -126,14 +112,25 @@ const errorSchema = {
   additionalProperties: false,
 };
 
+function answerSchemas({ answer }: Route): Record<string, Json> {
+  if (typeof answer === 'string') return {};
+  const whole = jsonSchema(answer.schema, 'output');
+  if (!answer.list) return { [answer.name]: whole };
+  const required = ((whole['required'] as string[] | undefined) ?? []).filter((name) => alwaysListed.includes(name));
+  return { [itemName(answer.name)]: { ...whole, required } };
+}
+
 /** The OpenAPI 3.1 document of REST API v1, derived from the route table. */
 export function openApiDocument(routes: readonly Route[] = restRoutes) {
   const paths: Record<string, Json> = {};
   const schemas: Record<string, Json> = { Error: errorSchema };
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
-    if (route.answer !== 'events') schemas[route.answer.name] ??= jsonSchema(route.answer.schema, 'output');
+    Object.assign(schemas, answerSchemas(route));
   }
+  const headers = Object.fromEntries(
+    Object.entries(headerNotes).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  );
   return {
     openapi: '3.1.1',
     info: { title: 'Longwave REST API', version: '1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
@@ -142,6 +139,7 @@ export function openApiDocument(routes: readonly Route[] = restRoutes) {
     paths,
     components: {
       schemas,
+      headers,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         token: { type: 'apiKey', in: 'header', name: 'Token' },

@@ -1,11 +1,35 @@
 import type { ResourceView } from '@longwave/events';
+import { Problem } from '@longwave/problems';
 
 /** Strong ETag of a revision (RFC 9110 §8.8.3), the form that management's `If-Match` takes. */
 export const etagOf = ({ version, digest }: Pick<ResourceView, 'version' | 'digest'>): string =>
   `"${version}.${digest.slice(0, 16)}"`;
 
+const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
+
 /** Whether `If-None-Match` names the tag; weak comparison (RFC 9110 §13.1.2). */
 export function matchesNone(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
-  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  return header.trim() === '*' || tagsOf(header).some((tag) => tag.replace(/^W\//, '') === etag);
+}
+
+/** `*` asks only that the object exists, which is checked anyway. */
+const isStated = (header: string | undefined): header is string => header !== undefined && header.trim() !== '*';
+
+/**
+ * The one tag of `If-Match` that goes with a command on the resource: management compares it in the command's own
+ * transaction, after it has looked for an earlier answer under the same key.
+ */
+export function guardFor(header: string | undefined, resource: ResourceView): string | undefined {
+  if (!isStated(header)) return undefined;
+  const tags = tagsOf(header);
+  return tags.find((tag) => tag === etagOf(resource)) ?? tags[0];
+}
+
+/** Throws `version_conflict` when `If-Match` names another version than the resource's, or there is none to name (RFC 9110 §13.1.1). */
+export function checkIfMatch(header: string | undefined, resource: ResourceView | undefined): void {
+  if (!isStated(header)) return;
+  if (!resource) throw new Problem('version_conflict', 'There is no version here that If-Match could name.');
+  if (tagsOf(header).includes(etagOf(resource))) return;
+  throw new Problem('version_conflict', `The current version is ${resource.version}. Read it and send a new request.`);
 }

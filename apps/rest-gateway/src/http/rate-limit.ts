@@ -1,5 +1,5 @@
 import type { Logger } from '@longwave/service-kit';
-import type { Redis } from 'ioredis';
+import type { Redis, Result } from 'ioredis';
 import type { Caller } from './authenticate.ts';
 
 /** `upload_urls` is the separate, higher limit of the three upload URL endpoints (contract, Limits). */
@@ -10,10 +10,19 @@ export interface RateVerdict {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One step per request: counts it and lets the minute's counter vanish by itself. */
+/**
+ * One step per request: counts it and lets the minute's counter vanish by itself. The time to live is relative, and set
+ * whenever it is missing, so that neither a wrong clock here nor a lost one there leaves a counter for ever.
+ */
 const countScript = `local count = redis.call('INCR', KEYS[1])
-if count == 1 then redis.call('EXPIRE', KEYS[1], 120) end
+if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], 120) end
 return count`;
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    countRequest(key: string): Result<number, Context>;
+  }
+}
 
 /** Legacy tokens have no separate upload limit (contract, Limits). */
 function limitOf(
@@ -42,15 +51,20 @@ export function judgeRate(count: number, limit: number, now: Date): RateVerdict 
 
 export type CountRequest = (caller: Caller, bucket: Bucket) => Promise<RateVerdict>;
 
+/** Browser sessions are not counted (contract, Authentication, rule 8). */
+const uncountedKind = 'browser_session';
+
 /** Counts per credential and clock minute in Redis. While Redis is away requests pass; the log tells how many did. */
 export function createRateLimit(redis: Redis, clock: () => Date, logger: Logger): CountRequest {
   let uncounted = 0;
+  redis.defineCommand('countRequest', { numberOfKeys: 1, lua: countScript });
   return async (caller, wanted) => {
+    if (caller.credentialKind === uncountedKind) return { throttled: false, headers: {} };
     const now = clock();
     const { bucket, limit } = limitOf(caller, wanted);
     const key = `rate:${bucket}:${caller.credentialId}:${Math.floor(now.getTime() / 60_000)}`;
     try {
-      return judgeRate(Number(await redis.eval(countScript, 1, key)), limit, now);
+      return judgeRate(await redis.countRequest(key), limit, now);
     } catch (error) {
       uncounted += 1;
       const reason = error instanceof Error ? error.message : String(error);

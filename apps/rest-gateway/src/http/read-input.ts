@@ -1,14 +1,27 @@
+import { parse } from 'node:querystring';
 import { Problem, parseOrProblem } from '@longwave/problems';
 import express, { type Request, type Response } from 'express';
 import type { z } from 'zod';
 
 const limit = 1_048_576;
-const parsers = [express.json({ limit }), express.urlencoded({ limit, extended: false })] as const;
+const formType = 'application/x-www-form-urlencoded';
+const readJson = express.json({ limit });
+const readForm = express.text({ limit, type: formType });
+const formFieldsMax = 1_000;
 
 /** A body as it came; a form's values are texts that still need their types. */
 export interface RawBody {
   readonly value: unknown;
   readonly form: boolean;
+}
+
+export const noBody: RawBody = { value: {}, form: false };
+
+/** Every field by its own name, `__proto__` too, so that none is left unjudged. */
+function parseForm(text: string): RawBody {
+  if (text.split('&', formFieldsMax + 2).length > formFieldsMax)
+    throw new Problem('payload_too_large', `The form has more than ${formFieldsMax} fields.`);
+  return { value: parse(text, '&', '=', { maxKeys: 0 }), form: true };
 }
 
 function bodyProblem(error: unknown): unknown {
@@ -38,17 +51,19 @@ async function isEmpty(request: Request): Promise<boolean> {
 /** Reads at most 1 MiB of JSON or form. Throws `payload_too_large`, `malformed_json` or `unsupported_media_type`. */
 export async function readBody(request: Request, response: Response): Promise<RawBody> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
-  if (chunked === undefined && (length === undefined || length === '0')) return { value: {}, form: false };
-  const form = Boolean(request.is('application/x-www-form-urlencoded'));
+  if (chunked === undefined && (length === undefined || length === '0')) return noBody;
+  const form = Boolean(request.is(formType));
   if (!form && !request.is('application/json')) {
-    if (chunked !== undefined && (await isEmpty(request))) return { value: {}, form: false };
+    if (chunked !== undefined && (await isEmpty(request))) return noBody;
     throw new Problem('unsupported_media_type', 'Send application/json or application/x-www-form-urlencoded.');
   }
-  for (const parse of parsers)
-    await new Promise<void>((resolve, reject) =>
-      parse(request, response, (error?: unknown) => (error ? reject(bodyProblem(error)) : resolve())),
-    );
-  return { value: request.body as unknown, form };
+  await new Promise<void>((resolve, reject) =>
+    (form ? readForm : readJson)(request, response, (error?: unknown) =>
+      error ? reject(bodyProblem(error)) : resolve(),
+    ),
+  );
+  const body = request.body as unknown;
+  return form ? parseForm(typeof body === 'string' ? body : '') : { value: body, form };
 }
 
 /** The kind of a field below `optional`, `default` and `nullable`. */

@@ -28,6 +28,7 @@ const contractTexts: ReadonlySet<string> = new Set([
   'Unsupported content type',
   'Invalid upload idempotency key',
   'URL generation failed',
+  'Wrong initiator parameter value',
 ]);
 
 /** Statuses the REST API answers with; a problem of any other is our own fault. */

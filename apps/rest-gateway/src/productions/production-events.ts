@@ -75,7 +75,7 @@ export const productionEvents =
         checkedAt = now;
       }
       const asker = { ...caller, deadline: new Date(Date.now() + readDeadlineMs) };
-      production = await tools.management.find(asker, 'productions', production.id);
+      ({ resource: production } = await tools.management.find(asker, 'productions', production.id));
     };
 
     response.writeHead(200, {

@@ -2,66 +2,99 @@ import { productCatalog } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
+import { checkIfMatch, etagOf } from '../http/etag.ts';
 import { withHeader } from '../http/rest-failure.ts';
-import { permitCommand, resourceAnswer } from '../resource-routes.ts';
+import { commandRoute, createdAnswer, creating, resourceAnswer } from '../resource-routes.ts';
 import { defineRoute, type Call, type Tools } from '../route.ts';
-import { views } from '../views.ts';
+import { views } from '../views/views.ts';
 import { productionEvents } from './production-events.ts';
 
-const { 'production.create': createCommand, 'production.start': startCommand } = productCatalog.commands;
+const commands = productCatalog.commands;
 
-/**
- * Starts encoding. A production that already encodes is the answer, not a failure: repeated starts share no key and
- * must give one encoding (design: decided.md, REST).
- */
-async function start(
-  call: Pick<Call, 'caller' | 'ifMatch' | 'idempotencyKey'>,
+/** One request about one production: who asks, where it lives, and the headers of the write. */
+interface Write extends Pick<Call, 'caller' | 'ifMatch' | 'idempotencyKey'> {
+  readonly workspaceId: string | undefined;
+  readonly productionId: string;
+}
+
+const writeOf = ({ caller, access, id, ifMatch, idempotencyKey }: Call): Write => ({
+  caller,
+  workspaceId: access?.workspaceId,
+  productionId: id,
+  ifMatch,
+  idempotencyKey,
+});
+
+type ProductionCommand = 'production.start' | 'production.stop' | 'production.revise';
+
+async function send(write: Write, tools: Tools, type: ProductionCommand, changes: object): Promise<ResourceView> {
+  const { caller, workspaceId, productionId: subjectId, ifMatch, idempotencyKey } = write;
+  const input = { type, workspaceId, subjectId, changes, ifMatch, idempotencyKey };
+  return (await tools.management.execute(caller, input)).resource;
+}
+
+/** The production when a write that was refused is already true of it: repeated writes share no key and must have one effect. */
+async function orAlready(
+  write: Write,
   tools: Tools,
-  productionId: string,
-  changes: { readonly publish_episode?: boolean | undefined },
+  states: readonly string[],
+  sent: Promise<ResourceView>,
 ): Promise<ResourceView> {
-  const { caller, ifMatch, idempotencyKey } = call;
   try {
-    const input = { type: 'production.start', subjectId: productionId, changes, ifMatch, idempotencyKey } as const;
-    return (await tools.management.execute(caller, input)).resource;
+    return await sent;
   } catch (error) {
     const another = error instanceof Problem && ['state_not_allowed', 'idempotency_in_progress'].includes(error.code);
     if (!another) throw error;
-    const current = await tools.management.find(caller, 'productions', productionId);
-    if (current.lifecycle_state === 'encoding') return current;
+    const { resource } = await tools.management.find(write.caller, 'productions', write.productionId);
+    if (states.includes(resource.lifecycle_state)) return resource;
     throw error;
   }
 }
 
-/** A start waits for the probe of its file. */
-const startDeadlineMs = 25_000;
+/** Starts encoding. A production that already encodes is the answer, not a failure (design: decided.md, REST). */
+const start = (write: Write, tools: Tools, changes: { readonly publish_episode?: boolean | undefined }) =>
+  orAlready(write, tools, ['encoding'], send(write, tools, 'production.start', changes));
+
+/** Stops encoding. A production that does not encode is the answer as well. */
+const stop = (write: Write, tools: Tools) =>
+  orAlready(write, tools, ['initial'], send(write, tools, 'production.stop', {}));
+
+/** A start is asynchronous, but what it answers is the production: its own state tells. */
+const startRoute = commandRoute('production.start');
 
 /** POST /productions; `state: encoding` starts at once. A refused start names the production, which was created. */
 export const createProduction = (path: string) =>
   defineRoute({
     method: 'POST',
     path,
-    operation: 'productionCreate',
-    summary: `${createCommand.summary} With state "encoding" it starts at once.`,
+    ...commandRoute('production.create'),
+    ...creating,
+    deadlineMs: startRoute.deadlineMs,
+    summary: `${commands['production.create'].summary} With state "encoding" it starts at once.`,
     object: { type: 'episodes', from: 'body', field: 'episode_id' },
-    permit: permitCommand('production.create'),
-    body: createCommand.changes.extend({ state: z.enum(['initial', 'encoding']).optional() }),
-    status: 201,
+    body: commands['production.create'].changes.extend({ state: z.enum(['initial', 'encoding']).optional() }),
     answer: views.productions,
-    command: true,
     refusals: [402, 409, 422, 500, 503],
     refusalHeaders: { Location: 'The production, when it was created but could not be started.' },
-    deadlineMs: startDeadlineMs,
-    run: async ({ body: { state, ...changes }, ...call }, tools) => {
-      const { caller, idempotencyKey } = call;
-      const created = await tools.management.execute(caller, { type: 'production.create', changes, idempotencyKey });
-      if (state !== 'encoding') return resourceAnswer(201, created.resource, tools);
+    run: async (call, tools) => {
+      const { caller, access, idempotencyKey } = call;
+      const { state, ...changes } = call.body;
+      const workspaceId = access?.workspaceId;
+      const created = await tools.management.execute(caller, {
+        type: 'production.create',
+        workspaceId,
+        changes,
+        idempotencyKey,
+      });
+      const answer = await createdAnswer(created, call, tools);
+      if (state !== 'encoding') return answer;
       const { id } = created.resource;
+      const write = { caller, workspaceId, productionId: id, idempotencyKey, ifMatch: undefined };
+      const { headers } = answer;
       try {
-        const started = await start({ caller, idempotencyKey, ifMatch: undefined }, tools, id, {});
-        return await resourceAnswer(201, started, tools);
+        return { ...(await resourceAnswer(201, await start(write, tools, {}), call, tools)), headers };
       } catch (error) {
-        throw withHeader(error, 'Location', `${tools.baseUrl}/api/v1${path}/${id}`);
+        throw withHeader(error, 'Location', headers.Location);
       }
     },
   });
@@ -71,18 +104,65 @@ export const startProduction = (path: string) =>
   defineRoute({
     method: 'POST',
     path,
-    operation: 'productionStart',
-    summary: startCommand.summary,
+    ...startRoute,
     object: { type: 'productions', from: 'path', field: 'id' },
-    permit: permitCommand('production.start'),
+    guarded: true,
     query: z.strictObject({ publish_episode: z.boolean().optional() }),
-    body: startCommand.changes,
+    body: commands['production.start'].changes,
     answer: views.productions,
-    command: true,
-    refusals: [402],
-    deadlineMs: startDeadlineMs,
-    run: async ({ query, body, ...call }, tools) =>
-      resourceAnswer(200, await start(call, tools, call.id, { ...query, ...body }), tools),
+    run: async (call, tools) => {
+      const production = await start(writeOf(call), tools, { ...call.query, ...call.body });
+      return resourceAnswer(200, production, call, tools);
+    },
+  });
+
+/** POST /productions/{id}/stop. */
+export const stopProduction = (path: string) =>
+  defineRoute({
+    method: 'POST',
+    path,
+    ...commandRoute('production.stop'),
+    object: { type: 'productions', from: 'path', field: 'id' },
+    guarded: true,
+    body: commands['production.stop'].changes,
+    answer: views.productions,
+    run: async (call, tools) => resourceAnswer(200, await stop(writeOf(call), tools), call, tools),
+  });
+
+/**
+ * PUT /productions/{id}: `state` "encoding" starts, "initial" stops a running encoding or makes a failed production ready
+ * again; the other fields are changed first, except while a running encoding has to be stopped before.
+ */
+export const reviseProduction = (path: string) =>
+  defineRoute({
+    method: 'PUT',
+    path,
+    ...startRoute,
+    operation: 'productionRevise',
+    summary: `${commands['production.revise'].summary} State "encoding" starts, "initial" stops.`,
+    object: { type: 'productions', from: 'path', field: 'id' },
+    guarded: true,
+    body: commands['production.revise'].changes.extend({ state: z.enum(['initial', 'encoding']).optional() }),
+    answer: views.productions,
+    run: async (call, tools) => {
+      const { state, ...changes } = call.body;
+      let current = call.object!;
+      const asked = writeOf(call);
+      let write = asked;
+      /** The version guard of the request holds for its first command; each later one follows the one before. */
+      const step = async (production: Promise<ResourceView>) => {
+        current = await production;
+        write = { ...write, ifMatch: call.ifMatch && etagOf(current) };
+      };
+      const running = current.lifecycle_state === 'encoding';
+      if (state === 'initial' && running) await step(stop(write, tools));
+      const ready = state === 'initial' && !running && current.lifecycle_state !== 'initial';
+      if (Object.keys(changes).length > 0 || ready || state === undefined)
+        await step(send(write, tools, 'production.revise', { ...changes, ...(ready && { state }) }));
+      if (state === 'encoding') await step(start(write, tools, {}));
+      checkIfMatch(write === asked ? asked.ifMatch : undefined, current);
+      return resourceAnswer(200, current, call, tools);
+    },
   });
 
 /** GET /productions/{id}/events. */

@@ -1,0 +1,38 @@
+import { subscribePatiently, type EventBus, type Subscription } from '@longwave/event-bus';
+import { domainEventSchema, topics } from '@longwave/events';
+import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+import { z } from 'zod';
+import { saveCollaborators } from './grant-table.ts';
+
+const podcast = z.object({
+  collaborators: z.array(z.object({ email: z.string(), role: z.enum(['editor', 'analyst']) })).default([]),
+});
+
+/** Keeps who collaborates on which podcast, from management's events; an archived podcast has no collaborators. */
+export const followPodcasts = (options: {
+  readonly bus: EventBus;
+  readonly pool: Pool;
+  readonly logger: Logger;
+}): Promise<Subscription> =>
+  subscribePatiently(options.bus, {
+    topic: topics.product,
+    group: 'auth-server',
+    handle: async (messages) => {
+      for (const { payload } of messages) {
+        const { subject, workspace_id: workspaceId, after } = domainEventSchema.parse(payload);
+        if (subject.type !== 'podcasts') continue;
+        const { collaborators } = podcast.parse(after.attributes);
+        await saveCollaborators(options.pool, {
+          id: subject.id,
+          workspaceId,
+          version: subject.version,
+          collaborators:
+            after.lifecycle_state === 'archived'
+              ? []
+              : collaborators.map(({ email, role }) => ({ email: email.toLowerCase(), role })),
+        });
+      }
+    },
+    onRetry: (error) => options.logger.warn({ err: error, topic: topics.product }, 'follower.retried'),
+  });

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createEventBus } from '@longwave/event-bus';
+import { topics, type DomainEvent } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import { rolesIn, tryVerifyPrincipal } from '@longwave/principal';
+import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
+
+let server: AuthServerUnderTest;
+beforeAll(async () => {
+  server = await startAuthServer();
+}, 120_000);
+afterAll(() => server[Symbol.asyncDispose]());
+
+interface TestAccount {
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly email: string;
+  readonly key: string;
+}
+
+async function account(plan: string): Promise<TestAccount> {
+  const workspaceId = newId('ws');
+  const email = `${workspaceId}@example.com`;
+  const { resource } = await server.send(workspaceId, 'account.create', { name: 'Studio', email, plan });
+  const key = secretText('lw_key_');
+  const changes = { account_id: resource.id, name: 'key', kind: 'api_key', secret_digest: digestOf(key) };
+  await server.send(workspaceId, 'credential.issue', changes);
+  return { workspaceId, accountId: resource.id, email, key };
+}
+
+async function principalOf({ key }: TestAccount) {
+  const outcome = await server.verify(key);
+  if (outcome?.$case !== 'principal') throw new Error(`refused: ${String(outcome?.value)}`);
+  return outcome.value;
+}
+
+const addMember = (owner: TestAccount, member: TestAccount, permissions: readonly string[]) =>
+  server
+    .send(owner.workspaceId, 'membership.add', {
+      owner_account_id: owner.accountId,
+      member_account_id: member.accountId,
+      permissions,
+    })
+    .then(({ resource }) => resource.id);
+
+/** A revision of a podcast, as management says it. */
+async function podcastSays(
+  podcast: { readonly id: string; readonly workspaceId: string },
+  version: number,
+  collaborators: readonly object[],
+  state = 'published',
+): Promise<void> {
+  const at = new Date().toISOString();
+  const event: DomainEvent = {
+    id: newId('evt'),
+    type: 'podcast.revised',
+    workspace_id: podcast.workspaceId,
+    subject: { type: 'podcasts', id: podcast.id, version },
+    operation_id: newId('op'),
+    occurred_at: at,
+    after: {
+      resource_type: 'podcasts',
+      id: podcast.id,
+      workspace_id: podcast.workspaceId,
+      version,
+      lifecycle_state: state,
+      attributes: { title: 'Harbour Light', collaborators },
+      links: {},
+      digest: 'd',
+      created_at: at,
+      updated_at: at,
+      updated_by: { operation_id: newId('op') },
+    },
+  };
+  await using bus = createEventBus({ kind: 'redis', redisUrl: server.redis.url, clientName: 'test' });
+  await bus.publish([{ topic: topics.product, key: podcast.id, id: event.id, type: event.type, payload: event }]);
+}
+
+async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  for (;;) {
+    const seen = await look();
+    if (holds(seen)) return seen;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('a member of an organization', () => {
+  test.each([
+    [[], ['viewer']],
+    [['edit'], ['viewer', 'editor']],
+    [
+      ['encode', 'publish'],
+      ['viewer', 'producer', 'scheduler'],
+    ],
+    [
+      ['view_analytics', 'manage_members'],
+      ['viewer', 'analyst', 'manager'],
+    ],
+  ])(
+    'with the permissions %j has the roles %j in the owner’s workspace, under its plan',
+    async (permissions, roles) => {
+      const [owner, member] = [await account('scale'), await account('launch')];
+      await addMember(owner, member, permissions);
+      const { grants, statement, plan } = await principalOf(member);
+      expect(plan?.name).toBe('launch');
+      expect(grants).toMatchObject([{ workspaceId: owner.workspaceId, podcastId: '', roles, plan: { name: 'scale' } }]);
+      const stated = await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now);
+      expect(rolesIn(stated!, owner.workspaceId, undefined)).toEqual(roles);
+      expect(rolesIn(stated!, newId('ws'), undefined)).toBeUndefined();
+    },
+  );
+
+  test('is one from the next call on until the membership ends, and its permissions may change', async () => {
+    const [owner, member] = [await account('scale'), await account('launch')];
+    const id = await addMember(owner, member, ['edit']);
+    await server.send(owner.workspaceId, 'membership.revise', { permissions: ['publish'] }, { subjectId: id });
+    expect((await principalOf(member)).grants).toMatchObject([{ roles: ['viewer', 'scheduler'] }]);
+    await server.send(owner.workspaceId, 'membership.end', {}, { subjectId: id });
+    expect((await principalOf(member)).grants).toEqual([]);
+  });
+
+  test('is added once, never to itself, and only when it exists', async () => {
+    const [owner, member] = [await account('scale'), await account('launch')];
+    const twice = await Promise.allSettled([addMember(owner, member, []), addMember(owner, member, ['edit'])]);
+    expect(twice.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await expect(addMember(owner, owner, [])).rejects.toMatchObject({ code: 'validation_failed' });
+    const nobody = { ...member, accountId: newId('acc') };
+    await expect(addMember(owner, nobody, [])).rejects.toMatchObject({ code: 'validation_failed' });
+    const foreign = { ...owner, workspaceId: member.workspaceId };
+    await expect(addMember(foreign, member, [])).rejects.toMatchObject({ code: 'link_not_found' });
+  });
+});
+
+describe('a collaborator', () => {
+  test('has the roles that the podcast gives, on this podcast only, under the plan of its owner', async () => {
+    const [owner, guest] = [await account('scale'), await account('launch')];
+    const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
+    await podcastSays(podcast, 1, [{ email: guest.email, role: 'editor' }]);
+    const { grants, statement } = await eventually(
+      () => principalOf(guest),
+      (principal) => principal.grants.length > 0,
+    );
+    const roles = ['viewer', 'editor', 'producer', 'scheduler'];
+    expect(grants).toMatchObject([{ ...{ workspaceId: owner.workspaceId, podcastId: podcast.id, roles } }]);
+    const stated = await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now);
+    expect(rolesIn(stated!, owner.workspaceId, podcast.id)).toEqual(roles);
+    expect(rolesIn(stated!, owner.workspaceId, newId('pod'))).toBeUndefined();
+    expect(rolesIn(stated!, owner.workspaceId, undefined)).toBeUndefined();
+
+    await podcastSays(podcast, 2, [{ email: guest.email, role: 'analyst' }]);
+    await eventually(
+      () => principalOf(guest),
+      (principal) => principal.grants[0]?.roles.join() === 'viewer,analyst',
+    );
+  });
+
+  test('is none any more once it was removed or the podcast archived, and an old event changes nothing', async () => {
+    const [owner, guest] = [await account('scale'), await account('launch')];
+    const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
+    const other = { id: newId('pod'), workspaceId: owner.workspaceId };
+    await podcastSays(podcast, 5, [{ email: guest.email, role: 'analyst' }]);
+    await eventually(
+      () => principalOf(guest),
+      (principal) => principal.grants.length === 1,
+    );
+    await podcastSays(podcast, 4, [{ email: guest.email, role: 'editor' }]);
+    await podcastSays(other, 1, [{ email: guest.email, role: 'analyst' }]);
+    const { grants } = await eventually(
+      () => principalOf(guest),
+      (principal) => principal.grants.length === 2,
+    );
+    expect(grants.map(({ roles }) => roles)).toEqual([
+      ['viewer', 'analyst'],
+      ['viewer', 'analyst'],
+    ]);
+    await podcastSays(podcast, 6, [{ email: guest.email, role: 'analyst' }], 'archived');
+    await podcastSays(other, 2, []);
+    await eventually(
+      () => principalOf(guest),
+      (principal) => principal.grants.length === 0,
+    );
+  });
+});
+
+describe('credentials', () => {
+  test('an MCP access token is told apart; a blocked client is blocked until it is unblocked', async () => {
+    const { workspaceId, accountId } = await account('scale');
+    const issue = async (kind: string, text: string) => {
+      const changes = { account_id: accountId, name: kind, kind, secret_digest: digestOf(text) };
+      return (await server.send(workspaceId, 'credential.issue', changes)).resource.id;
+    };
+    const mcp = `lw_mcp_${newId('req')}`;
+    await issue('mcp_access_token', mcp);
+    expect(await server.verify(mcp)).toEqual({ $case: 'refusal', value: 'REFUSAL_MCP_CREDENTIAL' });
+    const personal = secretText('svc_mcp_');
+    await issue('api_key', personal);
+    expect(await server.verify(personal)).toEqual({ $case: 'refusal', value: 'REFUSAL_UNKNOWN_USER' });
+
+    const key = secretText('lw_key_');
+    const id = await issue('api_key', key);
+    await server.send(workspaceId, 'credential.block', {}, { subjectId: id });
+    expect(await server.verify(key)).toEqual({ $case: 'refusal', value: 'REFUSAL_CLIENT_BLOCKED' });
+    await server.send(workspaceId, 'credential.unblock', {}, { subjectId: id });
+    expect((await server.verify(key))?.$case).toBe('principal');
+  });
+
+  test('an e-mail address belongs to one account, whatever its case, even when two are made at once', async () => {
+    const create = (email: string) => server.send(newId('ws'), 'account.create', { name: 'A', email, plan: 'grow' });
+    const twice = await Promise.allSettled([create('Ada@Example.com'), create('ada@example.COM')]);
+    expect(twice.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await expect(create('ada@example.com')).rejects.toMatchObject({ code: 'value_taken' });
+  });
+
+  test('the operator reads what it changed, by id alone; nobody else reads identity', async () => {
+    const { workspaceId, accountId } = await account('grow');
+    const request = { workspaceId: '', resourceType: 'accounts', resourceId: accountId };
+    const { resourceJson } = await server.clients.operator.resources.getResource(request, {});
+    expect(JSON.parse(resourceJson)).toMatchObject({ id: accountId, workspace_id: workspaceId });
+    await expect(server.clients.gateway.resources.getResource(request, {})).rejects.toMatchObject({
+      code: 'permission_denied',
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
+import { Problem } from '@longwave/problems';
+import { MediaFault } from '../media/media-fault.ts';
+import { checkFreeDisk, tooManyBytes, type FetchOptions } from './fetch-source.ts';
+
+const timeoutMs = 2 * 3_600_000;
+const triesMax = 3;
+/** The free disk is looked at again after so many bytes of a file whose length is not known. */
+const diskStepBytes = 256 * 1024 * 1024;
+
+/** The host is in trouble now; asking again may help. */
+class HostTrouble extends Error {}
+
+/**
+ * Downloads a file from an address that a client named into `target`, with two more tries when the host breaks off or is in trouble.
+ * Throws `MediaFault` when it cannot be had, a plain error when the disk is full, the signal's reason when aborted.
+ */
+export async function fetchAddress(
+  guardedFetch: GuardedFetch,
+  url: string,
+  target: string,
+  options: FetchOptions & {
+    /** Before the second try; longer before the third. */
+    readonly pauseMs?: number;
+  },
+): Promise<void> {
+  const { signal, pauseMs = 1_000 } = options;
+  for (let tried = 1; ; tried++) {
+    try {
+      return await fetchOnce(guardedFetch, url, target, options);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof HostTrouble)) throw error;
+      if (tried === triesMax) throw new MediaFault('media_not_fetchable', error.message, error);
+      await sleep(pauseMs * tried * tried, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+}
+
+async function fetchOnce(
+  guardedFetch: GuardedFetch,
+  url: string,
+  target: string,
+  { maxBytes, signal, onProgress }: FetchOptions,
+): Promise<void> {
+  using response = await guardedFetch(url, { maxBytes, timeoutMs, signal }).catch(named);
+  if (response.status >= 500 || response.status === 429) throw new HostTrouble(answered(response.status));
+  if (response.status !== 200) throw new MediaFault('media_not_fetchable', answered(response.status));
+  const announced = Number(response.headers['content-length'] ?? Number.NaN);
+  if (announced > maxBytes) throw tooManyBytes(maxBytes);
+  await checkFreeDisk(target, announced || 0);
+
+  let received = 0;
+  let checkedAt = announced || 0;
+  await pipeline(
+    async function* () {
+      try {
+        for await (const chunk of response.body) {
+          received += chunk.length;
+          if (received > checkedAt + diskStepBytes) {
+            await checkFreeDisk(target, 0);
+            checkedAt = received;
+          }
+          if (announced > 0) onProgress(received / announced);
+          yield chunk;
+        }
+      } catch (error) {
+        await named(error);
+      }
+    },
+    createWriteStream(target),
+    { signal },
+  );
+  if (received === 0) throw new MediaFault('media_empty', 'The address answers with an empty file.');
+}
+
+const answered = (status: number) => `The address answers with status ${status}. Check it, or upload the file instead.`;
+
+/** A refusal of the guarded fetch, which is for good unless the host was merely out of reach. */
+function named(error: unknown): Promise<never> {
+  if (!(error instanceof Problem)) return Promise.reject(error);
+  return Promise.reject(
+    error.context.cause === undefined
+      ? new MediaFault('media_not_fetchable', error.message, error)
+      : new HostTrouble(error.message, { cause: error }),
+  );
+}

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { newId } from '@longwave/ids';
+import type { ExecuteRequest } from '@longwave/rpc/command';
+import { eventually, type World } from './_support.ts';
+
+export interface Source {
+  readonly storageKey: string;
+  readonly sizeBytes: number;
+  readonly etag: string;
+}
+
+/** Work for the encoder of one world, and what is seen of it. */
+export interface Jobs {
+  upload(file: string, contentType?: string): Promise<Source>;
+  /** Puts a job of any kind into the queue and wakes the encoder; answers its id. */
+  enqueue(kind: string, subjectType: string, subjectId: string, input: object, attempt?: number): string;
+  enqueueProduction(
+    source: Source | { readonly url: string },
+    attempt?: number,
+  ): { readonly jobId: string; readonly productionId: string };
+  reportOf(jobId: string): Promise<ExecuteRequest>;
+  /** Files in the encoder's work folder. */
+  workFiles(): string[];
+  /** ffmpeg processes that read below the test's folder. */
+  ffmpegs(): string[];
+}
+
+export function jobsOf(world: World): Jobs {
+  let count = 0;
+  const enqueue: Jobs['enqueue'] = (kind, subjectType, subjectId, input, attempt = 0) => {
+    const jobId = `job_${++count}`;
+    world.management.enqueue({ jobId, kind, subjectType, subjectId, inputJson: JSON.stringify(input), attempt });
+    void world.redis.publish('longwave:jobs', '');
+    return jobId;
+  };
+  return {
+    upload: async (file, contentType = 'audio/mpeg') => {
+      const bytes = readFileSync(file);
+      const storageKey = `uploads/upl_${++count}/${path.basename(file)}`;
+      const { etag } = await world.store.put(storageKey, bytes, { contentType });
+      return { storageKey, sizeBytes: bytes.length, etag };
+    },
+    enqueue,
+    enqueueProduction: (source, attempt = 0) => {
+      const productionId = newId('pro');
+      const stored = 'storageKey' in source;
+      const input = {
+        production_id: productionId,
+        episode_id: 'ep_1',
+        ...(stored ? { storage_key: source.storageKey, source_etag: source.etag } : { source_url: source.url }),
+        filename: path.basename(stored ? source.storageKey : source.url),
+        declared_size_bytes: stored ? source.sizeBytes : null,
+        loudness_target_lufs: -16,
+        title: 'An episode',
+        podcast_title: 'A podcast',
+      };
+      const jobId = enqueue('encode_production', 'productions', productionId, input, attempt);
+      return { jobId, productionId };
+    },
+    reportOf: (jobId) =>
+      eventually(() => world.management.executed.find((request) => request.idempotencyKey.startsWith(`${jobId}:`))),
+    workFiles: () =>
+      readdirSync(path.join(world.folder, 'work'), { recursive: true })
+        .map(String)
+        .filter((name) => !/^worker-\d+$/.test(name)),
+    ffmpegs: () =>
+      execFileSync('ps', ['-eo', 'args'])
+        .toString()
+        .split('\n')
+        .filter((line) => /^(nice .*)?ff(mpeg|probe)/.test(line) && line.includes(world.folder)),
+  };
+}

@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createLogger } from '@longwave/service-kit';
+import { createApp, type EncoderApp } from '../src/app.ts';
+import { jobsOf, type Jobs, type Source } from './_jobs.ts';
+import { makeSource } from './_media.ts';
+import { startStallingProxy, type StallingProxy } from './_stalling-proxy.ts';
+import { createWorld, eventually, type World } from './_support.ts';
+
+let world: World;
+let proxy: StallingProxy;
+let app: EncoderApp;
+let jobs: Jobs;
+/** Forty minutes. */
+let long: Source;
+/** Eight minutes. */
+let medium: Source;
+
+beforeAll(async () => {
+  world = await createWorld();
+  jobs = jobsOf(world);
+  const store = new URL(world.config.S3_ENDPOINT);
+  proxy = await startStallingProxy({ host: store.hostname, port: Number(store.port) });
+  const config = { ...world.config, S3_ENDPOINT: `http://127.0.0.1:${proxy.port}` };
+  app = await createApp(config, createLogger('encoder', 'silent'));
+  const noise = 'anoisesrc=a=0.3:r=48000';
+  long = await jobs.upload(makeSource(world.folder, 'long.flac', noise, '-t', '2400'));
+  medium = await jobs.upload(makeSource(world.folder, 'medium.flac', 'sine=f=300:r=48000', '-t', '480'));
+}, 60_000);
+afterEach(() => {
+  proxy.limit = null;
+});
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+const runs = (words: RegExp) => () => jobs.ffmpegs().some((line) => words.test(line));
+
+/** Stops a job when it is in the phase, and waits until nothing is left of it. Answers how long that took. */
+async function stopDuring(
+  { jobId, productionId }: { readonly jobId: string; readonly productionId: string },
+  phase: () => boolean | Promise<boolean>,
+  how: 'stop' | 'loseLease' = 'stop',
+): Promise<number> {
+  await eventually(phase, 60_000);
+  const askedAt = performance.now();
+  world.management[how](jobId);
+  await eventually(() => jobs.ffmpegs().length === 0 && jobs.workFiles().length === 0);
+  await eventually(async () => (await world.redis.exists(`progress:${productionId}`)) === 0);
+  const tookMs = performance.now() - askedAt;
+  expect(world.management.executed).toEqual([]);
+  return tookMs;
+}
+
+test.each([
+  ['measuring', /framecrc/, () => long],
+  ['encoding', /libmp3lame/, () => medium],
+  ['verifying', /segment\.mp3\.\d .*s16le/, () => medium],
+] as const)(
+  'stopped while %s: within 5 seconds no ffmpeg runs and no file is left',
+  async (_phase, command, source) => {
+    expect(await stopDuring(jobs.enqueueProduction(source()), runs(command))).toBeLessThan(5_000);
+    expect(await world.mediaKeys()).toEqual([]);
+  },
+  90_000,
+);
+
+test('a lost lease ends the work as a stop does', async () => {
+  expect(await stopDuring(jobs.enqueueProduction(long), runs(/framecrc/), 'loseLease')).toBeLessThan(5_000);
+});
+
+test('stopped while a download stands still', async () => {
+  proxy.limit = { direction: 'down', bytes: 1_000_000 };
+  const job = jobs.enqueueProduction(long);
+  expect(await stopDuring(job, () => proxy.stalled() > 0 && jobs.workFiles().length > 0)).toBeLessThan(5_000);
+});
+
+test('stopped while the host of an outside file sends nothing', async () => {
+  let opened = false;
+  const url = world.web.answer('/silent.mp3', (_request, response) => {
+    response.writeHead(200, { 'content-length': 1_000_000 }).write(Buffer.alloc(1000));
+    opened = true;
+  });
+  expect(await stopDuring(jobs.enqueueProduction({ url }), () => opened)).toBeLessThan(5_000);
+});
+
+test('stopped while the upload of the result stands still', async () => {
+  const job = jobs.enqueueProduction(medium);
+  await eventually(runs(/segment\.mp3\.\d .*s16le/), 60_000);
+  proxy.limit = { direction: 'up', bytes: 100_000 };
+  expect(await stopDuring(job, () => proxy.stalled() > 0)).toBeLessThan(5_000);
+  expect(await world.mediaKeys()).toEqual([]);
+}, 90_000);
+
+test('a lease is asked about every two seconds, not more often', async () => {
+  const { jobId } = jobs.enqueueProduction(long);
+  const leaseId = await eventually(() => world.management.leaseOf(jobId));
+  const startedAt = performance.now();
+  const renewals = () => world.management.renewals.filter((renewed) => renewed === leaseId).length;
+  await eventually(() => renewals() >= 2);
+  expect(performance.now() - startedAt).toBeGreaterThan(3_500);
+  world.management.stop(jobId);
+  await eventually(() => jobs.workFiles().length === 0);
+});

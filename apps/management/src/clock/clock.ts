@@ -1,0 +1,70 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ExecuteCommand } from '@longwave/command-pipeline';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { Due, DueTask } from './due-tasks.ts';
+
+/** Resources of one task that are read at once. */
+const batchSize = 100;
+/** How long a task is left alone that was refused, or that failed for another reason. */
+const retryAfterMs = { refused: 30_000, failed: 5_000 };
+
+export interface ClockOptions {
+  readonly pool: Pool;
+  readonly execute: ExecuteCommand;
+  readonly tasks: readonly DueTask[];
+  readonly clock: () => Date;
+  /** Milliseconds between two looks. */
+  readonly everyMs: number;
+  /** Told of every task that could not be done; a refused one is tried again half a minute later. */
+  readonly onError: (error: unknown, task: { readonly name: string; readonly id?: string }) => void;
+}
+
+/**
+ * Sends the command of everything that is due, until it is disposed. Several clocks may run: the idempotency key names the
+ * resource and its time, so each task is done once. What became due while none ran is done late.
+ */
+export function startClock(options: ClockOptions): AsyncDisposable {
+  const { pool, execute, tasks, clock, everyMs, onError } = options;
+  const stopping = new AbortController();
+  /** Refused tasks by key → when they are tried again. */
+  const refused = new Map<string, number>();
+  const stopped = () => stopping.signal.aborted;
+
+  async function run(task: DueTask, due: Due): Promise<void> {
+    const key = `${task.name}:${due.id}:${due.due_at}`;
+    if ((refused.get(key) ?? 0) > clock().getTime()) return;
+    try {
+      await execute(
+        { ...task.command(due), workspaceId: due.workspace_id, idempotencyKey: key },
+        { kind: 'service', name: 'management' },
+      );
+      refused.delete(key);
+    } catch (error) {
+      const afterMs = error instanceof Problem ? retryAfterMs.refused : retryAfterMs.failed;
+      refused.set(key, clock().getTime() + afterMs);
+      // Another clock was faster, or the resource is still in use: nothing to report.
+      if (error instanceof Problem && ['state_not_allowed', 'idempotency_in_progress'].includes(error.code)) return;
+      onError(error, { name: task.name, id: due.id });
+    }
+  }
+
+  async function look(task: DueTask): Promise<void> {
+    const due = await task.findDue(pool, clock(), batchSize + refused.size);
+    for (const one of due) if (!stopped()) await run(task, one);
+  }
+
+  const running = (async () => {
+    while (!stopped()) {
+      for (const task of tasks) await look(task).catch((error: unknown) => onError(error, { name: task.name }));
+      for (const [key, at] of refused) if (at <= clock().getTime()) refused.delete(key);
+      await wait(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { CommandRequest } from '@longwave/command-pipeline';
+import type { Pool } from '@longwave/postgres';
+import { uploadTasks } from '../uploads/expire-uploads.ts';
+
+/** A resource whose time has come. */
+export interface Due {
+  readonly id: string;
+  readonly workspace_id: string;
+  /** The time it was due at; a new time is a new task. */
+  readonly due_at: string;
+}
+
+/** Something that happens when its time comes. */
+export interface DueTask {
+  /** Of letters and dashes; part of idempotency keys. */
+  readonly name: string;
+  /** What is due, the oldest first, at most `limit`. Must use an index: it is asked all the time. */
+  readonly findDue: (pool: Pool, now: Date, limit: number) => Promise<readonly Due[]>;
+  readonly command: (due: Due) => Pick<CommandRequest, 'commandType' | 'subject' | 'changes'>;
+}
+
+const publishScheduledEpisode: DueTask = {
+  name: 'publish-episode',
+  findDue: async (pool, now, limit) => {
+    const { rows } = await pool.query<Due>({
+      name: 'find_due_episodes',
+      text: `select id, workspace_id, attributes ->> 'publish_at' as due_at from resource
+             where resource_type = 'episodes' and lifecycle_state = 'scheduled'
+               and (attributes ->> 'publish_at') collate "C" <= $1
+             order by (attributes ->> 'publish_at') collate "C" limit $2`,
+      values: [now.toISOString(), limit],
+    });
+    return rows;
+  },
+  command: ({ id }) => ({ commandType: 'episode.publish_due', subject: { type: 'episodes', id }, changes: {} }),
+};
+
+/** Everything the clock does; a task more is an entry more. */
+export const dueTasks: readonly DueTask[] = [publishScheduledEpisode, ...uploadTasks];

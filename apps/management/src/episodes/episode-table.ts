@@ -1,0 +1,37 @@
+import type { Pool, Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+
+/** Throws `value_taken` when another episode of the podcast has the GUID; two that ask at once are answered one by one. */
+export async function requireFreeGuid(tx: Transaction, podcastId: string, guid: string): Promise<void> {
+  await tx.query({
+    name: 'lock_episode_guid',
+    text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+    values: [`${podcastId} ${guid}`],
+  });
+  const { rowCount } = await tx.query({
+    name: 'find_episode_guid',
+    text: `select 1 from resource where resource_type = 'episodes' and attributes ->> 'podcast_id' = $1 and attributes ->> 'guid' = $2 limit 1`,
+    values: [podcastId, guid],
+  });
+  if (rowCount === 0) return;
+  const detail = 'Another episode of this podcast has this GUID.';
+  throw new Problem('value_taken', detail, { errors: [{ path: '/changes/guid', code: 'value_taken', detail }] });
+}
+
+/** The newest published episodes of a podcast. */
+export async function listNewestPublished(
+  db: Pool | Transaction,
+  workspaceId: string,
+  podcastId: string,
+  limit: number,
+): Promise<{ id: string; attributes: Record<string, unknown> }[]> {
+  const { rows } = await db.query<{ id: string; attributes: Record<string, unknown> }>({
+    name: 'list_newest_published',
+    text: `select id, attributes from resource
+           where resource_type = 'episodes' and lifecycle_state = 'published' and workspace_id = $1
+             and attributes ->> 'podcast_id' = $2
+           order by (attributes ->> 'published_at') collate "C" desc limit $3`,
+    values: [workspaceId, podcastId, limit],
+  });
+  return rows;
+}

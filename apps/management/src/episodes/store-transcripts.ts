@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { ChangesOf, productCatalog } from '@longwave/command-catalog';
+import type { Actor } from '@longwave/command-pipeline';
+import type { ObjectStore } from '@longwave/object-store';
+import { Problem, type FieldError } from '@longwave/problems';
+import { encodeTranscript, parseTranscript, TranscriptError, transcriptLimits } from '@longwave/transcript';
+import type { FindNamedUpload } from '../podcasts/named-upload.ts';
+import { refuseInvalid, type Episode } from './episode.ts';
+
+type Given = ChangesOf<typeof productCatalog, 'episode.set_transcripts'>['transcripts'];
+type Stored = NonNullable<Episode['transcripts']>;
+
+/** UTF-8 takes at most this many bytes for the characters a transcript may have. */
+const bytesMax = transcriptLimits.characters * 4;
+
+const unreadable = (path: string, detail: string): FieldError => ({ path, code: 'transcript_not_readable', detail });
+
+async function readText(store: ObjectStore, key: string, path: string): Promise<string> {
+  const refuse = (detail: string) => new Problem('validation_failed', detail, { errors: [unreadable(path, detail)] });
+  const object = await store.find(key);
+  if ((object?.sizeBytes ?? 0) > bytesMax) throw refuse(`A transcript has at most ${bytesMax} bytes.`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await store.get(key)) chunks.push(chunk as Buffer);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw refuse('The file is not UTF-8 text.');
+  }
+}
+
+/**
+ * Parses transcripts and stores their documents under their digest. Throws `validation_failed` with the line of every
+ * fault, before anything is stored.
+ */
+export async function storeTranscripts(
+  options: { readonly store: ObjectStore; readonly findNamedUpload: FindNamedUpload },
+  input: { readonly workspaceId: string; readonly actor: Actor; readonly transcripts: Given },
+): Promise<Stored> {
+  const { store, findNamedUpload } = options;
+  const errors: FieldError[] = [];
+  const languages = new Set<string>();
+
+  async function textOf({ content, file_url: fileUrl }: Given[number], path: string): Promise<string | undefined> {
+    if (content !== undefined && fileUrl === undefined) return content;
+    if (content === undefined && fileUrl !== undefined) {
+      const { upload } = await findNamedUpload({ ...input, fileUrl, path: `${path}/file_url` });
+      return readText(store, upload.storage_key, `${path}/file_url`);
+    }
+    errors.push({ path, code: 'one_of', detail: 'Give either "content" or "file_url".' });
+    return undefined;
+  }
+
+  const read: { key: string; body: Buffer; stored: Stored[number] }[] = [];
+  for (const [index, given] of input.transcripts.entries()) {
+    const path = `/changes/transcripts/${index}`;
+    const language = given.language.toLowerCase();
+    if (languages.has(language))
+      errors.push({
+        path: `${path}/language`,
+        code: 'not_unique',
+        detail: `Two transcripts are in ${given.language}.`,
+      });
+    languages.add(language);
+    const text = await textOf(given, path);
+    if (text === undefined) continue;
+    try {
+      const transcript = parseTranscript(given.format, text);
+      const body = Buffer.from(encodeTranscript(transcript));
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      const key = `transcripts/${sha256}`;
+      read.push({
+        key,
+        body,
+        stored: {
+          language: given.language,
+          // JSON transcripts are mostly timed by the word, too fine to be read as captions.
+          captions: given.captions ?? given.format !== 'json',
+          storage_key: key,
+          sha256,
+          size_bytes: body.length,
+          cue_count: transcript.cues.length,
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof TranscriptError)) throw error;
+      errors.push(unreadable(`${path}/${given.content === undefined ? 'file_url' : 'content'}`, error.message));
+    }
+  }
+  refuseInvalid(errors);
+  for (const { key, body } of read)
+    await store.put(key, body, { contentType: 'application/json', sizeBytes: body.length });
+  return read.map(({ stored }) => stored);
+}

@@ -1,0 +1,44 @@
+import { listLinked } from '@longwave/command-pipeline';
+import type { DomainEvent } from '@longwave/events';
+import type { Pool } from '@longwave/postgres';
+import type { Production } from '../productions/production.ts';
+import type { Send } from './send-as-management.ts';
+
+const clipsOf = async (event: DomainEvent, pool: Pool) =>
+  (await listLinked(pool, event.workspace_id, 'media_clips', 'production', event.subject.id)).filter(
+    ({ lifecycle_state: state }) => state === 'active',
+  );
+
+/** The file that a production made is a clip of its episode, beside those of earlier productions. */
+export async function recordClip(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
+  const {
+    episode_id: episodeId,
+    files,
+    audio_duration_ms: durationMs,
+  } = event.after.attributes as unknown as Production;
+  const made = files.find(({ role, format }) => role === 'rendition' && format === 'mp3');
+  if (!made || (await clipsOf(event, pool)).length > 0) return;
+  await send(event, 'clip', {
+    commandType: 'media_clip.record',
+    subject: { type: 'media_clips', id: null },
+    changes: {
+      episode_id: episodeId,
+      production_id: event.subject.id,
+      file_format: 'mp3',
+      sha256: made.sha256,
+      size: made.size_bytes,
+      duration_ms: made.duration_ms ?? durationMs,
+    },
+  });
+}
+
+/** What a production made is gone with it, or with its source. */
+export async function deleteClips(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
+  if (!['initial', 'deleted'].includes(event.after.lifecycle_state)) return;
+  for (const { id } of await clipsOf(event, pool))
+    await send(event, `delete:${id}`, {
+      commandType: 'media_clip.delete',
+      subject: { type: 'media_clips', id },
+      changes: {},
+    });
+}

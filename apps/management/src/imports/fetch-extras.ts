@@ -1,0 +1,100 @@
+import { readAll, type GuardedFetch } from '@longwave/guarded-fetch';
+import { Problem } from '@longwave/problems';
+import { transcriptLimits } from '@longwave/transcript';
+import { z } from 'zod';
+import { legalText, oneLine } from './feed-text.ts';
+import { present } from './keep-valid.ts';
+
+/** The small files beside an episode's audio. Whatever goes wrong with one, the import goes on without it. */
+export interface ExtraFiles {
+  /** Undefined when the file cannot be had, or is no text of UTF-8. */
+  readonly fetchText: (url: string, signal: AbortSignal) => Promise<string | undefined>;
+}
+
+const timeoutMs = 10_000;
+const bytesMax = transcriptLimits.characters * 4;
+/** A host that fails so often in a row is not asked again: thousands of episodes must not wait for it. */
+const failuresMax = 3;
+
+export function createExtraFiles(fetch: GuardedFetch): ExtraFiles {
+  const failures = new Map<string, number>();
+
+  async function tryFetch(url: string, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      using response = await fetch(url, { maxBytes: bytesMax, timeoutMs, signal });
+      if (response.status !== 200) return undefined;
+      return legalText(new TextDecoder('utf-8', { fatal: true }).decode(await readAll(response)));
+    } catch (error) {
+      if (error instanceof Problem || error instanceof TypeError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    fetchText: async (url, signal) => {
+      const { host } = new URL(url);
+      const failed = failures.get(host) ?? 0;
+      if (failed >= failuresMax) return undefined;
+      const text = await tryFetch(url, signal);
+      if (text === undefined) failures.set(host, failed + 1);
+      else failures.delete(host);
+      return text;
+    },
+  };
+}
+
+const seconds = z.number().min(0).max(360_000);
+const optionalUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(2000)
+  .optional()
+  .catch(undefined);
+/** JSON chapters of Podcasting 2.0 (version 1.2.0); a chapter that is not valid is left out. */
+const chaptersFile = z.object({
+  chapters: z.array(
+    z
+      .object({
+        startTime: seconds,
+        endTime: seconds.optional().catch(undefined),
+        title: z.string().optional().catch(undefined),
+        url: optionalUrl,
+        img: optionalUrl,
+        toc: z.boolean().optional().catch(undefined),
+      })
+      .optional()
+      .catch(undefined),
+  ),
+});
+
+/** Chapters as the catalog writes them, in order, one for each start; undefined when the text is no chapters file. */
+export function parseChaptersFile(text: string): Record<string, unknown>[] | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const file = chaptersFile.safeParse(json);
+  if (!file.success) return undefined;
+  const byStart = new Map<number, Record<string, unknown>>();
+  for (const chapter of file.data.chapters) {
+    if (!chapter) continue;
+    const startMs = Math.round(chapter.startTime * 1000);
+    const endMs = chapter.endTime === undefined ? undefined : Math.round(chapter.endTime * 1000);
+    const title = oneLine(chapter.title);
+    // Without a title it only changes the picture; that needs a name here too.
+    if (byStart.has(startMs)) continue;
+    byStart.set(
+      startMs,
+      present({
+        start_ms: startMs,
+        title: title ?? `Chapter ${byStart.size + 1}`,
+        end_ms: endMs !== undefined && endMs > startMs ? endMs : undefined,
+        url: chapter.url,
+        image_url: chapter.img,
+        toc: title === undefined ? false : chapter.toc,
+      }),
+    );
+  }
+  return [...byStart.values()].sort((a, b) => Number(a['start_ms']) - Number(b['start_ms'])).slice(0, 1000);
+}

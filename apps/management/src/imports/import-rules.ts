@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import type { productCatalog } from '@longwave/command-catalog';
+import { findImportedPodcast } from './import-table.ts';
+import type { Rules } from '@longwave/command-pipeline';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
+import type { ObjectStore } from '@longwave/object-store';
+import { Problem } from '@longwave/problems';
+import { finishJob, insertJob } from '../jobs/job-table.ts';
+import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
+import type { PrepareArtwork } from '../prepare-artwork.ts';
+import { fetchFeed } from './fetch-feed.ts';
+
+type ImportRules = Pick<
+  Rules<typeof productCatalog>,
+  'podcast.import_feed' | 'podcast.complete_import' | 'podcast.fail_import'
+>;
+type Report = { readonly job_id: string; readonly lease_id: string };
+
+/** Feeds that are held in memory at a time. */
+const fetchesMax = 4;
+/** What a caller's deadline must leave for storing and committing. */
+const reserveMs = 3_000;
+
+/** Rules of the commands that move a podcast in. */
+export function importRules(options: {
+  readonly store: ObjectStore;
+  readonly mediaUrl: string;
+  readonly fetch: GuardedFetch;
+  readonly prepareArtwork: PrepareArtwork;
+}): ImportRules {
+  const { store, mediaUrl, fetch, prepareArtwork } = options;
+  let fetching = 0;
+
+  /** Renditions of the artwork; without them the address is remembered, and publishing says what is wrong with it. */
+  async function tryArtwork(sourceUrl: string | undefined, deadline: Date | undefined) {
+    if (sourceUrl === undefined) return {};
+    try {
+      const until = deadline && new Date(deadline.getTime() - reserveMs);
+      return { artwork_url: sourceUrl, artwork: await prepareArtwork({ sourceUrl }, until) };
+    } catch (error) {
+      if (error instanceof Problem) return { artwork_url: sourceUrl };
+      throw error;
+    }
+  }
+
+  async function importFeed(feedUrl: string, deadline: Date | undefined) {
+    const { bytes, channel, itemCount } = await fetchFeed(fetch, feedUrl, () => performance.now());
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const storageKey = `imports/${sha256}.xml`;
+    await store.put(storageKey, bytes, { contentType: 'application/rss+xml', sizeBytes: bytes.length });
+    const artwork = await tryArtwork(channel.settings.artwork_url, deadline);
+    return { channel, artwork, feed: { storage_key: storageKey, sha256, total: itemCount } };
+  }
+
+  return {
+    'podcast.import_feed': {
+      prepare: async ({ changes, deadline }) => {
+        const { feed_url: feedUrl } = changes;
+        if (fetching >= fetchesMax)
+          throw new Problem('temporarily_unavailable', 'Other feeds are being fetched. Try again in a moment.', {
+            retryAfterSeconds: 5,
+          });
+        fetching += 1;
+        const { channel, artwork, feed } = await importFeed(feedUrl, deadline).finally(() => (fetching -= 1));
+        const { title, language = 'en', artwork_url: _address, podcast_guid: given, ...settings } = channel.settings;
+        const guid = given ?? podcastGuid(feedUrl);
+        return async ({ tx, workspaceId, subjectId, now }) => {
+          const known = await findImportedPodcast(tx, workspaceId, guid);
+          if (known)
+            throw new Problem('value_taken', `“${known.title}” is here already (${known.id}). Archive it first.`, {
+              errors: [{ path: '/changes/feed_url', code: 'value_taken', detail: 'This podcast is here already.' }],
+            });
+          const attributes: Podcast = {
+            ...createPodcast({ ...settings, title: title!, language }, subjectId, mediaUrl),
+            ...artwork,
+            podcast_guid: guid,
+            import: { feed_url: feedUrl, ...feed, done: 0, failed: 0 },
+          };
+          return {
+            attributes,
+            also: (inner, { version }) =>
+              insertJob(inner, {
+                kind: 'import_feed',
+                workspaceId,
+                subjectType: 'podcasts',
+                subjectId,
+                subjectVersion: version,
+                input: { feed_url: feedUrl, storage_key: feed.storage_key },
+                now,
+              }),
+          };
+        };
+      },
+    },
+
+    'podcast.complete_import': ({ current, changes, subjectId, reason }) => ({
+      attributes: { ...current, import: { ...current.import!, ...changes } },
+      also: (tx) => finishJob(tx, subjectId, reason as Report),
+    }),
+
+    'podcast.fail_import': ({ current, changes, subjectId, reason }) => ({
+      attributes: { ...current, import: { ...current.import!, ...changes } },
+      also: (tx) => finishJob(tx, subjectId, reason as Report),
+    }),
+  };
+}

@@ -1,0 +1,89 @@
+import type { Actor } from '@longwave/command-pipeline';
+import { maxUploadBytes } from '@longwave/command-catalog';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool, Transaction } from '@longwave/postgres';
+import { looksLikeMedia } from '../media-clips/audio-format.ts';
+import { lookAtFile, notFetchable } from '../media-clips/outside-file.ts';
+import type { Ask } from '../podcasts/ask.ts';
+import { holdUpload, receivedUpload, type ReceivedUpload } from '../uploads/find-upload.ts';
+import { uploadIdOf, uploadIdOfKey } from '../uploads/upload.ts';
+import type { Production } from './production.ts';
+
+export interface SourceOptions {
+  readonly pool: Pool;
+  readonly store: ObjectStore;
+  readonly mediaUrl: string;
+  /** Asks addresses that a client named. */
+  readonly ask: Ask;
+}
+
+/** What a production says of its source. */
+export type Source = Pick<Production, 'file_url' | 'upload_id' | 'storage_key'>;
+
+/** Where an encoder finds the source. */
+export type SourcePlace =
+  { readonly kind: 'stored'; readonly found: ReceivedUpload } | { readonly kind: 'outside'; readonly url: string };
+
+const path = '/changes/file_url';
+
+/** Whether an address belongs to this installation: only uploads are taken from there. */
+export const isOurs = (mediaUrl: string, url: string) => new URL(url).origin === new URL(mediaUrl).origin;
+
+/** Throws unless the address answers, with something that looks like audio or video and is not too large. */
+async function checkOutside(ask: Ask, url: string): Promise<void> {
+  const { start, contentType, sizeBytes } = await lookAtFile(ask, url, path);
+  if (!looksLikeMedia(start, contentType))
+    throw notFetchable(
+      path,
+      `The address answers with ${contentType?.slice(0, 80) ?? 'a file'}, which is neither audio nor video.`,
+    );
+  if ((sizeBytes ?? 0) > maxUploadBytes) throw notFetchable(path, 'File size exceeds the maximum allowed');
+}
+
+/**
+ * The source that a `file_url` names: an upload of the workspace or of the actor, or a file at any other public address.
+ * Throws `upload_not_received` or `media_not_fetchable` naming the field. `hold` keeps it until the transaction ends.
+ */
+export async function findSource(
+  { pool, store, mediaUrl, ask }: SourceOptions,
+  named: {
+    readonly workspaceId: string;
+    readonly actor: Actor;
+    readonly fileUrl: string;
+    /** False leaves it to the encoder, which tries again, to ask an address outside. */
+    readonly look?: boolean;
+  },
+): Promise<{ readonly source: Source; readonly hold: (tx: Transaction) => Promise<void> }> {
+  const { workspaceId, actor, fileUrl, look = true } = named;
+  if (!isOurs(mediaUrl, fileUrl)) {
+    if (look) await checkOutside(ask, fileUrl);
+    return { source: { file_url: fileUrl }, hold: async () => undefined };
+  }
+  const uploadId = uploadIdOf(mediaUrl, fileUrl);
+  const { id, upload, workspaceId: owner } = await receivedUpload(pool, store, { workspaceId, actor, uploadId, path });
+  return {
+    source: {
+      file_url: upload.file_url,
+      // Links stay within one workspace.
+      ...(owner === workspaceId && { upload_id: id }),
+      storage_key: upload.storage_key,
+    },
+    hold: (tx) => holdUpload(tx, id, path),
+  };
+}
+
+/** Where the source of a production lies now. Throws `upload_not_received` when its upload or the object is gone. */
+export async function placeOf(
+  { pool, store }: Pick<SourceOptions, 'pool' | 'store'>,
+  workspaceId: string,
+  { storage_key: key, file_url: url }: Source,
+): Promise<SourcePlace> {
+  if (key === undefined) return { kind: 'outside', url };
+  // Who may use the upload was decided when the production got it.
+  const actor: Actor = { kind: 'service', name: 'management' };
+  const uploadId = uploadIdOfKey(key);
+  return {
+    kind: 'stored',
+    found: await receivedUpload(pool, store, { workspaceId, actor, uploadId, path: '/subject' }),
+  };
+}

@@ -1,0 +1,68 @@
+import { newId } from '@longwave/ids';
+import { creates, on, type Examples } from './_example.ts';
+import { service, type World } from './_support.ts';
+
+const counts = { total: 3, done: 1, failed: 0 };
+const file = { storage_key: 'exports/x.csv', sha256: 'b'.repeat(64), size_bytes: 60, row_count: 1 };
+
+async function runningBatch(w: World) {
+  const batch = await w.send('batch_encoding.start', null, {
+    podcast_id: (await w.podcast()).id,
+    initiator: 'loudness',
+  });
+  return { batch, lease: await w.lease('run_batch_encoding', batch.id) };
+}
+
+async function runningExport(w: World) {
+  const started = await w.send('statistics_export.start', null, { podcast_id: (await w.podcast()).id });
+  return { started, lease: await w.lease('export_statistics', started.id) };
+}
+
+const importing = async (w: World) => {
+  const podcast = await w.send('podcast.import_feed', null, { feed_url: `https://feeds.example/${newId('req')}` });
+  return { podcast, lease: await w.lease('import_feed', podcast.id) };
+};
+
+/** Valid requests for the commands of imports, exports and batch encodings. */
+export const moveExamples = {
+  'podcast.import_feed': async (w) =>
+    creates('podcasts', { feed_url: `https://feeds.example/${newId('req')}` }, w.actor),
+  'podcast.complete_import': async (w) => {
+    const { podcast, lease } = await importing(w);
+    return on(podcast, { done: 1, failed: 0 }, service('management'), lease);
+  },
+  'podcast.fail_import': async (w) => {
+    const { podcast, lease } = await importing(w);
+    return on(podcast, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
+  },
+  'batch_encoding.start': async (w) =>
+    creates('batch_encodings', { podcast_id: (await w.podcast()).id, initiator: 'intro' }, w.actor),
+  'batch_encoding.revert': async (w) => {
+    const { batch, lease } = await runningBatch(w);
+    await w.send('batch_encoding.complete', batch, counts, service('management'), lease);
+    return creates('batch_encodings', { podcast_id: batch.attributes['podcast_id'], reverts: batch.id }, w.actor);
+  },
+  'batch_encoding.advance': async (w) => {
+    const { batch, lease } = await runningBatch(w);
+    return on(batch, counts, service('management'), lease);
+  },
+  'batch_encoding.complete': async (w) => {
+    const { batch, lease } = await runningBatch(w);
+    return on(batch, counts, service('management'), lease);
+  },
+  'batch_encoding.fail': async (w) => {
+    const { batch, lease } = await runningBatch(w);
+    return on(batch, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
+  },
+  'batch_encoding.cancel': async (w) => on((await runningBatch(w)).batch, {}, w.actor),
+  'statistics_export.start': async (w) =>
+    creates('statistics_exports', { podcast_id: (await w.podcast()).id }, w.actor),
+  'statistics_export.record': async (w) => {
+    const { started, lease } = await runningExport(w);
+    return on(started, { file }, service('management'), lease);
+  },
+  'statistics_export.fail': async (w) => {
+    const { started, lease } = await runningExport(w);
+    return on(started, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
+  },
+} satisfies Examples;

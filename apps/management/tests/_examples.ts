@@ -1,0 +1,14 @@
+import type { Example } from './_example.ts';
+import { advertisingExamples } from './_examples-advertising.ts';
+import { contentExamples } from './_examples-content.ts';
+import { mediaExamples } from './_examples-media.ts';
+import { moveExamples } from './_examples-moves.ts';
+import type { ProductCommand, World } from './_support.ts';
+
+/** A valid request for every command; a command without an example does not compile. */
+export const examples: { readonly [C in ProductCommand]: (world: World) => Promise<Example> } = {
+  ...contentExamples,
+  ...mediaExamples,
+  ...moveExamples,
+  ...advertisingExamples,
+};

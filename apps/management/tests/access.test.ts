@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { productCatalog } from '@longwave/command-catalog';
+import { createResourceReader, type Actor, type ResourceReader } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import type { Grant } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
+import { createAccess, type Access } from '../src/access/access.ts';
+import { createWorld, person, startTestManagement, type TestManagement, type World } from './_support.ts';
+
+let management: TestManagement;
+let reader: ResourceReader;
+let access: Access;
+beforeAll(async () => {
+  management = await startTestManagement();
+  reader = createResourceReader({
+    pool: management.pool,
+    schema: 'product',
+    catalog: productCatalog,
+    cursorKey: randomBytes(32),
+    clock: () => new Date(),
+  });
+  access = createAccess(management.pool, reader);
+});
+afterAll(async () => {
+  await reader?.[Symbol.asyncDispose]();
+  await management?.[Symbol.asyncDispose]();
+});
+
+let owner: World;
+/** What lies below the shared podcast, and what lies below another one of the same owner. */
+let shared: { podcast: ResourceView; episode: ResourceView; production: ResourceView };
+let other: { podcast: ResourceView; episode: ResourceView; production: ResourceView };
+beforeEach(async () => {
+  owner = createWorld(management);
+  shared = await podcastWithProduction();
+  other = await podcastWithProduction();
+});
+
+async function podcastWithProduction() {
+  const podcast = await owner.podcast();
+  const episode = await owner.send('episode.create', null, { podcast_id: podcast.id, title: 'One' });
+  const production = await owner.send('production.create', null, {
+    episode_id: episode.id,
+    file_url: (await owner.upload()).attributes['file_url'],
+  });
+  return { podcast, episode, production };
+}
+
+/** Somebody of another workspace, with grants in the owner's. */
+function someone(...grants: readonly Omit<Grant, 'workspace_id'>[]): Actor {
+  const actor = person(newId('ws'));
+  if (actor.kind !== 'principal') throw new Error('a person');
+  const placed = grants.map((grant) => ({ ...grant, workspace_id: owner.workspaceId }));
+  return { ...actor, principal: { ...actor.principal, grants: placed } };
+}
+const collaborator = () => someone({ podcast_id: shared.podcast.id, roles: ['viewer', 'editor'] });
+const member = () => someone({ roles: ['viewer'] });
+
+const codeOf = async (work: Promise<unknown>) =>
+  work.then(
+    () => 'seen',
+    (error: unknown) => (error instanceof Problem ? `${error.code}: ${error.message}` : String(error)),
+  );
+
+describe('seeing', () => {
+  test('a collaborator sees its podcast and what lies below it, and learns to which podcast that belongs', async () => {
+    for (const each of Object.values(shared))
+      expect(await access.see(collaborator(), undefined, each.resource_type, each.id)).toMatchObject({
+        resource: { id: each.id },
+        podcastId: shared.podcast.id,
+      });
+  });
+
+  test("nothing else: another podcast of the owner, its parts and its uploads look exactly like ids that don't exist", async () => {
+    const upload = await owner.upload();
+    const advertiser = await owner.advertiser();
+    for (const each of [...Object.values(other), upload, advertiser])
+      for (const actor of [collaborator(), someone()]) {
+        const missing = newId(each.id.split('_')[0]!);
+        const hidden = await codeOf(access.see(actor, undefined, each.resource_type, each.id));
+        expect(hidden).toMatch(/^not_found/);
+        expect(hidden.replace(each.id, 'ID')).toBe(
+          (await codeOf(access.see(actor, undefined, each.resource_type, missing))).replace(missing, 'ID'),
+        );
+      }
+  });
+
+  test('a member of the organization sees everything in its workspace, a role without power included', async () => {
+    for (const each of [...Object.values(shared), ...Object.values(other)])
+      expect(await codeOf(access.see(member(), undefined, each.resource_type, each.id))).toBe('seen');
+  });
+
+  test('a named workspace is where it is, or nowhere', async () => {
+    const { podcast } = shared;
+    expect(await codeOf(access.see(owner.actor, owner.workspaceId, 'podcasts', podcast.id))).toBe('seen');
+    expect(await codeOf(access.see(owner.actor, newId('ws'), 'podcasts', podcast.id))).toMatch(/^not_found/);
+  });
+});
+
+describe('listing', () => {
+  const list = async (actor: Actor, type: string, links: Record<string, string> = {}) =>
+    (
+      await reader.listResources({
+        places: await access.places(actor, undefined, links),
+        resourceType: type,
+        links,
+        limit: 200,
+      })
+    ).resources.map(({ id }) => id);
+
+  test('everything visible comes together: the own, the shared, the organization’s', async () => {
+    const guest = createWorld(management);
+    const own = await guest.podcast();
+    const actor = collaborator();
+    if (actor.kind !== 'principal') throw new Error('a person');
+    const both: Actor = { ...actor, principal: { ...actor.principal, workspace_id: guest.workspaceId } };
+    expect((await list(both, 'podcasts')).sort()).toEqual([own.id, shared.podcast.id].sort());
+    expect((await list(member(), 'podcasts')).sort()).toEqual([shared.podcast.id, other.podcast.id].sort());
+    expect(await list(someone(), 'podcasts')).toEqual([]);
+    expect(await list(collaborator(), 'episodes')).toEqual([shared.episode.id]);
+    expect(await list(collaborator(), 'productions')).toEqual([shared.production.id]);
+    expect(await list(collaborator(), 'uploads')).toEqual([]);
+  });
+
+  test('the children of a parent are listed for whoever sees the parent, and for nobody else', async () => {
+    const below = { podcast: shared.podcast.id };
+    expect(await list(collaborator(), 'episodes', below)).toEqual([shared.episode.id]);
+    expect(await list(collaborator(), 'productions', { episode: shared.episode.id })).toEqual([shared.production.id]);
+    expect(await list(collaborator(), 'episodes', { podcast: other.podcast.id })).toEqual([]);
+    expect(await list(collaborator(), 'productions', { episode: other.episode.id })).toEqual([]);
+    expect(await list(someone(), 'episodes', below)).toEqual([]);
+  });
+});
+
+describe('acting', () => {
+  async function send(actor: Actor, commandType: string, type: string, id: string | null, changes: object) {
+    const aim = { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes };
+    const acting = await access.acting(actor, aim);
+    return management.execute(
+      {
+        workspaceId: owner.workspaceId,
+        commandType,
+        idempotencyKey: newId('req'),
+        subject: { type, id },
+        changes,
+      },
+      acting,
+    );
+  }
+
+  test('a collaborator changes what its role allows, on its podcast only', async () => {
+    const { podcast, episode } = shared;
+    await send(collaborator(), 'podcast.revise', 'podcasts', podcast.id, { title: 'New' });
+    await send(collaborator(), 'episode.revise', 'episodes', episode.id, { title: 'New' });
+    const created = await send(collaborator(), 'episode.create', 'episodes', null, {
+      podcast_id: podcast.id,
+      title: 'Two',
+    });
+    expect(created.resource.workspace_id).toBe(owner.workspaceId);
+    expect(await codeOf(send(collaborator(), 'podcast.archive', 'podcasts', podcast.id, {}))).toMatch(
+      /^permission_denied/,
+    );
+    expect(await codeOf(send(collaborator(), 'episode.revise', 'episodes', other.episode.id, { title: 'X' }))).toMatch(
+      /^not_found/,
+    );
+    const elsewhere = { podcast_id: other.podcast.id, title: 'X' };
+    expect(await codeOf(send(collaborator(), 'episode.create', 'episodes', null, elsewhere))).toMatch(/^not_found/);
+  });
+
+  test('a member acts with its permissions, a viewer with none', async () => {
+    const changes = { title: 'New' };
+    const { id } = other.podcast;
+    expect(await codeOf(send(member(), 'podcast.revise', 'podcasts', id, changes))).toMatch(/^permission_denied/);
+    await send(someone({ roles: ['viewer', 'editor'] }), 'podcast.revise', 'podcasts', id, changes);
+  });
+
+  test('a stranger hears of an existing subject what it hears of a missing one', async () => {
+    const missing = newId('pod');
+    const answer = (id: string) =>
+      codeOf(send(someone(), 'podcast.revise', 'podcasts', id, {})).then((text) => text.replace(id, 'ID'));
+    expect(await answer(shared.podcast.id)).toBe(await answer(missing));
+  });
+});

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findResource } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import type { BatchEncoding } from '../src/batch-encodings/batch-encoding.ts';
+import { createBatchWork } from '../src/batch-encodings/batch-work.ts';
+import type { Episode } from '../src/episodes/episode.ts';
+import { claimJob } from '../src/jobs/job-table.ts';
+import { createWorld, hour, service, startTestManagement, type TestManagement, type World } from './_support.ts';
+
+let management: TestManagement;
+beforeAll(async () => {
+  management = await startTestManagement();
+});
+afterAll(async () => management?.[Symbol.asyncDispose]());
+
+let world: World;
+let podcast: ResourceView;
+beforeEach(async () => {
+  world = createWorld(management);
+  podcast = await world.podcast();
+  await world.setEncodingLimit(100 * hour);
+});
+
+const segment = (letter: string) => ({
+  stream_format: 'mp3/128000/48000/2',
+  storage_key: `media/${letter.repeat(64)}`,
+  sha256: letter.repeat(64),
+  size_bytes: 384,
+  duration_ms: 24,
+});
+
+const now = async (type: string, id: string) => (await findResource(management.pool, world.workspaceId, type, id))!;
+const episodeNow = async (id: string) => (await now('episodes', id)).attributes as unknown as Episode;
+const batchNow = async (id: string) => {
+  const { lifecycle_state: state, attributes } = await now('batch_encodings', id);
+  return { state, ...(attributes as unknown as BatchEncoding) };
+};
+
+/** An episode of the podcast with an encoded production. */
+async function episode(title: string): Promise<string> {
+  const created = await world.send('episode.create', null, { podcast_id: podcast.id, title });
+  const upload = await world.upload();
+  const production = await world.send('production.create', null, {
+    episode_id: created.id,
+    file_url: upload.attributes['file_url'],
+  });
+  const started = await world.send('production.start', production, {});
+  await encode(started);
+  await world.send('episode.attach_production', created, { production_id: production.id });
+  return created.id;
+}
+
+/** What an encoder does about a started production. */
+async function encode(production: Pick<ResourceView, 'resource_type' | 'id' | 'version'>): Promise<void> {
+  const lease = await world.lease('encode_production', production.id);
+  await world.send('production.complete', production, world.completion, service('encoder'), lease);
+}
+
+/** The podcast's intro, prepared. */
+async function setIntro(letter: string): Promise<void> {
+  const upload = await world.upload();
+  const current = await now('podcasts', podcast.id);
+  const waiting = await world.send('podcast.set_intro', current, { file_url: upload.attributes['file_url'] });
+  const lease = await world.lease('encode_segment', podcast.id);
+  await world.send('podcast.record_intro', waiting, { segment: segment(letter) }, service('encoder'), lease);
+}
+
+const start = (initiator: string) =>
+  world.send('batch_encoding.start', null, { podcast_id: podcast.id, initiator }).then(({ id }) => id);
+
+/** One try of management's runner at the batch. */
+async function work(id: string, signal = new AbortController().signal): Promise<void> {
+  const job = await claimJob(management.pool, ['run_batch_encoding'], 'test', 30_000);
+  expect(job?.subject_id).toBe(id);
+  await createBatchWork(management)(job!, signal);
+}
+
+describe('a batch encoding of the intro', () => {
+  test('puts the present intro on every episode that has audio, and counts them', async () => {
+    const ids = [await episode('One'), await episode('Two')];
+    await world.send('episode.create', null, { podcast_id: podcast.id, title: 'Without audio' });
+    await setIntro('b');
+    const id = await start('intro');
+    await work(id);
+    expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 2, done: 2, failed: 0 });
+    for (const each of ids)
+      expect(await episodeNow(each)).toMatchObject({ intro: segment('b'), batch_encoding_id: id });
+  });
+
+  test('takes a cleared intro away', async () => {
+    const one = await episode('One');
+    await setIntro('b');
+    await work(await start('intro'));
+    await world.send('podcast.clear_intro', await now('podcasts', podcast.id), {});
+    await work(await start('intro'));
+    expect((await episodeNow(one)).intro).toBeUndefined();
+  });
+
+  test('is refused while the intro is prepared, and while another batch of the podcast runs', async () => {
+    const upload = await world.upload();
+    await world.send('podcast.set_intro', podcast, { file_url: upload.attributes['file_url'] });
+    await expect(start('intro')).rejects.toMatchObject({ code: 'state_not_allowed' });
+    const running = await start('outro');
+    await expect(start('outro')).rejects.toMatchObject({ code: 'value_taken' });
+    await work(running);
+    await work(await start('outro'));
+  });
+
+  test('goes on after its worker died in the middle, and does nothing twice', async () => {
+    const ids = [await episode('One'), await episode('Two'), await episode('Three')];
+    await setIntro('b');
+    const id = await start('intro');
+    const dying = createBatchWork({
+      ...management,
+      execute: async (request, actor) => {
+        if (request.commandType === 'episode.apply_template' && request.subject.id === ids[1])
+          throw new Error('the process died');
+        return management.execute(request, actor);
+      },
+    });
+    const first = await claimJob(management.pool, ['run_batch_encoding'], 'test', 0);
+    await expect(dying(first!, new AbortController().signal)).rejects.toThrow('the process died');
+    await work(id);
+    expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 3, done: 3, failed: 0 });
+    // Created, audio attached, intro applied: one version each.
+    for (const each of ids) expect((await now('episodes', each)).version).toBe(3);
+  });
+
+  test('can be cancelled: what is done stays, the rest is left alone', async () => {
+    const ids = [await episode('One'), await episode('Two')];
+    await setIntro('b');
+    const id = await start('intro');
+    const cancelling = createBatchWork({
+      ...management,
+      execute: async (request, actor) => {
+        const outcome = await management.execute(request, actor);
+        if (request.commandType === 'episode.apply_template')
+          await world.send('batch_encoding.cancel', { ...(await now('batch_encodings', id)) }, {});
+        return outcome;
+      },
+    });
+    await cancelling(
+      (await claimJob(management.pool, ['run_batch_encoding'], 'test', 30_000))!,
+      new AbortController().signal,
+    );
+    expect((await batchNow(id)).state).toBe('cancelled');
+    expect((await episodeNow(ids[0]!)).intro).toBeDefined();
+    expect((await episodeNow(ids[1]!)).intro).toBeUndefined();
+    expect(await claimJob(management.pool, ['run_batch_encoding'], 'test', 30_000)).toBeUndefined();
+  });
+
+  test('can be reverted: every episode has again what it had, but for one that something newer changed', async () => {
+    const [one, two] = [await episode('One'), await episode('Two')];
+    await setIntro('b');
+    await work(await start('intro'));
+    await setIntro('c');
+    const second = await start('intro');
+    await work(second);
+    const newer = await world.send('batch_encoding.start', null, { podcast_id: podcast.id, initiator: 'outro' });
+    await work(newer.id);
+    await world.send(
+      'episode.apply_template',
+      await now('episodes', two),
+      { batch_encoding_id: second, intro: segment('c') },
+      service('management'),
+    );
+    const revert = await world.send('batch_encoding.revert', null, { podcast_id: podcast.id, reverts: second });
+    await work(revert.id);
+    expect((await episodeNow(one)).intro).toEqual(segment('c'));
+    expect((await episodeNow(two)).intro).toEqual(segment('b'));
+  });
+});
+
+describe('a batch encoding of the loudness', () => {
+  test('encodes every source again, ends when the encoders have, and can be reverted', async () => {
+    const one = await episode('One');
+    const before = (await episodeNow(one)).current_production_id;
+    const id = await start('loudness');
+    const running = work(id);
+    const derived = await waitFor(async () => {
+      const { rows } = await management.pool.query<{ id: string }>(
+        `select id from resource where resource_type = 'productions' and lifecycle_state = 'encoding' and attributes ->> 'batch_encoding_id' = $1`,
+        [id],
+      );
+      return rows[0]?.id;
+    });
+    await encode({ ...(await now('productions', derived)), resource_type: 'productions' });
+    await running;
+    expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 1, done: 1, failed: 0 });
+    await world.send('episode.attach_production', await now('episodes', one), { production_id: derived });
+    expect(await episodeNow(one)).toMatchObject({ current_production_id: derived, batch_encoding_id: id });
+
+    const revert = await world.send('batch_encoding.revert', null, { podcast_id: podcast.id, reverts: id });
+    await work(revert.id);
+    expect((await episodeNow(one)).current_production_id).toBe(before);
+  });
+
+  test('counts an episode that could not be encoded again, and completes', async () => {
+    await episode('One');
+    await world.setEncodingLimit(0);
+    const id = await start('loudness');
+    await work(id);
+    expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 1, done: 0, failed: 1 });
+  });
+
+  test('of a podcast without episodes completes at once', async () => {
+    const id = await start('audio_format');
+    await work(id);
+    expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 0 });
+  });
+});
+
+test('a batch of another podcast, or one that still runs, cannot be reverted', async () => {
+  const id = await start('outro');
+  const revert = (podcastId: string, reverts: string) =>
+    world.send('batch_encoding.revert', null, { podcast_id: podcastId, reverts });
+  await expect(revert(podcast.id, id)).rejects.toMatchObject({ code: 'state_not_allowed' });
+  await expect(revert((await world.podcast()).id, id)).rejects.toMatchObject({ code: 'link_not_found' });
+  await expect(revert(podcast.id, newId('bat'))).rejects.toMatchObject({ code: 'link_not_found' });
+  await work(id);
+});
+
+async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startClock } from '../src/clock/clock.ts';
+import { dueTasks, type DueTask } from '../src/clock/due-tasks.ts';
+import { createWorld, hour, startTestManagement, type TestManagement, type World } from './_support.ts';
+
+let management: TestManagement;
+beforeAll(async () => {
+  management = await startTestManagement();
+});
+afterAll(async () => management[Symbol.asyncDispose]());
+
+const problems: string[] = [];
+const start = (tasks: readonly DueTask[] = dueTasks) => {
+  const { pool, execute, clock } = management;
+  return startClock({
+    pool,
+    execute,
+    clock,
+    tasks,
+    everyMs: 20,
+    onError: (error, { name }) => problems.push(`${name}: ${String(error)}`),
+  });
+};
+
+interface Row {
+  readonly id: string;
+  readonly version: number;
+  readonly lifecycle_state: string;
+  readonly attributes: Record<string, unknown>;
+}
+async function until(id: string, state: string): Promise<Row> {
+  for (;;) {
+    const { rows } = await management.pool.query<Row>('select * from resource where id = $1', [id]);
+    if (rows[0]!.lifecycle_state === state) return rows[0]!;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function schedule(world: World, inMs: number) {
+  const episode = await world.playableEpisode();
+  const publishAt = new Date(management.clock().getTime() + inMs).toISOString();
+  return world.send('episode.schedule', episode, { publish_at: publishAt });
+}
+
+test('two clocks at once publish each episode once, with the date of its schedule', async () => {
+  const world = createWorld(management);
+  const episodes = [];
+  for (let i = 0; i < 5; i++) episodes.push(await schedule(world, hour));
+  await using _one = start();
+  await using _two = start();
+  management.aheadMs += hour + 1000;
+  for (const { id, version, attributes } of episodes)
+    expect(await until(id, 'published')).toMatchObject({
+      version: version + 1,
+      attributes: { published_at: attributes['publish_at'] },
+    });
+  const { rows } = await management.pool.query(
+    `select count(*)::int as n from operation where workspace_id = $1 and command_type = 'episode.publish_due'`,
+    [world.workspaceId],
+  );
+  expect(rows[0].n).toBe(5);
+});
+
+test('a clock that was away publishes late what became due meanwhile, and nothing early', async () => {
+  const world = createWorld(management);
+  const late = await schedule(world, 2 * hour);
+  const later = await schedule(world, 4 * hour);
+  await (async () => {
+    await using _clock = start();
+  })();
+  management.aheadMs += 3 * hour;
+  await using _clock = start();
+  const published = await until(late.id, 'published');
+  expect(published.attributes['published_at']).toBe(late.attributes['publish_at']);
+  expect((await until(later.id, 'scheduled')).version).toBe(later.version);
+});
+
+test('an episode is published within a second of its time', async () => {
+  const world = createWorld(management);
+  await using _clock = start();
+  const episode = await schedule(world, 200);
+  await until(episode.id, 'published');
+  const lateMs = management.clock().getTime() - Date.parse(String(episode.attributes['publish_at']));
+  expect(lateMs).toBeGreaterThanOrEqual(0);
+  expect(lateMs).toBeLessThan(1000);
+});
+
+test('an episode that lost its audio is asked about once, and does not hold up the others', async () => {
+  const world = createWorld(management);
+  const silent = await schedule(world, hour);
+  await management.pool.query(`update resource set lifecycle_state = 'deleted' where id = $1`, [
+    silent.attributes['current_production_id'],
+  ]);
+  const good = await schedule(world, hour);
+  management.aheadMs += hour + 1000;
+  problems.length = 0;
+  await using _clock = start();
+  await until(good.id, 'published');
+  const next = await schedule(world, 200);
+  await until(next.id, 'published');
+  expect((await until(silent.id, 'scheduled')).version).toBe(silent.version);
+  expect(problems.filter((text) => text.includes('Attach audio'))).toHaveLength(1);
+});
+
+test('a task that cannot be read is reported and the others go on', async () => {
+  const world = createWorld(management);
+  const broken: DueTask = {
+    name: 'broken',
+    findDue: async () => {
+      throw new Error('no such table');
+    },
+    command: () => ({ commandType: 'x', subject: { type: 'x', id: null }, changes: {} }),
+  };
+  const episode = await schedule(world, 200);
+  await using _clock = start([broken, ...dueTasks]);
+  await until(episode.id, 'published');
+  expect(problems).toContain('broken: Error: no such table');
+});
+
+test('what is due is found by an index, however many episodes there are', async () => {
+  const client = await management.pool.connect();
+  try {
+    await client.query('begin');
+    await client.query('set local enable_seqscan = off');
+    const { rows } = await client.query(
+      `explain select id from resource where resource_type = 'episodes' and lifecycle_state = 'scheduled'
+       and (attributes ->> 'publish_at') collate "C" <= '2026' order by (attributes ->> 'publish_at') collate "C" limit 100`,
+    );
+    expect(JSON.stringify(rows)).toContain('resource_scheduled_episode');
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});

@@ -1,0 +1,470 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { findResource, listLinked, type ExecuteCommand } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
+import { createGuardedFetch } from '@longwave/guarded-fetch';
+import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
+import { createImportWork } from '../src/imports/import-work.ts';
+import { startJobRunner } from '../src/jobs/job-runner.ts';
+import { podcastGuid, type Podcast } from '../src/podcasts/podcast.ts';
+import { createWorld, preparedArtwork, startTestManagement, type TestManagement, type World } from './_support.ts';
+
+let management: TestManagement;
+let server: Server;
+let origin: string;
+/** What the present host serves, by path. */
+const pages = new Map<string, { readonly body: string | Buffer; readonly type?: string; readonly status?: number }>();
+let asked: string[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(request.url!);
+    const page = pages.get(request.url!);
+    response.writeHead(page?.status ?? (page ? 200 : 404), { 'content-type': page?.type ?? 'application/rss+xml' });
+    response.end(page?.body);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  management = await startTestManagement();
+  management.fetch = createGuardedFetch({ allowOrigins: [origin] });
+  // The host of the audio files.
+  management.ask = async (_url, { range } = {}) => ({
+    status: range ? 206 : 200,
+    header: (name) => ({ 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' })[name],
+    body: Buffer.from('ID3'),
+  });
+});
+afterAll(async () => {
+  await management[Symbol.asyncDispose]();
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
+});
+afterEach(() => {
+  pages.clear();
+  asked = [];
+  management.prepareArtwork = async () => preparedArtwork;
+});
+
+const namespaces =
+  'xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:content="http://purl.org/rss/1.0/modules/content/" ' +
+  'xmlns:podcast="https://podcastindex.org/namespace/1.0" xmlns:atom="http://www.w3.org/2005/Atom"';
+const feed = (channel: string, items: string, prolog = '<?xml version="1.0" encoding="UTF-8"?>') =>
+  `${prolog}\n<rss version="2.0" ${namespaces}><channel>${channel}${items}</channel></rss>`;
+const simpleItem = (n: number, more = '') =>
+  `<item><title>Episode ${n}</title><guid isPermaLink="false">guid-${n}</guid>` +
+  `<pubDate>Mon, ${String((n % 28) + 1).padStart(2, '0')} Jun 2020 06:00:00 GMT</pubDate>` +
+  `<enclosure url="https://cdn.example/${n}.mp3" type="audio/mpeg" length="100"/>${more}</item>`;
+
+const send = (world: World, path: string) => world.send('podcast.import_feed', null, { feed_url: `${origin}${path}` });
+
+function runner(execute: ExecuteCommand = management.execute) {
+  const errors: unknown[] = [];
+  const started = startJobRunner({
+    pool: management.pool,
+    execute,
+    works: { import_feed: createImportWork({ ...management, execute }) },
+    onError: (error) => errors.push(error),
+    pollMs: 20,
+    backOffMs: () => 1,
+  });
+  return Object.assign(started, { errors });
+}
+
+const turn = () => new Promise((next) => setImmediate(next));
+async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    await turn();
+  }
+}
+
+const podcastOf = async (view: ResourceView) =>
+  (await findResource(management.pool, view.workspace_id, 'podcasts', view.id))!;
+const jobState = async (view: ResourceView) =>
+  (await management.pool.query<{ state: string }>('select state from job where subject_id = $1', [view.id])).rows[0]!
+    .state;
+const episodesOf = (view: ResourceView) =>
+  listLinked(management.pool, view.workspace_id, 'episodes', 'podcast', view.id);
+const productionsOf = (episode: { readonly id: string; readonly workspace_id: string }) =>
+  listLinked(management.pool, episode.workspace_id, 'productions', 'episode', episode.id);
+
+/** Imports to the end; answers the podcast and its episodes, oldest first. */
+async function imported(path: string, world = createWorld(management)) {
+  const accepted = await send(world, path);
+  await using running = runner();
+  await until(async () => (await jobState(accepted)) === 'done');
+  expect(running.errors).toEqual([]);
+  const episodes = await episodesOf(accepted);
+  return {
+    accepted,
+    podcast: (await podcastOf(accepted)).attributes as unknown as Podcast,
+    episodes: episodes.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  };
+}
+
+async function refusal(path: string): Promise<Problem> {
+  const error: unknown = await send(createWorld(management), path).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Problem);
+  return error as Problem;
+}
+
+test('a feed moves in whole: the channel, the items, their GUIDs and their dates', async () => {
+  pages.set('/chapters.json', {
+    body: JSON.stringify({
+      version: '1.2.0',
+      chapters: [
+        { startTime: 60.5, title: 'The pier', url: 'https://example.com/pier' },
+        { startTime: 0, title: 'Hello', img: 'https://example.com/hello.png', endTime: 60.5 },
+        { startTime: 90, toc: false },
+        { startTime: 'later', title: 'No number' },
+      ],
+    }),
+    type: 'application/json+chapters',
+  });
+  pages.set('/one.vtt', { body: 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello', type: 'text/vtt' });
+  pages.set('/one.de.srt', { body: '1\n00:00:00,000 --> 00:00:01,000\nHallo\n', type: 'application/srt' });
+  pages.set('/broken.vtt', { body: 'No WebVTT at all', type: 'text/vtt' });
+  pages.set('/whole.xml', {
+    body: feed(
+      `<title>Harbour &amp; Light</title><description><![CDATA[<p>Boats & lights</p>]]></description>
+       <language>EN-us</language><link>https://example.com/</link><copyright>© 2020 Mary</copyright>
+       <itunes:author>Mary</itunes:author><itunes:owner><itunes:name>Mary Inc.</itunes:name><itunes:email>mary@example.com</itunes:email></itunes:owner>
+       <itunes:image href="https://cdn.example/cover.jpg"/><itunes:explicit>yes</itunes:explicit><itunes:type>Serial</itunes:type>
+       <itunes:category text="Society &amp; Culture"><itunes:category text="documentary"/></itunes:category>
+       <itunes:category text="Science"><itunes:category text="Alchemy"/></itunes:category><itunes:category text="Gossip"/>
+       <podcast:guid>917393E3-1B1E-5CEF-ACE4-EDAA54E1F810</podcast:guid><podcast:locked owner="mary@example.com">no</podcast:locked>
+       <podcast:funding url="https://example.com/give">Help us</podcast:funding>
+       <podcast:person role="Host" href="https://example.com/mary">Mary</podcast:person>
+       <podcast:medium>podcast</podcast:medium><podcast:location geo="geo:1,2" osm="R113314">Harbour</podcast:location>
+       <podcast:txt purpose="verify">abc</podcast:txt><podcast:license>cc-by-4.0</podcast:license>`,
+      `<item><title>Two</title><guid>b-2</guid><pubDate>Tue, 02 Jun 2020 08:00:00 +0200</pubDate>
+         <enclosure url="https://cdn.example/2.m4a" type="audio/x-m4a" length="5"/>
+         <itunes:season>1</itunes:season><itunes:episode>2</itunes:episode><itunes:episodeType>bonus</itunes:episodeType>
+         <itunes:explicit>clean</itunes:explicit><link>https://example.com/2</link></item>
+       <item><title>One</title><guid isPermaLink="true">https://example.com/1</guid><pubDate>1 Jun 2020 06:00 EST</pubDate>
+         <description>Short</description><content:encoded><![CDATA[<p>Long & good</p>]]></content:encoded>
+         <enclosure url="https://cdn.example/1.mp3?a=1&amp;b=2" type="audio/mpeg" length="5"/>
+         <podcast:chapters url="${origin}/chapters.json" type="application/json+chapters"/>
+         <podcast:transcript url="${origin}/one.vtt" type="text/vtt" rel="captions"/>
+         <podcast:transcript url="${origin}/one.de.srt" type="application/srt" language="de"/>
+         <podcast:transcript url="${origin}/broken.vtt" type="text/vtt" language="fr"/>
+         <podcast:transcript url="${origin}/missing.html" type="text/html"/>
+         <podcast:soundbite startTime="1.5" duration="30">A bit</podcast:soundbite></item>`,
+    ),
+  });
+  const { accepted, podcast, episodes } = await imported('/whole.xml');
+  expect(accepted.lifecycle_state).toBe('draft');
+  expect(podcast).toMatchObject({
+    title: 'Harbour & Light',
+    description: '<p>Boats & lights</p>',
+    language: 'en-us',
+    link: 'https://example.com/',
+    copyright: '© 2020 Mary',
+    author: 'Mary',
+    owner_name: 'Mary Inc.',
+    owner_email: 'mary@example.com',
+    artwork_url: 'https://cdn.example/cover.jpg',
+    artwork: preparedArtwork,
+    explicit: true,
+    type: 'serial',
+    categories: ['Society & Culture > Documentary', 'Science'],
+    podcast_guid: '917393e3-1b1e-5cef-ace4-edaa54e1f810',
+    locked: true,
+    funding: [{ url: 'https://example.com/give', text: 'Help us' }],
+    persons: [{ name: 'Mary', role: 'host', link: 'https://example.com/mary' }],
+    medium: 'podcast',
+    location: { name: 'Harbour', geo: 'geo:1,2', osm: 'R113314' },
+    texts: [{ purpose: 'verify', value: 'abc' }],
+    license: { id: 'cc-by-4.0' },
+    import: { feed_url: `${origin}/whole.xml`, total: 2, done: 2, failed: 0 },
+  });
+  expect(await management.store.find(podcast.import!.storage_key)).toBeDefined();
+  expect(podcast.import!.storage_key).toBe(`imports/${podcast.import!.sha256}.xml`);
+
+  const [one, two] = episodes;
+  expect(one!.attributes).toMatchObject({
+    guid: 'https://example.com/1',
+    title: 'One',
+    description: '<p>Long & good</p>',
+    published_at: '2020-06-01T11:00:00.000Z',
+    soundbites: [{ start_ms: 1500, duration_ms: 30_000, title: 'A bit' }],
+    chapters: [
+      { start_ms: 0, end_ms: 60_500, title: 'Hello', image_url: 'https://example.com/hello.png' },
+      { start_ms: 60_500, title: 'The pier', url: 'https://example.com/pier' },
+      { start_ms: 90_000, title: 'Chapter 3', toc: false },
+    ],
+    transcripts: [
+      { language: 'en-us', captions: true, cue_count: 1 },
+      { language: 'de', cue_count: 1 },
+    ],
+  });
+  expect(two!.attributes).toMatchObject({
+    guid: 'b-2',
+    title: 'Two',
+    season: 1,
+    number: 2,
+    type: 'bonus',
+    explicit: false,
+    link: 'https://example.com/2',
+    published_at: '2020-06-02T06:00:00.000Z',
+  });
+  const [production] = await productionsOf(one!);
+  expect(production).toMatchObject({ lifecycle_state: 'encoding' });
+  expect(production!.attributes).toMatchObject({
+    file_url: 'https://cdn.example/1.mp3?a=1&b=2',
+    imported: true,
+    publication_flag: true,
+  });
+  expect(production!.attributes['encoding_month']).toBeUndefined();
+  const { rows } = await management.pool.query(
+    `select kind, input ->> 'source_url' as source_url from job where subject_id = $1`,
+    [production!.id],
+  );
+  expect(rows).toEqual([{ kind: 'encode_production', source_url: 'https://cdn.example/1.mp3?a=1&b=2' }]);
+});
+
+test('an untidy feed is taken as far as it goes', async () => {
+  const long = `${'é'.repeat(3000)}<b>end</b>`;
+  pages.set('/nasty.xml', {
+    body: feed(
+      // No language, no guid, an owner's address that is none, a broken number of nesting levels of text.
+      '<title> Nasty\n\tshow &#0;&#x1F6A2;&nbsp;&unknown;</title><itunes:owner><itunes:email>nobody</itunes:email></itunes:owner>',
+      [
+        simpleItem(1, '<description><![CDATA[</item><item><guid>fake</guid>]]></description>'),
+        '<!-- <item><guid>commented</guid></item> -->',
+        '<item><title>Same again</title><guid> guid-1 </guid><enclosure url="https://cdn.example/x.mp3" type="audio/mpeg"/></item>',
+        '<item><title>No guid</title><enclosure url="http://cdn.example/no-guid.mp3" type="audio/mpeg"/><pubDate>2 days ago</pubDate></item>',
+        `<item><guid>long</guid><title>${'t'.repeat(400)}</title><description><![CDATA[${long}]]></description><pubDate>2019-05-04T03:02:01Z</pubDate><enclosure url="https://cdn.example/l.mp3"/></item>`,
+        '<item><title>Future</title><guid>future</guid><pubDate>Fri, 01 Jan 2999 00:00:00 GMT</pubDate><enclosure url="https://cdn.example/f.mp3"/></item>',
+        '<item><title>Silent</title><guid>silent</guid></item>',
+        '<item></item>',
+        '<item><guid>broken</guid><title>Broken <b>tag</title><enclosure url="javascript:alert(1)"/></item>',
+        `<item><guid>deep</guid><title>Deep</title>${'<a>'.repeat(60)}${'</a>'.repeat(60)}</item>`,
+        '<item><guid>proto</guid><title>Proto</title><__proto__><x>1</x></__proto__><constructor>2</constructor><enclosure url="https://cdn.example/p.mp3"/></item>',
+      ].join('\n'),
+    ),
+  });
+  const { podcast, episodes } = await imported('/nasty.xml');
+  expect(podcast).toMatchObject({
+    title: 'Nasty show 🚢 &unknown;',
+    language: 'en',
+    description: '',
+    explicit: false,
+    categories: [],
+    podcast_guid: podcastGuid(`${origin}/nasty.xml`),
+  });
+  expect(podcast.owner_email).toBeUndefined();
+  const byGuid = new Map(episodes.map(({ attributes }) => [attributes['guid'] as string, attributes]));
+  expect([...byGuid.keys()].sort()).toEqual(
+    ['broken', 'future', 'guid-1', 'http://cdn.example/no-guid.mp3', 'long', 'silent'].sort(),
+  );
+  expect(byGuid.get('guid-1')).toMatchObject({
+    title: 'Episode 1',
+    description: '</item><item><guid>fake</guid>',
+  });
+  const importedAt = Date.parse(String(byGuid.get('future')!['published_at']));
+  expect(importedAt).toBeLessThanOrEqual(Date.now());
+  expect(byGuid.get('http://cdn.example/no-guid.mp3')!['published_at']).toBe(new Date(importedAt).toISOString());
+  const { title, description, published_at: publishedAt } = byGuid.get('long') as Record<string, string>;
+  expect(title).toHaveLength(255);
+  expect(Buffer.byteLength(description!)).toBeLessThanOrEqual(4000);
+  expect(description).toMatch(/^é+…$/);
+  expect(publishedAt).toBe('2019-05-04T03:02:01.000Z');
+  // Failed: silent and broken (no address of audio), the empty item, the too deep one, the one that attacks the parser.
+  expect(podcast.import).toMatchObject({ total: 10, done: 4, failed: 5 });
+});
+
+test.each([
+  [
+    'a web page',
+    { body: '<!doctype html><html><body>Hi</body></html>', type: 'text/html' },
+    'does not hold the RSS feed',
+  ],
+  ['an Atom feed', { body: '<feed xmlns="http://www.w3.org/2005/Atom"><entry/></feed>' }, 'does not hold the RSS feed'],
+  ['nothing', { body: '' }, 'does not hold the RSS feed'],
+  ['JSON', { body: '{"title":"x"}' }, 'does not hold the RSS feed'],
+  ['no channel', { body: '<rss version="2.0"></rss>' }, 'does not hold the RSS feed'],
+  ['no title', { body: feed('', simpleItem(1)) }, 'no title'],
+  ['no items', { body: feed('<title>Empty</title>', '') }, 'The feed of “Empty” has no episodes.'],
+  ['a missing page', { body: 'gone', status: 404 }, 'status 404'],
+  [
+    'an unknown encoding',
+    { body: feed('<title>x</title>', simpleItem(1)), type: 'text/xml; charset=klingon' },
+    'encoding',
+  ],
+  ['a deeply nested channel', { body: feed(`<title>x</title>${'<a>'.repeat(5000)}`, simpleItem(1)) }, 'not valid XML'],
+  [
+    'entities that expand without end',
+    {
+      body: feed(
+        '<title>&lol9;</title>',
+        simpleItem(1),
+        `<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY lol "lol">${Array.from(
+          { length: 9 },
+          (_v, n) => `<!ENTITY lol${n + 1} "${`&lol${n || ''};`.repeat(10)}">`,
+        ).join('')}]>`,
+      ),
+    },
+    'does not hold the RSS feed',
+  ],
+])('%s is not importable, and says so', async (_kind, page, words) => {
+  pages.set('/x.xml', page);
+  const problem = await refusal('/x.xml');
+  expect(problem.code).toBe('feed_not_importable');
+  expect(problem.message).toContain(words);
+});
+
+test('a host that cannot be reached, a private address and a feed without end are not importable', async () => {
+  const world = createWorld(management);
+  const attempt = (feedUrl: string) =>
+    world.send('podcast.import_feed', null, { feed_url: feedUrl }).catch((reason: unknown) => reason as Problem);
+  for (const url of ['http://127.0.0.1:1/feed.xml', 'https://169.254.169.254/latest', 'https://u:p@example.com/'])
+    expect(await attempt(url)).toMatchObject({ code: 'feed_not_importable' });
+  pages.set('/large.xml', { body: Buffer.alloc(50_000_001, ' ') });
+  expect((await refusal('/large.xml')).message).toBe('The file is larger than 50 MB.');
+});
+
+test('a locked feed stays where it is', async () => {
+  pages.set('/locked.xml', {
+    body: feed('<title>Fort</title><podcast:locked owner="a@example.com"> YES </podcast:locked>', simpleItem(1)),
+  });
+  expect(await refusal('/locked.xml')).toMatchObject({
+    code: 'feed_locked',
+    message: 'The feed of “Fort” is locked: set podcast:locked to no at the present host, then try again.',
+  });
+});
+
+test('artwork that is not acceptable does not stop the import', async () => {
+  management.prepareArtwork = async () => {
+    throw new Problem('artwork_not_acceptable', 'The image is 300 pixels wide.');
+  };
+  pages.set('/a.xml', {
+    body: feed('<title>A</title><itunes:image href="https://cdn.example/small.gif"/>', simpleItem(1)),
+  });
+  const { podcast } = await imported('/a.xml');
+  expect(podcast.artwork_url).toBe('https://cdn.example/small.gif');
+  expect(podcast.artwork).toBeUndefined();
+});
+
+test('a feed in an older encoding is read, and keeps its letters', async () => {
+  pages.set('/latin.xml', {
+    body: Buffer.from(
+      feed('<title>Café</title>', simpleItem(1), '<?xml version="1.0" encoding="ISO-8859-1"?>'),
+      'latin1',
+    ),
+  });
+  expect((await imported('/latin.xml')).podcast.title).toBe('Café');
+});
+
+test('older pages of a feed come along', async () => {
+  const next = (path: string) => `<title>Paged</title><atom:link rel="next" href="${path}"/>`;
+  pages.set('/p.xml', { body: feed(next('/p.xml?page=2'), simpleItem(5) + simpleItem(4)) });
+  pages.set('/p.xml?page=2', { body: feed(next(`${origin}/p.xml?page=3`), simpleItem(3) + simpleItem(2)) });
+  // The last page leads to the first one again.
+  pages.set('/p.xml?page=3', { body: feed(next('/p.xml'), simpleItem(1)) });
+  const { podcast, episodes } = await imported('/p.xml');
+  expect(episodes.map(({ attributes }) => attributes['title'])).toEqual(
+    [1, 2, 3, 4, 5].map((number) => `Episode ${number}`),
+  );
+  expect(podcast.import).toMatchObject({ total: 5, done: 5, failed: 0 });
+});
+
+test('one podcast moves in once, even when two ask at the same moment', async () => {
+  pages.set('/once.xml', { body: feed(`<title>Once</title>`, simpleItem(1)) });
+  const world = createWorld(management);
+  const both = await Promise.allSettled([send(world, '/once.xml'), send(world, '/once.xml')]);
+  expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  const refused = both.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
+  expect(refused.reason).toMatchObject({ code: 'value_taken' });
+  const made = (both.find(({ status }) => status === 'fulfilled') as PromiseFulfilledResult<ResourceView>).value;
+  await world.send('podcast.archive', made, {});
+  await send(world, '/once.xml');
+});
+
+test('an import that is killed again and again ends with every episode once', async () => {
+  const count = 12;
+  pages.set('/resume.xml', {
+    body: feed('<title>Resume</title>', Array.from({ length: count }, (_v, n) => simpleItem(count - n)).join('')),
+  });
+  const accepted = await send(createWorld(management), '/resume.xml');
+  // A process that dies leaves commands half way: some committed, their answer lost.
+  let commands = 0;
+  const dying: ExecuteCommand = async (request, actor) => {
+    const outcome = await management.execute(request, actor);
+    if (outcome.replayed) return outcome;
+    commands += 1;
+    if (commands % 7 === 0) throw new Error('killed');
+    return outcome;
+  };
+  await using running = runner(dying);
+  await until(async () => (await jobState(accepted)) === 'done');
+  expect(running.errors.length).toBeGreaterThan(2);
+  const episodes = await episodesOf(accepted);
+  expect(new Set(episodes.map(({ attributes }) => attributes['guid']))).toHaveProperty('size', count);
+  expect(episodes).toHaveLength(count);
+  for (const episode of episodes) expect(await productionsOf(episode)).toHaveLength(1);
+  expect((await podcastOf(accepted)).attributes['import']).toMatchObject({ done: count, failed: 0 });
+});
+
+test('a service that stops in the middle goes on after its start, without fetching the feed again', async () => {
+  const count = 20;
+  pages.set('/stop.xml', {
+    body: feed('<title>Stop</title>', Array.from({ length: count }, (_v, n) => simpleItem(count - n)).join('')),
+  });
+  const accepted = await send(createWorld(management), '/stop.xml');
+  const first = runner();
+  await until(async () => (await episodesOf(accepted)).length >= 3);
+  await first[Symbol.asyncDispose]();
+  expect((await episodesOf(accepted)).length).toBeLessThan(count);
+  await using _second = runner();
+  await until(async () => (await jobState(accepted)) === 'done');
+  expect(await episodesOf(accepted)).toHaveLength(count);
+  expect(asked).toEqual(['/stop.xml']);
+});
+
+test('an archived podcast gets no further episodes', async () => {
+  pages.set('/archive.xml', { body: feed('<title>Archive</title>', simpleItem(2) + simpleItem(1)) });
+  const world = createWorld(management);
+  const accepted = await send(world, '/archive.xml');
+  await world.send('podcast.archive', accepted, {});
+  await using running = runner();
+  await until(async () => (await jobState(accepted)) === 'stopped');
+  expect(running.errors).toEqual([]);
+  expect(await episodesOf(accepted)).toEqual([]);
+});
+
+test('a host whose small files fail is soon left alone', async () => {
+  const extras = (n: number) => `<podcast:transcript url="${origin}/gone-${n}.vtt" type="text/vtt"/>`;
+  pages.set('/extras.xml', {
+    body: feed('<title>Extras</title>', Array.from({ length: 8 }, (_v, n) => simpleItem(n, extras(n))).join('')),
+  });
+  const { podcast } = await imported('/extras.xml');
+  expect(podcast.import).toMatchObject({ done: 8, failed: 0 });
+  expect(asked.filter((path) => path.startsWith('/gone'))).toHaveLength(3);
+});
+
+test('the answer to an import names a podcast that is followed to its end by the operation', async () => {
+  pages.set('/op.xml', { body: feed('<title>Op</title>', simpleItem(1)) });
+  const world = createWorld(management);
+  const { status, operationJson } = await management.execute(
+    {
+      workspaceId: world.workspaceId,
+      commandType: 'podcast.import_feed',
+      idempotencyKey: newId('req'),
+      subject: { type: 'podcasts', id: null },
+      changes: { feed_url: `${origin}/op.xml` },
+    },
+    world.actor,
+  );
+  expect(status).toBe(202);
+  const { id } = JSON.parse(operationJson) as { id: string };
+  await using _running = runner();
+  await until(
+    async () =>
+      (await management.pool.query<{ state: string }>('select state from operation where id = $1', [id])).rows[0]
+        ?.state === 'succeeded',
+  );
+});

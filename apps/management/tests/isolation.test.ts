@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
+import { checkPermission, createResourceReader, type Actor } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
+import { developmentCa } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { roles, signPrincipal, type Grant, type Principal } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
+import { openChannel, readTls, serveRpc } from '@longwave/rpc';
+import { CommandServiceService } from '@longwave/rpc/command';
+import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
+import { UploadServiceService } from '@longwave/rpc/upload';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { createAccess, type Access } from '../src/access/access.ts';
+import { managementServices } from '../src/server.ts';
+import { createSignExport } from '../src/statistics-exports/sign-export.ts';
+import { createUploadSigner } from '../src/uploads/sign-upload.ts';
+import { examples } from './_examples.ts';
+import {
+  createWorld,
+  person,
+  startTestManagement,
+  type ProductCommand,
+  type TestManagement,
+  type World,
+} from './_support.ts';
+
+let management: TestManagement;
+let gateway: Awaited<ReturnType<typeof serveManagement>>;
+let access: Access;
+let signingKey: JWK;
+const stack = new AsyncDisposableStack();
+beforeAll(async () => {
+  management = stack.use(await startTestManagement());
+  gateway = await serveManagement();
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+/** management's own services on a real socket, and a gateway that calls them for people. */
+async function serveManagement() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'management-'));
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const identities = await developmentCa(folder, ['management', 'rest-gateway'], new Date());
+  const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
+  signingKey = await exportJWK(pair.privateKey);
+  const { pool, store, execute, clock } = management;
+  const reader = stack.use(
+    createResourceReader({ pool, schema: 'product', catalog: productCatalog, cursorKey: randomBytes(32), clock }),
+  );
+  access = createAccess(pool, reader);
+  const server = await serveRpc({
+    listen: '127.0.0.1:0',
+    tls: readTls(identities.management),
+    services: managementServices({
+      ...{ pool, execute, reader, access, clock, leaseMs: 30_000 },
+      uploads: createUploadSigner(pool, store, clock),
+      signExport: createSignExport(pool, store, clock),
+      principalKeys: [await exportJWK(pair.publicKey)],
+    }),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  stack.defer(() => server.close());
+  const channel = openChannel(`127.0.0.1:${server.port}`, 'management', readTls(identities['rest-gateway']));
+  stack.defer(() => channel.close());
+  return {
+    commands: channel.client(CommandServiceService),
+    resources: channel.client(ResourceServiceService),
+    operations: channel.client(OperationServiceService),
+    uploads: channel.client(UploadServiceService),
+    encodingTime: channel.client(EncodingTimeServiceService),
+  };
+}
+
+type Place = Omit<Grant, 'workspace_id'>;
+
+/** Somebody with an account of its own, and grants in the owner's workspace. */
+function someone(owner: World, ...grants: readonly Place[]): Principal {
+  const actor = person(newId('ws'));
+  if (actor.kind !== 'principal') throw new Error('a person');
+  return { ...actor.principal, grants: grants.map((grant) => ({ ...grant, workspace_id: owner.workspaceId })) };
+}
+const asActor = (principal: Principal): Actor => ({ kind: 'principal', principal });
+const speaksFor = async (principal: Principal) => ({
+  principalStatement: await signPrincipal(principal, signingKey, management.clock()),
+});
+
+/** What a client hears, as text; ids that were asked for read ID. */
+async function heard(answer: Promise<unknown>, ...ids: readonly string[]): Promise<string> {
+  const said = await answer.then(
+    (value) => ({ value }),
+    (error: unknown) => {
+      if (!(error instanceof Problem)) throw error;
+      return { code: error.code, status: error.status, detail: error.message, context: error.context };
+    },
+  );
+  const text = JSON.stringify(said, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  return ids.reduce((all, id) => all.replaceAll(id, 'ID'), text);
+}
+
+const types = Object.keys(productCatalog.resources) as (keyof typeof productCatalog.resources)[];
+
+/** A resource of the type in the owner's workspace, with the operation that made it. */
+async function made(owner: World, type: string): Promise<ResourceView> {
+  const [command] = Object.values(productCatalog.commands as Readonly<Record<string, CommandDefinition>>).filter(
+    ({ subject, from }) => subject === type && from === null,
+  );
+  const { subject, changes, actor, reason } = await examples[command!.type as ProductCommand](owner);
+  const request = { workspaceId: owner.workspaceId, commandType: command!.type, idempotencyKey: newId('req') };
+  return (await management.execute({ ...request, subject, changes, reason }, actor)).resource;
+}
+
+describe.each(types)('to whoever may not see it, one of the %s', (type) => {
+  test('answers like an id that does not exist: read, history, operation, receipt, every command, any workspace named', async () => {
+    const owner = createWorld(management);
+    const resource = await made(owner, type);
+    const elsewhere = await owner.podcast();
+    const strangers = [someone(owner), someone(owner, { podcast_id: elsewhere.id, roles: ['viewer', 'editor'] })];
+    const { operation_id: operationId } = resource.updated_by;
+    const { rows } = await management.pool.query('select receipt_id from operation where id = $1', [operationId]);
+    const receiptId = String(rows[0].receipt_id);
+    const { prefix } = productCatalog.resources[type];
+    const own = [resource.id, operationId, receiptId] as const;
+    const missing = [newId(prefix), newId('op'), newId('rcp')] as const;
+
+    for (const stranger of strangers) {
+      const context = await speaksFor(stranger);
+      for (const workspaceId of ['', owner.workspaceId, stranger.workspace_id]) {
+        const asks = (ids: readonly [string, string, string]) => {
+          const [resourceId, operation, receipt] = ids;
+          const subject = { workspaceId, resourceType: type, resourceId };
+          return Promise.all([
+            heard(gateway.resources.getResource(subject, context), ...ids),
+            heard(gateway.resources.listVersions(subject, context), ...ids),
+            heard(gateway.operations.getOperation({ workspaceId, operationId: operation }, context), ...ids),
+            heard(gateway.operations.getReceipt({ workspaceId, receiptId: receipt }, context), ...ids),
+          ]);
+        };
+        const answers = await asks(own);
+        expect(answers).toEqual(await asks(missing));
+        for (const answer of answers) expect(answer).toContain('not_found');
+        const listed = { workspaceId, resourceType: type, links: {}, lifecycleStates: [], limit: 200, cursor: '' };
+        const { resourcesJson } = await gateway.resources.listResources(listed, context);
+        expect(resourcesJson.join()).not.toContain(resource.id);
+      }
+      for (const command of Object.values(productCatalog.commands as Readonly<Record<string, CommandDefinition>>)) {
+        if (command.subject !== type || command.from === null) continue;
+        const send = (subjectId: string) =>
+          heard(
+            gateway.commands.execute(
+              {
+                workspaceId: owner.workspaceId,
+                commandType: command.type,
+                idempotencyKey: newId('req'),
+                ifMatch: '',
+                subjectType: type,
+                subjectId,
+                subjectVersion: 1,
+                changesJson: '{}',
+                reasonJson: '',
+              },
+              context,
+            ),
+            subjectId,
+          );
+        const answer = await send(resource.id);
+        expect(answer).toBe(await send(missing[0]));
+        expect(answer).toContain('not_found');
+      }
+    }
+  });
+});
+
+const commands = Object.values(productCatalog.commands as Readonly<Record<string, CommandDefinition>>);
+
+test('a member may send exactly the commands that the catalog names for its roles', async () => {
+  for (const definition of commands) {
+    const owner = createWorld(management);
+    const { subject, changes } = await examples[definition.type as ProductCommand](owner);
+    const subjectId = definition.from === null ? null : subject.id;
+    const aim = { workspaceId: owner.workspaceId, subjectType: subject.type, subjectId, changes };
+    for (const role of roles) {
+      const acting = await access.acting(asActor(someone(owner, { roles: ['viewer', role] })), aim);
+      const allowed = definition.roles.includes(role) || definition.roles.includes('viewer');
+      const check = () => checkPermission(definition, acting);
+      if (allowed) check();
+      else expect(check).toThrow(`You may not send ${definition.type}.`);
+    }
+  }
+}, 60_000);
+
+test('uploads are signed and encoding time is told for whoever works in the whole workspace', async () => {
+  const owner = createWorld(management);
+  const { id: podcastId } = await owner.podcast();
+  const upload = await owner.upload();
+  const sign = async (principal: Principal, workspaceId = owner.workspaceId) =>
+    heard(gateway.uploads.signUpload({ workspaceId, uploadId: upload.id }, await speaksFor(principal)));
+  const time = async (principal: Principal, workspaceId = owner.workspaceId) =>
+    heard(gateway.encodingTime.getEncodingTime({ workspaceId }, await speaksFor(principal)));
+
+  const producer = someone(owner, { roles: ['viewer', 'producer'] });
+  expect(await sign(producer)).toContain('"url"');
+  expect(await time(producer)).toContain('"month"');
+  const viewer = someone(owner, { roles: ['viewer'] });
+  expect(await sign(viewer)).toContain('permission_denied');
+  expect(await time(viewer)).toContain('"month"');
+  for (const outsider of [someone(owner), someone(owner, { podcast_id: podcastId, roles: ['viewer', 'producer'] })]) {
+    expect(await sign(outsider)).toBe(await sign(outsider, newId('ws')));
+    expect(await time(outsider)).toBe(await time(outsider, newId('ws')));
+    expect(await time(outsider)).toContain('not_found');
+  }
+});
+
+test('a listing of everything visible pages in order of creation, and its cursor is of no use to anybody else', async () => {
+  const [owner, guest] = [createWorld(management), createWorld(management)];
+  const shared = await owner.podcast();
+  await owner.podcast();
+  const own = [await guest.podcast(), await guest.podcast()];
+  const again = await owner.podcast();
+  const principal = {
+    ...someone(
+      owner,
+      { podcast_id: shared.id, roles: ['viewer', 'analyst'] },
+      { podcast_id: again.id, roles: ['viewer'] },
+    ),
+    workspace_id: guest.workspaceId,
+  };
+  const page = async (who: Principal, cursor: string) =>
+    gateway.resources.listResources(
+      { workspaceId: '', resourceType: 'podcasts', links: {}, lifecycleStates: [], limit: 1, cursor },
+      await speaksFor(who),
+    );
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const { resourcesJson, nextCursor } = await page(principal, cursor);
+    seen.push(...resourcesJson.map((json) => (JSON.parse(json) as ResourceView).id));
+    cursor = nextCursor;
+    if (cursor)
+      await expect(page(someone(owner, { roles: ['viewer'] }), cursor)).rejects.toMatchObject({
+        code: 'invalid_cursor',
+      });
+  } while (cursor);
+  expect(seen).toEqual([shared.id, ...own.map(({ id }) => id), again.id]);
+});
+
+test('a gateway without a statement, or with one that nobody signed, reads nothing', async () => {
+  const { id } = await createWorld(management).podcast();
+  const request = { workspaceId: '', resourceType: 'podcasts', resourceId: id };
+  await expect(gateway.resources.getResource(request, {})).rejects.toMatchObject({ code: 'token_missing' });
+  const other = await exportJWK((await generateKeyPair('EdDSA', { extractable: true })).privateKey);
+  const forged = await signPrincipal(someone(createWorld(management)), other, management.clock());
+  await expect(gateway.resources.getResource(request, { principalStatement: forged })).rejects.toMatchObject({
+    code: 'token_invalid',
+  });
+});

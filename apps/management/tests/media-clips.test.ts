@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { mp3, startOutsideHost, type OutsideFile, type OutsideHost } from './_outside-host.ts';
+import { createWorld, mediaUrl, service, startTestManagement, type TestManagement } from './_support.ts';
+
+let management: TestManagement;
+let host: OutsideHost;
+const stack = new AsyncDisposableStack();
+beforeAll(async () => {
+  management = stack.use(await startTestManagement());
+  host = stack.use(await startOutsideHost());
+});
+beforeEach(() => {
+  management.ask = host.ask;
+});
+afterAll(async () => stack.disposeAsync());
+
+const body = mp3();
+const register = async (changes: Record<string, unknown>, world = createWorld(management)) =>
+  world.send('media_clip.register', null, {
+    episode_id: (await world.episode()).id,
+    file_format: 'mp3',
+    duration_ms: 480,
+    ...changes,
+  });
+
+test('a file outside is registered as it answers: its size is what the host says', async () => {
+  const url = host.serve('a.mp3', { body, type: 'audio/mpeg' });
+  const clip = await register({ url, size: body.length });
+  expect(clip).toMatchObject({
+    lifecycle_state: 'active',
+    attributes: { url, file_format: 'mp3', size: body.length, duration_ms: 480, hosted: 'outside' },
+  });
+  expect((await register({ url })).attributes['size']).toBe(body.length);
+});
+
+const faults: readonly (readonly [string, OutsideFile, Record<string, unknown>, string, RegExp])[] = [
+  ['another size', { body, type: 'audio/mpeg' }, { size: 7 }, '/changes/size', /The file has 7680 bytes/],
+  ['another format', { body, type: 'audio/mpeg' }, { file_format: 'flac' }, '/changes/file_format', /is not flac/],
+  ['a type of another format', { body, type: 'audio/flac' }, {}, '/changes/file_format', /\(audio\/flac\) is not mp3/],
+  ['a web page', { body: Buffer.from('<html>'), type: 'audio/mpeg' }, {}, '/changes/file_format', /is not mp3/],
+  ['no byte ranges', { body, type: 'audio/mpeg', ranges: false }, {}, '/changes/url', /ignores byte ranges/],
+  ['no HEAD', { body, type: 'audio/mpeg', headStatus: 405 }, {}, '/changes/url', /HEAD with 405/],
+  ['no file', { body, status: 404 }, {}, '/changes/url', /404/],
+  ['nothing in it', { body: Buffer.alloc(0), type: 'audio/mpeg', ranges: false }, {}, '/changes/url', /empty/],
+];
+
+test.each(faults)('a file outside with %s is refused by field, in words', async (name, file, changes, path, words) => {
+  const url = host.serve(encodeURIComponent(name), file);
+  await expect(register({ url, ...changes })).rejects.toMatchObject({
+    status: 422,
+    message: expect.stringMatching(words),
+    context: { errors: [{ path }] },
+  });
+});
+
+test('a file on a private network is refused', async () => {
+  await expect(register({ url: 'https://10.0.0.1/a.mp3' })).rejects.toMatchObject({
+    code: 'media_not_fetchable',
+    context: { errors: [{ path: '/changes/url' }] },
+  });
+});
+
+test('an upload is registered with the size and format that it has', async () => {
+  const world = createWorld(management);
+  const upload = await world.upload('one.mp3', body);
+  const url = upload.attributes['file_url'];
+  expect(await register({ url }, world)).toMatchObject({ attributes: { url, size: body.length, hosted: 'ours' } });
+  await expect(register({ url, size: 3 }, world)).rejects.toMatchObject({
+    context: { errors: [{ path: '/changes/size' }] },
+  });
+  const text = await world.upload('text.mp3', Buffer.from('Hello'));
+  await expect(register({ url: text.attributes['file_url'] }, world)).rejects.toMatchObject({
+    context: { errors: [{ path: '/changes/file_format' }] },
+  });
+  const empty = await world.upload('empty.mp3', Buffer.alloc(0));
+  await expect(register({ url: empty.attributes['file_url'] }, world)).rejects.toMatchObject({
+    message: 'The file is empty.',
+  });
+});
+
+test('a file that is not public, not there, or of another account is no clip', async () => {
+  const world = createWorld(management);
+  for (const type of ['private', 'temporary'] as const)
+    await expect(
+      register({ url: (await world.upload('one.mp3', body, type)).attributes['file_url'] }, world),
+    ).rejects.toMatchObject({ code: 'validation_failed', context: { errors: [{ path: '/changes/url' }] } });
+  const granted = await world.send('upload.grant', null, { filename: 'never-sent.mp3' });
+  const foreign = await createWorld(management).upload('one.mp3', body);
+  for (const url of [granted.attributes['file_url'], foreign.attributes['file_url'], `${mediaUrl}/feeds/x.xml`])
+    await expect(register({ url }, world)).rejects.toMatchObject({
+      code: 'upload_not_received',
+      context: { errors: [{ path: '/changes/url' }] },
+    });
+});
+
+test('a clip is deleted once', async () => {
+  const world = createWorld(management);
+  const clip = await register({ url: host.serve('b.mp3', { body, type: 'audio/mpeg' }) }, world);
+  const deleted = await world.send('media_clip.delete', clip, {});
+  expect(deleted.lifecycle_state).toBe('deleted');
+  await expect(world.send('media_clip.delete', deleted, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
+});
+
+test("a production's clip is the address of its rendition", async () => {
+  const world = createWorld(management);
+  const { id, attributes } = await world.encoded();
+  const clip = await world.send(
+    'media_clip.record',
+    null,
+    {
+      episode_id: attributes['episode_id'],
+      production_id: id,
+      file_format: 'mp3',
+      sha256: 'a'.repeat(64),
+      size: 384,
+      duration_ms: 24,
+    },
+    service('management'),
+  );
+  expect(clip.attributes).toEqual({
+    episode_id: attributes['episode_id'],
+    production_id: id,
+    file_format: 'mp3',
+    url: `${mediaUrl}/delivery/v1/a/${'a'.repeat(64)}/${id}.mp3`,
+    size: 384,
+    duration_ms: 24,
+    hosted: 'ours',
+  });
+});

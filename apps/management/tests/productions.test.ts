@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Actor } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
+import { Problem } from '@longwave/problems';
+import { renewLease } from '../src/jobs/job-table.ts';
+import { mp3, startOutsideHost, type OutsideHost } from './_outside-host.ts';
+import { createWorld, hour, mediaUrl, service, startTestManagement, type TestManagement } from './_support.ts';
+
+let management: TestManagement;
+let host: OutsideHost;
+const stack = new AsyncDisposableStack();
+beforeAll(async () => {
+  management = stack.use(await startTestManagement());
+  host = stack.use(await startOutsideHost());
+});
+beforeEach(() => {
+  management.ask = host.ask;
+  management.probeMs = 60_000;
+});
+afterAll(async () => stack.disposeAsync());
+
+const jobOf = async (productionId: string) =>
+  (
+    await management.pool.query<{ state: string; stop_requested: boolean; input: Record<string, unknown> }>(
+      'select state, stop_requested, input from job where subject_id = $1 order by created_at desc limit 1',
+      [productionId],
+    )
+  ).rows[0];
+
+const balance = async (workspaceId: string) =>
+  (
+    await management.pool.query(
+      'select reserved_ms::int as reserved, used_ms::int as used from encoding_balance where workspace_id = $1',
+      [workspaceId],
+    )
+  ).rows[0];
+
+const codeOf = (error: unknown) => (error instanceof Problem ? error.code : String(error));
+
+test('a file at an outside address is looked at, then the encoder is told where it lies', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(hour);
+  const url = host.serve('Harbour%20Light.mp3', { body: mp3(), type: 'audio/mpeg' });
+  const episode = await world.episode();
+  const production = await world.send('production.create', null, { episode_id: episode.id, file_url: url });
+  expect(production.attributes).toMatchObject({ file_url: url, files: [], publication_flag: false });
+  expect(production.attributes).not.toHaveProperty('storage_key');
+  expect(host.requests).toEqual(
+    expect.arrayContaining(['HEAD /Harbour%20Light.mp3', 'GET /Harbour%20Light.mp3 bytes=0-4095']),
+  );
+  await world.send('production.start', production, {});
+  expect((await jobOf(production.id))?.input).toEqual({
+    production_id: production.id,
+    episode_id: episode.id,
+    source_url: url,
+    filename: 'Harbour Light.mp3',
+    declared_size_bytes: null,
+    loudness_target_lufs: -16,
+    title: 'One',
+    podcast_title: 'Harbour Light',
+  });
+  expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
+});
+
+test.each([
+  ['does not answer', () => 'http://127.0.0.1:1/a.mp3', /nothing/],
+  ['answers with 404', () => host.serve('gone', { body: mp3(), status: 404 }), /404/],
+  ['answers with nothing in it', () => host.serve('empty', { body: Buffer.alloc(0), type: 'audio/mpeg' }), /empty/],
+  [
+    'is a web page',
+    () => host.serve('page', { body: Buffer.from('<html>'), type: 'text/html' }),
+    /text\/html, which is neither audio nor video/,
+  ],
+  [
+    'is a web page that calls itself audio',
+    () => host.serve('liar', { body: Buffer.from('\n<!doctype html>'), type: 'audio/mpeg' }),
+    /neither/,
+  ],
+  ['is on this machine', () => 'https://127.0.0.1/a.mp3', /nothing/],
+])('an outside address that %s is refused by field before anything is stored', async (_name, address, words) => {
+  const world = createWorld(management);
+  const episode = await world.episode();
+  await expect(
+    world.send('production.create', null, { episode_id: episode.id, file_url: address() }),
+  ).rejects.toMatchObject({
+    code: 'media_not_fetchable',
+    status: 422,
+    message: expect.stringMatching(words),
+    context: { errors: [{ path: '/changes/file_url' }] },
+  });
+  const { rowCount } = await management.pool.query(
+    "select 1 from resource where workspace_id = $1 and resource_type = 'productions'",
+    [world.workspaceId],
+  );
+  expect(rowCount).toBe(0);
+});
+
+test('a host that ignores ranges and HEAD still serves a source, when it looks like video', async () => {
+  const world = createWorld(management);
+  const body = Buffer.concat([Buffer.from('\0\0\0\x18ftypqt  ', 'latin1'), Buffer.alloc(100_000)]);
+  const file_url = host.serve('clip.mov', { body, ranges: false, headStatus: 405 });
+  const episode = await world.episode();
+  await world.send('production.create', null, { episode_id: episode.id, file_url });
+});
+
+test('an address of this installation that is no upload of the account is refused without being fetched', async () => {
+  const world = createWorld(management);
+  const episode = await world.episode();
+  const foreign = String((await createWorld(management).upload()).attributes['file_url']);
+  management.ask = () => Promise.reject(new Error('asked'));
+  for (const file_url of [foreign, `${mediaUrl}/delivery/v1/a/${'a'.repeat(64)}/x.mp3`, `${mediaUrl}/feeds/x.xml`])
+    await expect(world.send('production.create', null, { episode_id: episode.id, file_url })).rejects.toMatchObject({
+      code: 'upload_not_received',
+      context: { errors: [{ path: '/changes/file_url' }] },
+    });
+});
+
+test("a collaborator's upload in the own workspace becomes a production of the other's podcast, not a stranger's", async () => {
+  const owner = createWorld(management);
+  const collaborator = createWorld(management);
+  await owner.setEncodingLimit(hour);
+  const upload = await collaborator.upload();
+  const episode = await owner.episode();
+  const changes = { episode_id: episode.id, file_url: upload.attributes['file_url'] };
+  const acting = (actor: Actor): Actor =>
+    actor.kind === 'principal' ? { ...actor, roles: ['editor', 'producer'] } : actor;
+  const production = await owner.send('production.create', null, changes, acting(collaborator.actor));
+  expect(production.attributes).toMatchObject({ storage_key: upload.attributes['storage_key'] });
+  expect(production.attributes).not.toHaveProperty('upload_id');
+  await owner.send('production.start', production, {});
+  expect((await jobOf(production.id))?.input).toMatchObject({ storage_key: upload.attributes['storage_key'] });
+  const stranger = acting(createWorld(management).actor);
+  await expect(owner.send('production.create', null, changes, stranger)).rejects.toMatchObject({
+    code: 'upload_not_received',
+  });
+});
+
+test('imported audio reserves and uses no encoding time and is not probed', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(0);
+  const production = await world.send(
+    'production.derive',
+    null,
+    {
+      episode_id: (await world.episode()).id,
+      file_url: host.serve('old.mp3', { body: mp3(), type: 'audio/mpeg' }),
+      imported: true,
+      publication_flag: true,
+    },
+    service('management'),
+  );
+  const { probes } = management;
+  const started = await world.send('production.start', production, {}, service('management'));
+  expect(management.probes).toBe(probes);
+  const lease = await world.lease('encode_production', production.id);
+  const done = await world.send('production.complete', started, world.completion, service('encoder'), lease);
+  expect(done.attributes).toMatchObject({ imported: true, publication_flag: true });
+  expect(await balance(world.workspaceId)).toBeUndefined();
+});
+
+test('a file that cannot be probed reserves nothing; what its encoding took is counted', async () => {
+  const world = createWorld(management);
+  management.probeMs = 0;
+  const { production, lease } = await world.encoding();
+  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 0 });
+  await world.send('production.complete', production, world.completion, service('encoder'), lease);
+  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
+});
+
+test('a stop returns the encoding time, ends the job and its operation, and the encoder hears of it', async () => {
+  const world = createWorld(management);
+  const { production, lease } = await world.encoding();
+  const stopped = await world.send('production.stop', production, {});
+  expect(stopped).toMatchObject({ lifecycle_state: 'initial', version: 3 });
+  expect(stopped.attributes).not.toHaveProperty('reserved_encoding_ms');
+  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 0 });
+  expect(await jobOf(production.id)).toMatchObject({ state: 'stopped', stop_requested: true });
+  expect(await renewLease(management.pool, lease.job_id, lease.lease_id, 30_000)).toEqual({ held: false, stop: true });
+  const { rows } = await management.pool.query(
+    "select state from operation where subject_id = $1 and command_type = 'production.start'",
+    [production.id],
+  );
+  expect(rows).toEqual([{ state: 'cancelled' }]);
+  await expect(
+    world.send('production.complete', stopped, world.completion, service('encoder'), lease),
+  ).rejects.toMatchObject({ code: 'state_not_allowed' });
+});
+
+test('a report of a stopped encoding is refused while the next one runs, and changes nothing', async () => {
+  const world = createWorld(management);
+  const { production, lease } = await world.encoding();
+  const again = await world.send('production.start', await world.send('production.stop', production, {}), {});
+  await expect(
+    world.send('production.complete', again, world.completion, service('encoder'), lease),
+  ).rejects.toMatchObject({ code: 'lease_lost' });
+  const next = await world.lease('encode_production', production.id);
+  expect(next.job_id).not.toBe(lease.job_id);
+  await world.send('production.complete', again, world.completion, service('encoder'), next);
+  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
+});
+
+test('a job that nobody took yet is never taken after a stop', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  const production = await world.send('production.start', await world.production(), {});
+  await world.send('production.stop', production, {});
+  await expect(world.lease('encode_production', production.id)).rejects.toThrow('no encode_production job');
+});
+
+test('of a stop and a completion at the same moment one wins, and the time is settled once, twenty times', async () => {
+  const world = createWorld(management);
+  for (let round = 0; round < 20; round++) {
+    const { production, lease } = await world.encoding();
+    const before = (await balance(world.workspaceId)).used;
+    const stop = () => world.send('production.stop', production, {});
+    const complete = () => world.send('production.complete', production, world.completion, service('encoder'), lease);
+    const pair = round % 2 === 0 ? [stop, complete] : [complete, stop];
+    const answers = await Promise.allSettled(pair.map((send) => send()));
+    const won = answers.filter((answer) => answer.status === 'fulfilled');
+    expect(won).toHaveLength(1);
+    const lost = answers.find((answer) => answer.status === 'rejected')!;
+    expect(['state_not_allowed', 'version_conflict', 'lease_lost']).toContain(codeOf(lost.reason));
+    const isStopped = won[0]!.value.lifecycle_state === 'initial';
+    expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: before + (isStopped ? 0 : 60_000) });
+    expect((await jobOf(production.id))?.state).toBe(isStopped ? 'stopped' : 'done');
+  }
+});
+
+test('publication_flag may change at any time; while it is encoded nothing else may', async () => {
+  const world = createWorld(management);
+  const { production, lease } = await world.encoding();
+  const flagged = await world.send('production.revise', production, { publication_flag: true });
+  expect(flagged).toMatchObject({
+    lifecycle_state: 'encoding',
+    attributes: { publication_flag: true, reserved_encoding_ms: 60_000 },
+  });
+  const file_url = (await world.upload()).attributes['file_url'];
+  for (const changes of [{ file_url }, { state: 'initial' }])
+    await expect(world.send('production.revise', flagged, changes)).rejects.toMatchObject({
+      code: 'state_not_allowed',
+      message: expect.stringContaining('Stop it first'),
+    });
+  const encoded = await world.send('production.complete', flagged, world.completion, service('encoder'), lease);
+  const quiet = await world.send('production.revise', encoded, { publication_flag: false });
+  expect(quiet).toMatchObject({ lifecycle_state: 'encoded', attributes: { files: encoded.attributes['files'] } });
+});
+
+test('a failed production is ready again by state "initial" or by another file, and forgets the failure', async () => {
+  const world = createWorld(management);
+  const fail = async () => {
+    const { production, lease } = await world.encoding();
+    const problem = { code: 'media_empty', detail: 'The file is empty.' };
+    return world.send('production.fail', production, { problem }, service('encoder'), lease);
+  };
+  const failed = await fail();
+  await expect(world.send('production.start', failed, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
+  const reset = await world.send('production.revise', failed, { state: 'initial' });
+  expect(reset.lifecycle_state).toBe('initial');
+  expect(reset.attributes).not.toHaveProperty('problem');
+  expect(reset.attributes).toMatchObject({ file_url: failed.attributes['file_url'], files: [] });
+  await world.send('production.start', reset, {});
+
+  const upload = await world.upload('two.mp3');
+  const other = await world.send('production.revise', await fail(), { file_url: upload.attributes['file_url'] });
+  expect(other).toMatchObject({
+    lifecycle_state: 'initial',
+    attributes: { upload_id: upload.id, storage_key: upload.attributes['storage_key'] },
+  });
+  expect(other.attributes).not.toHaveProperty('problem');
+});
+
+test('an encoded production takes another file only as long as its episode does not use it', async () => {
+  const world = createWorld(management);
+  const encoded = await world.encoded();
+  await expect(world.send('production.revise', encoded, { state: 'initial' })).rejects.toMatchObject({
+    code: 'state_not_allowed',
+  });
+  const url = host.serve('new.mp3', { body: mp3(), type: 'audio/mpeg' });
+  const replaced = await world.send('production.revise', encoded, { file_url: url });
+  expect(replaced).toMatchObject({ lifecycle_state: 'initial', attributes: { file_url: url, files: [] } });
+  for (const gone of ['upload_id', 'storage_key', 'audio_duration_ms', 'loudness'])
+    expect(replaced.attributes).not.toHaveProperty(gone);
+
+  const episode = await world.playableEpisode();
+  const current = await productionOf(episode);
+  const refusal = { code: 'state_not_allowed', message: expect.stringContaining('It is the audio of “One”') };
+  await expect(world.send('production.revise', current, { file_url: url })).rejects.toMatchObject(refusal);
+  await expect(world.send('production.delete', current, {})).rejects.toMatchObject(refusal);
+  await world.send('episode.archive', episode, {});
+  expect(await world.send('production.delete', current, {})).toMatchObject({ lifecycle_state: 'deleted' });
+});
+
+test('a production is never attached to its episode and deleted at the same moment, ten times', async () => {
+  const world = createWorld(management);
+  for (let round = 0; round < 10; round++) {
+    const production = await world.encoded();
+    const episodeId = String(production.attributes['episode_id']);
+    await Promise.allSettled([
+      world.send(
+        'episode.attach_production',
+        { resource_type: 'episodes', id: episodeId, version: 1 },
+        { production_id: production.id },
+      ),
+      world.send('production.delete', production, {}),
+    ]);
+    const { rows } = await management.pool.query<{ id: string; lifecycle_state: string; current: string | null }>(
+      `select id, lifecycle_state, attributes ->> 'current_production_id' as current from resource where id = any($1)`,
+      [[production.id, episodeId]],
+    );
+    const attached = rows.some(({ current }) => current === production.id);
+    const state = rows.find(({ id }) => id === production.id)?.lifecycle_state;
+    expect([attached, state]).toEqual(attached ? [true, 'encoded'] : [false, 'deleted']);
+  }
+});
+
+test('a running production is stopped before it is deleted; a deleted one is not started', async () => {
+  const world = createWorld(management);
+  const { production } = await world.encoding();
+  await expect(world.send('production.delete', production, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
+  const deleted = await world.send('production.delete', await world.send('production.stop', production, {}), {});
+  await expect(world.send('production.start', deleted, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
+});
+
+/** The production that an episode plays. */
+async function productionOf(episode: ResourceView): Promise<ResourceView> {
+  const { rows } = await management.pool.query<ResourceView>(
+    'select resource_type, id, version from resource where id = $1',
+    [episode.attributes['current_production_id']],
+  );
+  return rows[0]!;
+}

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import { startClock } from '../src/clock/clock.ts';
+import type { DueTask } from '../src/clock/due-tasks.ts';
+import { uploadTasks } from '../src/uploads/expire-uploads.ts';
+import { createUploadSigner } from '../src/uploads/sign-upload.ts';
+import { createWorld, hour, service, startTestManagement, type TestManagement, type World } from './_support.ts';
+
+let management: TestManagement;
+beforeAll(async () => {
+  management = await startTestManagement();
+});
+beforeEach(() => {
+  management.aheadMs = 0;
+});
+afterAll(async () => management[Symbol.asyncDispose]());
+
+const stateOf = async (id: string): Promise<string> =>
+  (await management.pool.query('select lifecycle_state from resource where id = $1', [id])).rows[0].lifecycle_state;
+
+const grantAs = (world: World, key: string, changes: Record<string, unknown>): ReturnType<ExecuteCommand> =>
+  management.execute(
+    {
+      workspaceId: world.workspaceId,
+      commandType: 'upload.grant',
+      idempotencyKey: key,
+      subject: { type: 'uploads', id: null },
+      changes,
+    },
+    world.actor,
+  );
+
+const signer = () => createUploadSigner(management.pool, management.store, management.clock);
+
+const sign = async (world: World, upload: Pick<ResourceView, 'id'>) =>
+  (await signer().signUpload(world.workspaceId, upload.id)).url;
+
+const receive = (world: World, upload: ResourceView) => world.send('upload.receive', upload, {}, service('management'));
+
+/** Lets the clock look once at a time to come; answers the ids that it could not end. */
+async function passTime(ms: number): Promise<readonly (string | undefined)[]> {
+  management.aheadMs = ms;
+  const refused: (string | undefined)[] = [];
+  const looked = Promise.withResolvers<void>();
+  // Tasks run one after another: when the last one looks, the others are done.
+  const last: DueTask = {
+    name: 'last',
+    findDue: async () => {
+      looked.resolve();
+      return [];
+    },
+    command: () => {
+      throw new Error('nothing is due');
+    },
+  };
+  await using _clock = startClock({
+    pool: management.pool,
+    execute: management.execute,
+    tasks: [...uploadTasks, last],
+    clock: management.clock,
+    everyMs: 60_000,
+    onError: (_error, task) => refused.push(task.id),
+  });
+  await looked.promise;
+  return refused;
+}
+
+test('the same key answers the same file address; with another name or size it is 409', async () => {
+  const world = createWorld(management);
+  const changes = { filename: 'one.mp3', filesize: 3 };
+  const first = await grantAs(world, 'retry-1', changes);
+  const again = await grantAs(world, 'retry-1', changes);
+  expect(again).toMatchObject({ replayed: true, resource: { id: first.resource.id } });
+  expect(again.resource.attributes['file_url']).toBe(first.resource.attributes['file_url']);
+  for (const other of [{ filename: 'two.mp3' }, { filesize: 4 }, { upload_type: 'private' }])
+    await expect(grantAs(world, 'retry-1', { ...changes, ...other })).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+      status: 409,
+    });
+});
+
+test('a grant is signed afresh later, for the same object, and the URL works', async () => {
+  const world = createWorld(management);
+  const { resource: upload } = await grantAs(world, newId('req'), { filename: 'one.mp3' });
+  management.aheadMs = 2 * hour;
+  const { url, expiresAtMs } = await signer().signUpload(world.workspaceId, upload.id);
+  expect(Number(expiresAtMs) - management.clock().getTime()).toBeGreaterThan(hour - 10_000);
+  expect((await fetch(url, { method: 'PUT', body: 'abc' })).status).toBe(200);
+  expect(await management.store.find(String(upload.attributes['storage_key']))).toMatchObject({ sizeBytes: 3 });
+});
+
+test('a grant whose file arrived and is used can be repeated: the same address, and a URL that takes the file again', async () => {
+  const world = createWorld(management);
+  const changes = { filename: 'one.mp3', filesize: 3 };
+  const { resource: upload } = await grantAs(world, 'retry-2', changes);
+  const put = async () => (await fetch(await sign(world, upload), { method: 'PUT', body: 'abc' })).status;
+  expect(await put()).toBe(200);
+  await receive(world, upload);
+  const again = await grantAs(world, 'retry-2', changes);
+  expect(again.resource).toMatchObject({
+    id: upload.id,
+    lifecycle_state: 'received',
+    attributes: { file_url: upload.attributes['file_url'] },
+  });
+  expect(await put()).toBe(200);
+  management.aheadMs = 30 * 24 * hour;
+  await sign(world, upload);
+});
+
+test('parts of a multipart upload are signed while it is open, in its own workspace, and never when it arrived', async () => {
+  const world = createWorld(management);
+  const { resource: upload } = await grantAs(world, newId('req'), { filename: 'one.wav', filesize: 40_000_000 });
+  const {
+    upload_key: key,
+    multipart_upload_id: id,
+    part_size: partSize,
+  } = upload.attributes['multipart'] as {
+    upload_key: string;
+    multipart_upload_id: string;
+    part_size: number;
+  };
+  expect(partSize).toBe(31_457_280);
+  const failed = { code: 'validation_failed', message: 'URL generation failed' };
+  expect((await signer().signPart(world.workspaceId, key, id, 1)).url).toContain('partNumber=1');
+  await expect(signer().signPart(world.workspaceId, key, id, 10_001)).rejects.toMatchObject(failed);
+  await expect(signer().signPart(createWorld(management).workspaceId, key, id, 1)).rejects.toMatchObject(failed);
+  await expect(signer().signCompletion(world.workspaceId, key, 'another')).rejects.toMatchObject(failed);
+  await receive(world, upload);
+  await expect(signer().signPart(world.workspaceId, key, id, 1)).rejects.toMatchObject(failed);
+});
+
+test('no URL outlives its upload: one that is about to end is not signed', async () => {
+  const world = createWorld(management);
+  const unused = await world.upload();
+  const temporary = await world.upload('two.mp3', Buffer.from('abc'), 'temporary');
+  await receive(world, temporary);
+  for (const upload of [unused, temporary]) {
+    management.aheadMs = 22 * hour;
+    await sign(world, upload);
+    management.aheadMs = 23.5 * hour;
+    await expect(sign(world, upload)).rejects.toMatchObject({
+      code: 'validation_failed',
+      message: 'This upload has ended. Use another idempotency key for a new one.',
+    });
+  }
+});
+
+test('the clock ends what nothing used after 24 h, and the object goes with a temporary one; a used public file stays', async () => {
+  const world = createWorld(management);
+  const unused = await world.upload();
+  const temporary = await world.upload('two.mp3', Buffer.from('abc'), 'temporary');
+  const used = await world.upload();
+  const secret = await world.upload('three.mp3', Buffer.from('abc'), 'private');
+  for (const upload of [temporary, used, secret]) await receive(world, upload);
+  const all = [unused, temporary, used, secret];
+  expect(await passTime(24 * hour - 60_000)).toEqual([]);
+  expect(await Promise.all(all.map(({ id }) => stateOf(id)))).toEqual(['granted', 'received', 'received', 'received']);
+  expect(await passTime(24 * hour)).toEqual([]);
+  expect(await Promise.all(all.map(({ id }) => stateOf(id)))).toEqual(['expired', 'expired', 'received', 'received']);
+  await expect(sign(world, unused)).rejects.toMatchObject({ code: 'validation_failed' });
+});
+
+const users: readonly (readonly [string, (world: World, upload: ResourceView) => Promise<ResourceView>])[] = [
+  [
+    'a production',
+    async (world, upload) =>
+      world.send('production.create', null, {
+        episode_id: (await world.episode()).id,
+        file_url: upload.attributes['file_url'],
+      }),
+  ],
+  [
+    'a clip',
+    async (world, upload) =>
+      world.send('media_clip.register', null, {
+        episode_id: (await world.episode()).id,
+        file_format: 'mp3',
+        url: upload.attributes['file_url'],
+        duration_ms: 1000,
+      }),
+  ],
+  [
+    'an artwork',
+    async (world, upload) =>
+      world.send('podcast.revise', await world.podcast(), { artwork_url: upload.attributes['file_url'] }),
+  ],
+  [
+    'an intro',
+    async (world, upload) =>
+      world.send('podcast.set_intro', await world.podcast(), { file_url: upload.attributes['file_url'] }),
+  ],
+  [
+    'a chapter image',
+    async (world, upload) =>
+      world.send('episode.set_chapters', await world.episode(), {
+        chapters: [{ start_ms: 0, title: 'One', image_url: upload.attributes['file_url'] }],
+      }),
+  ],
+  [
+    'a creative',
+    async (world, upload) => world.send('creative.attach_media', await world.creative(), { upload_ref: upload.id }),
+  ],
+];
+
+test.each(users)('an upload that %s uses does not end, even before it is marked', async (_user, use) => {
+  const world = createWorld(management);
+  const upload = await world.upload('one.mp3', Buffer.from('ID3'));
+  await use(world, upload);
+  expect(await passTime(25 * hour)).not.toContain(undefined);
+  expect(await stateOf(upload.id)).toBe('granted');
+});
+
+test('what used an upload and has ended does not keep it', async () => {
+  const world = createWorld(management);
+  const upload = await world.upload();
+  await world.send('production.delete', await users[0]![1](world, upload), {});
+  await passTime(25 * hour);
+  expect(await stateOf(upload.id)).toBe('expired');
+});
+
+test('a temporary file stays as long as an encoder reads it, and no longer', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  const upload = await world.upload('one.mp3', Buffer.from('abc'), 'temporary');
+  const production = await world.send('production.start', await users[0]![1](world, upload), {});
+  await receive(world, upload);
+  await passTime(25 * hour);
+  expect(await stateOf(upload.id)).toBe('received');
+  management.aheadMs = 0;
+  const lease = await world.lease('encode_production', production.id);
+  await world.send('production.complete', production, world.completion, service('encoder'), lease);
+  await passTime(25 * hour);
+  expect(await stateOf(upload.id)).toBe('expired');
+});
+
+test('an upload never ends under a production that is created at the same moment, ten times', async () => {
+  const world = createWorld(management);
+  for (let round = 0; round < 10; round++) {
+    const upload = await world.upload();
+    const episode = await world.episode();
+    await Promise.allSettled([
+      world.send('production.create', null, { episode_id: episode.id, file_url: upload.attributes['file_url'] }),
+      world.send('upload.expire', upload, {}, service('management')),
+    ]);
+    const productions = await listInStates(management.pool, world.workspaceId, 'productions', ['initial']);
+    const isUsed = productions.some(({ attributes }) => attributes['upload_id'] === upload.id);
+    expect([isUsed, await stateOf(upload.id)]).toEqual(isUsed ? [true, 'granted'] : [false, 'expired']);
+  }
+});
+
+test('a row that stays costs the clock nothing: both tasks read their own index', async () => {
+  const client = await management.pool.connect();
+  try {
+    await client.query('set enable_seqscan = off');
+    for (const [which, index] of [
+      [`lifecycle_state = 'granted'`, 'resource_unused_upload'],
+      [`lifecycle_state = 'received' and attributes ->> 'upload_type' = 'temporary'`, 'resource_temporary_upload'],
+    ]) {
+      const { rows } = await client.query(
+        `explain select id from resource where resource_type = 'uploads' and ${which} and created_at <= now() order by created_at limit 100`,
+      );
+      expect(JSON.stringify(rows)).toContain(index);
+    }
+  } finally {
+    client.release(true);
+  }
+});

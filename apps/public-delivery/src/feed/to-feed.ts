@@ -1,0 +1,130 @@
+import type { FeedEnclosure, FeedEpisode, FeedImage, FeedPodcast, FeedTrailer } from '@longwave/feed';
+import { canonicalFormat } from '@longwave/audio';
+import { transcriptContentTypes, transcriptFormats } from '@longwave/transcript';
+import { headerSizeBytes, pictureOf } from '../play/render-header.ts';
+import type { FeedEpisodeRow } from '../projection/feed-table.ts';
+import type { Artwork, PodcastAttributes } from '../projection/projected.ts';
+import { artworkPath, chaptersPath, transcriptPath } from '../projection/shown-files.ts';
+import { camelCased } from './camel-cased.ts';
+
+/** What of a feed is the operator's and not the podcast's. */
+export interface FeedSurroundings {
+  /** Without a slash at the end. */
+  readonly mediaUrl: string;
+  readonly usesPodping: boolean;
+  readonly hubUrl: string | undefined;
+}
+
+export const feedPath = (subdomain: string): string => `/feeds/${subdomain}.xml`;
+
+export const enclosurePath = (alias: string, fileName: string, extension = 'mp3'): string =>
+  `/delivery/v1/e/${alias}/${fileName}.${extension}`;
+
+/** Content types of clips as podcast apps know them. */
+const clipTypes: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  m4a: 'audio/x-m4a',
+  aac: 'audio/aac',
+  ogg: 'audio/ogg',
+  opus: 'audio/ogg',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+};
+
+const imagesOf = (artwork: Artwork | undefined, mediaUrl: string): FeedImage[] =>
+  (artwork?.renditions ?? []).map((rendition) => ({
+    url: mediaUrl + artworkPath(rendition),
+    size: rendition.size,
+    contentType: rendition.content_type,
+  }));
+
+/** The largest one that Apple takes, else the address that was given. */
+function artworkUrlOf(images: readonly FeedImage[], given: string | undefined): string | undefined {
+  const taken = images.filter(({ contentType }) => contentType !== 'image/webp');
+  return taken.toSorted((a, b) => b.size - a.size)[0]?.url ?? given;
+}
+
+export function toFeedPodcast(
+  attributes: PodcastAttributes,
+  trailers: readonly FeedTrailer[],
+  { mediaUrl, usesPodping, hubUrl }: FeedSurroundings,
+): FeedPodcast {
+  const { artwork, artwork_url: given, import: movedIn, podcast_guid: guid, ...shown } = attributes;
+  const feedUrl = mediaUrl + feedPath(attributes.subdomain);
+  const images = imagesOf(artwork, mediaUrl);
+  return {
+    ...camelCased(shown),
+    guid,
+    feedUrl,
+    link: shown.link ?? feedUrl,
+    medium: shown.medium ?? 'podcast',
+    artworkUrl: artworkUrlOf(images, given),
+    images,
+    trailers,
+    usesPodping,
+    hubUrl,
+    // Apple wants the tag in the feed at its new address.
+    newFeedUrl: movedIn ? feedUrl : undefined,
+  };
+}
+
+/** The file that is served without ads: header, intro, content, outro; or the clip that stands in. */
+function audioOf(
+  row: FeedEpisodeRow,
+  podcast: PodcastAttributes,
+  mediaUrl: string,
+): { enclosure: FeedEnclosure; durationMs: number } {
+  const { title, intro, outro, artwork } = row.attributes;
+  const address = (extension?: string) => mediaUrl + enclosurePath(row.alias, row.file_name, extension);
+  if (row.rendition_bytes === null) {
+    const format = row.clip_format!;
+    return {
+      enclosure: { url: address(format), lengthBytes: Number(row.clip_bytes), contentType: clipTypes[format]! },
+      durationMs: Number(row.clip_ms),
+    };
+  }
+  const names = { title, album: podcast.title, artist: podcast.author ?? '' };
+  const header = headerSizeBytes(names, row.chapters_tag_bytes, pictureOf(artwork ?? podcast.artwork));
+  const around = (part: 'size_bytes' | 'duration_ms') => (intro?.[part] ?? 0) + (outro?.[part] ?? 0);
+  return {
+    enclosure: {
+      url: address(),
+      lengthBytes: header + around('size_bytes') + Number(row.rendition_bytes),
+      contentType: canonicalFormat.contentType,
+    },
+    durationMs: around('duration_ms') + Number(row.duration_ms),
+  };
+}
+
+export function toFeedEpisode(row: FeedEpisodeRow, podcast: PodcastAttributes, mediaUrl: string): FeedEpisode {
+  const { artwork, artwork_url: given, intro, outro: _, transcripts = [], soundbites, ...shown } = row.attributes;
+  const images = imagesOf(artwork, mediaUrl);
+  const shiftMs = intro?.duration_ms ?? 0;
+  return {
+    ...camelCased(shown),
+    ...audioOf(row, podcast, mediaUrl),
+    publishedAt: row.published_at,
+    artworkUrl: artworkUrlOf(images, given),
+    images,
+    chaptersUrl: row.chapters_digest === null ? undefined : mediaUrl + chaptersPath(row.chapters_digest),
+    transcripts: transcripts.flatMap(({ sha256, language, captions }) =>
+      transcriptFormats.map((format) => ({
+        url: mediaUrl + transcriptPath(sha256, shiftMs, format),
+        contentType: transcriptContentTypes[format],
+        language,
+        captions,
+      })),
+    ),
+    soundbites: soundbites?.map(({ start_ms, duration_ms, title }) => ({
+      startMs: start_ms + shiftMs,
+      durationMs: duration_ms,
+      title,
+    })),
+  };
+}
+
+export function toTrailer(row: FeedEpisodeRow, podcast: PodcastAttributes, mediaUrl: string): FeedTrailer {
+  const { title, season } = row.attributes;
+  const { enclosure } = audioOf(row, podcast, mediaUrl);
+  return { title, season, enclosure, publishedAt: row.published_at };
+}

@@ -1,0 +1,39 @@
+import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
+import { Problem } from '@longwave/problems';
+import { readRange, type ByteInterval } from '../media/byte-range.ts';
+import { ifRangeHolds, noneMatchHolds } from './conditional.ts';
+import type { Exchange } from './route.ts';
+
+/** A file that nobody counts. */
+export interface SentFile {
+  /** Strong, with quotes. */
+  readonly etag: string;
+  readonly sizeBytes: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its bytes, or those of the interval. Asked for once, not for HEAD and 304. */
+  readonly open: (interval?: ByteInterval) => Promise<Readable | AsyncIterable<Buffer> | Buffer>;
+}
+
+/** Answers GET and HEAD of a file: 200, 206, 304 or 416 with exact lengths (RFC 9110 §14, §15.3.7); several ranges get the whole. */
+export async function sendFile({ request, response }: Exchange, file: SentFile): Promise<void> {
+  const { etag, sizeBytes } = file;
+  const headers = { etag, 'accept-ranges': 'bytes', ...file.headers };
+  if (noneMatchHolds(request.headers['if-none-match'], etag)) return void response.writeHead(304, headers).end();
+  const mayRange = request.method === 'GET' && ifRangeHolds(request.headers['if-range'] as string | undefined, etag);
+  const range = readRange(mayRange ? request.headers.range : undefined, sizeBytes);
+  if (range.kind === 'unsatisfiable') {
+    response.setHeader('content-range', `bytes */${sizeBytes}`);
+    throw new Problem('range_not_satisfiable');
+  }
+  const partial = range.kind === 'single' ? range.interval : undefined;
+  const sent = partial ?? { from: 0, to: sizeBytes };
+  const body = request.method === 'HEAD' || sizeBytes === 0 ? undefined : await file.open(partial);
+  response.writeHead(partial ? 206 : 200, {
+    ...headers,
+    'content-length': String(sent.to - sent.from),
+    ...(partial && { 'content-range': `bytes ${sent.from}-${sent.to - 1}/${sizeBytes}` }),
+  });
+  if (body === undefined || Buffer.isBuffer(body)) return void response.end(body);
+  await pipeline(body, response).catch(() => response.destroy());
+}

@@ -1,0 +1,53 @@
+import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+import type { ArrangedBlob } from '../media/arrangement.ts';
+import type { SegmentCache } from '../media/segment-cache.ts';
+import { getComposition, type PlayableEpisode } from '../projection/content-table.ts';
+import { composePlay } from './compose-play.ts';
+import type { NewArrangement } from './play-table.ts';
+import { pictureOf, type Picture } from './render-header.ts';
+
+/** Puts the file of one play together from what the projection knows of the episode. */
+export type Compose = (episode: PlayableEpisode, ads: readonly ArrangedBlob[]) => Promise<NewArrangement>;
+
+/** A picture that is not here by then is left out. */
+const pictureWaitMs = 500;
+
+export interface ComposerOptions {
+  readonly pool: Pool;
+  readonly artworks: Pick<SegmentCache, 'open'>;
+  readonly logger: Logger;
+}
+
+/** Rejects only when the database does not answer: a picture that cannot be had does not keep a listener waiting. */
+export function createComposer({ pool, artworks, logger }: ComposerOptions): Compose {
+  async function readWhole({ sha256, size_bytes }: Picture): Promise<Buffer> {
+    await using segment = await artworks.open(sha256, size_bytes);
+    const chunks: Buffer[] = [];
+    for await (const chunk of segment.read(0, size_bytes)) chunks.push(Buffer.from(chunk));
+    return Buffer.concat(chunks);
+  }
+
+  async function readPicture(picture: Picture): Promise<Buffer | undefined> {
+    const reading = readWhole(picture);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>(
+      (_, reject) => (timer = setTimeout(() => reject(new Error('too late')), pictureWaitMs)),
+    );
+    try {
+      return await Promise.race([reading, late]);
+    } catch (error) {
+      logger.warn({ err: error, digest: picture.sha256 }, 'picture.unavailable');
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+      reading.catch(() => undefined);
+    }
+  }
+
+  return async (episode, ads) => {
+    const composition = await getComposition(pool, episode.episodeId);
+    const picture = pictureOf(composition.artwork);
+    return composePlay(episode, composition, ads, picture && (await readPicture(picture)));
+  };
+}

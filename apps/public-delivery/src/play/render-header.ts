@@ -1,0 +1,73 @@
+import { id3SizeBytes, renderId3, type Id3Chapter } from '@longwave/audio';
+import type { Artwork } from '../projection/projected.ts';
+
+/** Headers grow in steps of this size, so that a header has the same size with and without ads. */
+const headerStepBytes = 1024;
+/** Room for a number that another length of the file writes with more digits. */
+const headerSlackBytes = 16;
+/** Pixels; a larger picture costs every listener its bytes. */
+const pictureSizeMax = 600;
+
+/** What the tag in front of the audio says; the same with and without ads. */
+export interface HeaderNames {
+  readonly title: string;
+  readonly album: string;
+  readonly artist: string;
+}
+
+/** The rendition that goes into the tag. */
+export type Picture = Artwork['renditions'][number] & { readonly content_type: 'image/jpeg' };
+
+/** The largest JPEG of at most 600 pixels. */
+export function pictureOf(artwork: Artwork | undefined): Picture | undefined {
+  return (artwork?.renditions ?? [])
+    .filter((each): each is Picture => each.content_type === 'image/jpeg' && each.size <= pictureSizeMax)
+    .reduce<Picture | undefined>((best, each) => (best && best.size >= each.size ? best : each), undefined);
+}
+
+const noBytes = new Uint8Array(0);
+
+/**
+ * How long the header of an episode is, whatever ads its file has.
+ * @param chaptersBytes what its chapters take of it
+ */
+export function headerSizeBytes(names: HeaderNames, chaptersBytes: number, picture: Picture | undefined): number {
+  const needed =
+    id3SizeBytes({
+      ...names,
+      lengthMs: 0,
+      ...(picture && { picture: { contentType: picture.content_type, bytes: noBytes } }),
+    }) +
+    (picture?.size_bytes ?? 0) +
+    chaptersBytes +
+    headerSlackBytes;
+  return Math.ceil(needed / headerStepBytes) * headerStepBytes;
+}
+
+/** What chapters add to a header. */
+export const chaptersTagBytes = (chapters: readonly Id3Chapter[]): number => {
+  const empty = { title: '', album: '', artist: '', lengthMs: 0 };
+  return id3SizeBytes({ ...empty, chapters }) - id3SizeBytes(empty);
+};
+
+/**
+ * The bytes before the audio: an ID3v2.3 tag with the length and the chapters of this very file. A picture that cannot be had
+ * leaves its room empty.
+ */
+export function renderHeader(
+  names: HeaderNames,
+  lengthMs: number,
+  chapters: readonly Id3Chapter[],
+  picture: Picture | undefined,
+  pictureBytes: Buffer | undefined,
+): Buffer {
+  return renderId3(
+    {
+      ...names,
+      lengthMs,
+      chapters,
+      ...(picture && pictureBytes && { picture: { contentType: picture.content_type, bytes: pictureBytes } }),
+    },
+    headerSizeBytes(names, chaptersTagBytes(chapters), picture),
+  );
+}

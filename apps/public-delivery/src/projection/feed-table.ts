@@ -1,0 +1,117 @@
+import type { Pool, Transaction } from '@longwave/postgres';
+import { standInClip } from './content-table.ts';
+import type { PodcastAttributes, ShownEpisode } from './projected.ts';
+
+/** What a request for a feed must know. */
+export interface FeedState {
+  readonly podcastId: string;
+  /** draft, published, unpublished or archived */
+  readonly state: string;
+  readonly newFeedUrl: string | undefined;
+  readonly revision: string;
+  readonly changedAt: Date;
+}
+
+interface FeedRow {
+  readonly podcast_id: string;
+  readonly state: string;
+  readonly new_feed_url: string | null;
+  readonly revision: string;
+  readonly changed_at: Date;
+}
+
+const toState = (row: FeedRow): FeedState => ({
+  podcastId: row.podcast_id,
+  state: row.state,
+  newFeedUrl: row.new_feed_url ?? undefined,
+  revision: row.revision,
+  changedAt: row.changed_at,
+});
+
+const columns = 'podcast_id, state, new_feed_url, revision, changed_at';
+
+/** One row: of the living podcast with this subdomain, else of an archived one that had it. */
+export async function findFeed(pool: Pick<Pool, 'query'>, subdomain: string): Promise<FeedState | undefined> {
+  const living = await pool.query<FeedRow>({
+    name: 'feed_living',
+    text: `select ${columns} from feed where subdomain = $1 and state in ('published', 'unpublished', 'draft')
+           order by podcast_id desc limit 1`,
+    values: [subdomain],
+  });
+  if (living.rows[0]) return toState(living.rows[0]);
+  const ended = await pool.query<FeedRow>({
+    name: 'feed_ended',
+    text: `select ${columns} from feed where subdomain = $1 and state = 'archived' limit 1`,
+    values: [subdomain],
+  });
+  return ended.rows[0] && toState(ended.rows[0]);
+}
+
+/** An episode as its feed shows it. */
+export interface FeedEpisodeRow {
+  readonly attributes: ShownEpisode;
+  readonly published_at: Date;
+  readonly alias: string;
+  readonly file_name: string;
+  readonly chapters_digest: string | null;
+  readonly chapters_tag_bytes: number;
+  /** Null while a clip stands in. */
+  readonly rendition_bytes: string | null;
+  readonly duration_ms: string | null;
+  readonly clip_bytes: string | null;
+  readonly clip_ms: string | null;
+  readonly clip_format: string | null;
+}
+
+const shown = `from episode e join alias a on a.episode_id = e.id
+    left join production r on r.id = e.production_id and r.state = 'encoded' and r.rendition_digest is not null
+    ${standInClip}
+  where e.podcast_id = $1 and e.state = 'published' and (r.id is not null or c.clip_url is not null)`;
+const episodeColumns = `e.attributes, e.published_at, a.alias, a.file_name, e.chapters_digest, e.chapters_tag_bytes,
+  r.rendition_bytes, r.duration_ms, c.clip_bytes, c.clip_ms, c.clip_format`;
+const newestFirst = 'order by e.published_at desc, e.id desc';
+
+export async function getShownPodcast(tx: Transaction, podcastId: string): Promise<PodcastAttributes> {
+  const { rows } = await tx.query<{ attributes: PodcastAttributes }>('select attributes from podcast where id = $1', [
+    podcastId,
+  ]);
+  if (!rows[0]) throw new Error('the podcast of a feed is gone');
+  return rows[0].attributes;
+}
+
+export async function countShownEpisodes(tx: Transaction, podcastId: string): Promise<number> {
+  const { rows } = await tx.query<{ count: string }>(`select count(*) ${shown}`, [podcastId]);
+  return Number(rows[0]!.count);
+}
+
+/** The newest trailers. */
+export async function getTrailers(tx: Transaction, podcastId: string, limit: number): Promise<FeedEpisodeRow[]> {
+  const { rows } = await tx.query<FeedEpisodeRow>(
+    `select ${episodeColumns} ${shown} and e.attributes->>'type' = 'trailer' ${newestFirst} limit ${limit}`,
+    [podcastId],
+  );
+  return rows;
+}
+
+const batchRows = 50;
+
+/**
+ * Episodes in batches, newest first, by a cursor: never more than one batch is in memory.
+ * @param page only these rows of them
+ */
+export async function* readEpisodes(
+  tx: Transaction,
+  podcastId: string,
+  page?: { readonly offset: number; readonly limit: number },
+): AsyncGenerator<readonly FeedEpisodeRow[]> {
+  const window = page ? ` offset ${page.offset} limit ${page.limit}` : '';
+  await tx.query(`declare shown no scroll cursor for select ${episodeColumns} ${shown} ${newestFirst}${window}`, [
+    podcastId,
+  ]);
+  for (;;) {
+    const { rows } = await tx.query<FeedEpisodeRow>(`fetch ${batchRows} from shown`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < batchRows) break;
+  }
+  await tx.query('close shown');
+}

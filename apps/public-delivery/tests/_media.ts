@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const ffmpeg = (...args: string[]) =>
+  execFileSync('ffmpeg', ['-v', 'error', ...args, 'pipe:1'], { maxBuffer: 1 << 28 });
+
+/** A tone as canonical segments are: constant bit rate, no reservoir, no tags. */
+export const tone = (seconds: number, hertz: number): Buffer =>
+  ffmpeg(
+    ...['-f', 'lavfi', '-i', `sine=frequency=${hertz}:sample_rate=48000:duration=${seconds}`, '-ac', '2'],
+    ...[
+      '-c:a',
+      'libmp3lame',
+      '-b:a',
+      '128k',
+      '-reservoir',
+      '0',
+      '-write_xing',
+      '0',
+      '-id3v2_version',
+      '0',
+      '-f',
+      'mp3',
+    ],
+  );
+
+/** A square JPEG. */
+export const jpeg = (pixels: number): Buffer =>
+  ffmpeg('-f', 'lavfi', '-i', `testsrc=size=${pixels}x${pixels}`, '-frames:v', '1', '-f', 'mjpeg');
+
+interface Probe {
+  readonly format: { readonly duration: string; readonly tags: Readonly<Record<string, string>> };
+  readonly streams: readonly { readonly codec_name: string; readonly width?: number }[];
+  readonly chapters: readonly {
+    readonly start_time: string;
+    readonly end_time: string;
+    readonly tags: { readonly title: string };
+  }[];
+}
+
+/** What ffprobe finds in a file. */
+export function probe(folder: string, bytes: Buffer): Probe {
+  const file = path.join(folder, 'probed.mp3');
+  writeFileSync(file, bytes);
+  const args = ['-v', 'error', '-of', 'json', '-show_format', '-show_streams', '-show_chapters', file];
+  return JSON.parse(execFileSync('ffprobe', args, { encoding: 'utf8' })) as Probe;
+}

@@ -1,0 +1,63 @@
+import { Dimension } from '@longwave/rpc/audience';
+import { z } from 'zod';
+import { defineRoute, type Call, type Tools } from '../route.ts';
+import { judgeAchievements } from './achievements.ts';
+import thresholds from './achievements.json' with { type: 'json' };
+import { asking } from './analytics-answer.ts';
+
+const types = ['downloads', 'episodes', 'countries'] as const;
+const dayMs = 86_400_000;
+
+/** From the podcast's beginning to now. */
+const wholeLife = ({ object }: Call, now: Date) => ({
+  fromMs: BigInt(Math.min(Date.parse(object!.created_at), now.getTime())),
+  toMs: BigInt(now.getTime() + dayMs),
+});
+
+const values: Readonly<Record<(typeof types)[number], (call: Call, tools: Tools) => Promise<number>>> = {
+  downloads: async (call, { audience, clock }) => {
+    const scope = { workspaceId: call.access!.workspaceId, podcastId: call.id };
+    const { episodes } = await audience.countByEpisode(
+      { ...scope, range: wholeLife(call, clock()) },
+      asking(call.caller),
+    );
+    return Number(episodes.reduce((sum, { downloads }) => sum + downloads, 0n));
+  },
+  episodes: async ({ caller, id, access }, { management }) => {
+    const input = { links: { podcast: id }, workspaceId: access!.workspaceId, states: ['published'] };
+    return (await management.list(caller, 'episodes', input)).length;
+  },
+  countries: async (call, { audience, clock }) => {
+    const scope = { workspaceId: call.access!.workspaceId, podcastId: call.id, episodeId: '' };
+    const { counts } = await audience.countByDimension(
+      { ...scope, range: wholeLife(call, clock()), dimension: Dimension.COUNTRY },
+      asking(call.caller),
+    );
+    return counts.filter(({ key }) => key !== 'unknown').length;
+  },
+};
+
+/** GET /podcasts/{id}/achievements: of any visible podcast, whatever the plan (contract, Authentication, rule 7). */
+export const podcastAchievements = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'podcastAchievements',
+    summary: 'Milestones of a podcast: downloads, published episodes, or countries it was downloaded in.',
+    object: { type: 'podcasts', from: 'path', field: 'id' },
+    query: z.strictObject({ type: z.enum(types) }),
+    answer: {
+      name: 'Achievements',
+      schema: z.strictObject({
+        type: z.enum(types),
+        value: z.int().min(0),
+        next: z.strictObject({ threshold: z.int(), remaining: z.int() }).nullable(),
+        objects: z.array(z.strictObject({ threshold: z.int(), reached: z.boolean() })),
+      }),
+    },
+    run: async (call, tools) => {
+      const { type } = call.query;
+      const value = await values[type](call, tools);
+      return { status: 200, body: { type, ...judgeAchievements(thresholds[type], value) } };
+    },
+  });

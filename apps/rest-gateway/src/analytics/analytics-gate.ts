@@ -1,0 +1,72 @@
+import type { ResourceView } from '@longwave/events';
+import { Problem } from '@longwave/problems';
+import { accessTo, type Access } from '../http/access.ts';
+import type { Call, Tools } from '../route.ts';
+
+/** Roles whose holder may see analytics of a podcast. */
+const viewers: readonly string[] = ['owner', 'admin', 'publisher', 'analyst'];
+
+const isViewer = ({ roles }: Pick<Access, 'roles'>) => roles.some((role) => viewers.includes(role));
+
+const withoutPlan = () =>
+  new Problem('permission_denied', "You don't have the required permissions to use the Analytics API.");
+const withoutRight = () =>
+  new Problem('permission_denied', "You don't have the permission to use the Analytics API on this podcast.");
+
+type Asked = Pick<Call, 'caller' | 'object' | 'access'>;
+
+/** Contract, Authentication, rule 7, its first half. */
+function permitPlan({ access }: Asked): void {
+  if (!access?.plan.includesAnalytics) throw withoutPlan();
+}
+
+/** Its second half: the podcast is published, and the caller may see analytics of it. */
+export function permitPublished({ access, object }: Asked): void {
+  if (object?.lifecycle_state !== 'published' || !access || !isViewer(access)) throw withoutRight();
+}
+
+/** Rule 7 for a podcast. */
+export function permitPodcastAnalytics(asked: Asked): void {
+  permitPlan(asked);
+  permitPublished(asked);
+}
+
+/** Rule 7 for an episode, as far as it can be judged without its podcast; `requirePublished` judges the rest. */
+export function permitEpisodeAnalytics(asked: Asked): void {
+  permitPlan(asked);
+  if (!asked.access || !isViewer(asked.access)) throw withoutRight();
+}
+
+/** Throws unless the podcast of an episode is published, and the episode with it. Answers when the episode was published. */
+export async function requirePublished({ caller, object, access }: Call, { management }: Tools): Promise<Date> {
+  const podcastId = access?.podcastId;
+  if (!object || podcastId === undefined) throw withoutRight();
+  const { resource: podcast } = await management.find(caller, 'podcasts', podcastId);
+  if (podcast.lifecycle_state !== 'published') throw withoutRight();
+  const publishedAt = object.attributes['published_at'];
+  if (object.lifecycle_state !== 'published' || typeof publishedAt !== 'string')
+    throw new Problem('state_not_allowed', 'Only a published episode has analytics.');
+  return new Date(publishedAt);
+}
+
+/** Rule 7 where no podcast is named: some workspace of the caller must have analytics, and the caller the right to see them. */
+export function permitSomeAnalytics({ caller }: Pick<Asked, 'caller'>): void {
+  const measured = [caller, ...caller.grants].filter(({ plan }) => plan?.includesAnalytics);
+  if (measured.length === 0) throw withoutPlan();
+  if (!measured.some(isViewer)) throw withoutRight();
+}
+
+/** A published podcast, and what the caller may do with it. */
+export interface MeasuredPodcast {
+  readonly podcast: ResourceView;
+  readonly access: Access;
+}
+
+/** Every podcast whose analytics the caller may see. */
+export async function listMeasuredPodcasts(caller: Call['caller'], { management }: Tools): Promise<MeasuredPodcast[]> {
+  const published = await management.list(caller, 'podcasts', { states: ['published'] });
+  return published.flatMap((podcast) => {
+    const access = accessTo(caller, podcast.workspace_id, podcast.id);
+    return access?.plan.includesAnalytics && isViewer(access) ? [{ podcast, access }] : [];
+  });
+}

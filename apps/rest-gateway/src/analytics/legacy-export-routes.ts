@@ -1,0 +1,101 @@
+import type { ResourceView } from '@longwave/events';
+import { statisticsExports } from '@longwave/command-catalog';
+import { Problem } from '@longwave/problems';
+import { z } from 'zod';
+import { accepting } from '../resource-routes.ts';
+import { defineRoute, type AnswerShape } from '../route.ts';
+import { permitPodcastAnalytics } from './analytics-gate.ts';
+import { historyStartMs } from './analytics-range.ts';
+
+const object = { type: 'podcasts', from: 'path', field: 'id' } as const;
+
+const exportShape: AnswerShape = {
+  name: 'LegacyExport',
+  schema: z.strictObject({
+    id: z.string(),
+    podcast_id: z.string(),
+    state: z.enum(statisticsExports.states),
+    /** First UTC day of the export; null when it goes back to the beginning. */
+    history_from: z.string().nullable(),
+    /** Of the finished file. */
+    row_count: z.int().nullable(),
+    size: z.int().nullable(),
+    /** Where the finished file can be fetched for an hour. */
+    url: z.url().optional(),
+    problem: statisticsExports.attributes.shape.problem,
+    created_at: z.iso.datetime(),
+  }),
+};
+
+function renderExport({ id, lifecycle_state: state, attributes, created_at }: ResourceView) {
+  const { podcast_id, history_from = null, file, problem } = statisticsExports.attributes.parse(attributes);
+  return {
+    id,
+    podcast_id,
+    state,
+    history_from,
+    row_count: file?.row_count ?? null,
+    size: file?.size_bytes ?? null,
+    ...(problem && { problem }),
+    created_at,
+  };
+}
+
+/** POST /podcasts/{id}/analytics/legacy_export (contract, Endpoints, Analytics; Errors, row 409). */
+export const startLegacyExport = (path: string) =>
+  defineRoute({
+    method: 'POST',
+    path,
+    operation: 'legacyExportStart',
+    summary: 'Prepares the download history of a podcast as CSV, as far back as the plan includes; one at a time.',
+    object,
+    permit: permitPodcastAnalytics,
+    body: z.strictObject({}),
+    ...accepting,
+    answer: exportShape,
+    command: true,
+    run: async ({ caller, access, id, idempotencyKey }, { management, clock, baseUrl }) => {
+      const { workspaceId, plan } = access!;
+      const historyFrom = new Date(historyStartMs(plan.historyDays, clock())).toISOString();
+      try {
+        const { resource, operationId } = await management.execute(caller, {
+          type: 'statistics_export.start',
+          workspaceId,
+          changes: { podcast_id: id, ...(plan.historyDays !== undefined && { history_from: historyFrom }) },
+          idempotencyKey,
+        });
+        return {
+          status: 202,
+          body: renderExport(resource),
+          headers: { Location: `${baseUrl}/api/v1/operations/${operationId}` },
+        };
+      } catch (error) {
+        // Two that start at the same moment are told apart by the store alone.
+        const isRunning = error instanceof Problem && ['export_in_progress', 'value_taken'].includes(error.code);
+        if (!isRunning) throw error;
+        throw new Problem('export_in_progress', 'An export is already being prepared.', { cause: error });
+      }
+    },
+  });
+
+/** GET of the same path: what became of the latest export. */
+export const readLegacyExport = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'legacyExportGet',
+    summary: 'The latest export of the download history of a podcast.',
+    object,
+    permit: permitPodcastAnalytics,
+    answer: exportShape,
+    refusals: [403],
+    run: async ({ caller, access, id }, { management }) => {
+      const input = { links: { podcast: id }, workspaceId: access!.workspaceId };
+      const latest = (await management.list(caller, 'statistics_exports', input)).at(-1);
+      if (!latest) throw new Problem('not_found', 'There is no export of this podcast.');
+      const body = renderExport(latest);
+      if (body.state !== 'ready') return { status: 200, body };
+      const { url } = await management.signExport(caller, { workspaceId: access!.workspaceId, exportId: latest.id });
+      return { status: 200, body: { ...body, url } };
+    },
+  });

@@ -1,0 +1,132 @@
+import type { ResourceView } from '@longwave/events';
+import { Dimension } from '@longwave/rpc/audience';
+import { z } from 'zod';
+import { defineRoute, type Call, type Tools } from '../route.ts';
+import { asking, jointBasis, metaSchema, renderMeta, wireRange } from './analytics-answer.ts';
+import { permitPublished } from './analytics-gate.ts';
+import { cutToHistory, lastDays } from './analytics-range.ts';
+import { renderEpisodeCount } from './analytics-routes.ts';
+import { changeSince, withShares } from './figures.ts';
+
+const count = z.int().min(0);
+const days = 30;
+const top = 5;
+
+const overview = z.strictObject({
+  podcast: z.strictObject({ id: z.string(), title: z.string(), state: z.string() }),
+  episodes: z.strictObject({
+    published: count,
+    scheduled: count,
+    drafts: count,
+    /** Content of the published ones, without intro, outro and ads. */
+    duration_ms: count,
+    latest: z.strictObject({ episode_id: z.string(), title: z.string(), published_at: z.string() }).nullable(),
+  }),
+  // From here on only where the plan has analytics: the last 30 days with today.
+  meta: metaSchema.optional(),
+  downloads: z
+    .strictObject({
+      last_7_days: count,
+      last_30_days: count,
+      /** Since the 30 days before; null where there is nothing to compare with. */
+      change: z.number().nullable(),
+    })
+    .optional(),
+  listeners: z.strictObject({ last_30_days: count }).optional(),
+  top_episodes: z
+    .array(
+      z.strictObject({
+        episode_id: z.string(),
+        title: z.string().nullable(),
+        published_at: z.string().nullable(),
+        downloads: count,
+      }),
+    )
+    .optional(),
+  top_countries: z.array(z.strictObject({ key: z.string(), downloads: count, share: z.number() })).optional(),
+});
+
+type Published = ResourceView & { readonly attributes: { readonly title: string; readonly published_at: string } };
+
+/** What a podcast has, from its episodes in any state but archived. */
+function summarise(episodes: readonly ResourceView[]): z.output<typeof overview>['episodes'] {
+  const inState = (state: string) => episodes.filter((episode) => episode.lifecycle_state === state);
+  const published = inState('published') as Published[];
+  const newest = published.toSorted((a, b) => (a.attributes.published_at < b.attributes.published_at ? 1 : -1))[0];
+  const durations = published.map(({ attributes }) => Number(attributes['duration_ms'] ?? 0));
+  return {
+    published: published.length,
+    scheduled: inState('scheduled').length,
+    drafts: inState('draft').length,
+    duration_ms: durations.reduce((sum, duration) => sum + duration, 0),
+    latest: newest
+      ? { episode_id: newest.id, title: newest.attributes.title, published_at: newest.attributes.published_at }
+      : null,
+  };
+}
+
+/** The sections with numbers. */
+async function measure({ caller, id, access }: Call, episodes: readonly ResourceView[], { audience, clock }: Tools) {
+  const { workspaceId, plan } = access!;
+  const now = clock();
+  const cut = (span: ReturnType<typeof lastDays>) => cutToHistory(span, 'day', plan.historyDays, now);
+  const month = lastDays(days, now);
+  const range = cut(month);
+  const before = cut({ fromMs: 2 * month.fromMs - month.toMs, toMs: month.fromMs });
+  const scope = { workspaceId, podcastId: id, range: wireRange(range) };
+  const totals = (of: typeof range) =>
+    audience.countTotals({ workspaceId, podcastIds: [id], range: wireRange(of) }, asking(caller));
+  const [current, week, earlier, byEpisode, byCountry] = await Promise.all([
+    totals(range),
+    totals(cut(lastDays(7, now))),
+    totals(before),
+    audience.countByEpisode(scope, asking(caller)),
+    audience.countByDimension({ ...scope, episodeId: '', dimension: Dimension.COUNTRY }, asking(caller)),
+  ]);
+  const downloadsOf = ({ podcasts }: typeof current) => Number(podcasts[0]?.downloads ?? 0n);
+  const countries = byCountry.counts.map(({ key, downloads }) => ({ key, downloads: Number(downloads) }));
+  const known = new Map(episodes.map((episode) => [episode.id, episode]));
+  return {
+    meta: renderMeta(range, jointBasis(current, week, earlier, byEpisode, byCountry)),
+    downloads: {
+      last_7_days: downloadsOf(week),
+      last_30_days: downloadsOf(current),
+      // A month that the plan's history cuts is no measure.
+      change: changeSince(before.historyWindow ? undefined : downloadsOf(earlier), downloadsOf(current)),
+    },
+    listeners: { last_30_days: Number(current.podcasts[0]?.listeners ?? 0n) },
+    top_episodes: byEpisode.episodes
+      .slice(0, top)
+      .map((one) => renderEpisodeCount(one.episodeId, known.get(one.episodeId), Number(one.downloads))),
+    top_countries: withShares(countries).slice(0, top),
+  };
+}
+
+/**
+ * GET /podcasts/{id}/overview. Which sections there are depends on the plan's analytics (contract, Endpoints); a podcast must be
+ * published and the caller must have the right to see its analytics, as for all of them.
+ */
+export const podcastOverview = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'podcastOverview',
+    summary: 'What a podcast has, and how it did in the last 30 days where the plan has analytics.',
+    object: { type: 'podcasts', from: 'path', field: 'id' },
+    permit: permitPublished,
+    answer: { name: 'Overview', schema: overview },
+    refusals: [403],
+    run: async (call, tools) => {
+      const { caller, object, id, access } = call;
+      const input = { links: { podcast: id }, workspaceId: access!.workspaceId };
+      const episodes = await tools.management.list(caller, 'episodes', input);
+      return {
+        status: 200,
+        body: {
+          podcast: { id, title: object!.attributes['title'], state: object!.lifecycle_state },
+          episodes: summarise(episodes),
+          ...(access!.plan.includesAnalytics && (await measure(call, episodes, tools))),
+        },
+      };
+    },
+  });

@@ -1,0 +1,177 @@
+import { Problem } from '@longwave/problems';
+import { Dimension } from '@longwave/rpc/audience';
+import { z } from 'zod';
+import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.ts';
+import { asking, jointBasis, metaSchema, renderMeta, type Basis } from './analytics-answer.ts';
+import { listMeasuredPodcasts, permitSomeAnalytics, type MeasuredPodcast } from './analytics-gate.ts';
+import { historyStartMs, type AnalyticsRange } from './analytics-range.ts';
+import { renderEpisodeCount } from './analytics-routes.ts';
+import { withShares } from './figures.ts';
+import { inTurns } from './in-turns.ts';
+import { monthAt, type Month } from './months.ts';
+import { countPodcasts, type PodcastTotals } from './podcast-totals.ts';
+import { monthlyChange, reportMonths } from './reports.ts';
+
+const count = z.int().min(0);
+const top = 5;
+/** Questions to other services that one request has open at the same time. */
+const atOnce = 8;
+
+const archived = z.strictObject({
+  /** "2026-10". */
+  month: z.string(),
+  podcast_id: z.string(),
+  title: z.string(),
+  downloads: count,
+  listeners: count,
+  /** Of the downloads since the month before, 0.25 for a quarter more; null where there is nothing to compare with. */
+  change: z.number().nullable(),
+});
+const report = archived.extend({
+  top_episodes: z.array(
+    z.strictObject({
+      episode_id: z.string(),
+      title: z.string().nullable(),
+      published_at: z.string().nullable(),
+      downloads: count,
+    }),
+  ),
+  top_countries: z.array(z.strictObject({ key: z.string(), downloads: count, share: z.number() })),
+});
+
+const listOf = (name: string, one: z.ZodObject): AnswerShape => ({
+  name,
+  schema: z.strictObject({ meta: metaSchema, objects: z.array(one) }),
+});
+
+const wireMonth = ({ fromMs, toMs }: Month) => ({ fromMs: BigInt(fromMs), toMs: BigInt(toMs) });
+
+/** One month of one podcast, with its totals. */
+interface Line extends MeasuredPodcast {
+  readonly month: Month;
+  readonly row: z.output<typeof archived>;
+}
+
+/** Every report of a kind, the newest month first and in it the most downloads, and what the answer's `meta` says of them. */
+async function countReports(kind: 'recent' | 'archived', caller: Call['caller'], tools: Tools) {
+  const now = tools.clock();
+  const measured = await listMeasuredPodcasts(caller, tools);
+  const planned = measured.map((one) => {
+    const historyFromMs = historyStartMs(one.access.plan.historyDays, now);
+    return { ...one, historyFromMs, ...reportMonths(kind, new Date(one.podcast.created_at), historyFromMs, now) };
+  });
+  // The month before the oldest one is asked for too, to compare with.
+  const asked = new Map<string, { readonly month: Month; readonly podcasts: Map<string, MeasuredPodcast> }>();
+  for (const one of planned)
+    for (const month of one.months.flatMap((own) => [own, monthAt(new Date(own.fromMs), -1)])) {
+      const entry = asked.get(month.name) ?? { month, podcasts: new Map<string, MeasuredPodcast>() };
+      if (month.fromMs >= one.historyFromMs) asked.set(month.name, entry);
+      entry.podcasts.set(one.podcast.id, one);
+    }
+  const totals = new Map<string, PodcastTotals>(
+    await inTurns(
+      [...asked.values()],
+      atOnce,
+      async ({ month, podcasts }) =>
+        [month.name, await countPodcasts(caller, [...podcasts.values()], wireMonth(month), tools)] as const,
+    ),
+  );
+  const bases = [...totals.values()].map(({ basis }) => basis);
+  const basis: Basis =
+    bases.length > 0
+      ? jointBasis(bases[0]!, ...bases.slice(1))
+      : (await countPodcasts(caller, [], wireMonth(monthAt(now)), tools)).basis;
+  const lines = planned.flatMap(({ months, historyFromMs, podcast, access }) =>
+    months.map((month): Line => {
+      const of = (name: string) => totals.get(name)?.of.get(podcast.id);
+      const { downloads = 0, listeners = 0 } = of(month.name) ?? {};
+      const change = monthlyChange((name) => of(name)?.downloads, month, historyFromMs);
+      const title = String(podcast.attributes['title']);
+      return {
+        podcast,
+        access,
+        month,
+        row: { month: month.name, podcast_id: podcast.id, title, downloads, listeners, change },
+      };
+    }),
+  );
+  lines.sort((a, b) => b.month.fromMs - a.month.fromMs || b.row.downloads - a.row.downloads);
+
+  const to = monthAt(now).fromMs;
+  const from = Math.min(to, ...lines.map(({ month }) => month.fromMs));
+  const cut = planned
+    .filter(({ cutFrom }) => cutFrom !== undefined)
+    .sort((a, b) => a.access.plan.historyDays! - b.access.plan.historyDays!)[0];
+  const range: AnalyticsRange = {
+    from: new Date(from),
+    to: new Date(Math.max(from, ...lines.map(({ month }) => month.toMs))),
+    granularity: 'month',
+    ...(cut && {
+      historyWindow: {
+        from: new Date(cut.historyFromMs).toISOString(),
+        requested_from: new Date(cut.cutFrom!.fromMs).toISOString(),
+        days: cut.access.plan.historyDays!,
+      },
+    }),
+  };
+  return { lines, meta: renderMeta(range, basis) };
+}
+
+/** What was downloaded most in the month, and where. */
+async function rank({ podcast, access, month, row }: Line, caller: Call['caller'], { audience, management }: Tools) {
+  if (row.downloads === 0) return { ...row, top_episodes: [], top_countries: [] };
+  const scope = { workspaceId: access.workspaceId, podcastId: podcast.id, range: wireMonth(month) };
+  const [byEpisode, byCountry] = await Promise.all([
+    audience.countByEpisode(scope, asking(caller)),
+    audience.countByDimension({ ...scope, episodeId: '', dimension: Dimension.COUNTRY }, asking(caller)),
+  ]);
+  const countries = byCountry.counts.map(({ key, downloads }) => ({ key, downloads: Number(downloads) }));
+  const episodes = byEpisode.episodes.slice(0, top).map(async ({ episodeId, downloads }) => {
+    const found = await management.find(caller, 'episodes', episodeId, { gone: true }).catch((error: unknown) => {
+      // Downloads may be known of an episode that nobody else knows any more.
+      if (error instanceof Problem && error.code === 'not_found') return undefined;
+      throw error;
+    });
+    return renderEpisodeCount(episodeId, found?.resource, Number(downloads));
+  });
+  return {
+    ...row,
+    top_episodes: await Promise.all(episodes),
+    top_countries: withShares(countries).slice(0, top),
+  };
+}
+
+/** GET /analytics/reports: the latest three finished months of every podcast that the caller may measure. */
+export const analyticsReports = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'analyticsReports',
+    summary: 'Monthly reports: one for each podcast and each of the latest three finished months.',
+    permit: permitSomeAnalytics,
+    answer: listOf('AnalyticsReports', report),
+    refusals: [403],
+    run: async ({ caller }, tools) => {
+      const { lines, meta } = await countReports('recent', caller, tools);
+      return {
+        status: 200,
+        body: { meta, objects: await inTurns(lines, atOnce, (line) => rank(line, caller, tools)) },
+      };
+    },
+  });
+
+/** GET /analytics/reports_archives: every older month, as far as the plan's history reaches. */
+export const analyticsReportsArchives = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'analyticsReportsArchives',
+    summary: 'Monthly reports of all older months within the plan’s history.',
+    permit: permitSomeAnalytics,
+    answer: listOf('AnalyticsReportsArchives', archived),
+    refusals: [403],
+    run: async ({ caller }, tools) => {
+      const { lines, meta } = await countReports('archived', caller, tools);
+      return { status: 200, body: { meta, objects: lines.map(({ row }) => row) } };
+    },
+  });

@@ -1,0 +1,310 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createEventBus } from '@longwave/event-bus';
+import { topics, type ResourceView } from '@longwave/events';
+import {
+  developmentCa,
+  freePorts,
+  removeDataFolder,
+  startChild,
+  startTestDatabase,
+  startTestRedis,
+  temporaryDataFolder,
+  workspaceRoot,
+} from '@longwave/fleet';
+import { Problem, type ProblemCode } from '@longwave/problems';
+import { signPrincipal, type Role } from '@longwave/principal';
+import { openChannel, readTls, rpcService, serveRpc } from '@longwave/rpc';
+import { AudienceServiceService } from '@longwave/rpc/audience';
+import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
+import { ResourceServiceService } from '@longwave/rpc/resource';
+import { UploadServiceService } from '@longwave/rpc/upload';
+import { createLogger, listenHttp } from '@longwave/service-kit';
+import { exportJWK, generateKeyPair } from 'jose';
+import type { Caller } from '../../http/authenticate.ts';
+import { createManagement } from '../../management.ts';
+import type { Tools } from '../../route.ts';
+import { createServer } from '../../server.ts';
+import { podcastAchievements } from '../achievement-routes.ts';
+import {
+  episodeAnalytics,
+  podcastAnalytics,
+  podcastEpisodesAnalytics,
+  podcastListenersAnalytics,
+} from '../analytics-routes.ts';
+import { listenersOverTime, podcastsCategories } from '../insight-routes.ts';
+import { readLegacyExport, startLegacyExport } from '../legacy-export-routes.ts';
+import { podcastOverview } from '../overview-routes.ts';
+import { analyticsReports, analyticsReportsArchives } from '../report-routes.ts';
+
+import { arts, catalogue, comedy, facts, idOf, news, organization, own, resource } from './_catalogue.ts';
+
+export const now = new Date('2026-11-21T12:00:30.000Z');
+const routes = [
+  podcastAnalytics('/podcasts/{id}/analytics'),
+  podcastEpisodesAnalytics('/podcasts/{id}/analytics/episodes'),
+  podcastListenersAnalytics('/podcasts/{id}/analytics/listeners'),
+  startLegacyExport('/podcasts/{id}/analytics/legacy_export'),
+  readLegacyExport('/podcasts/{id}/analytics/legacy_export'),
+  podcastAchievements('/podcasts/{id}/achievements'),
+  podcastOverview('/podcasts/{id}/overview'),
+  listenersOverTime('/podcasts/{id}/insights/listeners_over_time'),
+  podcastsCategories('/podcasts/{id}/insights/podcasts_categories'),
+  episodeAnalytics('/episodes/{id}/analytics'),
+  analyticsReports('/analytics/reports'),
+  analyticsReportsArchives('/analytics/reports_archives'),
+];
+
+const plan = (name: string, historyDays?: number) => ({
+  name,
+  includesAnalytics: name !== 'launch',
+  historyDays,
+  encodingMsPerMonth: undefined,
+  requestsPerMinute: 300,
+  uploadUrlsPerMinute: 300,
+});
+const unlimited = plan('network');
+
+interface Person {
+  readonly plan: Caller['plan'];
+  readonly roles?: readonly Role[];
+  readonly grants?: readonly { workspaceId: string; podcastId: string; roles: readonly Role[]; plan: Caller['plan'] }[];
+}
+const inOrganization = (roles: readonly Role[], itsPlan = plan('grow', 90), podcastId = '') => [
+  { workspaceId: organization, podcastId, roles, plan: itsPlan },
+];
+const people: Readonly<Record<string, Person>> = {
+  owner: { plan: unlimited },
+  grow: { plan: plan('grow', 90) },
+  launch: { plan: plan('launch', 0) },
+  viewer: { plan: unlimited, roles: ['viewer'] },
+  both: { plan: unlimited, grants: inOrganization(['analyst']) },
+  editor: { plan: unlimited, grants: inOrganization(['editor', 'producer', 'scheduler', 'viewer']) },
+  guest: { plan: plan('launch', 0), grants: inOrganization(['analyst', 'viewer'], unlimited, news) },
+};
+
+/** What management was asked, and what it shall answer. */
+export const scene = {
+  executed: [] as ExecuteRequest[],
+  refusal: undefined as ProblemCode | undefined,
+  exports: [] as ResourceView[],
+};
+export const exportOf = (id: string, state: string, attributes: object) =>
+  resource('statistics_exports', id, { state, attributes: { podcast_id: arts, kind: 'legacy', ...attributes } });
+
+const unasked = () => Promise.reject(new Problem('internal_error'));
+
+/** Management as far as these routes ask it: everything is visible, as its own suites guarantee otherwise. */
+async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
+  const gateway = ['rest-gateway'] as const;
+  return serveRpc({
+    listen: '127.0.0.1:0',
+    tls,
+    onError: (error) => {
+      if (!(error instanceof Problem)) throw error;
+    },
+    services: [
+      rpcService(
+        CommandServiceService,
+        { execute: gateway },
+        {
+          execute: async (request) => {
+            scene.executed.push(request);
+            if (scene.refusal) throw new Problem(scene.refusal);
+            const started = exportOf(idOf('sxp', '1'), 'preparing', JSON.parse(request.changesJson) as object);
+            return {
+              operationJson: JSON.stringify({ id: idOf('op', '1') }),
+              resourceJson: JSON.stringify(started),
+              status: 202,
+              replayed: false,
+            };
+          },
+        },
+      ),
+      rpcService(
+        ResourceServiceService,
+        { getResource: gateway, listResources: gateway, listVersions: [] },
+        {
+          getResource: async ({ resourceType, resourceId }) => {
+            const found = catalogue.find(
+              ({ resource_type, id }) => resource_type === resourceType && id === resourceId,
+            );
+            if (!found) throw new Problem('not_found');
+            const podcastId = resourceType === 'podcasts' ? resourceId : found.links['podcast']!;
+            return { resourceJson: JSON.stringify(found), podcastId };
+          },
+          listResources: async ({ workspaceId, resourceType, links, lifecycleStates }) => ({
+            resourcesJson: [...catalogue, ...scene.exports]
+              .filter((one) => one.resource_type === resourceType && ['', one.workspace_id].includes(workspaceId))
+              .filter((one) => Object.entries(links).every(([name, id]) => one.links[name] === id))
+              .filter((one) => lifecycleStates.length === 0 || lifecycleStates.includes(one.lifecycle_state))
+              .map((one) => JSON.stringify(one)),
+            nextCursor: '',
+          }),
+          listVersions: async () => ({ versionsJson: [] }),
+        },
+      ),
+      rpcService(
+        UploadServiceService,
+        { signUpload: [], signPart: [], signCompletion: [], signExport: gateway },
+        {
+          signUpload: unasked,
+          signPart: unasked,
+          signCompletion: unasked,
+          signExport: async ({ exportId }) => ({ url: `http://store.test/${exportId}.csv`, expiresAtMs: 0n }),
+        },
+      ),
+    ],
+  });
+}
+
+/** The real analytics-sink, fed with the facts over the bus. */
+async function startSink(
+  stack: AsyncDisposableStack,
+  options: { readonly keys: string; readonly tls: { ca: string; cert: string; key: string } },
+) {
+  const folder = temporaryDataFolder();
+  stack.defer(() => removeDataFolder(folder));
+  const database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
+  stack.defer(() => database.stop());
+  const redis = await startTestRedis();
+  stack.defer(() => redis.stop());
+  const [grpcPort, healthPort] = await freePorts(2);
+  const child = await startChild({
+    name: 'analytics-sink',
+    command: process.execPath,
+    args: [path.join(workspaceRoot, 'apps/analytics-sink/src/main.ts')],
+    env: {
+      LOG_LEVEL: 'info',
+      HEALTH_LISTEN: `127.0.0.1:${healthPort}`,
+      GRPC_LISTEN: `127.0.0.1:${grpcPort}`,
+      TLS_CA: options.tls.ca,
+      TLS_CERT: options.tls.cert,
+      TLS_KEY: options.tls.key,
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      PRINCIPAL_KEYS: options.keys,
+      AUDIENCE_DATA: path.join(workspaceRoot, 'libs/audience/data'),
+    },
+    logFile: folder.logFile('analytics-sink'),
+    pidFolder: folder.pids,
+    stopSignal: 'SIGTERM',
+  });
+  stack.defer(async () => void (await child.stop()));
+  await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok);
+  await using bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
+  await bus.publish(
+    facts.map((fact) => ({
+      topic: topics.deliveryFacts,
+      key: fact.kind === 'byte_range_served' ? fact.listener_key + fact.episode_id : fact.fact_id,
+      id: fact.fact_id,
+      type: fact.kind,
+      payload: fact,
+    })),
+  );
+  return `127.0.0.1:${grpcPort}`;
+}
+
+/** Waits until `condition` holds; rejects after 20 s. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!(await condition().catch(() => false))) {
+    if (Date.now() > end) throw new Error('waited in vain');
+    await pause(20);
+  }
+}
+
+/** The routes over the real analytics-sink, management standing in. */
+export async function startAnalytics() {
+  await using stack = new AsyncDisposableStack();
+  const tlsFolder = temporaryDataFolder();
+  stack.defer(() => removeDataFolder(tlsFolder));
+  const names = ['rest-gateway', 'management', 'analytics-sink'] as const;
+  const identities = await developmentCa(tlsFolder.inside('tls'), names, new Date());
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
+  const named = { kid: 'one', alg: 'EdDSA' };
+  const keys = tlsFolder.inside('principal-keys.json');
+  writeFileSync(keys, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), ...named }] }));
+  const privateJwk = { ...(await exportJWK(privateKey)), ...named };
+
+  const sink = await startSink(stack, { keys, tls: identities['analytics-sink'] });
+  const management = await startManagement(readTls(identities.management));
+  stack.defer(() => management.close(100));
+  const tls = readTls(identities['rest-gateway']);
+  const channels = {
+    sink: openChannel(sink, 'analytics-sink', tls),
+    management: openChannel(`127.0.0.1:${management.port}`, 'management', tls),
+  };
+  for (const channel of Object.values(channels)) stack.defer(() => channel.close());
+
+  const callerOf = async (name: string): Promise<Caller> => {
+    const { plan: ownPlan, roles = ['owner'], grants = [] } = people[name]!;
+    const common = {
+      account_id: 'acc_1',
+      credential_id: `crd_${name}`,
+      credential_kind: 'api_key' as const,
+      read_only: false,
+    };
+    const statement = await signPrincipal(
+      {
+        ...common,
+        workspace_id: own,
+        roles: [...roles],
+        grants: grants.map(({ workspaceId, podcastId, roles: granted }) => ({
+          workspace_id: workspaceId,
+          ...(podcastId && { podcast_id: podcastId }),
+          roles: [...granted],
+        })),
+      },
+      privateJwk,
+      new Date(),
+    );
+    return {
+      accountId: common.account_id,
+      workspaceId: own,
+      roles: [...roles],
+      credentialId: common.credential_id,
+      credentialKind: common.credential_kind,
+      readOnly: false,
+      plan: ownPlan,
+      statement,
+      grants: grants.map((grant) => ({ ...grant, roles: [...grant.roles] })),
+    };
+  };
+  const listener = await listenHttp(
+    '127.0.0.1:0',
+    createServer({
+      routes,
+      // What these routes use; nothing here speaks to Redis.
+      tools: {
+        management: createManagement(channels.management),
+        audience: channels.sink.client(AudienceServiceService),
+        clock: () => now,
+        baseUrl: 'http://longwave.test',
+      } as unknown as Tools,
+      authenticate: (headers) => callerOf(String(headers['token'])),
+      countRequest: async () => ({ throttled: false, headers: {} }),
+      logger: createLogger('rest-gateway', 'warn'),
+      stopping: new AbortController().signal,
+    }),
+  );
+  stack.defer(() => listener.close());
+  const url = `http://127.0.0.1:${listener.port}/api/v1`;
+  /** Answers of the declared shape only. */
+  const get = async (at: string, who = 'owner'): Promise<{ status: number; body: Record<string, unknown> }> => {
+    const response = await fetch(url + at, { headers: { Token: who } });
+    const body = (await response.json()) as Record<string, unknown>;
+    const [bare] = at.split('?');
+    const route = routes.find(
+      (one) => one.method === 'GET' && new RegExp(`^${one.path.replace('{id}', '[^/]+')}$`).test(bare!),
+    );
+    if (response.status === 200 && typeof route?.answer === 'object') route.answer.schema.parse(body);
+    return { status: response.status, body };
+  };
+  const totalOf = async (id: string) =>
+    (await get(`/podcasts/${id}/achievements?type=downloads`, 'both')).body['value'];
+  await until(async () => (await totalOf(arts)) === 10 && (await totalOf(comedy)) === 1 && (await totalOf(news)) === 3);
+  const owned = stack.move();
+  return { url, get, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

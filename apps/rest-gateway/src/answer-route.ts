@@ -1,0 +1,85 @@
+import type { ResourceView } from '@longwave/events';
+import { Problem } from '@longwave/problems';
+import type { Request, Response } from 'express';
+import { accessTo, type Access } from './http/access.ts';
+import type { Caller } from './http/authenticate.ts';
+import { checkIfMatch, guardFor } from './http/etag.ts';
+import { noBody, parseBody, parseQuery, readBody, type RawBody } from './http/read-input.ts';
+import { notFound, type Asker } from './management.ts';
+import type { Answer, Route, Tools } from './route.ts';
+
+const idempotencyKeyPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+function idempotencyKeyOf(request: Request, route: Route): string | undefined {
+  const key = route.command ? request.get('idempotency-key') : undefined;
+  // The upload routes judge it with the contract's own message.
+  if (key === undefined || route.bucket === 'upload_urls' || idempotencyKeyPattern.test(key)) return key;
+  throw new Problem(
+    'idempotency_key_invalid',
+    'Use 1 to 128 characters as Idempotency-Key: letters, digits, ".", "_", ":", "-"; a letter or digit first.',
+  );
+}
+
+interface Shown {
+  readonly object: ResourceView | undefined;
+  readonly access: Access | undefined;
+}
+
+/** The route's object where the request names it: path, query or body, before either is validated. Throws REST's 404. */
+async function findObject(
+  { object: wanted, ends }: Route,
+  request: Request,
+  bodyRead: () => RawBody,
+  caller: Caller & Asker,
+  { management }: Tools,
+): Promise<Shown> {
+  const sources = { path: () => request.params, query: () => request.query, body: () => bodyRead().value };
+  const source = wanted && sources[wanted.from]();
+  const id = wanted && (source as Readonly<Record<string, unknown>> | null)?.[wanted.field];
+  if (!wanted || typeof id !== 'string') return { object: undefined, access: undefined };
+  const gone = ends && request.get('idempotency-key') !== undefined;
+  const { resource, podcastId } = await management.find(caller, wanted.type, id, { gone });
+  const access = accessTo(caller, resource.workspace_id, podcastId);
+  // Management and the credential's own grants may disagree for a moment, when a grant ends.
+  if (!access) throw notFound(management.nounOf(wanted.type), id);
+  return { object: resource, access };
+}
+
+/** Object visible → permission → validation → preconditions → the route (design: rest-api.md, order of checks). */
+export async function answerRoute(
+  route: Route,
+  request: Request,
+  response: Response,
+  options: {
+    readonly admitted: Caller;
+    readonly reauthenticate: () => Promise<Caller>;
+    readonly tools: Tools;
+  },
+): Promise<Answer> {
+  const { admitted, reauthenticate, tools } = options;
+  const read = await Promise.allSettled([route.body ? readBody(request, response) : noBody]);
+  const bodyOf = ([result]: typeof read) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  };
+  const caller = { ...admitted, deadline: new Date(Date.now() + route.deadlineMs) };
+  // What cannot be read counts only once the object is seen and the caller may act on it.
+  const { object, access } = await findObject(route, request, () => bodyOf(read), caller, tools);
+  route.permit({ caller, object, access });
+  const body = bodyOf(read);
+  const ifMatch = request.get('if-match');
+  const call = {
+    caller,
+    reauthenticate,
+    id: typeof request.params['id'] === 'string' ? request.params['id'] : '',
+    object,
+    access,
+    query: parseQuery(route.query, request.query),
+    body: route.body && parseBody(route.body, body),
+    url: request.originalUrl,
+    ifMatch: route.guarded && object ? guardFor(ifMatch, object) : undefined,
+    idempotencyKey: idempotencyKeyOf(request, route),
+  };
+  if (!route.guarded) checkIfMatch(ifMatch, route.object?.from === 'path' ? object : undefined);
+  return route.run(call, tools);
+}

@@ -1,0 +1,80 @@
+import { chapters, markers, productCatalog, storedTranscripts } from '@longwave/command-catalog';
+import type { ResourceView } from '@longwave/events';
+import { z } from 'zod';
+import { etagOf } from '../http/etag.ts';
+import { commandRoute, sendToObject } from '../resource-routes.ts';
+import { defineRoute, type AnswerShape, type Route, type Tools } from '../route.ts';
+
+const object = { type: 'episodes', from: 'path', field: 'id' } as const;
+
+const storedTranscript = storedTranscripts.element.shape;
+const transcript = z.strictObject({
+  language: storedTranscript.language,
+  captions: storedTranscript.captions,
+  cue_count: storedTranscript.cue_count,
+  /** The same cues in each format, timed for the audio without ads. */
+  urls: z.strictObject({ vtt: z.url(), srt: z.url(), json: z.url() }),
+});
+
+type Show = (stored: unknown, tools: Pick<Tools, 'mediaUrl'>) => unknown;
+
+/** A list that belongs to an episode: how it is stored, shown and replaced. */
+interface Content {
+  readonly name: 'chapters' | 'transcripts' | 'markers';
+  readonly answer: AnswerShape;
+  readonly show: Show;
+}
+
+const asStored: Show = (stored) => stored ?? [];
+
+const showTranscripts: Show = (stored, { mediaUrl }) =>
+  ((stored ?? []) as z.output<typeof storedTranscripts>).map(({ language, captions, cue_count, sha256 }) => {
+    const at = (format: string) => `${mediaUrl}/delivery/v1/t/${sha256}/0.${format}`;
+    return { language, captions, cue_count, urls: { vtt: at('vtt'), srt: at('srt'), json: at('json') } };
+  });
+
+const contents: readonly Content[] = [
+  { name: 'markers', answer: { name: 'Markers', schema: z.strictObject({ markers }) }, show: asStored },
+  { name: 'chapters', answer: { name: 'Chapters', schema: z.strictObject({ chapters }) }, show: asStored },
+  {
+    name: 'transcripts',
+    answer: { name: 'Transcripts', schema: z.strictObject({ transcripts: z.array(transcript) }) },
+    show: showTranscripts,
+  },
+];
+
+function contentRoutes(path: string, { name, answer, show }: Content): Route[] {
+  const command = `episode.set_${name}` as const;
+  const at = `${path}/${name}`;
+  const body = (episode: ResourceView, tools: Tools) => ({
+    status: 200,
+    body: { [name]: show(episode.attributes[name], tools) },
+    etag: etagOf(episode),
+  });
+  return [
+    defineRoute({
+      method: 'GET',
+      path: at,
+      operation: `episode${name[0]!.toUpperCase()}${name.slice(1)}Get`,
+      summary: `Reads the ${name} of one episode.`,
+      object,
+      answer,
+      tagged: true,
+      run: async ({ object: episode }, tools) => body(episode!, tools),
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: at,
+      ...commandRoute(command),
+      object,
+      guarded: true,
+      body: z.strictObject(productCatalog.commands[command].changes.shape),
+      answer,
+      run: async (call, tools) => body((await sendToObject(call, tools, command, call.body)).resource, tools),
+    }),
+  ];
+}
+
+/** GET and PUT of markers, chapters and transcripts; the tag is the episode's, because each change is a version of it. */
+export const episodeContents = (path: string): readonly Route[] =>
+  contents.flatMap((content) => contentRoutes(path, content));

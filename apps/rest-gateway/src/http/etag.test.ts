@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { checkIfMatch, guardFor, matchesNone } from './etag.ts';
+
+const resource = { version: 3, digest: 'abcdef0123456789'.repeat(4) } as Parameters<typeof guardFor>[1];
+const tag = '"3.abcdef0123456789"';
+
+test.each([
+  [undefined, false],
+  ['*', true],
+  [tag, true],
+  [`W/${tag}`, true],
+  [`"1.0000000000000000" , ${tag}`, true],
+  ['"3.abcdef0123456780"', false],
+  ['3.abcdef0123456789', false],
+])('If-None-Match: %s matches %s', (header, matches) => {
+  expect(matchesNone(header, tag)).toBe(matches);
+});
+
+test.each([
+  [undefined, undefined],
+  ['*', undefined],
+  [tag, tag],
+  [`"1.0000000000000000", ${tag}`, tag],
+  ['"1.0000000000000000", "2.0000000000000000"', '"1.0000000000000000"'],
+])('of If-Match: %s the tag %s goes with a command', (header, sent) => {
+  expect(guardFor(header, resource)).toBe(sent);
+});
+
+test('If-Match is a strong comparison: a weak tag names no version', () => {
+  expect(() => checkIfMatch(tag, resource)).not.toThrow();
+  expect(() => checkIfMatch('*', undefined)).not.toThrow();
+  expect(() => checkIfMatch(`W/${tag}`, resource)).toThrow('The current version is 3.');
+  expect(() => checkIfMatch(tag, undefined)).toThrow('There is no version here');
+});

@@ -1,0 +1,47 @@
+import { productCatalog } from '@longwave/command-catalog';
+import { Problem } from '@longwave/problems';
+import { z } from 'zod';
+import { commandRoute, createdAnswer, creating } from '../resource-routes.ts';
+import { defineRoute } from '../route.ts';
+import { views } from '../views/views.ts';
+
+const { duration_ms: _milliseconds, ...fields } = productCatalog.commands['media_clip.register'].changes.shape;
+
+/** Eleven days: longer than any audio that is one file. */
+const durationMax = 1_000_000;
+
+/** Management speaks of milliseconds; the client of seconds. */
+function inSeconds(error: unknown): unknown {
+  if (!(error instanceof Problem) || !error.context.errors) return error;
+  const errors = error.context.errors.map((field) => ({
+    ...field,
+    path: field.path.replace(/duration_ms$/, 'duration'),
+  }));
+  return new Problem(error.code, error.message, { ...error.context, errors, cause: error });
+}
+
+/** POST /media_clips; `duration` in seconds. */
+export const registerMediaClip = (path: string) =>
+  defineRoute({
+    method: 'POST',
+    path,
+    ...commandRoute('media_clip.register'),
+    ...creating,
+    object: { type: 'episodes', from: 'body', field: 'episode_id' },
+    body: z.strictObject({ ...fields, duration: z.number().min(0.001).max(durationMax) }),
+    answer: views.media_clips,
+    run: async (call, tools) => {
+      const { duration, ...changes } = call.body;
+      const executed = await tools.management
+        .execute(call.caller, {
+          type: 'media_clip.register',
+          workspaceId: call.access?.workspaceId,
+          changes: { ...changes, duration_ms: Math.round(duration * 1000) },
+          idempotencyKey: call.idempotencyKey,
+        })
+        .catch((error: unknown) => {
+          throw inSeconds(error);
+        });
+      return createdAnswer(executed, call, tools);
+    },
+  });

@@ -1,0 +1,17 @@
+import type { ResourceView } from '@longwave/events';
+import type { Caller } from '../http/authenticate.ts';
+import type { AnswerShape, Tools } from '../route.ts';
+
+/** For whom something is shown, and with what. */
+export interface ViewContext {
+  readonly caller: Caller;
+  readonly tools: Pick<Tools, 'mediaUrl' | 'progress'>;
+}
+
+/** A resource type as REST shows it. */
+export interface RestView extends AnswerShape {
+  readonly render: (
+    resource: ResourceView,
+    context: ViewContext,
+  ) => Record<string, unknown> | Promise<Record<string, unknown>>;
+}

@@ -1,0 +1,260 @@
+import { readFileSync } from 'node:fs';
+import type { ResourceView } from '@longwave/events';
+import { rolesIn } from '@longwave/principal';
+import { Problem, type ProblemCode } from '@longwave/problems';
+import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
+import { AudienceServiceService, type CountDownloadsRequest } from '@longwave/rpc/audience';
+import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
+import { CredentialServiceService, Refusal, type VerifyResponse } from '@longwave/rpc/credential';
+import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
+import { UploadServiceService } from '@longwave/rpc/upload';
+import { principalOf, principals, refusals } from './_principals.ts';
+
+export const readCases = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../cases/${name}`, import.meta.url), 'utf8'));
+
+/** Resources by fixture name; each is complete, as management shows it. */
+export const fixtures = readCases('fixtures.json') as Readonly<Record<string, ResourceView>>;
+
+/** What management answers to a command: a fixture, or a problem. */
+export type GivenAnswer =
+  | { readonly resource: string; readonly replayed?: boolean }
+  | { readonly problem: { readonly code: ProblemCode; readonly detail?: string; readonly field?: string } };
+
+/** What the stand-ins shall answer. */
+export interface Given {
+  /** By command type, in the order they are sent. */
+  readonly commands?: Readonly<Record<string, readonly GivenAnswer[]>>;
+  readonly sign?: { readonly problem: ProblemCode };
+  /** Credentials are verified when this resolves. */
+  readonly verifyAfter?: Promise<void>;
+  /** From now on no credential is known. */
+  readonly refused?: boolean;
+  /** Fixture name → lifecycle state it has meanwhile. */
+  readonly states?: Readonly<Record<string, string>>;
+  /** The largest page of a list that fits into one message. */
+  readonly pageSizeMax?: number;
+  /** Fixtures that are not there. */
+  readonly without?: readonly string[];
+}
+
+/** Everything the stand-ins were asked, and what they shall answer. */
+export interface Scene {
+  given: Given;
+  commands: ExecuteRequest[];
+  counted: CountDownloadsRequest[];
+  verified: number;
+  signed: number;
+  /** Until when each call to management may take. */
+  deadlines: Date[];
+}
+
+export const now = new Date('2026-11-21T12:00:30.000Z');
+const expiresAtMs = BigInt(now.getTime() + 3_600_000);
+const gateway = ['rest-gateway'] as const;
+const operationId = 'op_0000000000000000000000000a';
+
+const oversized = { resourcesJson: ['x'.repeat(17 * 1024 * 1024)], nextCursor: '' };
+
+/** The podcast that a fixture belongs to, or is. */
+function podcastOf({ id, resource_type: type, links }: ResourceView): string | undefined {
+  if (type === 'podcasts') return id;
+  const parent = links['podcast'] ?? links['episode'];
+  const found = Object.values(fixtures).find((fixture) => fixture.id === parent);
+  return found && podcastOf(found);
+}
+
+function managementServices(scene: Scene) {
+  const current = (name: string): ResourceView => {
+    const resource = fixtures[name]!;
+    return { ...resource, lifecycle_state: scene.given.states?.[name] ?? resource.lifecycle_state };
+  };
+  const visible = (statement: string | undefined, type: string) =>
+    Object.keys(fixtures)
+      .filter((name) => !scene.given.without?.includes(name))
+      .map(current)
+      .filter(
+        (resource) =>
+          resource.resource_type === type &&
+          rolesIn(principalOf(statement), resource.workspace_id, podcastOf(resource)) !== undefined,
+      );
+  const sign = (what: string) => {
+    scene.signed += 1;
+    if (scene.given.sign) throw new Problem(scene.given.sign.problem);
+    return { url: `http://objects.test/${what}?signature=${scene.signed}`, expiresAtMs };
+  };
+  return [
+    rpcService(
+      CommandServiceService,
+      { execute: gateway },
+      {
+        execute: async (request, { deadline }) => {
+          scene.deadlines.push(deadline);
+          const count = scene.commands.filter(({ commandType }) => commandType === request.commandType).length;
+          scene.commands.push(request);
+          const answer = scene.given.commands?.[request.commandType]?.[count];
+          if (!answer) throw new Error(`nothing given for ${request.commandType} number ${count}`);
+          if ('problem' in answer) {
+            const { code, detail, field } = answer.problem;
+            throw new Problem(
+              code,
+              detail,
+              field ? { errors: [{ path: `/changes/${field}`, code: 'given', detail: detail ?? '' }] } : {},
+            );
+          }
+          const resourceJson = JSON.stringify(current(answer.resource));
+          const operationJson = JSON.stringify({ id: operationId });
+          return { operationJson, resourceJson, status: 200, replayed: answer.replayed ?? false };
+        },
+      },
+    ),
+    rpcService(
+      ResourceServiceService,
+      { getResource: gateway, listResources: gateway, listVersions: [] },
+      {
+        getResource: async ({ workspaceId, resourceType, resourceId }, { deadline, principalStatement }) => {
+          scene.deadlines.push(deadline);
+          const found = visible(principalStatement, resourceType).find(
+            (resource) => resource.id === resourceId && ['', resource.workspace_id].includes(workspaceId),
+          );
+          if (!found) throw new Problem('not_found', `There is no such thing as ${resourceId}.`);
+          return { resourceJson: JSON.stringify(found), podcastId: podcastOf(found) ?? '' };
+        },
+        listResources: async (request, { principalStatement }) => {
+          const { workspaceId, resourceType, links, lifecycleStates, cursor } = request;
+          const all = visible(principalStatement, resourceType).filter(
+            (resource) =>
+              ['', resource.workspace_id].includes(workspaceId) &&
+              (lifecycleStates.length === 0 || lifecycleStates.includes(resource.lifecycle_state)) &&
+              Object.entries(links).every(([name, id]) => resource.links[name] === id),
+          );
+          // A message that holds more than a client takes.
+          if (request.limit > (scene.given.pageSizeMax ?? Infinity)) return oversized;
+          // One per page, so that every list walks the cursor.
+          const at = Number(cursor || 0);
+          return {
+            resourcesJson: all.slice(at, at + 1).map((resource) => JSON.stringify(resource)),
+            nextCursor: at + 1 < all.length ? String(at + 1) : '',
+          };
+        },
+        listVersions: async () => ({ versionsJson: [] }),
+      },
+    ),
+    rpcService(
+      EncodingTimeServiceService,
+      { getEncodingTime: gateway },
+      {
+        getEncodingTime: async (_request, { principalStatement }) => {
+          const isUnlimited = principalStatement === principals['network']!.statement;
+          const limitMs = isUnlimited ? undefined : 360_000_000n;
+          return { month: '2026-11', usedMs: 3_600_000n, reservedMs: 60_000n, limitMs };
+        },
+      },
+    ),
+    rpcService(
+      OperationServiceService,
+      { getOperation: gateway, getReceipt: [] },
+      {
+        getOperation: async (request, { principalStatement }) => {
+          const operation = readCases('operation.json') as { id: string; workspace_id: string };
+          const roles = rolesIn(principalOf(principalStatement), request.workspaceId, undefined);
+          const isShown = operation.id === request.operationId && operation.workspace_id === request.workspaceId;
+          if (!isShown || !roles) throw new Problem('not_found');
+          return { operationJson: JSON.stringify(operation) };
+        },
+        getReceipt: async () => ({ receiptJson: '{}' }),
+      },
+    ),
+    rpcService(
+      UploadServiceService,
+      { signUpload: gateway, signPart: gateway, signCompletion: gateway, signExport: gateway },
+      {
+        signUpload: async ({ uploadId }) => sign(uploadId),
+        signPart: async ({ partNumber }) => sign(`part-${partNumber}`),
+        signCompletion: async () => sign('completion'),
+        signExport: async () => sign('export'),
+      },
+    ),
+  ];
+}
+
+function authServerServices(scene: Scene) {
+  return [
+    rpcService(
+      CredentialServiceService,
+      { verify: gateway },
+      {
+        verify: async ({ credential }): Promise<VerifyResponse> => {
+          scene.verified += 1;
+          await scene.given.verifyAfter;
+          const principal = scene.given.refused ? undefined : principals[credential];
+          return principal
+            ? { outcome: { $case: 'principal', value: principal } }
+            : { outcome: { $case: 'refusal', value: refusals[credential] ?? Refusal.UNKNOWN_USER } };
+        },
+      },
+    ),
+  ];
+}
+
+function analyticsSinkServices(scene: Scene) {
+  const basis = { methodologyVersion: '1', completeUntilMs: BigInt(now.getTime()) };
+  return [
+    rpcService(
+      AudienceServiceService,
+      {
+        countDownloads: gateway,
+        countByEpisode: gateway,
+        countByDimension: gateway,
+        countTotals: gateway,
+        exportDays: [],
+        countAds: [],
+      },
+      {
+        countDownloads: async (request) => {
+          scene.counted.push(request);
+          const startMs = request.range!.fromMs;
+          return {
+            buckets: [
+              { startMs, downloads: 3n, listeners: 2n },
+              { startMs: startMs + 86_400_000n, downloads: 0n, listeners: 0n },
+            ],
+            ...basis,
+          };
+        },
+        countByEpisode: async () => ({
+          episodes: [{ episodeId: 'ep_0000000000000000000000000b', downloads: 3n }],
+          ...basis,
+        }),
+        countByDimension: async () => ({
+          counts: [
+            { key: 'NO', downloads: 3n },
+            { key: 'SE', downloads: 1n },
+          ],
+          ...basis,
+        }),
+        countTotals: async ({ podcastIds }) => ({
+          podcasts: podcastIds.map((podcastId) => ({ podcastId, downloads: 4n, listeners: 3n })),
+          ...basis,
+        }),
+        exportDays: async () => ({ days: [] }),
+        countAds: async () => ({ delivered: 0n }),
+      },
+    ),
+  ];
+}
+
+/** The gateway's three services in this process: each answers from the fixtures and the scene. */
+export async function startStandIns(scene: Scene, tls: (name: 'management' | 'auth-server' | 'analytics-sink') => Tls) {
+  const options = {
+    listen: '127.0.0.1:0',
+    onError: (error: unknown) => {
+      if (!(error instanceof Problem)) throw error;
+    },
+  };
+  return {
+    management: await serveRpc({ ...options, tls: tls('management'), services: managementServices(scene) }),
+    authServer: await serveRpc({ ...options, tls: tls('auth-server'), services: authServerServices(scene) }),
+    analyticsSink: await serveRpc({ ...options, tls: tls('analytics-sink'), services: analyticsSinkServices(scene) }),
+  };
+}

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+
+const script = path.resolve(import.meta.dirname, '../longwave.ts');
+const nowhere = mkdtempSync(path.join(tmpdir(), 'longwave-cli-'));
+afterAll(() => rmSync(nowhere, { recursive: true }));
+
+function longwave(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+  });
+  return { status, stdout, stderr };
+}
+
+test('its help names every command with its options', () => {
+  const { status, stdout, stderr } = longwave('--help');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  for (const command of [
+    'account create [--name NAME] [--email ADDRESS] [--plan PLAN]',
+    'account set-subscription --account ACC --state STATE',
+    'key block --key CRD',
+    'token create --account ACC [--scope read|read_write]',
+    'member add --owner ACC --member ACC',
+    'dead-letters redrive --topic TOPIC --group GROUP',
+  ])
+    expect(stdout).toContain(command);
+});
+
+test('what it does not know it names, with the exit code of a wrong usage', () => {
+  expect(longwave('account', 'explode')).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining('There is no command "account explode".'),
+  });
+  expect(longwave('account', 'create', '--colour', 'red')).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining("Unknown option '--colour'"),
+  });
+});
+
+test('without a running fleet it says how to start one', () => {
+  for (const command of [
+    ['account', 'list'],
+    ['dead-letters', 'list'],
+  ])
+    expect(longwave(...command, '--data', nowhere)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('npm start'),
+    });
+});

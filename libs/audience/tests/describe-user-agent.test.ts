@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { describeUserAgent } from '../src/index.ts';
+import { lists } from './_facts.ts';
+
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0';
+
+test.each([
+  ['Overcast/3.0 (+http://overcast.fm/; iOS podcast app)', 'Overcast', 'Apple iPhone', 'mobile'],
+  ['AppleCoreMedia/1.0.0.21L227 (Apple TV; U; CPU OS 17_2 like Mac OS X)', 'AppleCoreMedia', 'Apple TV', 'smart_tv'],
+  [firefox, 'Firefox', 'Other Computer', 'computer'],
+  ['HarbourListener 4', 'unknown', 'unknown', 'unknown'],
+])('%s is named as the lists name it', (userAgent, app, device, platform) => {
+  expect(describeUserAgent(lists.userAgents, userAgent)).toEqual({ app, device, platform });
+});
+
+test('a user agent that was sent percent-encoded is named like the one it means', () => {
+  expect(describeUserAgent(lists.userAgents, encodeURIComponent(firefox))).toEqual(
+    describeUserAgent(lists.userAgents, firefox),
+  );
+});

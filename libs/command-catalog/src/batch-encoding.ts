@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { defineCommand, defineResource } from './definition.ts';
+import { foundProblem, instant, leaseReason, reference } from './fields.ts';
+import { segment } from './media-files.ts';
+
+/** What changed and is to be applied to every episode (design: rest-api.md, Batch encodings). */
+export const batchInitiators = ['intro', 'outro', 'intro_outro', 'audio_format', 'loudness'] as const;
+
+const counts = { total: z.int().min(0), done: z.int().min(0), failed: z.int().min(0) };
+
+/** Batch encodings: the present intro, outro or settings on every episode of a podcast. */
+export const batchEncodings = defineResource({
+  type: 'batch_encodings',
+  noun: 'batch_encoding',
+  prefix: 'bat',
+  attributes: z.strictObject({
+    podcast_id: reference('pod'),
+    initiator: z.enum(batchInitiators),
+    ...counts,
+    /** What is joined to the episodes; absent: it is taken away. */
+    intro: segment.optional(),
+    outro: segment.optional(),
+    /** The batch that this one takes back. */
+    reverts: reference('bat').optional(),
+    started_at: instant.optional(),
+    finished_at: instant.optional(),
+    problem: foundProblem.optional(),
+  }),
+  states: ['pending', 'running', 'completed', 'failed', 'cancelled'],
+  terminalStates: ['completed', 'failed', 'cancelled'],
+  links: { podcast: { attribute: 'podcast_id', type: 'podcasts' } },
+  /** One at a time per podcast. */
+  uniqueAttributes: ['podcast_id'],
+});
+
+export const batchEncodingCommands = {
+  'batch_encoding.start': defineCommand({
+    type: 'batch_encoding.start',
+    subject: 'batch_encodings',
+    to: 'pending',
+    changes: z.strictObject({ podcast_id: reference('pod'), initiator: z.enum(batchInitiators) }),
+    roles: ['owner', 'producer'],
+    mode: 'async',
+    event: 'batch_encoding.started',
+    ruled: true,
+    problems: ['value_taken', 'state_not_allowed'],
+    summary: 'Applies the present intro, outro or audio settings to every episode; one batch at a time per podcast.',
+  }),
+  'batch_encoding.revert': defineCommand({
+    type: 'batch_encoding.revert',
+    subject: 'batch_encodings',
+    to: 'pending',
+    changes: z.strictObject({ podcast_id: reference('pod'), reverts: reference('bat') }),
+    roles: ['owner', 'producer'],
+    mode: 'async',
+    event: 'batch_encoding.reverted',
+    ruled: true,
+    problems: ['value_taken', 'state_not_allowed', 'link_not_found'],
+    summary: 'Gives every episode back what a batch encoding replaced, as long as nothing newer did.',
+  }),
+  'batch_encoding.advance': defineCommand({
+    type: 'batch_encoding.advance',
+    subject: 'batch_encodings',
+    from: ['pending', 'running'],
+    to: 'running',
+    changes: z.strictObject(counts),
+    reason: leaseReason,
+    machines: ['management'],
+    event: 'batch_encoding.advanced',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'How far a batch encoding is.',
+  }),
+  'batch_encoding.complete': defineCommand({
+    type: 'batch_encoding.complete',
+    subject: 'batch_encodings',
+    from: ['pending', 'running'],
+    to: 'completed',
+    changes: z.strictObject(counts),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'succeeded',
+    event: 'batch_encoding.completed',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'Every episode was looked at; `failed` counts those that kept what they had.',
+  }),
+  'batch_encoding.fail': defineCommand({
+    type: 'batch_encoding.fail',
+    subject: 'batch_encodings',
+    from: ['pending', 'running'],
+    to: 'failed',
+    changes: z.strictObject({ problem: foundProblem }),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'failed',
+    event: 'batch_encoding.failed',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'A batch encoding gave up, and why.',
+  }),
+  'batch_encoding.cancel': defineCommand({
+    type: 'batch_encoding.cancel',
+    subject: 'batch_encodings',
+    from: ['pending', 'running'],
+    to: 'cancelled',
+    changes: z.strictObject({}),
+    roles: ['owner', 'producer'],
+    settles: 'cancelled',
+    event: 'batch_encoding.cancelled',
+    ruled: true,
+    summary: 'Stops a batch encoding; episodes that have the new audio keep it until it is reverted.',
+  }),
+} as const;

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { defineCommand, defineResource } from './definition.ts';
+import { reference, sha256, webUrl } from './fields.ts';
+
+/** Audio formats a clip may have (contract, Media clips). */
+export const clipFormats = ['mp3', 'm4a', 'aac', 'ogg', 'opus', 'flac', 'wav'] as const;
+
+/** Media clips: one encoded file of an episode, or a file hosted outside the service. */
+export const mediaClips = defineResource({
+  type: 'media_clips',
+  noun: 'media_clip',
+  prefix: 'clip',
+  attributes: z.strictObject({
+    episode_id: reference('ep'),
+    file_format: z.enum(clipFormats),
+    url: webUrl,
+    /** Bytes. */
+    size: z.int().min(1),
+    duration_ms: z.int().min(1),
+    hosted: z.enum(['ours', 'outside']),
+    /** The production that made the file. */
+    production_id: reference('pro').optional(),
+  }),
+  states: ['active', 'deleted'],
+  terminalStates: ['deleted'],
+  links: {
+    episode: { attribute: 'episode_id', type: 'episodes' },
+    production: { attribute: 'production_id', type: 'productions' },
+  },
+  uniqueAttributes: [],
+});
+
+export const mediaClipCommands = {
+  'media_clip.register': defineCommand({
+    type: 'media_clip.register',
+    subject: 'media_clips',
+    to: 'active',
+    changes: z.strictObject({
+      episode_id: reference('ep'),
+      file_format: z.enum(clipFormats),
+      url: webUrl,
+      size: z.int().min(1).optional(),
+      duration_ms: z.int().min(1),
+    }),
+    roles: ['owner', 'producer'],
+    event: 'media_clip.registered',
+    ruled: true,
+    problems: ['validation_failed', 'upload_not_received', 'media_not_fetchable', 'temporarily_unavailable'],
+    externalEffect: 'A file outside is looked at by HEAD and a short range read.',
+    summary: 'Registers a file as audio of an episode: an upload, or one that is hosted outside.',
+  }),
+  'media_clip.record': defineCommand({
+    type: 'media_clip.record',
+    subject: 'media_clips',
+    to: 'active',
+    changes: z.strictObject({
+      episode_id: reference('ep'),
+      production_id: reference('pro'),
+      file_format: z.literal('mp3'),
+      sha256,
+      size: z.int().min(1),
+      duration_ms: z.int().min(1),
+    }),
+    machines: ['management'],
+    event: 'media_clip.recorded',
+    ruled: true,
+    summary: 'Records the file that a production made.',
+  }),
+  'media_clip.delete': defineCommand({
+    type: 'media_clip.delete',
+    subject: 'media_clips',
+    from: ['active'],
+    to: 'deleted',
+    changes: z.strictObject({}),
+    roles: ['owner', 'producer'],
+    machines: ['management'],
+    event: 'media_clip.deleted',
+    summary: 'Deletes a clip; an episode without any other audio leaves the feed.',
+  }),
+} as const;

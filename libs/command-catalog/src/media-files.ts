@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { foundProblem, reference, sha256, webUrl } from './fields.ts';
+
+/** A prepared segment in the object store: canonical audio without tags, ready to be joined at its ends. */
+export const segment = z.strictObject({
+  stream_format: z.string(),
+  storage_key: z.string(),
+  sha256,
+  size_bytes: z.int().min(1),
+  duration_ms: z.int().min(1),
+});
+
+/** Audio that is joined before or after every episode. `segment` stays the previous one while a new file is prepared. */
+export const templatePart = z.strictObject({
+  file_url: webUrl,
+  upload_id: reference('upl'),
+  state: z.enum(['encoding', 'ready', 'failed']),
+  segment: segment.optional(),
+  problem: foundProblem.optional(),
+});
+
+/** Artwork as it is served: square images of the sizes that directories and web pages ask for. */
+export const artwork = z.strictObject({
+  renditions: z
+    .array(
+      z.strictObject({
+        /** Pixels of a side. */
+        size: z.int().min(1),
+        content_type: z.enum(['image/jpeg', 'image/png', 'image/webp']),
+        storage_key: z.string(),
+        sha256,
+        size_bytes: z.int().min(1),
+      }),
+    )
+    .min(1)
+    .max(8),
+});
+
+/** One chapter; the end is the next one's start. */
+export const chapters = z
+  .array(
+    z.strictObject({
+      start_ms: z.int().min(0),
+      title: z.string().trim().min(1).max(255),
+      end_ms: z.int().min(1).optional(),
+      url: webUrl.optional(),
+      image_url: webUrl.optional(),
+      /** False: it is not listed (Podcasting 2.0 chapters, toc). */
+      toc: z.boolean().optional(),
+    }),
+  )
+  .max(1000);
+
+/** A transcript whose cues are a stored document (libs/transcript), rendered as VTT, SRT and JSON. */
+export const storedTranscripts = z
+  .array(
+    z.strictObject({
+      language: z
+        .string()
+        .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'expected a language tag such as "en" or "pt-BR"'),
+      /** The cues carry timing good enough to be shown as captions. */
+      captions: z.boolean(),
+      storage_key: z.string(),
+      sha256,
+      size_bytes: z.int().min(2),
+      cue_count: z.int().min(1),
+    }),
+  )
+  .max(20);
+
+/** Places where ads may be joined in. */
+export const markers = z
+  .array(
+    z.strictObject({
+      key: z.string().regex(/^[a-z0-9_-]{1,32}$/, 'expected 1 to 32 of a-z, 0-9, "_", "-"'),
+      kind: z.enum(['pre', 'mid', 'post']),
+      /** Of the episode's own audio; 0 for pre, its length or more for post. */
+      position_ms: z.int().min(0),
+      max_slots: z.int().min(1).max(8),
+    }),
+  )
+  .max(50);
