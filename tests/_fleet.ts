@@ -48,6 +48,19 @@ export function ffmpeg(...args: string[]): void {
   if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
 }
 
+/** How long an audio file is, in seconds, by decoding its container. */
+export function secondsOf(file: string): number {
+  const found = spawnSync(
+    'ffprobe',
+    ['-v', 'error', '-count_packets', '-show_entries', 'format=duration', '-of', 'csv=p=0', file],
+    {
+      encoding: 'utf8',
+    },
+  );
+  if (found.status !== 0) throw new Error(`ffprobe: ${found.stderr}`);
+  return Number(found.stdout.trim());
+}
+
 /** Speech-like noise of a length, in the format of the file's name. */
 export function makeAudio(file: string, seconds: number): string {
   ffmpeg(

@@ -7,7 +7,10 @@ import { decideRate } from './bench/decide-rate.ts';
 import { encodeTime } from './bench/encode-time.ts';
 import type { Row } from './bench/measure.ts';
 import { publishStitched, rangeThroughput } from './bench/range-throughput.ts';
+import { requestRate } from './bench/request-rate.ts';
+import { uploadMemory } from './bench/upload-memory.ts';
 import { openOperator } from './job/operator.ts';
+import { writePlansWithoutLimits } from './plans-without-limits.ts';
 import { samples } from './samples.ts';
 
 const audioSeconds = 300;
@@ -41,12 +44,19 @@ show(await commandRate());
 
 const data = temporaryDataFolder();
 try {
-  await using fleet = await startFleet({ dataFolder: data.root, ports: 'free' });
+  const plans = writePlansWithoutLimits(data.inside('plans.json'));
+  await using fleet = await startFleet({
+    dataFolder: data.root,
+    ports: 'free',
+    env: { 'auth-server': { PLANS_FILE: plans } },
+  });
   const operator = openOperator(fleet);
   const audio = makeAudio(data.inside('bench.wav'));
   const stitched = await publishStitched(fleet, operator, { audio, ad: samples.ad, artwork: samples.artwork });
   show(...(await rangeThroughput(stitched, path.dirname(audio))));
   show(await decideRate(fleet, stitched));
+  show(...(await requestRate(fleet, operator, stitched, path.dirname(audio))));
+  show(await uploadMemory(fleet, operator));
   operator.close();
   await fleet.stop();
   show(await encodeTime(audio, audioSeconds, path.dirname(audio)));

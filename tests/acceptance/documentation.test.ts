@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { freePorts, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
-import { samples } from '../_fleet.ts';
+import { createAccount } from '@longwave/local/job/operator';
+import { samples, startTestFleet } from '../_fleet.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const documents = [
@@ -69,6 +70,28 @@ test('npm run demo with a file that is no audio says so and fails', async () => 
   ).catch((error: { code: number; stdout: string }) => error);
   expect(failed).toMatchObject({ code: 1 });
   expect(JSON.parse((failed as { stdout: string }).stdout.trimEnd().split('\n').at(-1)!)).toMatchObject({ ok: false });
+});
+
+test('the tour of the REST API runs as it is written', async () => {
+  const tour = [...textOf('docs/api-tour.md').matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
+  expect(tour.length).toBeGreaterThan(4);
+  await using world = await startTestFleet();
+  const { apiKey } = await createAccount(world.operator);
+  const script = path.join(world.folder, 'tour.sh');
+  writeFileSync(script, tour.join('\n'));
+  const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
+    env: {
+      PATH: process.env['PATH'],
+      API: `${world.fleet.urls.base}/api/v1`,
+      KEY: apiKey,
+      AUDIO: samples.episode,
+      COVER: samples.cover,
+    },
+  });
+  expect(stdout).toMatch(/"code":422.*description/);
+  expect(stdout).toMatch(/feeds\/harbour-light-[a-z0-9]+\.xml/);
+  expect(stdout).toContain('"state":"encoded"');
+  expect(stdout).toMatch(/"code":404,"message":"The podcast with id pod_[0-9a-z]{26} could not be found\."/);
 });
 
 test('npm start runs the job, prints the addresses, and Ctrl-C stops everything', async () => {

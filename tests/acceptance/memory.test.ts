@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runJob } from '@longwave/local/job';
+import { residentMegabytes } from '@longwave/local/resident-memory';
 import { samples, startTestFleet, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
@@ -8,39 +8,6 @@ beforeAll(async () => {
   world = await startTestFleet();
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());
-
-const field = (text: string, name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);
-
-/** Every process below this one, with its resident memory in MB; shared pages of PostgreSQL's processes are counted once. */
-function residentMegabytes(): readonly { readonly command: string; readonly megabytes: number }[] {
-  const processes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-        return [
-          {
-            pid: Number(pid),
-            parent: field(status, 'PPid'),
-            command,
-            proportional: field(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss'),
-          },
-        ];
-      } catch {
-        return [];
-      }
-    });
-  const below = new Set([process.pid]);
-  for (let grew = true; grew;) {
-    const before = below.size;
-    for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
-    grew = below.size > before;
-  }
-  return processes
-    .filter(({ pid }) => pid !== process.pid && below.has(pid))
-    .map(({ command, proportional }) => ({ command, megabytes: proportional / 1024 }));
-}
 
 test('the whole fleet, engines included, stays within 1.5 GB resident after it has worked', async () => {
   const quiet = {

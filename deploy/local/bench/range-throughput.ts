@@ -33,6 +33,7 @@ function drain(url: string, from: number, to: number): Promise<number> {
 export interface Stitched extends Download {
   readonly workspaceId: string;
   readonly podcastId: string;
+  readonly feedUrl: string;
 }
 
 /** Publishes an episode with a pre-roll and downloads it once. */
@@ -64,7 +65,12 @@ export async function publishStitched(
   });
   await publishPlan(operator, account.workspaceId);
   const { enclosureUrl } = await until('the feed', 600_000, () => checkFeed(podcast.feed_url));
-  return { ...(await download(enclosureUrl)), workspaceId: account.workspaceId, podcastId: podcast.id };
+  return {
+    ...(await download(enclosureUrl)),
+    workspaceId: account.workspaceId,
+    podcastId: podcast.id,
+    feedUrl: podcast.feed_url,
+  };
 }
 
 /** Bytes per second of stitched ranges against one file by plain http, for whole files and for 256 KiB ranges. */

@@ -1,0 +1,125 @@
+import path from 'node:path';
+import { removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { createAccount, issueCredential, type Operator } from '@longwave/local/job/operator';
+import { createRestClient, uploadFile, type RestClient } from '@longwave/local/job/rest-client';
+import { until } from '@longwave/local/job/until';
+import { many, writePlansWithoutLimits } from '@longwave/local/plans-without-limits';
+import { makeAudio, samples, startTestFleet, type ProductionView, type TestFleet } from './_fleet.ts';
+
+/** Plans of this world, beside the usual ones: with ninety days, without analytics, with a second to encode, with 3 requests a minute. */
+const writePlans = (file: string) =>
+  writePlansWithoutLimits(file, ({ network }) => ({
+    ninety_days: { ...network, ...many, history_days: 90 },
+    silent: { ...network, ...many, includes_analytics: false },
+    hurried: { ...network, ...many, encoding_ms_per_month: 1000 },
+    three_a_minute: { ...network, requests_per_minute: 3, upload_urls_per_minute: 4, legacy_requests_per_minute: 2 },
+  }));
+
+export interface WorldAccount {
+  readonly accountId: string;
+  readonly workspaceId: string;
+  readonly apiKey: string;
+  readonly rest: RestClient;
+}
+
+/** A fleet with many accounts, made by the operator's commands as `npm run longwave` makes them. */
+export interface HostingWorld extends TestFleet {
+  account(name: string, plan?: string, more?: object): Promise<WorldAccount>;
+  /** Issues a credential and answers its text. */
+  credential(
+    account: WorldAccount,
+    kind: string,
+    more?: object,
+  ): Promise<{ readonly text: string; readonly id: string }>;
+  identity(
+    account: WorldAccount,
+    type: string,
+    subject: { type: string; id?: string },
+    changes: object,
+  ): Promise<string>;
+}
+
+export async function startHostingWorld(env: Record<string, string> = {}): Promise<HostingWorld> {
+  const own = temporaryDataFolder();
+  const fleet = await startTestFleet({
+    env: { 'auth-server': { PLANS_FILE: writePlans(own.inside('plans.json')) }, management: env, encoder: env },
+  });
+  const { operator } = fleet;
+  const identity = async (
+    account: Pick<WorldAccount, 'workspaceId'>,
+    type: string,
+    subject: { type: string; id?: string },
+    changes: object,
+  ) => (await operator.identityCommand(account.workspaceId, type, subject, changes)).id;
+  return {
+    ...fleet,
+    [Symbol.asyncDispose]: async () => {
+      await fleet[Symbol.asyncDispose]();
+      removeDataFolder(own);
+    },
+    identity,
+    account: async (name, plan = 'unlimited', more = {}) => createWorldAccount(fleet, operator, name, plan, more),
+    credential: (account, kind, more = {}) =>
+      issueCredential(operator, account.accountId, { kind, name: kind, ...more }),
+  };
+}
+
+async function createWorldAccount(
+  { fleet }: TestFleet,
+  operator: Operator,
+  name: string,
+  plan: string,
+  more: object,
+): Promise<WorldAccount> {
+  const account = await createAccount(operator, plan, { name, email: `${name}@example.com`, ...more });
+  return { ...account, rest: createRestClient(fleet.urls.base, account.apiKey) };
+}
+
+/** A published podcast with artwork. */
+export async function publishedPodcast(rest: RestClient, title: string, more: object = {}): Promise<string> {
+  const { id } = await rest.post<{ id: string }>('/podcasts', {
+    title,
+    language: 'en',
+    description: 'Stories from the harbour.',
+    author: 'Harbour Light Audio',
+    owner_name: 'Ada Quay',
+    owner_email: 'ada@example.com',
+    categories: ['Arts'],
+    artwork_url: (await uploadFile(rest, samples.cover)).fileUrl,
+    ...more,
+  });
+  await rest.post(`/podcasts/${id}/publish`);
+  return id;
+}
+
+/** An episode with an encoded production of so many seconds, published or not. */
+export async function encodedEpisode(
+  world: TestFleet,
+  rest: RestClient,
+  podcastId: string,
+  options: { readonly title: string; readonly publish: boolean; readonly seconds?: number },
+): Promise<{ readonly episodeId: string; readonly productionId: string }> {
+  const { title, publish, seconds = 10 } = options;
+  const file = makeAudio(path.join(world.folder, `${newId('req')}.mp3`), seconds);
+  const { id: episodeId } = await rest.post<{ id: string }>(`/podcasts/${podcastId}/episodes`, { title });
+  const { fileUrl } = await uploadFile(rest, file);
+  const { id: productionId } = await rest.post<{ id: string }>('/productions', {
+    episode_id: episodeId,
+    file_url: fileUrl,
+    state: 'encoding',
+    publication_flag: publish,
+  });
+  await until(`production of ${title}`, 60_000, async () => {
+    const { state, problem } = await rest.get<ProductionView>(`/productions/${productionId}`);
+    if (state === 'error') throw new Error(problem?.detail);
+    return state === 'encoded' || undefined;
+  });
+  await until(`${title} with its audio`, 30_000, async () => {
+    const { state, current_production_id: current } = await rest.get<{ state: string; current_production_id?: string }>(
+      `/episodes/${episodeId}`,
+    );
+    return (current === productionId && (state === 'published') === publish) || undefined;
+  });
+  return { episodeId, productionId };
+}

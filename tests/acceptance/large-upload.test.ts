@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, stat, unlink } from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ffmpeg, type ProductionView } from '../_fleet.ts';
+import { startHostingWorld, type HostingWorld, type WorldAccount } from '../_hosting-world.ts';
+
+let world: HostingWorld;
+let owner: WorldAccount;
+beforeAll(async () => {
+  world = await startHostingWorld();
+  owner = await world.account('owner');
+});
+afterAll(async () => world?.[Symbol.asyncDispose]());
+
+interface Grant {
+  readonly file_url: string;
+  readonly upload_key: string;
+  readonly multipart_upload_id: string;
+  readonly part_size: number;
+}
+
+/** Sends a part; with `cutAt` the connection dies after so many bytes. Answers the part's tag, undefined when it died. */
+function putPart(url: string, bytes: Buffer, cutAt?: number): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = http.request(url, { method: 'PUT', headers: { 'content-length': bytes.length } });
+    request.on('response', (response) => {
+      response.resume();
+      response.on('end', () =>
+        response.statusCode === 200
+          ? resolve(response.headers.etag)
+          : reject(new Error(`the part answered ${response.statusCode}`)),
+      );
+    });
+    if (cutAt === undefined) {
+      request.on('error', reject);
+      request.end(bytes);
+    } else {
+      request.on('error', () => resolve(undefined));
+      request.write(bytes.subarray(0, cutAt), () => request.destroy());
+      request.on('close', () => resolve(undefined));
+    }
+  });
+}
+
+async function digestOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of stream) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+test('an upload of 2 GB in parts goes on after its connection was killed, and holds every byte', async () => {
+  // Real audio of more than 2^31 bytes: 32-bit samples at 96 kHz.
+  const file = path.join(world.folder, 'concert.wav');
+  const noise = 'anoisesrc=color=pink:sample_rate=96000:duration=2800:seed=7';
+  ffmpeg('-f', 'lavfi', '-i', noise, '-ac', '2', '-c:a', 'pcm_s32le', '-rf64', 'auto', file);
+  const { size } = await stat(file);
+  expect(size).toBeGreaterThan(2 ** 31);
+
+  const request = { filename: 'concert.wav', filesize: size, idempotency_key: 'concert-2026' };
+  const grant = await owner.rest.post<Grant>('/uploads', request);
+  const named = { upload_key: grant.upload_key, multipart_upload_id: grant.multipart_upload_id };
+  const partUrl = async (number: number) =>
+    (await owner.rest.post<{ url: string }>('/uploads/part_url', { ...named, part_number: number })).url;
+
+  const count = Math.ceil(size / grant.part_size);
+  const tags: string[] = [];
+  await using handle = await open(file);
+  const partAt = async (number: number) => {
+    const from = (number - 1) * grant.part_size;
+    const bytes = Buffer.alloc(Math.min(grant.part_size, size - from));
+    await handle.read(bytes, 0, bytes.length, from);
+    return bytes;
+  };
+  const middle = Math.floor(count / 2);
+  for (let number = 1; number <= middle; number++)
+    tags.push((await putPart(await partUrl(number), await partAt(number)))!);
+  expect(await putPart(await partUrl(middle + 1), await partAt(middle + 1), 10_000_000)).toBeUndefined();
+
+  // The client starts anew: the same key names the same upload, and only what is missing is sent.
+  const again = await owner.rest.post<Grant>('/uploads', request);
+  expect(again).toEqual(grant);
+  for (let number = middle + 1; number <= count; number++)
+    tags.push((await putPart(await partUrl(number), await partAt(number)))!);
+  const { url } = await owner.rest.post<{ url: string }>('/uploads/complete_multipart_url', named);
+  const list = tags.map((tag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('');
+  const completed = await fetch(url, {
+    method: 'POST',
+    body: `<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`,
+  });
+  expect([completed.status, await completed.text()]).toEqual([200, expect.not.stringContaining('<Error>')]);
+
+  const stored = await fetch(grant.file_url);
+  expect(stored.headers.get('content-length')).toBe(String(size));
+  expect(await digestOf(stored.body!)).toBe(await digestOf(createReadStream(file)));
+  await unlink(file);
+
+  const podcast = await owner.rest.post<{ id: string }>('/podcasts', { title: 'Concerts', language: 'en' });
+  const episode = await owner.rest.post<{ id: string }>(`/podcasts/${podcast.id}/episodes`, { title: 'Concert' });
+  const production = { episode_id: episode.id, file_url: grant.file_url, state: 'encoding' };
+  const started = await owner.rest.post<ProductionView>('/productions', production);
+  expect(started.state).toBe('encoding');
+  expect(await owner.rest.post<ProductionView>(`/productions/${started.id}/stop`)).toMatchObject({ state: 'initial' });
+});
