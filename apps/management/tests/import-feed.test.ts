@@ -1,115 +1,22 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { findResource, listLinked, type ExecuteCommand } from '@longwave/command-pipeline';
-import type { ResourceView } from '@longwave/events';
-import { createGuardedFetch } from '@longwave/guarded-fetch';
-import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { createImportWork } from '../src/imports/import-work.ts';
-import { startJobRunner } from '../src/jobs/job-runner.ts';
-import { podcastGuid, type Podcast } from '../src/podcasts/podcast.ts';
-import { createWorld, preparedArtwork, startTestManagement, type TestManagement, type World } from './_support.ts';
+import { podcastGuid } from '../src/podcasts/podcast.ts';
+import { feed, simpleItem, startImportHost, type ImportHost } from './_import-host.ts';
+import { createWorld, preparedArtwork } from './_support.ts';
 
-let management: TestManagement;
-let server: Server;
-let origin: string;
-/** What the present host serves, by path. */
-const pages = new Map<string, { readonly body: string | Buffer; readonly type?: string; readonly status?: number }>();
-let asked: string[] = [];
-
+let host: ImportHost;
+let management: ImportHost['management'];
+let origin: ImportHost['origin'];
+let pages: ImportHost['pages'];
+let productionsOf: ImportHost['productionsOf'];
+let imported: ImportHost['imported'];
+let refusal: ImportHost['refusal'];
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    asked.push(request.url!);
-    const page = pages.get(request.url!);
-    response.writeHead(page?.status ?? (page ? 200 : 404), { 'content-type': page?.type ?? 'application/rss+xml' });
-    response.end(page?.body);
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  management = await startTestManagement();
-  management.fetch = createGuardedFetch({ allowOrigins: [origin] });
-  // The host of the audio files.
-  management.ask = async (_url, { range } = {}) => ({
-    status: range ? 206 : 200,
-    header: (name) => ({ 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' })[name],
-    body: Buffer.from('ID3'),
-  });
+  host = await startImportHost();
+  ({ management, origin, pages, productionsOf, imported, refusal } = host);
 });
-afterAll(async () => {
-  await management[Symbol.asyncDispose]();
-  server.closeAllConnections();
-  await new Promise((closed) => server.close(closed));
-});
-afterEach(() => {
-  pages.clear();
-  asked = [];
-  management.prepareArtwork = async () => preparedArtwork;
-});
-
-const namespaces =
-  'xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:content="http://purl.org/rss/1.0/modules/content/" ' +
-  'xmlns:podcast="https://podcastindex.org/namespace/1.0" xmlns:atom="http://www.w3.org/2005/Atom"';
-const feed = (channel: string, items: string, prolog = '<?xml version="1.0" encoding="UTF-8"?>') =>
-  `${prolog}\n<rss version="2.0" ${namespaces}><channel>${channel}${items}</channel></rss>`;
-const simpleItem = (n: number, more = '') =>
-  `<item><title>Episode ${n}</title><guid isPermaLink="false">guid-${n}</guid>` +
-  `<pubDate>Mon, ${String((n % 28) + 1).padStart(2, '0')} Jun 2020 06:00:00 GMT</pubDate>` +
-  `<enclosure url="https://cdn.example/${n}.mp3" type="audio/mpeg" length="100"/>${more}</item>`;
-
-const send = (world: World, path: string) => world.send('podcast.import_feed', null, { feed_url: `${origin}${path}` });
-
-function runner(execute: ExecuteCommand = management.execute) {
-  const errors: unknown[] = [];
-  const started = startJobRunner({
-    pool: management.pool,
-    execute,
-    works: { import_feed: createImportWork({ ...management, execute }) },
-    onError: (error) => errors.push(error),
-    pollMs: 20,
-    backOffMs: () => 1,
-  });
-  return Object.assign(started, { errors });
-}
-
-const turn = () => new Promise((next) => setImmediate(next));
-async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    await turn();
-  }
-}
-
-const podcastOf = async (view: ResourceView) =>
-  (await findResource(management.pool, view.workspace_id, 'podcasts', view.id))!;
-const jobState = async (view: ResourceView) =>
-  (await management.pool.query<{ state: string }>('select state from job where subject_id = $1', [view.id])).rows[0]!
-    .state;
-const episodesOf = (view: ResourceView) =>
-  listLinked(management.pool, view.workspace_id, 'episodes', 'podcast', view.id);
-const productionsOf = (episode: { readonly id: string; readonly workspace_id: string }) =>
-  listLinked(management.pool, episode.workspace_id, 'productions', 'episode', episode.id);
-
-/** Imports to the end; answers the podcast and its episodes, oldest first. */
-async function imported(path: string, world = createWorld(management)) {
-  const accepted = await send(world, path);
-  await using running = runner();
-  await until(async () => (await jobState(accepted)) === 'done');
-  expect(running.errors).toEqual([]);
-  const episodes = await episodesOf(accepted);
-  return {
-    accepted,
-    podcast: (await podcastOf(accepted)).attributes as unknown as Podcast,
-    episodes: episodes.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-  };
-}
-
-async function refusal(path: string): Promise<Problem> {
-  const error: unknown = await send(createWorld(management), path).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(Problem);
-  return error as Problem;
-}
+afterAll(async () => host?.[Symbol.asyncDispose]());
+afterEach(() => host.clear());
 
 test('a feed moves in whole: the channel, the items, their GUIDs and their dates', async () => {
   pages.set('/chapters.json', {
@@ -370,101 +277,4 @@ test('older pages of a feed come along', async () => {
     [1, 2, 3, 4, 5].map((number) => `Episode ${number}`),
   );
   expect(podcast.import).toMatchObject({ total: 5, done: 5, failed: 0 });
-});
-
-test('one podcast moves in once, even when two ask at the same moment', async () => {
-  pages.set('/once.xml', { body: feed(`<title>Once</title>`, simpleItem(1)) });
-  const world = createWorld(management);
-  const both = await Promise.allSettled([send(world, '/once.xml'), send(world, '/once.xml')]);
-  expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  const refused = both.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
-  expect(refused.reason).toMatchObject({ code: 'value_taken' });
-  const made = (both.find(({ status }) => status === 'fulfilled') as PromiseFulfilledResult<ResourceView>).value;
-  await world.send('podcast.archive', made, {});
-  await send(world, '/once.xml');
-});
-
-test('an import that is killed again and again ends with every episode once', async () => {
-  const count = 12;
-  pages.set('/resume.xml', {
-    body: feed('<title>Resume</title>', Array.from({ length: count }, (_v, n) => simpleItem(count - n)).join('')),
-  });
-  const accepted = await send(createWorld(management), '/resume.xml');
-  // A process that dies leaves commands half way: some committed, their answer lost.
-  let commands = 0;
-  const dying: ExecuteCommand = async (request, actor) => {
-    const outcome = await management.execute(request, actor);
-    if (outcome.replayed) return outcome;
-    commands += 1;
-    if (commands % 7 === 0) throw new Error('killed');
-    return outcome;
-  };
-  await using running = runner(dying);
-  await until(async () => (await jobState(accepted)) === 'done');
-  expect(running.errors.length).toBeGreaterThan(2);
-  const episodes = await episodesOf(accepted);
-  expect(new Set(episodes.map(({ attributes }) => attributes['guid']))).toHaveProperty('size', count);
-  expect(episodes).toHaveLength(count);
-  for (const episode of episodes) expect(await productionsOf(episode)).toHaveLength(1);
-  expect((await podcastOf(accepted)).attributes['import']).toMatchObject({ done: count, failed: 0 });
-});
-
-test('a service that stops in the middle goes on after its start, without fetching the feed again', async () => {
-  const count = 20;
-  pages.set('/stop.xml', {
-    body: feed('<title>Stop</title>', Array.from({ length: count }, (_v, n) => simpleItem(count - n)).join('')),
-  });
-  const accepted = await send(createWorld(management), '/stop.xml');
-  const first = runner();
-  await until(async () => (await episodesOf(accepted)).length >= 3);
-  await first[Symbol.asyncDispose]();
-  expect((await episodesOf(accepted)).length).toBeLessThan(count);
-  await using _second = runner();
-  await until(async () => (await jobState(accepted)) === 'done');
-  expect(await episodesOf(accepted)).toHaveLength(count);
-  expect(asked).toEqual(['/stop.xml']);
-});
-
-test('an archived podcast gets no further episodes', async () => {
-  pages.set('/archive.xml', { body: feed('<title>Archive</title>', simpleItem(2) + simpleItem(1)) });
-  const world = createWorld(management);
-  const accepted = await send(world, '/archive.xml');
-  await world.send('podcast.archive', accepted, {});
-  await using running = runner();
-  await until(async () => (await jobState(accepted)) === 'stopped');
-  expect(running.errors).toEqual([]);
-  expect(await episodesOf(accepted)).toEqual([]);
-});
-
-test('a host whose small files fail is soon left alone', async () => {
-  const extras = (n: number) => `<podcast:transcript url="${origin}/gone-${n}.vtt" type="text/vtt"/>`;
-  pages.set('/extras.xml', {
-    body: feed('<title>Extras</title>', Array.from({ length: 8 }, (_v, n) => simpleItem(n, extras(n))).join('')),
-  });
-  const { podcast } = await imported('/extras.xml');
-  expect(podcast.import).toMatchObject({ done: 8, failed: 0 });
-  expect(asked.filter((path) => path.startsWith('/gone'))).toHaveLength(3);
-});
-
-test('the answer to an import names a podcast that is followed to its end by the operation', async () => {
-  pages.set('/op.xml', { body: feed('<title>Op</title>', simpleItem(1)) });
-  const world = createWorld(management);
-  const { status, operationJson } = await management.execute(
-    {
-      workspaceId: world.workspaceId,
-      commandType: 'podcast.import_feed',
-      idempotencyKey: newId('req'),
-      subject: { type: 'podcasts', id: null },
-      changes: { feed_url: `${origin}/op.xml` },
-    },
-    world.actor,
-  );
-  expect(status).toBe(202);
-  const { id } = JSON.parse(operationJson) as { id: string };
-  await using _running = runner();
-  await until(
-    async () =>
-      (await management.pool.query<{ state: string }>('select state from operation where id = $1', [id])).rows[0]
-        ?.state === 'succeeded',
-  );
 });

@@ -9,6 +9,7 @@ import { finishJob, insertJob } from '../jobs/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
 import type { PrepareArtwork } from '../prepare-artwork.ts';
 import { fetchFeed } from './fetch-feed.ts';
+import { createTurns } from './take-turns.ts';
 
 type ImportRules = Pick<
   Rules<typeof productCatalog>,
@@ -18,6 +19,8 @@ type Report = { readonly job_id: string; readonly lease_id: string };
 
 /** Feeds that are held in memory at a time. */
 const fetchesMax = 4;
+/** How long a caller waits for its turn; a fetch must still fit before its deadline. */
+const turnWaitMs = 6_000;
 /** What a caller's deadline must leave for storing and committing. */
 const reserveMs = 3_000;
 
@@ -29,7 +32,7 @@ export function importRules(options: {
   readonly prepareArtwork: PrepareArtwork;
 }): ImportRules {
   const { store, mediaUrl, fetch, prepareArtwork } = options;
-  let fetching = 0;
+  const turns = createTurns(fetchesMax);
 
   /** Renditions of the artwork; without them the address is remembered, and publishing says what is wrong with it. */
   async function tryArtwork(sourceUrl: string | undefined, deadline: Date | undefined) {
@@ -56,12 +59,12 @@ export function importRules(options: {
     'podcast.import_feed': {
       prepare: async ({ changes, deadline }) => {
         const { feed_url: feedUrl } = changes;
-        if (fetching >= fetchesMax)
+        const fetched = await turns(turnWaitMs, () => importFeed(feedUrl, deadline));
+        if (!fetched)
           throw new Problem('temporarily_unavailable', 'Other feeds are being fetched. Try again in a moment.', {
             retryAfterSeconds: 5,
           });
-        fetching += 1;
-        const { channel, artwork, feed } = await importFeed(feedUrl, deadline).finally(() => (fetching -= 1));
+        const { channel, artwork, feed } = fetched.done;
         const { title, language = 'en', artwork_url: _address, podcast_guid: given, ...settings } = channel.settings;
         const guid = given ?? podcastGuid(feedUrl);
         return async ({ tx, workspaceId, subjectId, now }) => {
