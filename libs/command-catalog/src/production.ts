@@ -149,7 +149,7 @@ export const productionCommands = {
     settlesOf: ['production.start'],
     event: 'production.stopped',
     ruled: true,
-    externalEffect: 'The encoder gives up within 5 s; what it made so far is removed.',
+    externalEffect: 'The encoder gives up within 5 s and removes its temporary files.',
     summary: 'Stops encoding; the reserved encoding time is returned.',
   }),
   'production.complete': defineCommand({
