@@ -9,7 +9,9 @@ import { createPodcaster, makeAudio, samples, startTestFleet, type Podcaster, ty
 let world: TestFleet;
 let podcaster: Podcaster;
 beforeAll(async () => {
-  world = await startTestFleet({ services: ['auth-server', 'management', 'encoder', 'rest-gateway'] });
+  world = await startTestFleet({
+    services: ['auth-server', 'public-delivery', 'management', 'encoder', 'rest-gateway'],
+  });
   podcaster = await createPodcaster(world);
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());

@@ -59,7 +59,7 @@ test('a production is encoded, stored under its digests and reported by command,
   });
   expect(JSON.parse(report.reasonJson)).toEqual({ lease_id: leaseId, job_id: jobId });
   const changes = JSON.parse(report.changesJson);
-  const [rendition, waveform] = changes.files;
+  const [rendition, waveform, given] = changes.files;
   const bytes = await buffer(await world.store.get(rendition.storage_key));
   expect(rendition).toEqual({
     role: 'rendition',
@@ -79,6 +79,14 @@ test('a production is encoded, stored under its digests and reported by command,
     storage_key: `media/${waveform.sha256}`,
     size_bytes: peaks.length,
     sha256: createHash('sha256').update(peaks).digest('hex'),
+  });
+  const original = readFileSync(file);
+  expect(given).toEqual({
+    role: 'source',
+    format: path.extname(file).slice(1),
+    storage_key: source.storageKey,
+    size_bytes: original.length,
+    sha256: createHash('sha256').update(original).digest('hex'),
   });
   expect((await world.store.find(waveform.storage_key))?.contentType).toBe('application/json');
   expect((await world.store.find(rendition.storage_key))?.contentType).toBe('audio/mpeg');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { canonicalFormat } from '@longwave/audio';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
@@ -65,7 +66,22 @@ export async function makeMedia(
   await writeFile(peaksPath, peaks);
   const sha256 = createHash('sha256').update(peaks).digest('hex');
   await storeFile(store, { key: blobKey(sha256), path: peaksPath, contentType: 'application/json' }, signal);
-  return productionMedia(encoded, { sha256, sizeBytes: peaks.length });
+  const source = await describeSource(inputPath, input);
+  return productionMedia(encoded, { sha256, sizeBytes: peaks.length }, source);
+}
+
+/** What was encoded, as the podcaster gave it. */
+async function describeSource(file: string, { filename, ...input }: Extract<JobInput, { kind: 'encode_production' }>) {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  const extension = path.extname(filename).slice(1).toLowerCase();
+  return {
+    role: 'source',
+    format: extension === '' ? 'unknown' : extension,
+    ...('storage_key' in input && { storage_key: input.storage_key }),
+    size_bytes: (await stat(file)).size,
+    sha256: hash.digest('hex'),
+  };
 }
 
 const segmentOf = (encoded: EncodedAudio) => ({
@@ -79,6 +95,7 @@ const segmentOf = (encoded: EncodedAudio) => ({
 function productionMedia(
   encoded: EncodedAudio,
   peaks: { readonly sha256: string; readonly sizeBytes: number },
+  source: object,
 ): object {
   const chapters = listChapters(encoded.source.chapters, encoded.durationMs);
   return {
@@ -91,6 +108,7 @@ function productionMedia(
         size_bytes: peaks.sizeBytes,
         sha256: peaks.sha256,
       },
+      source,
     ],
     audio_duration_ms: encoded.durationMs,
     loudness: {
