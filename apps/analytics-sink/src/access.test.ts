@@ -16,6 +16,8 @@ const someone: Principal = {
   grants: [
     { workspace_id: 'ws_organization', roles: ['viewer', 'analyst'] },
     { workspace_id: 'ws_host', podcast_id: 'pod_shared', roles: ['viewer', 'analyst'] },
+    { workspace_id: 'ws_host', podcast_id: 'pod_edited', roles: ['viewer', 'editor'] },
+    { workspace_id: 'ws_visited', roles: ['viewer', 'editor', 'producer', 'scheduler', 'manager'] },
   ],
   credential_id: 'crd_1',
   credential_kind: 'api_key',
@@ -42,6 +44,15 @@ test('a person sees numbers of its own workspace, of its organization and of the
   expect(await asked('ws_host', ['pod_shared', 'pod_other'])).toBe(hidden);
   expect(await asked('ws_host', ['pod_other'])).toBe(hidden);
   expect(await asked('ws_host', [])).toBe(hidden);
+});
+
+test('who sees without the right to analytics gets nothing but the numbers of one podcast, which milestones are made of', async () => {
+  const refused = 'permission_denied: You may not see analytics here.';
+  expect(await asked('ws_visited', [])).toBe(refused);
+  expect(await asked('ws_visited', ['pod_1', 'pod_2'])).toBe(refused);
+  expect(await asked('ws_host', ['pod_shared', 'pod_edited'])).toBe(refused);
+  expect(await asked('ws_visited', ['pod_1'])).toBe('allowed');
+  expect(await asked('ws_host', ['pod_edited'])).toBe('allowed');
 });
 
 test('a gateway asks for somebody, with a statement that was signed; the operator asks for itself', async () => {

@@ -1,4 +1,4 @@
-import { rolesIn, tryVerifyPrincipal } from '@longwave/principal';
+import { analyticsRoles, rolesIn, tryVerifyPrincipal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { JWK } from 'jose';
 import type { CheckAccess } from './server.ts';
@@ -8,7 +8,8 @@ const gateways: readonly string[] = ['rest-gateway'];
 
 /**
  * Lets a service see what it asks for, and a person what its signed grants show: every podcast that is named, or the whole workspace.
- * Anything else looks like an unknown workspace.
+ * Anything else looks like an unknown workspace. What is visible takes a role of analytics too, except the numbers of one podcast:
+ * its milestones are for everybody who sees it (contract, Authentication, rule 7).
  */
 export const createCheckAccess =
   (keys: readonly JWK[], clock: () => Date): CheckAccess =>
@@ -20,6 +21,9 @@ export const createCheckAccess =
     const principal = await tryVerifyPrincipal(context.principalStatement, keys, clock());
     if (!principal) throw new Problem('token_invalid');
     const asked = podcastIds.length === 0 ? [undefined] : podcastIds;
-    if (asked.some((podcastId) => (rolesIn(principal, workspaceId, podcastId)?.length ?? 0) === 0))
-      throw new Problem('not_found', 'There is no such workspace.');
+    const held = asked.map((podcastId) => rolesIn(principal, workspaceId, podcastId) ?? []);
+    if (held.some((roles) => roles.length === 0)) throw new Problem('not_found', 'There is no such workspace.');
+    const isOnePodcast = asked.length === 1 && asked[0] !== undefined;
+    if (!isOnePodcast && held.some((roles) => !roles.some((role) => analyticsRoles.includes(role))))
+      throw new Problem('permission_denied', 'You may not see analytics here.');
   };

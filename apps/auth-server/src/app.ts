@@ -63,7 +63,7 @@ export async function createApp(
     clock,
     onCommitted: () => relay.wake(),
   });
-  const verify = verifyCredential({ pool, plans, principalKey: readKey(config.PRINCIPAL_PRIVATE_KEY), clock });
+  const verify = verifyCredential({ pool, plans, principalKey: readKey(config.PRINCIPAL_PRIVATE_KEY), clock, logger });
 
   const reader = stack.use(
     createResourceReader({

@@ -12,6 +12,9 @@ interface CredentialRow {
   readonly account: unknown;
 }
 
+const credentialFields = credentials.attributes.pick({ kind: true, scope: true, expires_at: true }).strip();
+const accountFields = accounts.attributes.pick({ plan: true, subscription: true, email: true }).strip();
+
 /** The credential with this digest (hex) and its account, or undefined; one index probe whatever the text was. */
 export async function findCredential(pool: Pool, secretDigest: string): Promise<IssuedCredential | undefined> {
   const { rows } = await pool.query<CredentialRow>({
@@ -29,12 +32,12 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
     row && {
       id: row.credential_id,
       state: row.credential_state,
-      ...credentials.attributes.pick({ kind: true, scope: true, expires_at: true }).strip().parse(row.credential),
+      ...credentialFields.parse(row.credential),
       account: {
         id: row.account_id,
         workspaceId: row.workspace_id,
         state: row.account_state,
-        ...accounts.attributes.pick({ plan: true, subscription: true, email: true }).strip().parse(row.account),
+        ...accountFields.parse(row.account),
       },
     }
   );

@@ -50,8 +50,33 @@ async function podcastSays(
   collaborators: readonly object[],
   state = 'published',
 ): Promise<void> {
-  const at = new Date().toISOString();
-  const event: DomainEvent = {
+  await podcastsSay([{ ...podcast, version, collaborators, state }]);
+}
+
+interface SaidPodcast {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly version: number;
+  readonly collaborators: readonly object[];
+  readonly state?: string;
+  /** When; absent: now. */
+  readonly at?: string;
+}
+
+/** Revisions of podcasts, as management says them. */
+async function podcastsSay(podcasts: readonly SaidPodcast[]): Promise<void> {
+  await using bus = createEventBus({ kind: 'redis', redisUrl: server.redis.url, clientName: 'test' });
+  await bus.publish(
+    podcasts.map((podcast) => {
+      const event = revised(podcast);
+      return { topic: topics.product, key: podcast.id, id: event.id, type: event.type, payload: event };
+    }),
+  );
+}
+
+function revised({ version, collaborators, state = 'published', ...podcast }: SaidPodcast): DomainEvent {
+  const { at = new Date().toISOString() } = podcast;
+  return {
     id: newId('evt'),
     type: 'podcast.revised',
     workspace_id: podcast.workspaceId,
@@ -72,8 +97,6 @@ async function podcastSays(
       updated_by: { operation_id: newId('op') },
     },
   };
-  await using bus = createEventBus({ kind: 'redis', redisUrl: server.redis.url, clientName: 'test' });
-  await bus.publish([{ topic: topics.product, key: podcast.id, id: event.id, type: event.type, payload: event }]);
 }
 
 async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
@@ -179,6 +202,85 @@ describe('a collaborator', () => {
       () => principalOf(guest),
       (principal) => principal.grants.length === 0,
     );
+  });
+});
+
+describe('an owner whose subscription is', () => {
+  const subscribe = ({ workspaceId, accountId }: TestAccount, state: string) =>
+    server.send(workspaceId, 'account.set_subscription', { subscription: { state } }, { subjectId: accountId });
+
+  test.each(['canceled', 'suspended'])(
+    '%s has neither members nor collaborators until it is active again',
+    async (state) => {
+      const [owner, guest] = [await account('scale'), await account('launch')];
+      const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
+      await addMember(owner, guest, ['edit']);
+      await podcastSays(podcast, 1, [{ email: guest.email, role: 'editor' }]);
+      const both = (principal: { readonly grants: readonly object[] }) => principal.grants.length === 2;
+      await eventually(() => principalOf(guest), both);
+      await subscribe(owner, state);
+      expect((await principalOf(guest)).grants).toEqual([]);
+      await subscribe(owner, 'past_due');
+      expect((await principalOf(guest)).grants).toHaveLength(2);
+    },
+  );
+
+  test.each(['canceled', 'suspended'])("%s lets no member's legacy token in", async (state) => {
+    const [owner, member] = [await account('scale'), await account('launch')];
+    await addMember(owner, member, ['edit']);
+    const token = secretText('svc_pat_');
+    const changes = { account_id: member.accountId, name: 'old', kind: 'legacy_token', secret_digest: digestOf(token) };
+    await server.send(member.workspaceId, 'credential.issue', changes);
+    expect((await server.verify(token))?.$case).toBe('principal');
+    await subscribe(owner, state);
+    expect(await server.verify(token)).toEqual({ $case: 'refusal', value: 'REFUSAL_API_ACCESS_NOT_AVAILABLE' });
+  });
+});
+
+describe('many invitations', () => {
+  const minute = (nth: number) => new Date(Date.UTC(2026, 0, 1, 0, nth)).toISOString();
+  const invitations = (host: TestAccount, count: number, guest: TestAccount, from: number): SaidPodcast[] =>
+    Array.from({ length: count }, (_, index) => ({
+      id: newId('pod'),
+      workspaceId: host.workspaceId,
+      version: 1,
+      collaborators: [{ email: guest.email, role: 'analyst' }],
+      at: minute(from + index),
+    }));
+
+  test('of one stranger never crowd out another one, whatever the ids of its podcasts; the cut is logged without addresses', async () => {
+    const [stranger, friend, guest] = [await account('launch'), await account('scale'), await account('launch')];
+    const flood = invitations(stranger, 210, guest, 0);
+    const [real] = invitations(friend, 1, guest, 1000);
+    await podcastsSay([...flood, real!]);
+    const cuts = () => server.logLines.filter((line) => line.includes('grants.cut') && line.includes(guest.accountId));
+    const { grants } = await eventually(
+      () => principalOf(guest),
+      () => cuts().at(-1)?.includes('"given":51,"left_out":160') === true,
+    );
+    expect(grants.map(({ podcastId }) => podcastId)).toEqual([...flood.slice(0, 50).map(({ id }) => id), real!.id]);
+    expect(cuts().join()).not.toContain('@');
+  });
+
+  test('count from when they began: the oldest stay, and another role or version makes none younger', async () => {
+    const [hosts, guest] = [
+      await Promise.all(Array.from({ length: 5 }, () => account('launch'))),
+      await account('launch'),
+    ];
+    const later = hosts.flatMap((host, index) => invitations(host, 50, guest, 10 + index * 100));
+    const [first] = invitations(hosts[0]!, 1, guest, 0);
+    await podcastsSay([...later.toReversed(), first!]);
+    const isFull = (principal: { readonly grants: readonly { readonly podcastId: string }[] }) =>
+      principal.grants.length === 200 && principal.grants[0]?.podcastId === first!.id;
+    await eventually(() => principalOf(guest), isFull);
+    const again = { ...first!, version: 2, at: minute(5000), collaborators: [{ email: guest.email, role: 'editor' }] };
+    await podcastsSay([again]);
+    const { grants } = await eventually(
+      () => principalOf(guest),
+      (principal) => principal.grants.some(({ roles }) => roles.includes('editor')),
+    );
+    expect(grants[0]).toMatchObject({ podcastId: first!.id });
+    expect(grants).toHaveLength(200);
   });
 });
 

@@ -182,7 +182,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       after: view,
     };
     await checkLinks(tx, resource, row, current);
-    await saveRevision(tx, resource, row, event);
+    await saveRevision(tx, resource, row, current, event);
     await saveUniqueKeys(tx, resource, row);
     await decision.also?.(tx, { operationId, version: row.version });
     if (definition.settles)

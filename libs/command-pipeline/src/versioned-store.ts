@@ -210,14 +210,16 @@ export async function saveUniqueKeys(tx: Transaction, definition: ResourceDefini
   }
 }
 
-/** Saves a revision, its links and its event in one statement. */
+/** Saves a revision, its links and its event in one statement; links that the revision before had and this one lacks end with it. */
 export async function saveRevision(
   tx: Transaction,
   definition: ResourceDefinition,
   row: ResourceRow,
+  before: ResourceRow | undefined,
   event: DomainEvent,
 ): Promise<void> {
   const links = linksOf(definition, row.attributes);
+  const ended = Object.keys(before ? linksOf(definition, before.attributes) : {}).filter((name) => !(name in links));
   await tx.query({
     name: 'save_revision',
     text: `with head as (
@@ -231,6 +233,8 @@ export async function saveRevision(
            ), linked as (
              insert into link (from_id, name, to_id) select $1, name, to_id from unnest($11::text[], $12::text[]) as l(name, to_id)
              on conflict (from_id, name) do update set to_id = excluded.to_id
+           ), unlinked as (
+             delete from link where from_id = $1 and name = any($16::text[])
            )
            insert into outbox (key, event_id, type, payload) values ($1, $13, $14, $15)`,
     values: [
@@ -249,6 +253,7 @@ export async function saveRevision(
       event.id,
       event.type,
       event,
+      ended,
     ],
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
-import { rolesIn, signPrincipal, tryVerifyPrincipal, type Principal } from './index.ts';
+import { createPrincipalSigner, rolesIn, signPrincipal, tryVerifyPrincipal, type Principal } from './index.ts';
 
 async function keyPair(kid: string): Promise<{ readonly privateJwk: JWK; readonly publicJwk: JWK }> {
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
@@ -125,4 +125,25 @@ test('roles are those of the own workspace, or of every grant that covers the po
   expect(rolesIn(someone, 'ws_3', undefined)).toEqual(['analyst']);
   expect(rolesIn(someone, 'ws_3', 'pod_9')).toEqual(['analyst', 'editor']);
   expect(rolesIn(someone, 'ws_4', 'pod_1')).toBeUndefined();
+});
+
+test('a statement that was found good once is refused when its minute is over, and a changed one always', async () => {
+  const publicKeys = [keys.publicJwk];
+  const statement = await signPrincipal(principal, keys.privateJwk, now);
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  expect(await tryVerifyPrincipal(statement, publicKeys, now)).toEqual(principal);
+  expect(await tryVerifyPrincipal(statement, publicKeys, later(59_000))).toEqual(principal);
+  expect(await tryVerifyPrincipal(statement, publicKeys, later(60_000))).toBeUndefined();
+  expect(await tryVerifyPrincipal(`${statement.slice(0, -4)}AAAA`, publicKeys, now)).toBeUndefined();
+});
+
+test('the same principal is told by the same statement for some seconds, another one by its own', async () => {
+  const sign = createPrincipalSigner(keys.privateJwk, 15);
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  const first = await sign(principal, now);
+  expect(await sign({ ...principal }, later(14_000))).toBe(first);
+  expect(await sign({ ...principal, read_only: true }, now)).not.toBe(first);
+  const second = await sign(principal, later(15_000));
+  expect(second).not.toBe(first);
+  expect(await tryVerifyPrincipal(second, [keys.publicJwk], later(70_000))).toEqual(principal);
 });

@@ -22,6 +22,15 @@ export const roles = [
 ] as const;
 export type Role = (typeof roles)[number];
 
+/** Whoever holds one of these sees analytics (contract, Authentication, rule 7). */
+export const analyticsRoles: readonly Role[] = ['owner', 'admin', 'publisher', 'analyst'];
+
+/** Roles on the one podcast that an invitation gives. */
+export const collaboratorRoles = {
+  editor: ['viewer', 'editor', 'producer', 'scheduler'],
+  analyst: ['viewer', 'analyst'],
+} as const satisfies Readonly<Record<string, readonly Role[]>>;
+
 /** Kinds of credentials that act for a person. */
 export const credentialKinds = ['api_key', 'legacy_token', 'oauth_access_token', 'browser_session'] as const;
 
@@ -69,6 +78,16 @@ export function rolesIn(
 const issuer = 'longwave/auth-server';
 const audience = 'longwave/services';
 
+type SigningKey = Awaited<ReturnType<typeof importJWK>>;
+const imported = new WeakMap<JWK, Promise<SigningKey>>();
+
+/** A key is imported once: that costs more than a signature. */
+function keyOf(jwk: JWK): Promise<SigningKey> {
+  const known = imported.get(jwk) ?? importJWK(jwk, 'EdDSA');
+  imported.set(jwk, known);
+  return known;
+}
+
 /**
  * A signed statement about a principal (compact JWS, EdDSA), passed between services as metadata `longwave-principal`.
  * @param lifetimeSeconds how long other services accept it; a minute covers any deadline chain
@@ -86,25 +105,68 @@ export async function signPrincipal(
     .setAudience(audience)
     .setIssuedAt(seconds)
     .setExpirationTime(seconds + lifetimeSeconds)
-    .sign(await importJWK(privateKey, 'EdDSA'));
+    .sign(await keyOf(privateKey));
 }
 
-/** The principal of a valid, unexpired statement; undefined for any other text. */
+/** Signs as `signPrincipal` does, but says the same of the same principal for `reuseSeconds`: a busy client costs one signature. */
+export function createPrincipalSigner(privateKey: JWK, reuseSeconds = 15) {
+  const signed = new Map<string, { readonly statement: Promise<string>; readonly until: number }>();
+  return (principal: Principal, now: Date): Promise<string> => {
+    const said = JSON.stringify(principal);
+    const known = signed.get(said);
+    if (known && known.until > now.getTime() && known.until - reuseSeconds * 1000 <= now.getTime())
+      return known.statement;
+    const statement = signPrincipal(principal, privateKey, now);
+    signed.delete(said);
+    signed.set(said, { statement, until: now.getTime() + reuseSeconds * 1000 });
+    // A signature that failed is not kept.
+    statement.catch(() => signed.delete(said));
+    if (signed.size > rememberedMax) signed.delete(signed.keys().next().value!);
+    return statement;
+  };
+}
+
+/** Statements that are remembered in one process. */
+const rememberedMax = 2_000;
+
+interface Verified {
+  readonly principal: Principal;
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
+}
+const verified = new WeakMap<readonly JWK[], Map<string, Verified>>();
+
+/** Whether a statement that was signed well is good at this time: issued at most a minute ahead of this clock, not expired. */
+const isTimely = ({ issuedAtMs, expiresAtMs }: Verified, now: Date) =>
+  now.getTime() < expiresAtMs && now.getTime() >= issuedAtMs - 60_000;
+
+/** The principal of a valid, unexpired statement; undefined for any other text. A signature that was found good is not checked again. */
 export async function tryVerifyPrincipal(
   statement: string,
   publicKeys: readonly JWK[],
   now: Date,
 ): Promise<Principal | undefined> {
+  const remembered = verified.get(publicKeys) ?? new Map<string, Verified>();
+  verified.set(publicKeys, remembered);
+  const known = remembered.get(statement);
+  if (known) return isTimely(known, now) ? known.principal : undefined;
   for (const key of publicKeys) {
     try {
-      const { payload } = await jwtVerify(statement, await importJWK(key, 'EdDSA'), {
+      const { payload } = await jwtVerify(statement, await keyOf(key), {
         algorithms: ['EdDSA'],
         issuer,
         audience,
         typ: 'principal+jwt',
         currentDate: now,
       });
-      return principalSchema.parse(payload['principal']);
+      const found: Verified = {
+        principal: principalSchema.parse(payload['principal']),
+        issuedAtMs: (payload.iat ?? 0) * 1000,
+        expiresAtMs: (payload.exp ?? 0) * 1000,
+      };
+      remembered.set(statement, found);
+      if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value!);
+      return found.principal;
     } catch {
       continue;
     }

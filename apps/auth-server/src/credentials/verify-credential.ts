@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
-import { signPrincipal, type Principal } from '@longwave/principal';
+import { createPrincipalSigner, type Principal } from '@longwave/principal';
 import { Refusal, type VerifyRequest, type VerifyResponse } from '@longwave/rpc/credential';
+import type { Logger } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { listGrants, type StoredGrant } from '../grants/grant-table.ts';
 import { findCredential } from '../identity-table.ts';
@@ -34,6 +35,7 @@ export interface VerifyTools {
   /** Ed25519, private. */
   readonly principalKey: JWK;
   readonly clock: () => Date;
+  readonly logger: Logger;
 }
 
 /** A plan, with the rate limits of another one where that decides. */
@@ -65,16 +67,18 @@ const principalOf = (
 });
 
 /** Any credential's text → a principal with its plan, its grants and a signed statement, or the reason why not. */
-export const verifyCredential =
-  ({ pool, plans, principalKey, clock }: VerifyTools) =>
-  async ({ credential: text }: VerifyRequest): Promise<VerifyResponse> => {
+export function verifyCredential({ pool, plans, principalKey, clock, logger }: VerifyTools) {
+  const sign = createPrincipalSigner(principalKey);
+  return async ({ credential: text }: VerifyRequest): Promise<VerifyResponse> => {
     const now = clock();
     const credential = text.startsWith(mcpPersonalPrefix)
       ? undefined
       : await findCredential(pool, createHash('sha256').update(text).digest('hex'));
-    const grants = credential
+    const { grants, leftOut } = credential
       ? await listGrants(pool, { id: credential.account.id, email: credential.account.email })
-      : [];
+      : { grants: [], leftOut: 0 };
+    if (leftOut > 0)
+      logger.warn({ account_id: credential?.account.id, given: grants.length, left_out: leftOut }, 'grants.cut');
     const ownerPlans = grants.filter(({ podcastId }) => podcastId === undefined).map(({ plan }) => plan);
     const verdict = judgeCredential(credential, ownerPlans, plans, now);
     if (!verdict.accepted || !credential) return { outcome: { $case: 'refusal', value: refusalOf(verdict) } };
@@ -91,7 +95,7 @@ export const verifyCredential =
           credentialKind: principal.credential_kind,
           readOnly: principal.read_only,
           plan: wirePlan(credential.account.plan, verdict.plan, verdict.rates, legacy),
-          statement: await signPrincipal(principal, principalKey, now),
+          statement: await sign(principal, now),
           grants: grants.map(({ workspaceId, podcastId, roles, plan }) => ({
             workspaceId,
             podcastId: podcastId ?? '',
@@ -102,6 +106,7 @@ export const verifyCredential =
       },
     };
   };
+}
 
 const refusalOf = (verdict: Verdict): Refusal =>
   verdict.accepted ? Refusal.UNKNOWN_USER : wireRefusals[verdict.refusal];

@@ -20,13 +20,14 @@ export const followPodcasts = (options: {
     group: 'auth-server',
     handle: async (messages) => {
       for (const { payload } of messages) {
-        const { subject, workspace_id: workspaceId, after } = domainEventSchema.parse(payload);
+        const { subject, workspace_id: workspaceId, after, occurred_at: at } = domainEventSchema.parse(payload);
         if (subject.type !== 'podcasts') continue;
         const { collaborators } = podcast.parse(after.attributes);
         await saveCollaborators(options.pool, {
           id: subject.id,
           workspaceId,
           version: subject.version,
+          at: new Date(at),
           collaborators:
             after.lifecycle_state === 'archived'
               ? []

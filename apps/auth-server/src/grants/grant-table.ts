@@ -2,7 +2,7 @@ import { memberPermissions } from '@longwave/command-catalog';
 import { transaction, type Pool } from '@longwave/postgres';
 import type { Role } from '@longwave/principal';
 import { z } from 'zod';
-import { grantsMax, rolesOfCollaborator, rolesOfMember } from './grant.ts';
+import { collaborationsPerWorkspaceMax, grantsMax, rolesOfCollaborator, rolesOfMember } from './grant.ts';
 
 /** What an account may do in the workspace of another one. */
 export interface StoredGrant {
@@ -20,32 +20,45 @@ const rowSchema = z.object({
   permissions: z.array(z.enum(memberPermissions)).nullable(),
   role: z.enum(['editor', 'analyst']).nullable(),
   plan: z.string(),
+  total: z.coerce.number(),
 });
 
-/** Memberships and collaborations of an account, memberships first, the oldest first; those of closed accounts are left out. */
-export async function listGrants(
-  pool: Pool,
-  account: { id: string; email: string | undefined },
-): Promise<StoredGrant[]> {
+export interface GrantList {
+  readonly grants: readonly StoredGrant[];
+  /** How many more there are than a statement carries. */
+  readonly leftOut: number;
+}
+
+/**
+ * Memberships and collaborations of an account, memberships first, those that began first before later ones. A closed account and
+ * one whose subscription is canceled or suspended give none (contract, Authentication, rules 3 and 4).
+ */
+export async function listGrants(pool: Pool, account: { id: string; email: string | undefined }): Promise<GrantList> {
   const { rows } = await pool.query({
     name: 'list_grants',
-    text: `select * from (
-             select 0 as place, m.id, m.workspace_id, null as podcast_id, m.attributes->'permissions' as permissions, null as role,
-                    o.attributes->>'plan' as plan
+    text: `with given as (
+             select 0 as place, m.created_at as since, m.id, m.workspace_id, null as podcast_id,
+                    m.attributes->'permissions' as permissions, null as role, o.attributes as owner
              from resource m
              join resource o on o.id = m.attributes->>'owner_account_id' and o.lifecycle_state = 'active'
              where m.resource_type = 'memberships' and m.lifecycle_state = 'active' and m.attributes->>'member_account_id' = $1
              union all
-             select 1, p.id, p.workspace_id, p.id, null, c.role, o.attributes->>'plan'
+             select 1, c.since, p.id, p.workspace_id, p.id, null, c.role, o.attributes
              from collaboration c
              join collaborated_podcast p on p.id = c.podcast_id
              join resource o on o.workspace_id = p.workspace_id and o.resource_type = 'accounts' and o.lifecycle_state = 'active'
              where c.email = $2
-           ) g order by place, id limit $3`,
-    values: [account.id, account.email ?? null, grantsMax],
+           ), counting as (
+             select *, owner->>'plan' as plan, count(*) over () as total,
+                    row_number() over (partition by place, workspace_id order by since, id) as nth
+             from given where owner->'subscription'->>'state' not in ('canceled', 'suspended')
+           )
+           select workspace_id, podcast_id, permissions, role, plan, total
+           from counting where place = 0 or nth <= $4 order by place, since, id limit $3`,
+    values: [account.id, account.email ?? null, grantsMax, collaborationsPerWorkspaceMax],
   });
-  return rows.map((row) => {
-    const { workspace_id, podcast_id, permissions, role, plan } = rowSchema.parse(row);
+  const found = z.array(rowSchema).parse(rows);
+  const grants = found.map(({ workspace_id, podcast_id, permissions, role, plan }) => {
     return {
       workspaceId: workspace_id,
       ...(podcast_id !== null && { podcastId: podcast_id }),
@@ -53,15 +66,21 @@ export async function listGrants(
       plan,
     };
   });
+  return { grants, leftOut: (found[0]?.total ?? 0) - found.length };
 }
 
-/** Who collaborates on a podcast since a version of it; an older version never overwrites a newer one. */
+/**
+ * Who collaborates on a podcast by a version of it; an older version never overwrites a newer one. Whoever collaborated before still
+ * does since then, with whatever role.
+ */
 export async function saveCollaborators(
   pool: Pool,
   podcast: {
     readonly id: string;
     readonly workspaceId: string;
     readonly version: number;
+    /** When this version was made. */
+    readonly at: Date;
     readonly collaborators: readonly { readonly email: string; readonly role: string }[];
   },
 ): Promise<void> {
@@ -72,11 +91,14 @@ export async function saveCollaborators(
       [podcast.id, podcast.workspaceId, podcast.version],
     );
     if (rowCount !== 1) return;
-    await tx.query('delete from collaboration where podcast_id = $1', [podcast.id]);
+    const emails = podcast.collaborators.map((each) => each.email);
+    const roles = podcast.collaborators.map((each) => each.role);
+    await tx.query('delete from collaboration where podcast_id = $1 and email <> all($2)', [podcast.id, emails]);
     await tx.query(
-      `insert into collaboration (podcast_id, email, role)
-       select $1, email, role from unnest($2::text[], $3::text[]) as given (email, role)`,
-      [podcast.id, podcast.collaborators.map((each) => each.email), podcast.collaborators.map((each) => each.role)],
+      `insert into collaboration (podcast_id, email, role, since)
+       select $1, email, role, $4 from unnest($2::text[], $3::text[]) as given (email, role)
+       on conflict (podcast_id, email) do update set role = excluded.role`,
+      [podcast.id, emails, roles, podcast.at],
     );
   });
 }

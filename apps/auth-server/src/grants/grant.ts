@@ -1,8 +1,11 @@
 import type { memberPermissions } from '@longwave/command-catalog';
-import type { Role } from '@longwave/principal';
+import { collaboratorRoles, type Role } from '@longwave/principal';
 
 /** Grants that one statement carries at most; the oldest stay. */
 export const grantsMax = 200;
+
+/** Collaborations that count of those which one workspace gives: nobody's invitations crowd out everybody else's. */
+export const collaborationsPerWorkspaceMax = 50;
 
 type Permission = (typeof memberPermissions)[number];
 
@@ -21,5 +24,4 @@ export const rolesOfMember = (permissions: readonly Permission[]): Role[] => [
 ];
 
 /** Roles of a collaborator on the one podcast. */
-export const rolesOfCollaborator = (role: 'editor' | 'analyst'): Role[] =>
-  role === 'editor' ? ['viewer', 'editor', 'producer', 'scheduler'] : ['viewer', 'analyst'];
+export const rolesOfCollaborator = (role: keyof typeof collaboratorRoles): Role[] => [...collaboratorRoles[role]];
