@@ -101,6 +101,11 @@ describe('an episode', () => {
       const text = await feedOf(podcastId);
       return text.includes('podcast:soundbite') && text.includes('podcast:transcript') ? text : undefined;
     });
+    const check = await rest.get<{ acceptable: boolean; findings: { severity: string; text: string }[] }>(
+      `/podcasts/${podcastId}/feed_check`,
+    );
+    expect(check.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(check.acceptable).toBe(true);
     expect(feed).toMatch(/<podcast:person role="guest"[^>]*>Ben Tide<\/podcast:person>/);
     expect(feed).toContain('<podcast:funding url="https://example.com/support">Support us</podcast:funding>');
     const chapters = (await (await fetch(/<podcast:chapters url="([^"]+)"/.exec(feed)![1]!)).json()) as {
@@ -286,6 +291,25 @@ describe('moving', () => {
       const answer = await fetch(feedUrl, { redirect: 'manual' });
       return (answer.status === 301 && answer.headers.get('location') === 'https://example.com/new.xml') || undefined;
     });
+  });
+});
+
+describe('the download history', () => {
+  test('is exported as CSV and fetched by a signed address', async () => {
+    const podcastId = await publishedPodcast(rest, 'Counted');
+    const at = `/podcasts/${podcastId}/analytics/legacy_export`;
+    const answers = await Promise.all(
+      [0, 1, 2].map(() =>
+        fetch(`${world.fleet.urls.base}/api/v1${at}`, { method: 'POST', headers: { token: owner.apiKey } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
+    const { url } = await until('the export', 30_000, async () => {
+      const found = await rest.get<{ state: string; url?: string }>(at);
+      return found.state === 'ready' ? found : undefined;
+    });
+    const csv = await (await fetch(url!)).text();
+    expect(csv).toBe('date,episode_id,episode_title,guid,downloads,listeners\r\n');
   });
 });
 

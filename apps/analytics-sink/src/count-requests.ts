@@ -1,6 +1,7 @@
 import { Dimension as WireDimension, Granularity } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import type { Dimension, HourRange } from './count-queries.ts';
+import { resolveTimeZone } from './zoned-queries.ts';
 
 const hourMs = 3_600_000;
 const lastMs = BigInt(Date.UTC(2200, 0));
@@ -32,13 +33,21 @@ const dimension = z
   .enum(Object.keys(dimensions) as (keyof typeof dimensions)[], 'Name a dimension.')
   .transform((wire): Dimension => dimensions[wire]);
 
-export const downloadsRequest = z.strictObject({
-  workspaceId: id,
-  podcastId: id,
-  episodeId: optionalId,
-  range,
-  granularity: z.enum(Object.values(Granularity)),
-});
+/** A range grows to whole hours of UTC, because rollups are kept by them; where a zone is named, it is exact. */
+export const downloadsRequest = z
+  .strictObject({
+    workspaceId: id,
+    podcastId: id,
+    episodeId: optionalId,
+    range: wireRange,
+    granularity: z.enum(Object.values(Granularity)),
+    timeZone: z.string().max(64).transform(resolveTimeZone).optional(),
+  })
+  .transform((request) => {
+    const { fromMs, toMs } = request.range;
+    const exact: HourRange = { from: new Date(Number(fromMs)), to: new Date(Number(toMs)) };
+    return { ...request, range: request.timeZone === undefined ? inHours(request.range) : exact };
+  });
 
 export const episodesRequest = z.strictObject({ workspaceId: id, podcastId: id, range });
 

@@ -3,15 +3,8 @@ import type { Pool } from '@longwave/postgres';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
-import { bucketStarts, bucketUnit } from './buckets.ts';
-import {
-  countAds,
-  countByDimension,
-  countByEpisode,
-  countDownloads,
-  countEpisodeDays,
-  countTotals,
-} from './count-queries.ts';
+import { bucketUnit } from './buckets.ts';
+import { countAds, countByDimension, countByEpisode, countEpisodeDays, countTotals } from './count-queries.ts';
 import {
   adsRequest,
   dimensionRequest,
@@ -20,9 +13,8 @@ import {
   exportRequest,
   totalsRequest,
 } from './count-requests.ts';
+import { countSeries } from './count-series.ts';
 import { completeUntilMs } from './fact-table.ts';
-
-const mostBuckets = 20_000;
 
 /** Podcasts whose numbers a call asks for; none when it asks for the whole workspace. */
 export type CheckAccess = (
@@ -50,27 +42,13 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
     },
     {
       countDownloads: async (request, context) => {
-        const { range, granularity, ...scope } = parseOrProblem(downloadsRequest, request);
+        const { range, granularity, timeZone, ...scope } = parseOrProblem(downloadsRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
         const unit = bucketUnit(granularity);
         if (unit === undefined) throw new Problem('validation_failed', 'Name a granularity: hour, day, week or month.');
-        const starts = bucketStarts(range.from.getTime(), range.to.getTime(), unit, mostBuckets);
-        if (starts === undefined)
-          throw new Problem(
-            'validation_failed',
-            `The range has more than ${mostBuckets} buckets; use a coarser granularity.`,
-          );
         const at = await basis();
-        const counts = await countDownloads(pool, scope, range, unit);
-        const byStart = new Map(counts.map((count) => [count.startMs, count]));
-        return {
-          buckets: starts.map((startMs) => ({
-            startMs: BigInt(startMs),
-            downloads: byStart.get(startMs)?.downloads ?? 0n,
-            listeners: byStart.get(startMs)?.listeners ?? 0n,
-          })),
-          ...at,
-        };
+        const counts = await countSeries(pool, scope, range, unit, timeZone);
+        return { buckets: counts.map((count) => ({ ...count, startMs: BigInt(count.startMs) })), ...at };
       },
       countByEpisode: async (request, context) => {
         const { range, ...scope } = parseOrProblem(episodesRequest, request);

@@ -27,6 +27,7 @@ import { sendAsManagement } from './followers/send-as-management.ts';
 import { startJobRunner, type JobRunner } from './jobs/job-runner.ts';
 import { createOwnWorks } from './jobs/own-works.ts';
 import { createAsk } from './podcasts/ask.ts';
+import { createCheckLiveFeed } from './podcasts/check-live-feed.ts';
 import { createPrepareArtwork } from './prepare-artwork.ts';
 import { createProbeDuration } from './probe-duration.ts';
 import { createRules } from './rules.ts';
@@ -73,6 +74,8 @@ export async function createApp(
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
   });
 
+  const ask = createAsk(guardedFetch);
+
   // Set once both run; until then a commit wakes nobody, and their first look finds it.
   const wake: { relay?: OutboxRelay; jobs?: JobRunner } = {};
   const execute = createCommandExecutor({
@@ -85,7 +88,7 @@ export async function createApp(
       probeDuration: createProbeDuration(probe),
       prepareArtwork: createPrepareArtwork(probe),
       fetch: guardedFetch,
-      ask: createAsk(guardedFetch),
+      ask,
     }),
     signReceipt: await createReceiptSigner(readJson(config.RECEIPT_SIGNING_KEY) as JWK),
     clock,
@@ -156,6 +159,7 @@ export async function createApp(
       execute,
       reader,
       access: createAccess(pool, reader),
+      checkLiveFeed: createCheckLiveFeed(config.MEDIA_URL, ask),
       signExport: createSignExport(pool, store, clock),
       uploads: createUploadSigner(pool, store, clock),
       principalKeys: (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys,

@@ -11,6 +11,7 @@ import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
+import { FeedServiceService } from '@longwave/rpc/feed';
 import { JobServiceService } from '@longwave/rpc/job';
 import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
@@ -18,6 +19,7 @@ import type { JWK } from 'jose';
 import type { Access } from './access/access.ts';
 import { actorOf } from './actor.ts';
 import { claimJob, renewLease } from './jobs/job-table.ts';
+import type { createCheckLiveFeed } from './podcasts/check-live-feed.ts';
 import { readEncodingTime } from './productions/encoding-balance-table.ts';
 import type { createSignExport } from './statistics-exports/sign-export.ts';
 import type { UploadSigner } from './uploads/sign-upload.ts';
@@ -29,6 +31,7 @@ export interface ServerOptions {
   readonly access: Access;
   readonly uploads: UploadSigner;
   readonly signExport: ReturnType<typeof createSignExport>;
+  readonly checkLiveFeed: ReturnType<typeof createCheckLiveFeed>;
   readonly principalKeys: readonly JWK[];
   readonly leaseMs: number;
   readonly clock: () => Date;
@@ -137,11 +140,21 @@ export function managementServices(options: ServerOptions): RpcService[] {
     ),
     rpcService(
       UploadServiceService,
-      { signUpload: readers, signPart: readers, signCompletion: readers, signExport: readers },
+      {
+        signUpload: readers,
+        signDownload: readers,
+        signPart: readers,
+        signCompletion: readers,
+        signExport: readers,
+      },
       {
         signUpload: async ({ workspaceId, uploadId }, context) => {
           await writable(context, workspaceId);
           return uploads.signUpload(workspaceId, uploadId);
+        },
+        signDownload: async ({ workspaceId, uploadId }, context) => {
+          await access.see(await actorOfCall(context), workspaceId, 'uploads', uploadId);
+          return uploads.signDownload(workspaceId, uploadId);
         },
         signPart: async ({ workspaceId, uploadKey, multipartUploadId, partNumber }, context) => {
           await writable(context, workspaceId);
@@ -152,8 +165,19 @@ export function managementServices(options: ServerOptions): RpcService[] {
           return uploads.signCompletion(workspaceId, uploadKey, multipartUploadId);
         },
         signExport: async ({ workspaceId, exportId }, context) => {
-          await access.see(await actorOfCall(context), workspaceId, 'statistics_exports', exportId);
+          const actor = await actorOfCall(context);
+          access.checkAnalytics(actor, await access.see(actor, workspaceId, 'statistics_exports', exportId));
           return options.signExport(workspaceId, exportId);
+        },
+      },
+    ),
+    rpcService(
+      FeedServiceService,
+      { checkFeed: readers },
+      {
+        checkFeed: async ({ workspaceId, podcastId }, context) => {
+          const { resource } = await access.see(await actorOfCall(context), workspaceId, 'podcasts', podcastId);
+          return options.checkLiveFeed(resource);
         },
       },
     ),

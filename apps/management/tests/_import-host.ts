@@ -29,14 +29,23 @@ export async function until<T>(look: () => Promise<T | undefined | false>): Prom
   }
 }
 
+interface ServedPage {
+  readonly body: string | Buffer;
+  readonly type?: string;
+  readonly status?: number;
+  /** The connection breaks off instead of an answer. */
+  readonly torn?: boolean;
+}
+
 /** management beside a host whose feeds it imports. */
 export async function startImportHost() {
   /** What the host serves, by path. */
-  const pages = new Map<string, { readonly body: string | Buffer; readonly type?: string; readonly status?: number }>();
+  const pages = new Map<string, ServedPage>();
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url!);
     const page = pages.get(request.url!);
+    if (page?.torn) return void response.destroy();
     response.writeHead(page?.status ?? (page ? 200 : 404), { 'content-type': page?.type ?? 'application/rss+xml' });
     response.end(page?.body);
   });

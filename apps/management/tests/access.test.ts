@@ -183,3 +183,130 @@ describe('acting', () => {
     expect(await answer(shared.podcast.id)).toBe(await answer(missing));
   });
 });
+
+describe('below what was archived', () => {
+  /** Everything that hangs on one podcast and its one episode. */
+  async function family() {
+    const { podcast, episode, production } = await podcastWithProduction();
+    await owner.setEncodingLimit(null);
+    const batch = await owner.send('batch_encoding.start', null, { podcast_id: podcast.id, initiator: 'loudness' });
+    return { podcast, episode, production, batch };
+  }
+  const current = async ({ id, resource_type: type }: ResourceView) =>
+    (await access.see(owner.actor, owner.workspaceId, type, id)).resource;
+  const hidden = async (actor: Actor, { id, resource_type: type }: ResourceView) => {
+    const missing = newId(id.split('_')[0]!);
+    const answer = (await codeOf(access.see(actor, undefined, type, id))).replace(id, 'ID');
+    return answer === (await codeOf(access.see(actor, undefined, type, missing))).replace(missing, 'ID');
+  };
+  const list = async (actor: Actor, type: string, links: Record<string, string>) => {
+    const places = await access.places(actor, owner.workspaceId, links);
+    return (await reader.listResources({ places, resourceType: type, links })).resources.map(({ id }) => id);
+  };
+  const act = (actor: Actor, type: string, id: string | null, changes: object = {}) =>
+    codeOf(access.acting(actor, { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes }));
+  const watchers = () => [owner.actor, someone({ roles: ['viewer', 'editor', 'producer'] })];
+
+  test('nothing of an archived podcast is left to see, to list or to command, for its owner and its organization', async () => {
+    const { podcast, episode, production, batch } = await family();
+    await owner.send('podcast.archive', podcast, {});
+    for (const actor of watchers()) {
+      for (const each of [episode, production, batch]) {
+        expect(await hidden(actor, each)).toBe(true);
+        expect(await act(actor, each.resource_type, each.id)).toMatch(/^not_found/);
+      }
+      expect(await list(actor, 'episodes', { podcast: podcast.id })).toEqual([]);
+      expect(await list(actor, 'batch_encodings', { podcast: podcast.id })).toEqual([]);
+      expect(await list(actor, 'productions', { episode: episode.id })).toEqual([]);
+      expect(await act(actor, 'episodes', null, { podcast_id: podcast.id })).toMatch(/^not_found/);
+      expect(await act(actor, 'productions', null, { episode_id: episode.id })).toMatch(/^not_found/);
+    }
+  });
+
+  test('nor of an archived episode, while its podcast and the other episodes live on', async () => {
+    const { podcast, episode, production, batch } = await family();
+    const sibling = await owner.send('episode.create', null, { podcast_id: podcast.id, title: 'Two' });
+    await owner.send('episode.archive', await current(episode), {});
+    for (const actor of watchers()) {
+      expect(await hidden(actor, production)).toBe(true);
+      expect(await act(actor, 'productions', production.id)).toMatch(/^not_found/);
+      expect(await act(actor, 'productions', null, { episode_id: episode.id })).toMatch(/^not_found/);
+      expect(await act(actor, 'media_clips', null, { episode_id: episode.id })).toMatch(/^not_found/);
+      expect(await list(actor, 'productions', { episode: episode.id })).toEqual([]);
+      for (const each of [podcast, sibling, batch]) {
+        expect(await hidden(actor, each)).toBe(false);
+        expect(await act(actor, each.resource_type, each.id)).toBe('seen');
+      }
+    }
+  });
+
+  test('the archived one itself stays readable, and services see and act below it as before', async () => {
+    const { podcast, episode, production } = await family();
+    await owner.send('episode.archive', await current(episode), {});
+    expect((await current(episode)).lifecycle_state).toBe('archived');
+    await owner.send('podcast.archive', podcast, {});
+    expect((await current(podcast)).lifecycle_state).toBe('archived');
+    for (const name of ['operator', 'encoder']) {
+      const actor: Actor = { kind: 'service', name };
+      expect(await access.see(actor, undefined, 'productions', production.id)).toMatchObject({ podcastId: podcast.id });
+      expect(await act(actor, 'productions', production.id)).toBe('seen');
+      expect(await list(actor, 'productions', { episode: episode.id })).toEqual([production.id]);
+    }
+  });
+
+  test('an archived parent of another account is named like one that does not exist', async () => {
+    const { podcast } = await family();
+    await owner.send('podcast.archive', podcast, {});
+    const guest = createWorld(management);
+    const aim = (id: string) => ({
+      workspaceId: guest.workspaceId,
+      subjectType: 'episodes',
+      subjectId: null,
+      changes: { podcast_id: id },
+    });
+    expect(await codeOf(access.acting(guest.actor, aim(podcast.id)))).toBe(
+      await codeOf(access.acting(guest.actor, aim(newId('pod')))),
+    );
+  });
+});
+
+describe('inviting a collaborator', () => {
+  const invite = async (actor: Actor, role: string) => {
+    const { id, resource_type: type } = shared.podcast;
+    const changes = { email: 'mary@harbour.example', role };
+    const aim = { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes };
+    const acting = await access.acting(actor, aim);
+    return codeOf(
+      management.execute(
+        {
+          workspaceId: owner.workspaceId,
+          commandType: 'podcast.invite_collaborator',
+          idempotencyKey: newId('req'),
+          subject: { type, id },
+          changes,
+        },
+        acting,
+      ),
+    );
+  };
+
+  test('a manager gives only the rights that it has itself', async () => {
+    const manager = someone({ roles: ['viewer', 'manager'] });
+    expect(await invite(manager, 'editor')).toMatch(/^permission_denied/);
+    expect(await invite(manager, 'analyst')).toMatch(/^permission_denied/);
+    const partly = someone({ roles: ['viewer', 'manager', 'editor'] });
+    expect(await invite(partly, 'editor')).toMatch(/^permission_denied/);
+    const analyst = someone({ roles: ['viewer', 'manager', 'analyst'] });
+    expect(await invite(analyst, 'editor')).toMatch(/^permission_denied/);
+    expect(await invite(analyst, 'analyst')).toBe('seen');
+    const whole = someone({ roles: ['viewer', 'manager', 'editor', 'producer', 'scheduler'] });
+    expect(await invite(whole, 'editor')).toBe('seen');
+    expect(await invite(whole, 'analyst')).toMatch(/^permission_denied/);
+  });
+
+  test('the owner and the operator give any', async () => {
+    const alone = person(owner.workspaceId, ['owner']);
+    for (const role of ['editor', 'analyst']) expect(await invite(alone, role)).toBe('seen');
+    expect(await invite({ kind: 'service', name: 'operator' }, 'editor')).toBe('seen');
+  });
+});

@@ -51,6 +51,55 @@ async function episode(title: string): Promise<string> {
   return created.id;
 }
 
+/** New audio for an episode, on its way through the encoder. */
+async function newAudio(episodeId: string): Promise<ResourceView> {
+  const upload = await world.upload();
+  const file = { episode_id: episodeId, file_url: upload.attributes['file_url'] };
+  return world.send('production.start', await world.send('production.create', null, file), {});
+}
+
+const productionsOf = async (batchId: string) =>
+  (
+    await management.pool.query<{ id: string; state: string }>(
+      `select id, lifecycle_state as state from resource where resource_type = 'productions'
+       and attributes ->> 'batch_encoding_id' = $1 order by id`,
+      [batchId],
+    )
+  ).rows;
+
+/** Waits for the batch's first production and encodes it. */
+async function encodeDerived(batchId: string): Promise<string> {
+  const id = await waitFor(async () => (await productionsOf(batchId)).find(({ state }) => state === 'encoding')?.id);
+  await encode({ ...(await now('productions', id)), resource_type: 'productions' });
+  return id;
+}
+
+type Execute = TestManagement['execute'];
+
+/** One try of a runner whose commands go through `around`; another one takes the job over at once. */
+async function workThrough(around: (execute: Execute) => Execute): Promise<void> {
+  const job = await claimJob(management.pool, ['run_batch_encoding'], 'test', 0);
+  const { pool, execute } = management;
+  await createBatchWork({ pool, execute: around(execute) })(job!, new AbortController().signal);
+}
+
+const diesBefore =
+  (commandType: string) =>
+  (execute: Execute): Execute =>
+  async (request, actor) => {
+    if (request.commandType === commandType) throw new Error('the process died');
+    return await execute(request, actor);
+  };
+
+const diesAfter =
+  (prefix: string) =>
+  (execute: Execute): Execute =>
+  async (request, actor) => {
+    const outcome = await execute(request, actor);
+    if (request.commandType.startsWith(prefix)) throw new Error('the process died');
+    return outcome;
+  };
+
 /** What an encoder does about a started production. */
 async function encode(production: Pick<ResourceView, 'resource_type' | 'id' | 'version'>): Promise<void> {
   const lease = await world.lease('encode_production', production.id);
@@ -169,6 +218,7 @@ describe('a batch encoding of the intro', () => {
     await work(revert.id);
     expect((await episodeNow(one)).intro).toEqual(segment('c'));
     expect((await episodeNow(two)).intro).toEqual(segment('b'));
+    expect(await batchNow(revert.id)).toMatchObject({ state: 'completed', total: 1, done: 1, failed: 0 });
   });
 });
 
@@ -178,14 +228,7 @@ describe('a batch encoding of the loudness', () => {
     const before = (await episodeNow(one)).current_production_id;
     const id = await start('loudness');
     const running = work(id);
-    const derived = await waitFor(async () => {
-      const { rows } = await management.pool.query<{ id: string }>(
-        `select id from resource where resource_type = 'productions' and lifecycle_state = 'encoding' and attributes ->> 'batch_encoding_id' = $1`,
-        [id],
-      );
-      return rows[0]?.id;
-    });
-    await encode({ ...(await now('productions', derived)), resource_type: 'productions' });
+    const derived = await encodeDerived(id);
     await running;
     expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 1, done: 1, failed: 0 });
     await world.send('episode.attach_production', await now('episodes', one), { production_id: derived });
@@ -202,6 +245,104 @@ describe('a batch encoding of the loudness', () => {
     const id = await start('loudness');
     await work(id);
     expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 1, done: 0, failed: 1 });
+  });
+
+  test('leaves an episode alone that gets new audio', async () => {
+    const one = await episode('One');
+    await newAudio(one);
+    const id = await start('loudness');
+    await work(id);
+    expect(await productionsOf(id)).toEqual([]);
+    expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 0, done: 0, failed: 0 });
+  });
+
+  test('goes on after its worker died and somebody replaced the audio: the new audio stays', async () => {
+    const one = await episode('One');
+    const id = await start('loudness');
+    await expect(workThrough(diesBefore('production.start'))).rejects.toThrow('the process died');
+    const production = await newAudio(one);
+    await encode(production);
+    await world.send('episode.attach_production', await now('episodes', one), { production_id: production.id });
+    await work(id);
+    expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 0, done: 0, failed: 0 });
+    expect((await productionsOf(id)).map(({ state }) => state)).toEqual(['initial']);
+    expect((await episodeNow(one)).current_production_id).toBe(production.id);
+  });
+
+  test('goes on after its worker died with the encoding that it began', async () => {
+    await episode('One');
+    const id = await start('loudness');
+    await expect(workThrough(diesBefore('production.start'))).rejects.toThrow('the process died');
+    const running = work(id);
+    await encodeDerived(id);
+    await running;
+    expect(await productionsOf(id)).toHaveLength(1);
+    expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 1, done: 1, failed: 0 });
+  });
+
+  test('encodes nothing after it was cancelled, whatever it was about to start', async () => {
+    await episode('One');
+    const id = await start('loudness');
+    await workThrough((execute) => async (request, actor) => {
+      if (request.commandType === 'production.start')
+        await world.send('batch_encoding.cancel', await now('batch_encodings', id), {});
+      return await execute(request, actor);
+    });
+    expect((await batchNow(id)).state).toBe('cancelled');
+    expect((await productionsOf(id)).map(({ state }) => state)).toEqual(['initial']);
+  });
+
+  test('is reverted only after what it still encodes was stopped', async () => {
+    const one = await episode('One');
+    const before = (await episodeNow(one)).current_production_id;
+    const id = await start('loudness');
+    await expect(workThrough(diesAfter('production.start'))).rejects.toThrow('the process died');
+    expect((await productionsOf(id)).map(({ state }) => state)).toEqual(['encoding']);
+    await world.send('batch_encoding.cancel', await now('batch_encodings', id), {});
+    const revert = await world.send('batch_encoding.revert', null, { podcast_id: podcast.id, reverts: id });
+    await work(revert.id);
+    expect((await productionsOf(id)).map(({ state }) => state)).toEqual(['initial']);
+    expect(await batchNow(revert.id)).toMatchObject({ state: 'completed', total: 0 });
+    expect((await episodeNow(one)).current_production_id).toBe(before);
+  });
+
+  test('a revert gives audio and intro back at once: a worker that dies in between loses nothing', async () => {
+    await setIntro('b');
+    const one = await episode('One');
+    const before = await episodeNow(one);
+    const id = await start('loudness');
+    const running = work(id);
+    const derived = await encodeDerived(id);
+    await running;
+    await setIntro('c');
+    await world.send('episode.attach_production', await now('episodes', one), { production_id: derived });
+    expect((await episodeNow(one)).intro).toEqual(segment('c'));
+
+    const revert = await world.send('batch_encoding.revert', null, { podcast_id: podcast.id, reverts: id });
+    await expect(workThrough(diesAfter('episode.'))).rejects.toThrow('the process died');
+    await work(revert.id);
+    const { current_production_id, intro } = before;
+    expect(await episodeNow(one)).toMatchObject({ current_production_id, intro, batch_encoding_id: revert.id });
+    expect(await batchNow(revert.id)).toMatchObject({ state: 'completed', total: 1, done: 1, failed: 0 });
+  });
+
+  test('a revert leaves audio alone that came at the same moment', async () => {
+    const one = await episode('One');
+    const id = await start('loudness');
+    const running = work(id);
+    const derived = await encodeDerived(id);
+    await running;
+    await world.send('episode.attach_production', await now('episodes', one), { production_id: derived });
+    const production = await newAudio(one);
+    await encode(production);
+    const revert = await world.send('batch_encoding.revert', null, { podcast_id: podcast.id, reverts: id });
+    await workThrough((execute) => async (request, actor) => {
+      if (request.subject.id === one && (await episodeNow(one)).current_production_id === derived)
+        await world.send('episode.attach_production', await now('episodes', one), { production_id: production.id });
+      return await execute(request, actor);
+    });
+    expect((await episodeNow(one)).current_production_id).toBe(production.id);
+    expect(await batchNow(revert.id)).toMatchObject({ state: 'completed', total: 0, done: 0, failed: 0 });
   });
 
   test('of a podcast without episodes completes at once', async () => {

@@ -117,6 +117,24 @@ test('a task that cannot be read is reported and the others go on', async () => 
   expect(problems).toContain('broken: Error: no such table');
 });
 
+test('a task that takes long does not hold up the others', async () => {
+  const world = createWorld(management);
+  const freed = Promise.withResolvers<void>();
+  const slow: DueTask = {
+    name: 'slow',
+    findDue: async () => {
+      await freed.promise;
+      return [];
+    },
+    command: () => ({ commandType: 'x', subject: { type: 'x', id: null }, changes: {} }),
+  };
+  const episode = await schedule(world, 200);
+  const clock = start([slow, ...dueTasks]);
+  await until(episode.id, 'published');
+  freed.resolve();
+  await clock[Symbol.asyncDispose]();
+});
+
 test('what is due is found by an index, however many episodes there are', async () => {
   const client = await management.pool.connect();
   try {

@@ -54,6 +54,30 @@ test('of two starts that together exceed the encoding time one is refused with 4
   expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
 });
 
+test('a file that no one can measure is refused with 402 when nothing is left, and reserves by its size what is left', async () => {
+  const world = createWorld(management);
+  const start = async (bytes = 3) => {
+    const file_url = (await world.upload('one.mp3', Buffer.alloc(bytes))).attributes['file_url'];
+    const episode_id = (await world.episode()).id;
+    return world.send('production.start', await world.send('production.create', null, { episode_id, file_url }), {});
+  };
+  management.probeMs = 0;
+  try {
+    await world.setEncodingLimit(300_000);
+    await start();
+    expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
+    // 64 kbit/s are 8 bytes in a millisecond.
+    await start(8 * 100_000);
+    expect(await balance(world.workspaceId)).toEqual({ reserved: 160_000, used: 0 });
+    await start(8 * 1_000_000);
+    expect(await balance(world.workspaceId)).toEqual({ reserved: 300_000, used: 0 });
+    await expect(start()).rejects.toMatchObject({ code: 'encoding_time_exhausted', status: 402 });
+    expect(await balance(world.workspaceId)).toEqual({ reserved: 300_000, used: 0 });
+  } finally {
+    management.probeMs = 60_000;
+  }
+});
+
 test('a finished encoding settles the reservation to what was used; a failed one returns it', async () => {
   const world = createWorld(management);
   const done = await world.encoding();

@@ -88,14 +88,15 @@ test('an archived podcast gets no further episodes', async () => {
   expect(await episodesOf(accepted)).toEqual([]);
 });
 
-test('a host whose small files fail is soon left alone', async () => {
-  const extras = (n: number) => `<podcast:transcript url="${origin}/gone-${n}.vtt" type="text/vtt"/>`;
+test('a host that breaks off is soon not asked for small files any more', async () => {
+  const extras = (n: number) => `<podcast:transcript url="${origin}/torn-${n}.vtt" type="text/vtt"/>`;
+  for (let n = 0; n < 8; n++) pages.set(`/torn-${n}.vtt`, { body: '', torn: true });
   pages.set('/extras.xml', {
     body: feed('<title>Extras</title>', Array.from({ length: 8 }, (_v, n) => simpleItem(n, extras(n))).join('')),
   });
   const { podcast } = await imported('/extras.xml');
   expect(podcast.import).toMatchObject({ done: 8, failed: 0 });
-  expect(asked.filter((path) => path.startsWith('/gone'))).toHaveLength(3);
+  expect(asked.filter((path) => path.startsWith('/torn'))).toHaveLength(3);
 });
 
 test('the answer to an import names a podcast that is followed to its end by the operation', async () => {

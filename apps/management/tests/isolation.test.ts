@@ -23,6 +23,7 @@ import { examples } from './_examples.ts';
 import {
   createWorld,
   person,
+  service,
   startTestManagement,
   type ProductCommand,
   type TestManagement,
@@ -59,6 +60,7 @@ async function serveManagement() {
       ...{ pool, execute, reader, access, clock, leaseMs: 30_000 },
       uploads: createUploadSigner(pool, store, clock),
       signExport: createSignExport(pool, store, clock),
+      checkLiveFeed: async () => ({ feedUrl: 'http://media.test/feeds/x.xml', findings: [] }),
       principalKeys: [await exportJWK(pair.publicKey)],
     }),
     onError: (error) => {
@@ -214,6 +216,28 @@ test('uploads are signed and encoding time is told for whoever works in the whol
     expect(await time(outsider)).toBe(await time(outsider, newId('ws')));
     expect(await time(outsider)).toContain('not_found');
   }
+});
+
+test('a finished export is signed for whoever may see analytics of its podcast, with a read-only credential too', async () => {
+  const owner = createWorld(management);
+  const podcast = await owner.podcast();
+  const started = await owner.send('statistics_export.start', null, { podcast_id: podcast.id });
+  const lease = await owner.lease('export_statistics', started.id);
+  const file = { storage_key: 'exports/a.csv', sha256: 'a'.repeat(64), size_bytes: 1, row_count: 1 };
+  await owner.send('statistics_export.record', started, { file }, service('management'), lease);
+  const sign = async (principal: Principal, exportId = started.id) =>
+    heard(
+      gateway.uploads.signExport({ workspaceId: owner.workspaceId, exportId }, await speaksFor(principal)),
+      exportId,
+    );
+
+  for (const role of roles)
+    expect(await sign(someone(owner, { roles: ['viewer', role] }))).toContain(
+      ['owner', 'admin', 'publisher', 'analyst'].includes(role) ? '"url"' : 'permission_denied',
+    );
+  const analyst = someone(owner, { podcast_id: podcast.id, roles: ['viewer', 'analyst'] });
+  expect(await sign({ ...analyst, read_only: true })).toContain('"url"');
+  expect(await sign(someone(owner))).toBe(await sign(someone(owner), newId('sxp')));
 });
 
 test('a listing of everything visible pages in order of creation, and its cursor is of no use to anybody else', async () => {

@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { DomainEvent } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import { createLogger } from '@longwave/service-kit';
+import { markFilesReceived } from '../src/followers/follow-uploads.ts';
+import { sendAsManagement } from '../src/followers/send-as-management.ts';
 import { mp3, startOutsideHost, type OutsideFile, type OutsideHost } from './_outside-host.ts';
 import { createWorld, mediaUrl, service, startTestManagement, type TestManagement } from './_support.ts';
 
@@ -126,4 +131,34 @@ test("a production's clip is the address of its rendition", async () => {
     duration_ms: 24,
     hosted: 'ours',
   });
+});
+
+test('an upload is received when a clip names its address, not when an address elsewhere holds its id', async () => {
+  const world = createWorld(management);
+  const [named, mentioned, foreign] = [
+    await world.upload('one.mp3', body),
+    await world.upload('two.mp3', body),
+    await createWorld(management).upload('three.mp3', body),
+  ];
+  const outside = (id: string) => host.serve(`${id}.mp3`, { body, type: 'audio/mpeg' });
+  const send = sendAsManagement(management.execute, createLogger('test', 'silent'));
+  for (const url of [named.attributes['file_url'], outside(mentioned.id), outside(foreign.id)]) {
+    const clip = await register({ url }, world);
+    const event: DomainEvent = {
+      id: newId('evt'),
+      type: 'media_clip.registered',
+      workspace_id: clip.workspace_id,
+      subject: { type: 'media_clips', id: clip.id, version: clip.version },
+      operation_id: clip.updated_by.operation_id,
+      occurred_at: clip.updated_at,
+      after: clip,
+    };
+    await markFilesReceived(event, { send, pool: management.pool, store: management.store });
+  }
+  const { rows } = await management.pool.query<{ id: string; state: string }>(
+    'select id, lifecycle_state as state from resource where id = any($1)',
+    [[named.id, mentioned.id, foreign.id]],
+  );
+  const stateOf = new Map(rows.map(({ id, state }) => [id, state]));
+  expect([named, mentioned, foreign].map(({ id }) => stateOf.get(id))).toEqual(['received', 'granted', 'granted']);
 });

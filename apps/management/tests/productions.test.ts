@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
+import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { renewLease } from '../src/jobs/job-table.ts';
 import { mp3, startOutsideHost, type OutsideHost } from './_outside-host.ts';
@@ -158,11 +159,37 @@ test('imported audio reserves and uses no encoding time and is not probed', asyn
   expect(await balance(world.workspaceId)).toBeUndefined();
 });
 
-test('a file that cannot be probed reserves nothing; what its encoding took is counted', async () => {
+test('imported audio that gets another file is an ordinary production: it uses encoding time and no batch asked for it', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(1000);
+  const derived = await world.send(
+    'production.derive',
+    null,
+    {
+      episode_id: (await world.episode()).id,
+      file_url: host.serve('moved.mp3', { body: mp3(), type: 'audio/mpeg' }),
+      imported: true,
+      batch_encoding_id: newId('bat'),
+    },
+    service('management'),
+  );
+  const reset = await world.send('production.revise', derived, { state: 'initial' });
+  expect(reset.attributes).toMatchObject({ imported: true });
+  const revised = await world.send('production.revise', reset, {
+    file_url: (await world.upload()).attributes['file_url'],
+  });
+  for (const gone of ['imported', 'batch_encoding_id']) expect(revised.attributes).not.toHaveProperty(gone);
+  await expect(world.send('production.start', revised, {})).rejects.toMatchObject({
+    code: 'encoding_time_exhausted',
+    status: 402,
+  });
+});
+
+test('a file that cannot be probed reserves a minute; what its encoding took is counted', async () => {
   const world = createWorld(management);
   management.probeMs = 0;
   const { production, lease } = await world.encoding();
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 0 });
+  expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
   await world.send('production.complete', production, world.completion, service('encoder'), lease);
   expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
 });

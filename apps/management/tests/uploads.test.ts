@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
+import { listInStates, type Actor, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { startClock } from '../src/clock/clock.ts';
 import type { DueTask } from '../src/clock/due-tasks.ts';
 import { uploadTasks } from '../src/uploads/expire-uploads.ts';
 import { createUploadSigner } from '../src/uploads/sign-upload.ts';
+import { isRead, isUsed } from '../src/uploads/upload-use.ts';
 import { createWorld, hour, service, startTestManagement, type TestManagement, type World } from './_support.ts';
 
 let management: TestManagement;
@@ -32,6 +33,12 @@ const grantAs = (world: World, key: string, changes: Record<string, unknown>): R
     world.actor,
   );
 
+/** What the clock would do now with uploads. */
+const dueIds = async () =>
+  (await Promise.all(uploadTasks.map((task) => task.findDue(management.pool, management.clock(), 100_000))))
+    .flat()
+    .map(({ id }) => id);
+
 const signer = () => createUploadSigner(management.pool, management.store, management.clock);
 
 const sign = async (world: World, upload: Pick<ResourceView, 'id'>) =>
@@ -43,27 +50,27 @@ const receive = (world: World, upload: ResourceView) => world.send('upload.recei
 async function passTime(ms: number): Promise<readonly (string | undefined)[]> {
   management.aheadMs = ms;
   const refused: (string | undefined)[] = [];
-  const looked = Promise.withResolvers<void>();
-  // Tasks run one after another: when the last one looks, the others are done.
-  const last: DueTask = {
-    name: 'last',
-    findDue: async () => {
-      looked.resolve();
-      return [];
-    },
-    command: () => {
-      throw new Error('nothing is due');
-    },
-  };
+  const again = uploadTasks.map(() => Promise.withResolvers<void>());
+  // When a task looks again, it has done what it found first.
+  const watched = uploadTasks.map((task, index): DueTask => {
+    let looks = 0;
+    return {
+      ...task,
+      findDue: async (...asked) => {
+        if (looks++ > 0) again[index]!.resolve();
+        return task.findDue(...asked);
+      },
+    };
+  });
   await using _clock = startClock({
     pool: management.pool,
     execute: management.execute,
-    tasks: [...uploadTasks, last],
+    tasks: watched,
     clock: management.clock,
-    everyMs: 60_000,
+    everyMs: 20,
     onError: (_error, task) => refused.push(task.id),
   });
-  await looked.promise;
+  await Promise.all(again.map(({ promise }) => promise));
   return refused;
 }
 
@@ -208,8 +215,105 @@ test.each(users)('an upload that %s uses does not end, even before it is marked'
   const world = createWorld(management);
   const upload = await world.upload('one.mp3', Buffer.from('ID3'));
   await use(world, upload);
-  expect(await passTime(25 * hour)).not.toContain(undefined);
-  expect(await stateOf(upload.id)).toBe('granted');
+  expect(await dueIds()).not.toContain(upload.id);
+  expect(await passTime(25 * hour)).toEqual([]);
+  expect(await stateOf(upload.id)).toBe('received');
+  expect(await dueIds()).not.toContain(upload.id);
+});
+
+const asGuest = (guest: World): Actor =>
+  guest.actor.kind === 'principal' ? { ...guest.actor, roles: ['owner'] } : guest.actor;
+
+const uses: readonly (readonly [string, (owner: World, fileUrl: unknown, as: Actor) => Promise<ResourceView>])[] = [
+  [
+    'a production',
+    async (owner, file_url, as) =>
+      owner.send('production.create', null, { episode_id: (await owner.episode()).id, file_url }, as),
+  ],
+  [
+    'a clip',
+    async (owner, url, as) =>
+      owner.send(
+        'media_clip.register',
+        null,
+        { episode_id: (await owner.episode()).id, file_format: 'mp3', url, duration_ms: 1000 },
+        as,
+      ),
+  ],
+  [
+    'an artwork',
+    async (owner, artwork_url, as) => owner.send('podcast.revise', await owner.podcast(), { artwork_url }, as),
+  ],
+  ['an outro', async (owner, file_url, as) => owner.send('podcast.set_outro', await owner.podcast(), { file_url }, as)],
+];
+
+test.each(uses)(
+  "a collaborator's upload that %s of the owner uses neither ends nor is given up",
+  async (_user, use) => {
+    const owner = createWorld(management);
+    const guest = createWorld(management);
+    const upload = await guest.upload('one.mp3', Buffer.from('ID3'));
+    await use(owner, upload.attributes['file_url'], asGuest(guest));
+    const inUse = { code: 'state_not_allowed', message: 'The file is in use.' };
+    await expect(guest.send('upload.expire', upload, {}, service('management'))).rejects.toMatchObject(inUse);
+    await expect(guest.send('upload.abort', upload, {})).rejects.toMatchObject(inUse);
+    await passTime(25 * hour);
+    expect(await stateOf(upload.id)).toBe('received');
+  },
+);
+
+test('what a stranger writes about an upload, or an address elsewhere that holds its id, does not keep it', async () => {
+  const victim = createWorld(management);
+  const stranger = createWorld(management);
+  const upload = await victim.upload();
+  const { file_url: url, storage_key: key } = upload.attributes;
+  const description = `${String(url)} "storage_key": "${String(key)}" "upload_id": "${upload.id}"`;
+  await stranger.send('podcast.revise', await stranger.podcast(), { description });
+  await stranger.send('episode.set_chapters', await stranger.episode(), {
+    chapters: [{ start_ms: 0, title: 'One', image_url: url }],
+  });
+  await victim.send('podcast.revise', await victim.podcast(), {
+    description: `${upload.id} https://other.example/${upload.id}/one.mp3 "storage_key": "${upload.id}"`,
+  });
+  await passTime(25 * hour);
+  expect(await stateOf(upload.id)).toBe('expired');
+});
+
+test.each(users)('an upload that %s uses is not given up; once that has ended, it may be', async (_user, use) => {
+  const world = createWorld(management);
+  const upload = await world.upload('one.mp3', Buffer.from('ID3'));
+  const user = await use(world, upload);
+  await expect(world.send('upload.abort', upload, {})).rejects.toMatchObject({
+    code: 'state_not_allowed',
+    message: 'The file is in use.',
+  });
+  await management.pool.query("update job set state = 'done' where subject_id = $1", [user.id]);
+  await management.pool.query('update resource set lifecycle_state = $2 where id = $1', [
+    user.id,
+    ['podcasts', 'episodes', 'creatives'].includes(user.resource_type) ? 'archived' : 'deleted',
+  ]);
+  expect(await world.send('upload.abort', upload, {})).toMatchObject({ lifecycle_state: 'aborted' });
+});
+
+test('a file is given up after its encoding failed, but not while another production reads it', async () => {
+  const world = createWorld(management);
+  const upload = await world.upload();
+  await world.setEncodingLimit(null);
+  const [failing, reading] = [await users[0]![1](world, upload), await users[0]![1](world, upload)];
+  const problem = { code: 'media_truncated', detail: 'The file ends early.' };
+  const fail = async (production: ResourceView) => {
+    const started = await world.send('production.start', production, {});
+    const lease = await world.lease('encode_production', started.id);
+    await world.send('production.fail', started, { problem }, service('encoder'), lease);
+  };
+  await fail(failing);
+  await expect(world.send('upload.abort', upload, {}, service('management'))).rejects.toMatchObject({
+    code: 'state_not_allowed',
+  });
+  await fail(reading);
+  expect(await world.send('upload.abort', upload, {}, service('management'))).toMatchObject({
+    lifecycle_state: 'aborted',
+  });
 });
 
 test('what used an upload and has ended does not keep it', async () => {
@@ -228,6 +332,7 @@ test('a temporary file stays as long as an encoder reads it, and no longer', asy
   await receive(world, upload);
   await passTime(25 * hour);
   expect(await stateOf(upload.id)).toBe('received');
+  expect(await dueIds()).not.toContain(upload.id);
   management.aheadMs = 0;
   const lease = await world.lease('encode_production', production.id);
   await world.send('production.complete', production, world.completion, service('encoder'), lease);
@@ -263,6 +368,21 @@ test('a row that stays costs the clock nothing: both tasks read their own index'
       );
       expect(JSON.stringify(rows)).toContain(index);
     }
+  } finally {
+    client.release(true);
+  }
+});
+
+test('who uses an upload, and which job reads it, is found by an index', async () => {
+  const client = await management.pool.connect();
+  try {
+    const upload = await createWorld(management).upload();
+    const planOf = async (text: string) => JSON.stringify((await client.query(`explain ${text}`)).rows);
+    expect(await planOf(`select ${isUsed} from resource x where x.id = '${upload.id}'`)).toContain(
+      'resource_upload_use',
+    );
+    await client.query('set enable_seqscan = off');
+    expect(await planOf(`select ${isRead} from resource x where x.id = '${upload.id}'`)).toContain('job_reading');
   } finally {
     client.release(true);
   }

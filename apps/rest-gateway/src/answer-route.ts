@@ -6,7 +6,7 @@ import type { Caller } from './http/authenticate.ts';
 import { checkIfMatch, guardFor } from './http/etag.ts';
 import { noBody, parseBody, parseQuery, readBody, type RawBody } from './http/read-input.ts';
 import { notFound, type Asker } from './management.ts';
-import type { Answer, Route, Tools } from './route.ts';
+import { takesIfMatch, type Answer, type Route, type Tools } from './route.ts';
 
 const idempotencyKeyPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
@@ -65,7 +65,7 @@ export async function answerRoute(
   const caller = { ...admitted, deadline: new Date(Date.now() + route.deadlineMs) };
   // What cannot be read counts only once the object is seen and the caller may act on it.
   const { object, access } = await findObject(route, request, () => bodyOf(read), caller, tools);
-  route.permit({ caller, object, access });
+  await route.permit({ caller, object, access }, tools);
   const body = bodyOf(read);
   const ifMatch = request.get('if-match');
   const call = {
@@ -80,6 +80,6 @@ export async function answerRoute(
     ifMatch: route.guarded && object ? guardFor(ifMatch, object) : undefined,
     idempotencyKey: idempotencyKeyOf(request, route),
   };
-  if (!route.guarded) checkIfMatch(ifMatch, route.object?.from === 'path' ? object : undefined);
+  if (takesIfMatch(route) && !route.guarded) checkIfMatch(ifMatch, route.object?.from === 'path' ? object : undefined);
   return route.run(call, tools);
 }

@@ -5,6 +5,7 @@ import { Problem } from '@longwave/problems';
 import type { RpcChannel } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import type { Principal } from '@longwave/rpc/credential';
+import { FeedServiceService } from '@longwave/rpc/feed';
 import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { z } from 'zod';
@@ -78,6 +79,7 @@ export function createManagement(channel: RpcChannel) {
   const resources = channel.client(ResourceServiceService);
   const operations = channel.client(OperationServiceService);
   const uploads = channel.client(UploadServiceService);
+  const feeds = channel.client(FeedServiceService);
   const encodingTime = channel.client(EncodingTimeServiceService);
   const as = ({ statement, deadline }: Asker) => ({ principalStatement: statement, deadline });
 
@@ -181,8 +183,15 @@ export function createManagement(channel: RpcChannel) {
     /** Encoding time of the asker's own workspace in the present month. */
     findEncodingTime: (asker: Asker) => encodingTime.getEncodingTime({ workspaceId: asker.workspaceId }, as(asker)),
 
+    /** The live feed of a podcast, as directories see it. */
+    checkFeed: (asker: Asker, input: { workspaceId: string; podcastId: string }) => feeds.checkFeed(input, as(asker)),
+
     signUpload: (asker: Asker, uploadId: string) =>
       uploads.signUpload({ workspaceId: asker.workspaceId, uploadId }, as(asker)),
+
+    /** A short-lived address of an upload's file, and its size once it has arrived. */
+    signDownload: (asker: Asker, uploadId: string) =>
+      uploads.signDownload({ workspaceId: asker.workspaceId, uploadId }, as(asker)),
 
     signPart: (asker: Asker, part: { uploadKey: string; multipartUploadId: string; partNumber: number }) =>
       uploads.signPart({ workspaceId: asker.workspaceId, ...part }, as(asker)),

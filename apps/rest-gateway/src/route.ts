@@ -57,6 +57,8 @@ export type Answer =
 export interface AnswerShape {
   readonly name: string;
   readonly schema: z.ZodObject;
+  /** It is one version of a resource: a command's answer carries `ETag`. */
+  readonly versioned?: boolean;
   /** An array of them, whose fields `fields_filter[]` chooses. */
   readonly list?: boolean;
 }
@@ -75,7 +77,7 @@ export interface Route {
   readonly object:
     { readonly type: ResourceType; readonly from: 'path' | 'query' | 'body'; readonly field: string } | undefined;
   /** Throws `permission_denied`; runs before validation (design: rest-api.md, order of checks). */
-  readonly permit: (asked: Pick<Call, 'caller' | 'object' | 'access'>) => void;
+  readonly permit: (asked: Pick<Call, 'caller' | 'object' | 'access'>, tools: Tools) => void | Promise<void>;
   readonly query: z.ZodObject;
   /** Undefined for routes without a body. */
   readonly body: z.ZodObject | undefined;
@@ -104,6 +106,10 @@ export interface Route {
   readonly deadlineMs: number;
   readonly run: (call: Call, tools: Tools) => Promise<Answer>;
 }
+
+/** Whether `If-Match` counts: no write happens under a condition that does not hold; a read needs a tag to compare. */
+export const takesIfMatch = ({ method, tagged }: Pick<Route, 'method' | 'tagged'>): boolean =>
+  method !== 'GET' || tagged;
 
 type Optional =
   | 'bucket'

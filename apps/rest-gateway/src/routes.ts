@@ -15,6 +15,7 @@ import { readBatchState, readLatestBatch, revertBatch, startBatch } from './batc
 import { statisticsTwin } from './docs/deprecation.ts';
 import { episodeContents } from './episodes/episode-content-routes.ts';
 import { registerMediaClip } from './media-clips/media-clip-routes.ts';
+import { checkFeed } from './podcasts/feed-check-route.ts';
 import { collaborators, templatePart } from './podcasts/podcast-routes.ts';
 import {
   createProduction,
@@ -25,7 +26,7 @@ import {
 } from './productions/production-routes.ts';
 import { change, create, list, read, remove } from './resource-routes.ts';
 import type { Route } from './route.ts';
-import { grantUpload, signCompletion, signPart } from './uploads/upload-routes.ts';
+import { grantUpload, readUpload, signCompletion, signPart } from './uploads/upload-routes.ts';
 
 /** Numbers of the audience; each also answers at its older `/statistics` path. */
 const analyticsRoutes: readonly Route[] = [
@@ -50,6 +51,7 @@ export const routes: readonly Route[] = [
   change('POST', '/podcasts/{id}/publish', 'podcast.publish'),
   change('POST', '/podcasts/{id}/unpublish', 'podcast.unpublish'),
   change('POST', '/podcasts/{id}/redirect', 'podcast.redirect_feed'),
+  checkFeed('/podcasts/{id}/feed_check'),
   ...templatePart('/podcasts/{id}/intro', 'intro'),
   ...templatePart('/podcasts/{id}/outro', 'outro'),
   ...collaborators('/podcasts/{id}/collaborators'),
@@ -65,6 +67,7 @@ export const routes: readonly Route[] = [
   ...episodeContents('/episodes/{id}'),
 
   grantUpload('/uploads'),
+  readUpload('/uploads/{id}'),
   signPart('/uploads/part_url'),
   signCompletion('/uploads/complete_multipart_url'),
 

@@ -77,20 +77,27 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     await stream(response, AbortSignal.any([gone.signal, stopping])).finally(close);
   }
 
-  async function send(request: Request, response: Response, caller: Caller, result: Answer): Promise<void> {
+  async function send(
+    { tagged }: Route,
+    request: Request,
+    response: Response,
+    caller: Caller,
+    result: Answer,
+  ): Promise<void> {
     if ('stream' in result) return sendStream(request, response, caller, result.stream);
     const { status, body, etag, headers = {} } = result;
     response.set('Cache-Control', 'private, no-cache');
     for (const [name, value] of Object.entries(headers)) response.append(name, value);
-    if (etag) response.set('ETag', etag);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (etag && isRead && matchesNone(request.get('if-none-match'), etag)) response.status(304).end();
+    const tag = isRead && !tagged ? undefined : etag;
+    if (tag) response.set('ETag', tag);
+    if (tag && isRead && matchesNone(request.get('if-none-match'), tag)) response.status(304).end();
     else if (body === undefined) response.status(status).end();
     else response.status(status).json(body);
   }
 
   function fail(request: Request, response: Response, error: unknown): void {
-    const { status, message, reason, headers = {} } = toRestError(error instanceof URIError ? noRoute() : error);
+    const { status, message, reason, headers = {} } = toRestError(error);
     const fields = { err: error, request_id: response.locals['requestId'] as string };
     if (status === 500) logger.error(fields, 'request.failed');
     else if (status === 503) logger.warn(fields, 'request.refused');
@@ -139,7 +146,7 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
         if (!admitted) return;
         const reauthenticate = () => authenticate(request.headers);
         const options = { admitted, reauthenticate, tools };
-        await send(request, response, admitted, await answerRoute(route, request, response, options));
+        await send(route, request, response, admitted, await answerRoute(route, request, response, options));
       });
     const methods = here.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
     at.all(async (request, response) => {
@@ -153,6 +160,11 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
   });
   app.use(() => {
     throw new Problem('not_found', 'There is no such page.');
+  });
+  // A path whose `{id}` cannot be decoded is the path of no route.
+  app.use(async (error: unknown, request: Request, response: Response, _next: unknown) => {
+    if (!(error instanceof URIError)) throw error;
+    if (await admit(request, response, 'requests')) throw noRoute();
   });
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => fail(request, response, error));
   return app;

@@ -6,6 +6,7 @@ import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { AudienceServiceService, type CountDownloadsRequest } from '@longwave/rpc/audience';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
 import { CredentialServiceService, Refusal, type VerifyResponse } from '@longwave/rpc/credential';
+import { FeedServiceService } from '@longwave/rpc/feed';
 import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { principalOf, principals, refusals } from './_principals.ts';
@@ -141,6 +142,16 @@ function managementServices(scene: Scene) {
       },
     ),
     rpcService(
+      FeedServiceService,
+      { checkFeed: gateway },
+      {
+        checkFeed: async () => ({
+          feedUrl: 'http://media.test/feeds/harbour-light.xml',
+          findings: [{ severity: 'warning', code: 'etag_missing', text: 'The feed has no ETag.' }],
+        }),
+      },
+    ),
+    rpcService(
       EncodingTimeServiceService,
       { getEncodingTime: gateway },
       {
@@ -167,9 +178,10 @@ function managementServices(scene: Scene) {
     ),
     rpcService(
       UploadServiceService,
-      { signUpload: gateway, signPart: gateway, signCompletion: gateway, signExport: gateway },
+      { signUpload: gateway, signDownload: gateway, signPart: gateway, signCompletion: gateway, signExport: gateway },
       {
         signUpload: async ({ uploadId }) => sign(uploadId),
+        signDownload: async ({ uploadId }) => ({ ...sign(`get-${uploadId}`), sizeBytes: 1000n }),
         signPart: async ({ partNumber }) => sign(`part-${partNumber}`),
         signCompletion: async () => sign('completion'),
         signExport: async () => sign('export'),

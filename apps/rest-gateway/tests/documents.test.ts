@@ -106,6 +106,25 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  test('lists If-Match where 412 is possible and 412 only there: on every write and every read with a tag', () => {
+    for (const { path, method, parameters, responses } of operations) {
+      const { tagged } = routes.find((route) => route.path === path && route.method.toLowerCase() === method)!;
+      const takes = parameters.some(({ name }) => name === 'If-Match');
+      expect([path, method, takes]).toEqual([path, method, method !== 'get' || tagged]);
+      expect([path, method, '412' in responses]).toEqual([path, method, takes]);
+    }
+  });
+
+  test('promises ETag only where a version is shown', () => {
+    const promising = operations.flatMap(({ operationId, responses }) =>
+      Object.values(responses).some(({ headers }) => 'ETag' in headers) ? [operationId] : [],
+    );
+    for (const id of ['podcastGet', 'podcastCreate', 'episodeSetMarkers', 'mediaClipGet'])
+      expect(promising).toContain(id);
+    for (const id of ['uploadGrant', 'uploadGet', 'legacyExportStart', 'batchEncodingGetLatest', 'accountGet'])
+      expect(promising).not.toContain(id);
+  });
+
   test('documents the address of a production that was created in its refusals', () => {
     const { responses } = operations.find(({ operationId }) => operationId === 'productionCreate')!;
     for (const status of [402, 409, 422, 500, 503])

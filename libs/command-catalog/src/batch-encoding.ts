@@ -6,6 +6,7 @@ import { segment } from './media-files.ts';
 /** What changed and is to be applied to every episode (design: rest-api.md, Batch encodings). */
 export const batchInitiators = ['intro', 'outro', 'intro_outro', 'audio_format', 'loudness'] as const;
 
+/** Of the episodes it is about; those that something newer changed are in none. `failed` are those that kept what they had. */
 const counts = { total: z.int().min(0), done: z.int().min(0), failed: z.int().min(0) };
 
 /** Batch encodings: the present intro, outro or settings on every episode of a podcast. */
@@ -83,7 +84,8 @@ export const batchEncodingCommands = {
     event: 'batch_encoding.completed',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'Every episode was looked at; `failed` counts those that kept what they had.',
+    summary:
+      'Every episode was looked at; `failed` counts those that kept what they had, `total` leaves out those that something newer changed.',
   }),
   'batch_encoding.fail': defineCommand({
     type: 'batch_encoding.fail',
@@ -109,6 +111,7 @@ export const batchEncodingCommands = {
     settles: 'cancelled',
     event: 'batch_encoding.cancelled',
     ruled: true,
+    externalEffect: 'Its encodings stop and their encoding time is returned.',
     summary: 'Stops a batch encoding; episodes that have the new audio keep it until it is reverted.',
   }),
 } as const;

@@ -179,11 +179,14 @@ export const episodeCommands = {
       /** Null takes it away; absent leaves it as it is. */
       intro: segment.nullable().optional(),
       outro: segment.nullable().optional(),
+      /** The audio that a reverted batch encoding replaced. */
+      production_id: reference('pro').optional(),
     }),
     machines: ['management'],
     event: 'episode.template_applied',
     ruled: true,
-    summary: 'A batch encoding puts the present intro or outro on an episode, or takes it back.',
+    problems: ['episode_has_no_audio'],
+    summary: 'A batch encoding puts the present intro or outro on an episode, or gives back what another one replaced.',
   }),
   'episode.publish': defineCommand({
     type: 'episode.publish',

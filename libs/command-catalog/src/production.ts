@@ -145,6 +145,7 @@ export const productionCommands = {
     to: 'initial',
     changes: z.strictObject({}),
     roles: ['owner', 'producer'],
+    machines: ['management'],
     settles: 'cancelled',
     settlesOf: ['production.start'],
     event: 'production.stopped',

@@ -63,7 +63,7 @@ export const uploadCommands = {
     changes: z.strictObject({}),
     machines: ['management'],
     event: 'upload.received',
-    summary: 'The file arrived and is used: it does not expire, and no further part of it is signed.',
+    summary: 'The file is used: it does not expire, and no further part of it is signed.',
   }),
   'upload.expire': defineCommand({
     type: 'upload.expire',
@@ -87,7 +87,9 @@ export const uploadCommands = {
     roles: ['owner', 'editor', 'producer'],
     machines: ['management'],
     event: 'upload.aborted',
+    ruled: true,
+    problems: ['state_not_allowed'],
     externalEffect: 'The object is removed.',
-    summary: 'Gives up an upload; what was stored is removed.',
+    summary: 'Gives up an upload; what was stored is removed. Refused while something uses the file.',
   }),
 } as const;

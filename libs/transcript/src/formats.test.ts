@@ -50,8 +50,8 @@ test.each<[TranscriptFormat, string, string]>([
   ['vtt', 'WEBVTT\n', 'Line 1: The transcript says nothing: it has no cue with text.'],
   [
     'vtt',
-    'WEBVTT\n\n00:00.000 --> 00:01.000\nA\n\n00:01,000 --> 00:02.000\nB',
-    'Line 6: "00:01,000" is no time of the form hh:mm:ss.mmm or mm:ss.mmm.',
+    'WEBVTT\n\n00:00.000 --> 00:01.000\nA\n\n00:01:000 --> 00:02.000\nB',
+    'Line 6: "00:01:000" is no time of the form hh:mm:ss.mmm or mm:ss.mmm.',
   ],
   [
     'vtt',
@@ -59,7 +59,8 @@ test.each<[TranscriptFormat, string, string]>([
     'Line 3: "00:61.000" is no time of the form hh:mm:ss.mmm or mm:ss.mmm.',
   ],
   ['vtt', 'WEBVTT\n\n00:00.000-->00:01.000\nA', 'Line 3: A cue begins with "start --> end".'],
-  ['vtt', 'WEBVTT\n\n00:02.000 --> 00:01.000\nA', 'Line 3: The cue ends before it starts.'],
+  ['vtt', 'WEBVTT\n\n00:02.000 --> 00:01.000\nA', 'Line 1: The transcript says nothing: it has no cue with text.'],
+  ['vtt', `WEBVTT\n\n00:00.000 --> 00:01.000 ${'x'.repeat(1000)}\nA`, 'Line 3: A cue begins with "start --> end".'],
   ['vtt', 'WEBVTT\n\n00:02.000 --> 100:00:00.000\nA', 'Line 3: A transcript covers at most 100 hours.'],
   ['srt', '1\nHello', 'Line 1: A card begins with its number or "start --> end".'],
   ['srt', '1\n00:00:01 --> 00:00:02,000\nA', 'Line 2: "00:00:01" is no time of the form hh:mm:ss,mmm.'],
@@ -69,7 +70,7 @@ test.each<[TranscriptFormat, string, string]>([
   ['json', '[]', 'Line 1: Expected an object with a list "segments".'],
   [
     'json',
-    '{"version":"1.0.0",\n"segments":[\n{"startTime":0,"endTime":1,"body":"A"},\n{"startTime":"1","endTime":2,"body":"{B"}]}',
+    '{"version":"1.0.0",\n"segments":[\n{"startTime":0,"endTime":1,"body":"A"},\n{"startTime":"one","endTime":2,"body":"{B"}]}',
     'Line 4: A segment\'s "startTime" is a number of seconds.',
   ],
   ['json', '{"segments":[\n{"startTime":0,"endTime":1}]}', 'Line 2: A segment\'s "body" is a text.'],
@@ -79,9 +80,137 @@ test.each<[TranscriptFormat, string, string]>([
     '{"segments":[{"startTime":0,"endTime":1,"body":"A","speaker":1}]}',
     'Line 1: A segment\'s "speaker" is a text.',
   ],
-  ['json', '{"segments":[{"startTime":2,"endTime":1,"body":"A"}]}', 'Line 1: The cue ends before it starts.'],
+  ['json', '{"segments":[{"startTime":" ","body":"A"}]}', 'Line 1: A segment\'s "startTime" is a number of seconds.'],
+  ['srt', 'Hello\n\n1\n00:00:01,000 --> 00:00:02,000\nA', 'Line 1: A card begins with its number or "start --> end".'],
+  [
+    'srt',
+    '1\n00:00:01,000 --> 00:00:02,000\nA\n\n2\nsoon --> later\nB',
+    'Line 6: "soon" is no time of the form hh:mm:ss,mmm.',
+  ],
 ])('a %s transcript with a fault is refused with its line and the reason', (format, text, message) => {
   expect(problemOf(format, text)).toBe(message);
+});
+
+const cuesOf = (format: TranscriptFormat, text: string) =>
+  parseTranscript(format, text).cues.map(({ start_ms, end_ms, text: said }) => [start_ms, end_ms, said]);
+
+test.each<[string, string]>([
+  ['no blank line between', '1\n00:00:01,000 --> 00:00:02,000\nA\n2\n00:00:03,000 --> 00:00:04,000\nB\nC\n'],
+  ['no numbers', '00:00:01,000 --> 00:00:02,000\nA\n00:00:03,000 --> 00:00:04,000\nB\nC'],
+  ['a blank line inside', '1\n00:00:01,000 --> 00:00:02,000\nA\n\n2\n00:00:03,000 --> 00:00:04,000\nB\n\nC\n\n'],
+  [
+    'a blank line after the number',
+    '1\n\n00:00:01,000 --> 00:00:02,000\nA\n\n2\n\n00:00:03,000 --> 00:00:04,000\nB\nC',
+  ],
+])('SubRip cards with %s are read one by one', (_kind, text) => {
+  expect(cuesOf('srt', text)).toEqual([
+    [1000, 2000, 'A'],
+    [3000, 4000, 'B\nC'],
+  ]);
+});
+
+test('what a SubRip card says may be a number or hold an arrow', () => {
+  expect(
+    cuesOf('srt', '1\n00:00:01,000 --> 00:00:02,000\n41\n\n2\n00:00:03,000 --> 00:00:04,000\na --> b\n42'),
+  ).toEqual([
+    [1000, 2000, '41'],
+    [3000, 4000, 'a --> b\n42'],
+  ]);
+  expect(cuesOf('srt', '00:00:01,000 --> 00:00:02,000\n41\n\n00:00:03,000 --> 00:00:04,000\n42')).toEqual([
+    [1000, 2000, '41'],
+    [3000, 4000, '42'],
+  ]);
+});
+
+test('times are taken as careless tools write them, and a cue that ends before it starts is left out', () => {
+  expect(
+    cuesOf(
+      'vtt',
+      'WEBVTT\n\n0:00:01.000 --> 00:00:02,000\nA\n\n00:09.000 --> 00:08.000\nB\n\n00:03.000 --> 00:04.000\nC',
+    ),
+  ).toEqual([
+    [1000, 2000, 'A'],
+    [3000, 4000, 'C'],
+  ]);
+  const segment = (startTime: unknown, endTime: unknown, body: string) => ({ startTime, endTime, body });
+  expect(
+    cuesOf(
+      'json',
+      JSON.stringify({
+        segments: [segment('0.5', '1', 'A'), segment(1, undefined, 'B'), segment(3, 2, 'C'), segment(4, null, 'D')],
+      }),
+    ),
+  ).toEqual([
+    [500, 1000, 'A'],
+    [1000, 3000, 'B'],
+    [4000, 7000, 'D'],
+  ]);
+});
+
+test('only the references of WebVTT are resolved', () => {
+  expect(cuesOf('vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\n&lt;&constructor;&toString;&eacute;&#233;')).toEqual([
+    [0, 1000, '<&constructor;&toString;&eacute;é'],
+  ]);
+});
+
+test.each([
+  '<b ',
+  '<b',
+  '</font ',
+  '<v ',
+  '<v.',
+  '<',
+  '</v ',
+  '{\\an',
+  '&a',
+  '&#',
+  ' ',
+  '\t',
+  '1',
+  'A ',
+  'Ab',
+  '-->',
+  ' --> ',
+  '1 --> ',
+  '1\n',
+  '\n',
+  '\n\n',
+  '1\n-->\n',
+  '{',
+  '[',
+  '"',
+  '\\"',
+  'Ä\u0301',
+])('a million characters of %j are read in linear work, in any place of a file', (piece) => {
+  const nasty = piece.repeat(Math.ceil(1_000_000 / piece.length));
+  const files: [TranscriptFormat, string][] = (
+    [
+      ['srt', '00:00:00,000 --> 00:00:01,000'],
+      ['vtt', '00:00.000 --> 00:01.000'],
+    ] as const
+  ).flatMap(([format, timing]) => {
+    const head = format === 'vtt' ? 'WEBVTT\n\n' : '1\n';
+    return [
+      nasty,
+      `${head}${nasty}x`,
+      `${head}${timing}${nasty}\u0000x`,
+      `${head}${timing} ${nasty}\nA`,
+      `${head}${timing}\n${nasty}x`,
+      `${head}${nasty}${timing}\nA`,
+    ].map((text): [TranscriptFormat, string] => [format, text]);
+  });
+  files.push(['json', nasty], ['json', JSON.stringify({ segments: [{ startTime: nasty, endTime: 1, body: nasty }] })]);
+  files.push([
+    'json',
+    JSON.stringify({ other: nasty, segments: [{ startTime: 0, endTime: 1, body: 'A', speaker: nasty }] }),
+  ]);
+  for (const [format, text] of files) {
+    try {
+      expect(parseTranscript(format, text).cues.length).toBeGreaterThan(0);
+    } catch (error) {
+      expect(error).toBeInstanceOf(TranscriptError);
+    }
+  }
 });
 
 test('sizes are bounded: the file, its cues, one cue, one name', () => {

@@ -26,13 +26,22 @@ function lineOfSyntaxError(text: string, error: unknown): number {
   return linesOf(position === undefined ? text : text.slice(0, Number(position))).length;
 }
 
+/** How long the last segment is shown when the file does not say. */
+const lastSegmentMs = 3000;
+
+/** Seconds; some tools write them as text. */
 function timeMs(value: unknown, name: string, line: number): number {
-  if (typeof value !== 'number' || !(value >= 0))
+  const isText = typeof value === 'string' && value.length <= 32 && /^\s*\d+(?:\.\d+)?\s*$/.test(value);
+  const seconds = isText ? Number(value) : value;
+  if (typeof seconds !== 'number' || !(seconds >= 0))
     throw new TranscriptError(line, `A segment's "${name}" is a number of seconds.`);
-  return Math.round(value * 1000);
+  return Math.round(seconds * 1000);
 }
 
-/** A transcript from the JSON of Podcasting 2.0 ({version, segments}). Throws `TranscriptError`. */
+/**
+ * A transcript from the JSON of Podcasting 2.0 ({version, segments}). A segment without its end ends where the next one
+ * starts. Throws `TranscriptError`.
+ */
 export function parseJson(text: string): Transcript {
   let value: unknown;
   try {
@@ -43,7 +52,7 @@ export function parseJson(text: string): Transcript {
   const segments = typeof value === 'object' && value !== null && 'segments' in value ? value.segments : undefined;
   if (!Array.isArray(segments)) throw new TranscriptError(1, 'Expected an object with a list "segments".');
   const lines = segmentLines(text);
-  const found = segments.map((segment: unknown, index): FoundCue => {
+  const found = segments.map((segment: unknown, index) => {
     const line = lines[index] ?? 1;
     if (typeof segment !== 'object' || segment === null || Array.isArray(segment))
       throw new TranscriptError(line, 'A segment is an object.');
@@ -54,12 +63,18 @@ export function parseJson(text: string): Transcript {
     return {
       line,
       startMs: timeMs(startTime, 'startTime', line),
-      endMs: timeMs(endTime, 'endTime', line),
+      endMs: endTime === undefined || endTime === null ? undefined : timeMs(endTime, 'endTime', line),
       speaker: speaker ?? undefined,
       text: body,
     };
   });
-  return createTranscript(found);
+  return createTranscript(
+    found.map((cue, index): FoundCue => {
+      const next = found[index + 1]?.startMs ?? 0;
+      const untilNext = next >= cue.startMs ? next : cue.startMs + lastSegmentMs;
+      return { ...cue, endMs: cue.endMs ?? untilNext };
+    }),
+  );
 }
 
 /** JSON of Podcasting 2.0, version 1.0.0; times in seconds. */

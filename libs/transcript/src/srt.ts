@@ -1,10 +1,18 @@
-import { createTranscript, linesOf, shiftCues, TranscriptError, type FoundCue, type Transcript } from './transcript.ts';
+import {
+  createTranscript,
+  joinCueLines,
+  linesOf,
+  shiftCues,
+  splitTiming,
+  TranscriptError,
+  type FoundCue,
+  type Transcript,
+} from './transcript.ts';
 import { formatTime } from './vtt.ts';
 
-const timing = /^\s*(\S+)\s+-->\s+(\S+)(?:\s+.*)?$/;
 const timestamp = /^(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})$/;
 /** The markup that players of SubRip know. */
-const markup = /<\/?(?:b|i|u|s|font)(?:\s[^>]*)?>|\{\\an?\d\}/gi;
+const markup = /<\/?(?:b|i|u|s|font)(?:\s[^<>]*)?>|\{\\an?\d\}/gi;
 /** "Adam Curry: …": at most five words without punctuation, the first one with a capital or a digit. */
 const label = /^([\p{Lu}\p{Lt}\p{Lo}\p{N}][\p{L}\p{M}\p{N}.'’_-]*(?:[ \n][\p{L}\p{M}\p{N}.'’_&-]+){0,4}):(?:[ \n]|$)/u;
 
@@ -21,42 +29,56 @@ function parseTimestamp(text: string, line: number): number {
   );
 }
 
+const isBlank = (line: string | undefined) => line === undefined || line.trim() === '';
+const isNumber = (line: string | undefined) => line !== undefined && /^\s*\d+\s*$/.test(line);
+
+/** Places of the lines that give the times of a card. An arrow elsewhere is text. */
+const arrowsOf = (lines: readonly string[]): number[] =>
+  lines.flatMap((line, at) => {
+    if (!line.includes('-->')) return [];
+    const isFirst = isBlank(lines[at - 1]) || (isNumber(lines[at - 1]) && isBlank(lines[at - 2]));
+    return isFirst || /^\s*\d[\d:.,]*\s*-->/.test(line) ? [at] : [];
+  });
+
+const noCard = (line: number) => new TranscriptError(line, 'A card begins with its number or "start --> end".');
+
+/** Where the number of the card begins whose times are in line `arrow`, with the blank lines around it. */
+function numberBefore(lines: readonly string[], from: number, arrow: number): number {
+  let at = arrow;
+  while (at > from && isBlank(lines[at - 1])) at--;
+  return at > from && isNumber(lines[at - 1]) ? at - 1 : arrow;
+}
+
 /**
- * A transcript from SubRip. "Name: text" at the beginning of a card names its speaker (Podcasting 2.0 transcripts, SRT).
- * Throws `TranscriptError`.
+ * A transcript from SubRip. A card goes on to the next one's number or times, with or without blank lines. "Name: text" at
+ * the beginning of a card names its speaker (Podcasting 2.0 transcripts, SRT). Throws `TranscriptError`.
  */
 export function parseSrt(text: string): Transcript {
   const lines = linesOf(text);
-  const found: FoundCue[] = [];
-  let at = 0;
-  while (at < lines.length) {
-    if (lines[at]!.trim() === '') {
-      at++;
-      continue;
-    }
-    const numbered = /^\s*\d+\s*$/.test(lines[at]!) && (lines[at + 1] ?? '').includes('-->');
-    const arrow = numbered ? at + 1 : at;
-    const match = timing.exec(lines[arrow]!);
-    if (!match) throw new TranscriptError(arrow + 1, 'A card begins with its number or "start --> end".');
-    const startMs = parseTimestamp(match[1]!, arrow + 1);
-    const endMs = parseTimestamp(match[2]!, arrow + 1);
-    let last = arrow + 1;
-    while (last < lines.length && lines[last]!.trim() !== '') last++;
-    const said = lines
-      .slice(arrow + 1, last)
-      .join('\n')
-      .replace(markup, '')
-      .trim();
+  const arrows = arrowsOf(lines);
+  const first = arrows[0] ?? lines.length;
+  const firstNumber = numberBefore(lines, 0, first);
+  const isNumbered = firstNumber < first;
+  const stray = lines.findIndex((line) => !isBlank(line));
+  if (stray >= 0 && stray < (arrows.length > 0 ? firstNumber : first)) throw noCard(stray + 1);
+
+  const found = arrows.map((arrow, index): FoundCue => {
+    const line = arrow + 1;
+    const times = splitTiming(lines[arrow]!);
+    if (!times) throw noCard(line);
+    const next = arrows[index + 1] ?? lines.length;
+    // Without numbers a line of digits is text.
+    const end = isNumbered && next < lines.length ? numberBefore(lines, line, next) : next;
+    const said = joinCueLines(lines.slice(line, end), line).replace(markup, '').trim();
     const speaker = label.exec(said)?.[1];
-    found.push({
-      line: arrow + 1,
-      startMs,
-      endMs,
+    return {
+      line,
+      startMs: parseTimestamp(times[0], line),
+      endMs: parseTimestamp(times[1], line),
       speaker,
       text: speaker === undefined ? said : said.slice(speaker.length + 1),
-    });
-    at = last;
-  }
+    };
+  });
   return createTranscript(found);
 }
 

@@ -31,6 +31,10 @@ export const transcriptLimits = {
   cues: 100_000,
   /** Characters of one cue. */
   cueCharacters: 10_000,
+  /** Characters of one cue with its markup, as a file writes it: each word may have its own tags. */
+  markedUpCueCharacters: 100_000,
+  /** Characters of a line that holds the times of a cue. */
+  timingCharacters: 1000,
   speakerCharacters: 255,
   /** 100 hours. */
   timeMs: 360_000_000,
@@ -70,14 +74,16 @@ const plainText = (text: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
+export const cueTooLong = (line: number): TranscriptError =>
+  new TranscriptError(line, `A cue holds at most ${transcriptLimits.cueCharacters} characters.`);
+
 function tidyCue({ line, startMs, endMs, speaker, text }: FoundCue): TranscriptCue | undefined {
   const said = plainText(text);
-  if (said === '') return undefined;
+  // Tools write a cue that ends before it starts; no player shows it.
+  if (said === '' || endMs < startMs) return undefined;
   const name = plainText(speaker ?? '').replace(/\s+/g, ' ');
-  if (endMs < startMs) throw new TranscriptError(line, 'The cue ends before it starts.');
   if (endMs >= transcriptLimits.timeMs) throw new TranscriptError(line, 'A transcript covers at most 100 hours.');
-  if (said.length > transcriptLimits.cueCharacters)
-    throw new TranscriptError(line, `A cue holds at most ${transcriptLimits.cueCharacters} characters.`);
+  if (said.length > transcriptLimits.cueCharacters) throw cueTooLong(line);
   if (name.length > transcriptLimits.speakerCharacters)
     throw new TranscriptError(line, `A speaker's name has at most ${transcriptLimits.speakerCharacters} characters.`);
   return {
@@ -125,6 +131,21 @@ export function shiftCues({ cues }: Transcript, shiftMs: number): TranscriptCue[
   return cues
     .filter((cue) => cue.end_ms + shiftMs > 0)
     .map((cue) => ({ ...cue, start_ms: Math.max(0, cue.start_ms + shiftMs), end_ms: cue.end_ms + shiftMs }));
+}
+
+const timing = /^\s*(\S+)\s+-->\s+(\S+)(?:\s|$)/;
+
+/** The texts before and behind the arrow of a line; undefined when it is no "start --> end". */
+export function splitTiming(line: string): readonly [start: string, end: string] | undefined {
+  const match = line.length <= transcriptLimits.timingCharacters ? timing.exec(line) : null;
+  return match ? [match[1]!, match[2]!] : undefined;
+}
+
+/** Lines of one cue as one text, markup and all. Throws `TranscriptError` when they are longer than any cue. */
+export function joinCueLines(lines: readonly string[], line: number): string {
+  if (lines.reduce((sum, { length }) => sum + length + 1, 0) > transcriptLimits.markedUpCueCharacters)
+    throw cueTooLong(line);
+  return lines.join('\n');
 }
 
 /** Lines of a text file: CRLF, LF and CR end one; a byte order mark is no text. */

@@ -1,7 +1,16 @@
-import { createTranscript, linesOf, shiftCues, TranscriptError, type FoundCue, type Transcript } from './transcript.ts';
+import {
+  createTranscript,
+  joinCueLines,
+  linesOf,
+  shiftCues,
+  splitTiming,
+  TranscriptError,
+  type FoundCue,
+  type Transcript,
+} from './transcript.ts';
 
-const timing = /^\s*(\S+)\s+-->\s+(\S+)(?:\s+.*)?$/;
-const timestamp = /^(?:(\d{2,}):)?([0-5]\d):([0-5]\d)\.(\d{3})$/;
+/** Also one digit for the hours and a comma, which the format does not allow but tools write. */
+const timestamp = /^(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})$/;
 
 /** Named references that WebVTT texts use (HTML has more; they stay as they are). */
 const named: Readonly<Record<string, string>> = {
@@ -17,9 +26,9 @@ const named: Readonly<Record<string, string>> = {
 
 function decodeReferences(text: string): string {
   return text.replace(
-    /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]+));/g,
+    /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,8}));/g,
     (whole: string, decimal?: string, hex?: string, name?: string) => {
-      if (name !== undefined) return named[name] ?? whole;
+      if (name !== undefined) return Object.hasOwn(named, name) ? named[name]! : whole;
       const code = decimal === undefined ? parseInt(hex!, 16) : Number(decimal);
       return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
     },
@@ -82,14 +91,14 @@ export function parseVtt(text: string): Transcript {
       at = next + 1;
       continue;
     }
-    const match = timing.exec(arrow);
-    if (!match) throw new TranscriptError(next + 1, 'A cue begins with "start --> end".');
-    const startMs = parseTimestamp(match[1]!, next + 1);
-    const endMs = parseTimestamp(match[2]!, next + 1);
+    const times = splitTiming(arrow);
+    if (!times) throw new TranscriptError(next + 1, 'A cue begins with "start --> end".');
+    const startMs = parseTimestamp(times[0], next + 1);
+    const endMs = parseTimestamp(times[1], next + 1);
     let last = next + 1;
     while (inBlock(last)) last++;
     // Without a blank line between, the line before an arrow is the next cue's identifier or its text: players take text.
-    for (const voice of voicesOf(lines.slice(next + 1, last).join('\n')))
+    for (const voice of voicesOf(joinCueLines(lines.slice(next + 1, last), next + 1)))
       found.push({ line: next + 1, startMs, endMs, ...voice });
     at = last;
   }

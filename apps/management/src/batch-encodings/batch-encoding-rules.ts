@@ -1,5 +1,5 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import { findResource, type Decision, type RuleInput, type Rules } from '@longwave/command-pipeline';
+import { findResource, lockResource, type Decision, type RuleInput, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { endJobs, finishJob, insertJob, requireLease } from '../jobs/job-table.ts';
@@ -43,7 +43,8 @@ export const batchEncodingRules: BatchRules = {
 
   'batch_encoding.revert': async (input) => {
     const { podcast_id: podcastId, reverts } = input.changes;
-    const before = await findResource(input.tx, input.workspaceId, 'batch_encodings', reverts);
+    // Locked: what is attached for it at the same moment is done before, or not at all.
+    const before = await lockResource(input.tx, input.workspaceId, 'batch_encodings', reverts);
     const batch = before?.attributes as BatchEncoding | undefined;
     if (!batch || batch.podcast_id !== podcastId)
       throw new Problem('link_not_found', 'Name a batch encoding of this podcast.');

@@ -1,10 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { findResource, findRevisionBefore, listLinked, type ExecuteCommand } from '@longwave/command-pipeline';
+import type { ChangesOf, productCatalog } from '@longwave/command-catalog';
+import {
+  findResource,
+  findRevisionBefore,
+  listLinked,
+  type ExecuteCommand,
+  type ResourceRow,
+} from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Episode } from '../episodes/episode.ts';
 import type { ClaimedJob } from '../jobs/job-table.ts';
+import { listEncodings } from './batch-encoding-table.ts';
 import { partsOf, type BatchEncoding } from './batch-encoding.ts';
 
 /** Refusals that leave one episode as it was; anything else ends this try of the job. */
@@ -16,10 +24,17 @@ const kept: readonly string[] = [
   'media_not_fetchable',
   'encoding_time_exhausted',
   'episode_has_no_audio',
+  'idempotency_conflict',
 ];
 
+/**
+ * What became of one episode: "kept" what it had, because it could not be done; "left" alone, because something newer looks
+ * after it; or the id of a production that is encoded now.
+ */
+type Outcome = 'done' | 'kept' | 'left' | { readonly encodes: string };
+
 interface Counts {
-  readonly total: number;
+  total: number;
   done: number;
   failed: number;
 }
@@ -34,7 +49,8 @@ export interface BatchWorkOptions {
 
 /**
  * One try at a batch encoding: episode by episode, under keys made of batch and episode, so that another try goes on where this one
- * ended. Ends quietly when the batch was cancelled or the lease was lost.
+ * ended. An episode that something newer changed, or that gets new audio, is left alone and counted nowhere. Ends quietly when
+ * the batch was cancelled or the lease was lost.
  */
 export function createBatchWork({ pool, execute }: BatchWorkOptions) {
   return async (job: ClaimedJob, signal: AbortSignal): Promise<void> => {
@@ -45,7 +61,7 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
     const send = async (
       key: string,
       commandType: string,
-      subject: { readonly type: string; readonly id: string | null },
+      subject: { readonly type: string; readonly id: string | null; readonly version?: number },
       changes: object,
       reason?: object,
     ): Promise<ResourceView> => {
@@ -60,104 +76,120 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
         { ...counts },
         { job_id: job.id, lease_id: job.lease_id },
       );
-    const isCancelled = async () => {
-      const now = await findResource(pool, workspaceId, 'batch_encodings', batchId);
-      return signal.aborted || now?.lifecycle_state === 'cancelled';
+    const refused = (error: unknown, codes: readonly string[]): boolean =>
+      error instanceof Problem && codes.includes(error.code);
+
+    /** Ends the encodings that a batch still has: nobody attaches them any more. */
+    const stopEncodings = async (ofBatch: string) => {
+      for (const id of await listEncodings(pool, workspaceId, batch.podcast_id, ofBatch))
+        try {
+          await send(`${batchId}:${id}:stop:${job.lease_id}`, 'production.stop', { type: 'productions', id }, {});
+        } catch (error) {
+          if (!refused(error, ['state_not_allowed'])) throw error;
+        }
     };
-    /** False when the episode keeps what it has. */
-    const attempt = async (work: () => Promise<unknown>): Promise<boolean> => {
+
+    const applyTemplate = (
+      episode: { readonly id: string; readonly version?: number },
+      changes: Omit<ChangesOf<typeof productCatalog, 'episode.apply_template'>, 'batch_encoding_id'>,
+    ) =>
+      send(
+        `${batchId}:${episode.id}`,
+        'episode.apply_template',
+        { type: 'episodes', ...episode },
+        { batch_encoding_id: batchId, ...changes },
+      );
+
+    /** The batch's own parts; one that the podcast has no longer is taken away. */
+    const arrange = async ({ id }: ResourceRow): Promise<Outcome> => {
+      await applyTemplate(
+        { id },
+        Object.fromEntries(partsOf(batch.initiator).map((part) => [part, batch[part] ?? null])),
+      );
+      return 'done';
+    };
+
+    /** What the episode had before the batch that is reverted, in one step. */
+    const giveBack = async ({ id, version, attributes }: ResourceRow): Promise<Outcome> => {
+      const episode = attributes as unknown as Episode;
+      if (episode.batch_encoding_id === batchId) return 'done';
+      if (episode.batch_encoding_id !== batch.reverts) return 'left';
+      const before = (await findRevisionBefore(pool, id, 'batch_encoding_id', batch.reverts!)) as Episode | undefined;
+      if (!before) return 'left';
+      const { intro = null, outro = null, current_production_id: productionId } = before;
+      const isOther = productionId !== undefined && productionId !== episode.current_production_id;
+      await applyTemplate({ id, version }, { intro, outro, ...(isOther && { production_id: productionId }) });
+      return 'done';
+    };
+
+    /** Encodes the episode's present source again, unless new audio came or is on its way. */
+    const encodeAgain = async ({ id, attributes }: ResourceRow): Promise<Outcome> => {
+      const all = await listLinked(pool, workspaceId, 'productions', 'episode', id);
+      const current = all.find((production) => production.id === attributes['current_production_id'])!;
+      const fileUrl = current.attributes['file_url'];
+      const begun = all.find((production) => production.attributes['batch_encoding_id'] === batchId);
+      if (begun && begun.lifecycle_state !== 'initial') return { encodes: begun.id };
+      if (begun && begun.attributes['file_url'] !== fileUrl) return 'left';
+      const isOnItsWay = (production: ResourceRow) =>
+        production.id > current.id &&
+        production.lifecycle_state === 'encoding' &&
+        production.attributes['batch_encoding_id'] === undefined;
+      if (all.some(isOnItsWay)) return 'left';
+      const asked = { episode_id: id, file_url: fileUrl, batch_encoding_id: batchId };
+      const { id: productionId } =
+        begun ?? (await send(`${batchId}:${id}:derive`, 'production.derive', { type: 'productions', id: null }, asked));
+      await send(`${batchId}:${id}:start`, 'production.start', { type: 'productions', id: productionId }, {});
+      return { encodes: productionId };
+    };
+
+    const act = batch.reverts ? giveBack : partsOf(batch.initiator).length === 0 ? encodeAgain : arrange;
+
+    /** Acts on the episode as it is now; once more when it changed at the same moment. */
+    const attempt = async (id: string): Promise<Outcome> => {
       try {
-        await work();
-        return true;
+        const episode = await findResource(pool, workspaceId, 'episodes', id);
+        return await act(episode!);
       } catch (error) {
-        if (error instanceof Problem && kept.includes(error.code)) return false;
+        if (refused(error, ['version_conflict'])) return attempt(id);
+        if (refused(error, kept)) return 'kept';
         throw error;
       }
     };
 
-    const applyTemplate = (episodeId: string, parts: Partial<Record<'intro' | 'outro', unknown>>) =>
-      send(
-        `${batchId}:${episodeId}`,
-        'episode.apply_template',
-        { type: 'episodes', id: episodeId },
-        {
-          batch_encoding_id: batchId,
-          ...parts,
-        },
-      );
-
-    /** The batch's own parts; one that the podcast has no longer is taken away. */
-    const arrange = (episode: { readonly id: string }) =>
-      applyTemplate(
-        episode.id,
-        Object.fromEntries(partsOf(batch.initiator).map((part) => [part, batch[part] ?? null])),
-      );
-
-    /** What the episode had before the batch that is reverted. */
-    const giveBack = async (id: string, episode: Episode) => {
-      if (episode.batch_encoding_id !== batch.reverts) return;
-      const before = (await findRevisionBefore(pool, id, 'batch_encoding_id', batch.reverts!)) as Episode | undefined;
-      if (!before) return;
-      const productionId = before.current_production_id;
-      if (productionId !== undefined && productionId !== episode.current_production_id)
-        await send(
-          `${batchId}:${id}:attach`,
-          'episode.attach_production',
-          { type: 'episodes', id },
-          {
-            production_id: productionId,
-          },
-        );
-      await applyTemplate(id, { intro: before.intro ?? null, outro: before.outro ?? null });
-    };
-
-    /** Encodes the episode's present source again; answers the new production. */
-    const encodeAgain = async (id: string, episode: Episode): Promise<string> => {
-      const current = await findResource(pool, workspaceId, 'productions', episode.current_production_id!);
-      const production = await send(
-        `${batchId}:${id}:derive`,
-        'production.derive',
-        { type: 'productions', id: null },
-        {
-          episode_id: id,
-          file_url: current!.attributes['file_url'],
-          batch_encoding_id: batchId,
-        },
-      );
-      const subject = { type: 'productions', id: production.id };
-      await send(`${batchId}:${id}:start`, 'production.start', subject, {});
-      return production.id;
-    };
-
-    const episodes = (await listLinked(pool, workspaceId, 'episodes', 'podcast', batch.podcast_id)).filter(
-      ({ lifecycle_state: state, attributes }) => state !== 'archived' && attributes['current_production_id'],
-    );
+    if (batch.reverts) await stopEncodings(batch.reverts);
+    const concerns = ({ lifecycle_state: state, attributes }: ResourceRow) =>
+      state !== 'archived' &&
+      attributes['current_production_id'] !== undefined &&
+      (!batch.reverts || [batch.reverts, batchId].includes(String(attributes['batch_encoding_id'])));
+    const episodes = (await listLinked(pool, workspaceId, 'episodes', 'podcast', batch.podcast_id)).filter(concerns);
     const counts: Counts = { total: episodes.length, done: 0, failed: 0 };
-    const encodings: string[] = [];
+    const open = new Set<string>();
     let toldAt = 0;
     const tell = async () => {
       if (performance.now() - toldAt < paceMs) return;
       toldAt = performance.now();
       await report('advance', counts);
     };
+    /** Whether this try ends here. What was started while somebody cancelled is stopped as well. */
+    const ends = async (): Promise<boolean> => {
+      const now = await findResource(pool, workspaceId, 'batch_encodings', batchId);
+      if (now?.lifecycle_state === 'cancelled' && open.size > 0) await stopEncodings(batchId);
+      return signal.aborted || now?.lifecycle_state === 'cancelled';
+    };
 
-    for (const { id, attributes } of episodes) {
-      if (await isCancelled()) return;
+    for (const { id } of episodes) {
+      if (await ends()) return;
       await tell();
-      const episode = attributes as unknown as Episode;
-      const encodes = !batch.reverts && partsOf(batch.initiator).length === 0;
-      const succeeded = await attempt(async () => {
-        if (batch.reverts) await giveBack(id, episode);
-        else if (encodes) encodings.push(await encodeAgain(id, episode));
-        else await arrange({ id });
-      });
-      if (!succeeded) counts.failed += 1;
-      else if (!encodes) counts.done += 1;
+      const outcome = await attempt(id);
+      if (outcome === 'done') counts.done += 1;
+      else if (outcome === 'kept') counts.failed += 1;
+      else if (outcome === 'left') counts.total -= 1;
+      else open.add(outcome.encodes);
     }
 
     // Encoders work on what was started; this job only watches.
-    const open = new Set(encodings);
-    while (open.size > 0) {
+    for (;;) {
+      if (await ends()) return;
       for (const id of open) {
         const production = await findResource(pool, workspaceId, 'productions', id);
         if (production?.lifecycle_state === 'encoding') continue;
@@ -165,10 +197,10 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
         counts[production?.lifecycle_state === 'encoded' ? 'done' : 'failed'] += 1;
       }
       if (open.size === 0) break;
-      if (await isCancelled()) return;
       await tell();
       await wait(paceMs, undefined, { signal }).catch(() => undefined);
     }
+    if (await ends()) return;
     await report('complete', counts);
   };
 }

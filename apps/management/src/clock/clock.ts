@@ -21,17 +21,17 @@ export interface ClockOptions {
 }
 
 /**
- * Sends the command of everything that is due, until it is disposed. Several clocks may run: the idempotency key names the
+ * Sends the command of everything that is due, until it is disposed; a task never waits for another. Several clocks may run: the idempotency key names the
  * resource and its time, so each task is done once. What became due while none ran is done late.
  */
 export function startClock(options: ClockOptions): AsyncDisposable {
   const { pool, execute, tasks, clock, everyMs, onError } = options;
   const stopping = new AbortController();
-  /** Refused tasks by key → when they are tried again. */
-  const refused = new Map<string, number>();
   const stopped = () => stopping.signal.aborted;
+  /** Refused tasks by key → when they are tried again. */
+  type Refused = Map<string, number>;
 
-  async function run(task: DueTask, due: Due): Promise<void> {
+  async function run(task: DueTask, due: Due, refused: Refused): Promise<void> {
     const key = `${task.name}:${due.id}:${due.due_at}`;
     if ((refused.get(key) ?? 0) > clock().getTime()) return;
     try {
@@ -49,18 +49,20 @@ export function startClock(options: ClockOptions): AsyncDisposable {
     }
   }
 
-  async function look(task: DueTask): Promise<void> {
-    const due = await task.findDue(pool, clock(), batchSize + refused.size);
-    for (const one of due) if (!stopped()) await run(task, one);
-  }
-
-  const running = (async () => {
+  async function follow(task: DueTask): Promise<void> {
+    const refused: Refused = new Map();
+    const look = async () => {
+      const due = await task.findDue(pool, clock(), batchSize + refused.size);
+      for (const one of due) if (!stopped()) await run(task, one, refused);
+    };
     while (!stopped()) {
-      for (const task of tasks) await look(task).catch((error: unknown) => onError(error, { name: task.name }));
+      await look().catch((error: unknown) => onError(error, { name: task.name }));
       for (const [key, at] of refused) if (at <= clock().getTime()) refused.delete(key);
       await wait(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
-  })();
+  }
+
+  const running = Promise.all(tasks.map(follow));
   return {
     [Symbol.asyncDispose]: async () => {
       stopping.abort();

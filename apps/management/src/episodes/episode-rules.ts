@@ -3,6 +3,7 @@ import { findResource, lockResource, type RuleInput, type Rules } from '@longwav
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { prepareArtworkChange, type ArtworkOptions } from '../podcasts/artwork-change.ts';
+import { refuseTakenBack } from '../batch-encodings/batch-encoding-table.ts';
 import type { Podcast } from '../podcasts/podcast.ts';
 import type { Production } from '../productions/production.ts';
 import { requireFreeGuid } from './episode-table.ts';
@@ -31,6 +32,20 @@ async function requireLivingPodcast(
   if (podcast?.lifecycle_state === 'archived')
     throw new Problem('state_not_allowed', 'The podcast is archived: it takes no more episodes.');
 }
+
+/** An encoded production of the episode, locked: it cannot be deleted or get another source at the same moment. */
+async function encodedProduction(
+  { tx, workspaceId, subjectId }: RuleInput<Episode, unknown>,
+  productionId: string,
+): Promise<Production> {
+  const production = await lockResource(tx, workspaceId, 'productions', productionId);
+  if (production?.lifecycle_state !== 'encoded' || production.attributes['episode_id'] !== subjectId)
+    throw new Problem('episode_has_no_audio', 'Attach an encoded production of this episode.');
+  return production.attributes as unknown as Production;
+}
+
+const podcastOf = async ({ tx, workspaceId, current }: RuleInput<Episode, unknown>): Promise<Podcast> =>
+  (await findResource(tx, workspaceId, 'podcasts', current.podcast_id))!.attributes as unknown as Podcast;
 
 const audible = (input: RuleInput<Episode, unknown>) =>
   requireAudio(input.tx, input.workspaceId, input.subjectId, input.current);
@@ -92,24 +107,22 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
     attributes: { ...current, markers: checkedMarkers(changes.markers, current.duration_ms) },
   }),
 
-  'episode.attach_production': async ({ tx, workspaceId, subjectId, current, changes }) => {
-    // Locked: it cannot be deleted or get another source at the same moment.
-    const production = await lockResource(tx, workspaceId, 'productions', changes.production_id);
-    if (production?.lifecycle_state !== 'encoded' || production.attributes['episode_id'] !== subjectId)
-      throw new Problem('episode_has_no_audio', 'Attach an encoded production of this episode.');
-    const podcast = await findResource(tx, workspaceId, 'podcasts', current.podcast_id);
-    return {
-      attributes: withProduction(
-        current,
-        changes.production_id,
-        production.attributes as unknown as Production,
-        podcast!.attributes as unknown as Podcast,
-      ),
-    };
+  'episode.attach_production': async (input) => {
+    const { current, changes, actor } = input;
+    const production = await encodedProduction(input, changes.production_id);
+    // People may choose any; by itself nothing comes of a batch encoding that somebody took back.
+    if (actor.kind === 'service') await refuseTakenBack(input, current.podcast_id, production.batch_encoding_id);
+    return { attributes: withProduction(current, changes.production_id, production, await podcastOf(input)) };
   },
 
-  'episode.apply_template': ({ current, changes }) => {
-    const attributes = { ...current, batch_encoding_id: changes.batch_encoding_id };
+  'episode.apply_template': async (input) => {
+    const { current, changes } = input;
+    const { production_id: productionId, batch_encoding_id: batchId } = changes;
+    const audio =
+      productionId === undefined
+        ? current
+        : withProduction(current, productionId, await encodedProduction(input, productionId), await podcastOf(input));
+    const attributes = { ...audio, batch_encoding_id: batchId };
     for (const part of ['intro', 'outro'] as const) {
       const segment = changes[part];
       if (segment === null) delete attributes[part];

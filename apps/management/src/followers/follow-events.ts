@@ -7,7 +7,7 @@ import { saveEncodingLimit } from '../productions/encoding-balance-table.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Logger } from '@longwave/service-kit';
 import { deleteClips, recordClip } from './follow-clips.ts';
-import { attachAndPublish, endFaultyUpload, unpublishSilentEpisode } from './follow-productions.ts';
+import { attachAndPublish, endFaultyUpload, stopEncodings, unpublishSilentEpisode } from './follow-productions.ts';
 import { markFilesReceived } from './follow-uploads.ts';
 import type { Send } from './send-as-management.ts';
 
@@ -64,6 +64,7 @@ export async function followEvents(options: {
       await attachAndPublish(event, send, pool);
       await recordClip(event, send, pool);
     },
+    'batch_encoding.cancelled': (event) => stopEncodings(event, send, pool),
     'production.failed': (event) => endFaultyUpload(event, send, pool),
     'production.deleted': (event) => deleteClips(event, send, pool),
     'media_clip.registered': filesUsed,

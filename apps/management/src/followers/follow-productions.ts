@@ -1,6 +1,7 @@
 import { findResource, listLinked } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
+import { listEncodings } from '../batch-encodings/batch-encoding-table.ts';
 import type { Episode } from '../episodes/episode.ts';
 import { hasAudio } from '../episodes/require-audio.ts';
 import { fileUsers, isNamed } from '../uploads/upload-use.ts';
@@ -17,23 +18,46 @@ interface ProductionFacts {
   readonly problem?: { readonly code: string };
 }
 const factsOf = (event: DomainEvent) => event.after.attributes as unknown as ProductionFacts;
+type Found = { readonly id: string; readonly attributes: Readonly<Record<string, unknown>> };
 
 /**
- * After encoding: the episode gets its audio and, when asked for, is published. An older production that ends later than a
- * newer one never takes its place (ids sort by creation).
+ * Whether an encoded production is newer audio than the episode's current one; ids sort by creation. What a batch encoding
+ * made is as old as the production whose file it encoded again: it never replaces another file, and new audio replaces it.
  */
+function isNewer(encoded: Found, current: Found, all: readonly Found[]): boolean {
+  const batchOf = ({ attributes }: Found) => attributes['batch_encoding_id'];
+  const isSameFile = (a: Found, b: Found) => a.attributes['file_url'] === b.attributes['file_url'];
+  if (isSameFile(encoded, current)) return encoded.id > current.id;
+  if (batchOf(encoded) !== undefined) return false;
+  if (batchOf(current) === undefined) return encoded.id > current.id;
+  const origin = all.findLast(
+    (other) => other.id < current.id && batchOf(other) === undefined && isSameFile(other, current),
+  );
+  return origin === undefined || encoded.id > origin.id;
+}
+
+/** After encoding: the episode gets its audio, unless it has newer one, and is published when asked for. */
 export async function attachAndPublish(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
+  const { workspace_id: workspaceId, subject: production } = event;
   const { episode_id: episodeId, publication_flag: publish } = factsOf(event);
   const subject = { type: 'episodes', id: episodeId };
-  const episode = await findResource(pool, event.workspace_id, 'episodes', episodeId);
-  const current = episode?.attributes['current_production_id'];
-  if (typeof current !== 'string' || current < event.subject.id)
+  const episode = await findResource(pool, workspaceId, 'episodes', episodeId);
+  const all = await listLinked(pool, workspaceId, 'productions', 'episode', episodeId);
+  const current = all.find(({ id }) => id === episode?.attributes['current_production_id']);
+  if (!current || isNewer({ id: production.id, attributes: event.after.attributes }, current, all))
     await send(event, 'attach', {
       commandType: 'episode.attach_production',
       subject,
-      changes: { production_id: event.subject.id },
+      changes: { production_id: production.id },
     });
   if (publish) await send(event, 'publish', { commandType: 'episode.publish', subject, changes: {} });
+}
+
+/** A batch encoding was cancelled: encoders stop working for it, and the encoding time is returned. */
+export async function stopEncodings(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
+  const podcastId = String(event.after.attributes['podcast_id']);
+  for (const id of await listEncodings(pool, event.workspace_id, podcastId, event.subject.id))
+    await send(event, id, { commandType: 'production.stop', subject: { type: 'productions', id }, changes: {} });
 }
 
 const otherUsers = fileUsers.filter((type) => type !== 'productions');

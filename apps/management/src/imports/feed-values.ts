@@ -14,19 +14,46 @@ const zoneHours: Readonly<Record<string, number>> = {
 };
 
 const rfc2822 =
-  /^(?:[a-z]+,?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*\.?[\s-]+(\d{4}|\d{2})(?:\s+(\d{1,2}):(\d{2})(?::(\d{2}))?)?(?:\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,5})))?$/i;
+  /^(?:[a-z]+,?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*\.?[\s-]+(\d{4}|\d{2})(?:\s+(\d{1,2}):(\d{2})(?::(\d{2}))?)?(?:\s*(?:(?:GMT|UTC?)?([+-])(\d{2}):?(\d{2})|(?![ap]m$)([a-z]{1,5})))?$/i;
 const iso = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** A date as feeds write it (RFC 2822 §3.3, RFC 3339); undefined for anything else, such as "yesterday". */
-export function parseFeedDate(text: string | undefined): Date | undefined {
-  const trimmed = (text ?? '').trim();
+const charactersMax = 200;
+
+/** Text without comments, which may hold others (RFC 2822 §3.2.3). */
+function withoutComments(text: string): string {
+  for (let rest = text; ;) {
+    const shorter = rest.replace(/\([^()]*\)/g, ' ');
+    if (shorter === rest) return rest.trim();
+    rest = shorter;
+  }
+}
+
+/** What other orders and clocks need: a month by name, a year and a time; numbers alone say too little. */
+const recognizable = [
+  new RegExp(`(?:^|[^a-z])(?:${months.join('|')})[a-z]*[^a-z]`, 'i'),
+  /(?:^|\D)\d{4}(?:\D|$)/,
+  /(?:^|\D)\d{1,2}:\d{2}(?:\D|$)/,
+];
+const zoned = /(?:^|[^a-z])(?:GMT|UTC?|Z|[ECMP][SD]T)(?:[^a-z]|$)|\s[+-]\d{2}:?\d{2}(?:\D|$)/i;
+
+/** Dates such as "Wed Oct 21 07:28:00 2015" and "Oct 21, 2015 7:28 PM EST", in UTC unless they say otherwise. */
+const parseOtherDate = (text: string): number =>
+  recognizable.every((part) => part.test(text)) ? Date.parse(zoned.test(text) ? text : `${text} UTC`) : Number.NaN;
+
+/**
+ * A date as feeds write it (RFC 2822 §3.3, RFC 3339), or as their authors' tools print one; undefined for anything else,
+ * such as "yesterday".
+ */
+export function parseFeedDate(text = ''): Date | undefined {
+  if (text.length > charactersMax) return undefined;
+  const trimmed = withoutComments(text.trim());
   const valid = (ms: number) => (Number.isNaN(ms) ? undefined : new Date(ms));
   if (iso.test(trimmed)) {
-    const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/.test(trimmed.slice(10));
-    return valid(Date.parse(trimmed.replace(' ', 'T') + (zoned || trimmed.length === 10 ? '' : 'Z')));
+    const hasZone = /(?:Z|[+-]\d{2}:?\d{2})$/.test(trimmed.slice(10));
+    return valid(Date.parse(trimmed.replace(' ', 'T') + (hasZone || trimmed.length === 10 ? '' : 'Z')));
   }
   const match = rfc2822.exec(trimmed);
-  if (!match) return undefined;
+  if (!match) return valid(parseOtherDate(trimmed));
   const [, day, name, year, hour = '0', minute = '0', second = '0', sign, zoneHour, zoneMinute, zone = ''] = match;
   const month = months.indexOf(name!.toLowerCase());
   const fullYear = year!.length === 2 ? Number(year) + (Number(year) < 50 ? 2000 : 1900) : Number(year);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readAll, type GuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
 import { transcriptLimits } from '@longwave/transcript';
@@ -13,21 +14,19 @@ export interface ExtraFiles {
 
 const timeoutMs = 10_000;
 const bytesMax = transcriptLimits.characters * 4;
-/** A host that fails so often in a row is not asked again: thousands of episodes must not wait for it. */
+/**
+ * A host that cannot be reached, is too slow or breaks off so often in a row is not asked again: thousands of episodes must
+ * not wait for it. An answer that is of no use, such as 404, is no failure.
+ */
 const failuresMax = 3;
 
 export function createExtraFiles(fetch: GuardedFetch): ExtraFiles {
   const failures = new Map<string, number>();
 
-  async function tryFetch(url: string, signal: AbortSignal): Promise<string | undefined> {
-    try {
-      using response = await fetch(url, { maxBytes: bytesMax, timeoutMs, signal });
-      if (response.status !== 200) return undefined;
-      return legalText(new TextDecoder('utf-8', { fatal: true }).decode(await readAll(response)));
-    } catch (error) {
-      if (error instanceof Problem || error instanceof TypeError) return undefined;
-      throw error;
-    }
+  /** The file's bytes, or undefined when the host answers without it. Throws `media_not_fetchable` when it fails. */
+  async function fetchBytes(url: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    using response = await fetch(url, { maxBytes: bytesMax, timeoutMs, signal });
+    return response.status === 200 ? await readAll(response) : undefined;
   }
 
   return {
@@ -35,12 +34,21 @@ export function createExtraFiles(fetch: GuardedFetch): ExtraFiles {
       const { host } = new URL(url);
       const failed = failures.get(host) ?? 0;
       if (failed >= failuresMax) return undefined;
-      const text = await tryFetch(url, signal);
-      if (text === undefined) failures.set(host, failed + 1);
-      else failures.delete(host);
-      return text;
+      try {
+        const bytes = await fetchBytes(url, signal);
+        failures.delete(host);
+        return bytes && decodeText(bytes);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        failures.set(host, failed + 1);
+        return undefined;
+      }
     },
   };
+}
+
+function decodeText(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? legalText(new TextDecoder().decode(bytes)) : undefined;
 }
 
 const seconds = z.number().min(0).max(360_000);

@@ -7,6 +7,10 @@ import { parseXml, type XmlNode } from './xml-node.ts';
 
 const bytesMax = 50_000_000;
 const timeoutMs = 15_000;
+/** Of each page of older episodes. */
+const olderTimeoutMs = 8_000;
+/** Of all pages, when nobody waits for them. */
+const allPagesMs = 60_000;
 /** Newer ones of a longer feed are taken. */
 export const itemsMax = 5_000;
 
@@ -46,11 +50,16 @@ function nextPageOf(channel: XmlNode, base: string): string | undefined {
 }
 
 /**
- * Fetches and checks a feed that somebody wants to move in, with all its pages. Throws `feed_not_importable` in words, or
- * `feed_locked` when the present host must first be told to let it go.
+ * Fetches and checks a feed that somebody wants to move in, with its pages of older episodes until one of them fails or the
+ * time is over. Throws `feed_not_importable` in words, or `feed_locked` when the present host must first be told to let it go.
+ * @param time.now milliseconds of a clock
+ * @param time.endsAtMs on that clock: when the caller goes on with what came
  */
-export async function fetchFeed(fetch: GuardedFetch, url: string, now: () => number): Promise<FetchedFeed> {
-  const endsAt = now() + timeoutMs;
+export async function fetchFeed(
+  fetch: GuardedFetch,
+  url: string,
+  { now, endsAtMs = now() + allPagesMs }: { readonly now: () => number; readonly endsAtMs?: number | undefined },
+): Promise<FetchedFeed> {
   const first = await fetchPage(fetch, url, { maxBytes: bytesMax, timeoutMs });
   const pieces = piecesOf(first.text);
   const channel = channelOf(pieces);
@@ -61,7 +70,7 @@ export async function fetchFeed(fetch: GuardedFetch, url: string, now: () => num
       'feed_locked',
       `The feed of “${title}” is locked: set podcast:locked to no at the present host, then try again.`,
     );
-  const older = await fetchOlderItems(fetch, pieces, first, endsAt, now);
+  const older = await fetchOlderItems(fetch, pieces, first, () => endsAtMs - now());
   const itemCount = pieces.items.length + older.length;
   if (itemCount === 0) throw refuse(`The feed of “${title}” has no episodes.`);
   const end = first.text.lastIndexOf('</channel');
@@ -78,32 +87,53 @@ async function fetchOlderItems(
   fetch: GuardedFetch,
   pieces: FeedPieces,
   first: Page,
-  endsAt: number,
-  now: () => number,
+  msLeft: () => number,
 ): Promise<string[]> {
   const items: string[] = [];
   const seen = new Set([first.finalUrl]);
   let charactersLeft = bytesMax - first.text.length;
-  let next = nextPageOf(parseXml(pieces.channel, 'channel')!, first.finalUrl);
+  let next = nextPageOfXml(pieces.channel, first.finalUrl);
   while (next !== undefined && !seen.has(next) && pieces.items.length + items.length < itemsMax) {
     seen.add(next);
-    const page = await fetchPage(fetch, next, {
-      maxBytes: Math.max(1, charactersLeft),
-      timeoutMs: Math.max(1, endsAt - now()),
-    });
-    charactersLeft -= page.text.length;
-    const cut = piecesOf(page.text);
-    items.push(...cut.items);
-    next = nextPageOf(parseXml(cut.channel, 'channel')!, page.finalUrl);
+    const timeoutMs = Math.min(olderTimeoutMs, msLeft());
+    if (timeoutMs < 1 || charactersLeft < 1) break;
+    const page = await tryOlderPage(fetch, next, { maxBytes: charactersLeft, timeoutMs });
+    // Older episodes may be had another day; the newer ones are what is wanted.
+    if (!page) break;
+    charactersLeft -= page.sizeCharacters;
+    for (const item of page.items) items.push(item);
+    next = page.next;
   }
   return items;
 }
 
-async function fetchPage(
-  fetch: GuardedFetch,
-  url: string,
-  bounds: { readonly maxBytes: number; readonly timeoutMs: number },
-): Promise<Page> {
+async function tryOlderPage(fetch: GuardedFetch, url: string, bounds: Bounds) {
+  try {
+    const { text, finalUrl } = await fetchPage(fetch, url, bounds);
+    const { items, channel } = piecesOf(text);
+    return { items, next: nextPageOfXml(channel, finalUrl), sizeCharacters: text.length };
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'feed_not_importable') return undefined;
+    throw error;
+  }
+}
+
+/** Undefined also when the channel is no XML: its items may be. */
+function nextPageOfXml(channel: string, base: string): string | undefined {
+  try {
+    const parsed = parseXml(channel, 'channel');
+    return parsed && nextPageOf(parsed, base);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Bounds {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+}
+
+async function fetchPage(fetch: GuardedFetch, url: string, bounds: Bounds): Promise<Page> {
   try {
     using response = await fetch(url, {
       ...bounds,

@@ -21,7 +21,9 @@ type Report = { readonly job_id: string; readonly lease_id: string };
 const fetchesMax = 4;
 /** How long a caller waits for its turn; a fetch must still fit before its deadline. */
 const turnWaitMs = 6_000;
-/** What a caller's deadline must leave for storing and committing. */
+/** What a caller's deadline must leave for the artwork, storing and committing. */
+const reserveOfFeedMs = 6_000;
+/** What it must leave for storing and committing. */
 const reserveMs = 3_000;
 
 /** Rules of the commands that move a podcast in. */
@@ -47,7 +49,10 @@ export function importRules(options: {
   }
 
   async function importFeed(feedUrl: string, deadline: Date | undefined) {
-    const { bytes, channel, itemCount } = await fetchFeed(fetch, feedUrl, () => performance.now());
+    const { bytes, channel, itemCount } = await fetchFeed(fetch, feedUrl, {
+      now: () => Date.now(),
+      endsAtMs: deadline && deadline.getTime() - reserveOfFeedMs,
+    });
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const storageKey = `imports/${sha256}.xml`;
     await store.put(storageKey, bytes, { contentType: 'application/rss+xml', sizeBytes: bytes.length });

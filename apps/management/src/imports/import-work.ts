@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { productCatalog } from '@longwave/command-catalog';
 import { findResource, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { parseTranscript, TranscriptError, transcriptLimits, type TranscriptFormat } from '@longwave/transcript';
+import { parseTranscript, renderTranscript, TranscriptError, type TranscriptFormat } from '@longwave/transcript';
 import type { Work } from '../jobs/job-runner.ts';
 import type { ClaimedJob } from '../jobs/job-table.ts';
 import { cutFeed } from './cut-feed.ts';
@@ -66,13 +67,14 @@ async function addExtras(
     if (chapters?.length) await accepted(() => send('chapters', 'episode.set_chapters', subject, { chapters }));
   }
   if (item.transcripts.length === 0 || episode.attributes['transcripts'] !== undefined) return;
-  const transcripts = new Map<string, object>();
+  const transcripts = new Map<string, GivenTranscript>();
   for (const { url, format, captions, language: own = language } of item.transcripts) {
     if (transcripts.has(own.toLowerCase())) continue;
     const content = await files.fetchText(url, signal);
-    // One that cannot be read must not keep the others out.
-    if (content !== undefined && isTranscript(format, content))
-      transcripts.set(own.toLowerCase(), { language: own, format, content, ...(captions && { captions }) });
+    if (content === undefined) continue;
+    // One that is not acceptable must not keep the others out.
+    const given = acceptable({ language: own, format, content, ...(captions && { captions }) });
+    if (given && listed.safeParse([...transcripts.values(), given]).success) transcripts.set(own.toLowerCase(), given);
   }
   if (transcripts.size > 0)
     await accepted(() =>
@@ -80,11 +82,25 @@ async function addExtras(
     );
 }
 
-function isTranscript(format: TranscriptFormat, content: string): boolean {
+const { transcripts: listed } = productCatalog.commands['episode.set_transcripts'].changes.shape;
+
+interface GivenTranscript {
+  readonly language: string;
+  readonly format: TranscriptFormat;
+  readonly content: string;
+  readonly captions?: boolean;
+}
+
+/** A transcript as the command takes it; a wordy file says the same in fewer characters. Undefined when there is no way. */
+function acceptable(given: GivenTranscript): GivenTranscript | undefined {
   try {
-    return content.length <= transcriptLimits.characters && parseTranscript(format, content).cues.length > 0;
+    const transcript = parseTranscript(given.format, given.content);
+    if (listed.safeParse([given]).success) return given;
+    const content = renderTranscript('vtt', transcript);
+    const shorter = { captions: given.format !== 'json', ...given, format: 'vtt', content } as const;
+    return listed.safeParse([shorter]).success ? shorter : undefined;
   } catch (error) {
-    if (error instanceof TranscriptError) return false;
+    if (error instanceof TranscriptError) return undefined;
     throw error;
   }
 }
@@ -106,9 +122,9 @@ export function createImportWork(options: ImportWorkOptions): Work {
     let unreadable = Math.max(0, pieces.length - itemsMax);
     for (const piece of pieces.slice(0, itemsMax)) {
       const item = tryReadItem(piece);
-      if (!item) unreadable += 1;
       // The first one of a GUID is the newest, which apps show.
-      else if (!items.has(item.guid)) items.set(item.guid, item);
+      if (!item || items.has(item.guid)) unreadable += 1;
+      else items.set(item.guid, item);
       // A large feed is parsed piece by piece between other work.
       await new Promise((turn) => setImmediate(turn));
     }

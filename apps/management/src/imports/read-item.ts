@@ -67,7 +67,7 @@ function transcriptsOf(item: XmlNode): ImportedTranscript[] {
     const type = mediaType(tag.attribute('type'));
     const format = Object.hasOwn(transcriptFormats, type) ? transcriptFormats[type] : undefined;
     if (url === undefined || format === undefined) return [];
-    const language = tag.attribute('language')?.trim();
+    const language = tag.attribute('language')?.trim().replaceAll('_', '-');
     const captions = tag.attribute('rel')?.trim().toLowerCase() === 'captions';
     return [{ url, format, ...(language && { language }), ...(captions && { captions }) }];
   });

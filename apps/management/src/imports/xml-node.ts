@@ -18,7 +18,6 @@ const parser = () =>
     ignoreAttributes: false,
     attributeNamePrefix: '@',
     textNodeName: '#text',
-    cdataPropName: '#cdata',
     parseTagValue: false,
     parseAttributeValue: false,
     trimValues: false,
@@ -30,6 +29,26 @@ const parser = () =>
   });
 
 const listOf = (value: unknown): readonly Raw[] => (Array.isArray(value) ? (value as Raw[]) : []);
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** A document whose CDATA is escaped text: the parser would tear it from the text around it. Comments are left out. */
+function withoutCdata(xml: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  const marks = /<!--|<!\[CDATA\[/g;
+  for (let mark = marks.exec(xml); mark; mark = marks.exec(xml)) {
+    const isComment = mark[0] === '<!--';
+    const end = xml.indexOf(isComment ? '-->' : ']]>', marks.lastIndex);
+    // The parser says what is wrong with a section that never ends.
+    if (end < 0) break;
+    parts.push(xml.slice(from, mark.index));
+    if (!isComment) parts.push(xml.slice(marks.lastIndex, end).replace(/[&<>]/g, (character) => escapes[character]!));
+    from = end + 3;
+    marks.lastIndex = from;
+  }
+  return parts.join('') + xml.slice(from);
+}
+
 const joined = (value: unknown): string =>
   Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '';
 
@@ -39,8 +58,7 @@ function nodeOf(raw: Raw): XmlNode {
   return {
     children: (name) => listOf(own(name)).map(nodeOf),
     get text() {
-      const cdata = listOf(own('#cdata')).map((part) => (typeof part === 'string' ? part : joined(nodeOf(part).text)));
-      return legalText(unescapeXml(joined(own('#text'))) + (cdata.join('') || joined(own('#cdata'))));
+      return legalText(unescapeXml(joined(own('#text'))));
     },
     attribute: (name) => {
       const value = own(`@${name}`);
@@ -51,7 +69,7 @@ function nodeOf(raw: Raw): XmlNode {
 
 /** The root element of a piece of XML with this name. Throws when it is no XML, or nested too deep. */
 export function parseXml(text: string, root: string): XmlNode | undefined {
-  const parsed = parser().parse(text) as Raw;
+  const parsed = parser().parse(withoutCdata(text)) as Raw;
   return nodeOf(parsed).children(root)[0];
 }
 

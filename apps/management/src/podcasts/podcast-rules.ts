@@ -1,5 +1,6 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import type { Rules } from '@longwave/command-pipeline';
+import type { Actor, Rules } from '@longwave/command-pipeline';
+import { collaboratorRoles, type Role } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { prepareArtworkChange, type ArtworkOptions } from './artwork-change.ts';
 import {
@@ -17,6 +18,16 @@ import { templatePartRules } from './template-part-rules.ts';
 type ImportCommand = 'podcast.import_feed' | 'podcast.complete_import' | 'podcast.fail_import';
 type PodcastCommand = Exclude<Extract<keyof Rules<typeof productCatalog>, `podcast.${string}`>, ImportCommand>;
 type PodcastRules = Pick<Rules<typeof productCatalog>, PodcastCommand>;
+
+/** Throws unless whoever invites holds everything that the invitation gives, sight aside; an owner gives anything. */
+function checkInviter(actor: Actor, role: keyof typeof collaboratorRoles): void {
+  if (actor.kind === 'service') return;
+  const held: readonly Role[] = actor.roles ?? actor.principal.roles;
+  if (held.includes('owner')) return;
+  const given: readonly Role[] = collaboratorRoles[role];
+  if (given.some((each) => each !== 'viewer' && !held.includes(each)))
+    throw new Problem('permission_denied', 'You may give only the rights that you have yourself.');
+}
 
 /** Rules of the podcast commands. */
 export const podcastRules = (options: ArtworkOptions & { readonly findFaults: FindFaults }): PodcastRules => ({
@@ -70,7 +81,10 @@ export const podcastRules = (options: ArtworkOptions & { readonly findFaults: Fi
     },
   },
 
-  'podcast.invite_collaborator': ({ current, changes }) => ({ attributes: withCollaborator(current, changes) }),
+  'podcast.invite_collaborator': ({ actor, current, changes }) => {
+    checkInviter(actor, changes.role);
+    return { attributes: withCollaborator(current, changes) };
+  },
 
   'podcast.remove_collaborator': ({ current, changes }) => ({
     attributes: withoutCollaborator(current, changes.email),

@@ -7,9 +7,10 @@ import { encodeInput } from './encode-input.ts';
 import { encodingMonth, lockBalance, moveBalance } from './encoding-balance-table.ts';
 import { findSource, placeOf, type SourceOptions, type SourcePlace } from './production-source.ts';
 import {
-  checkEncodingTime,
+  checkPublish,
   isReset,
   newProduction,
+  reservedTime,
   resetProduction,
   startedProduction,
   withoutReservation,
@@ -55,6 +56,7 @@ type Derived = ChangesOf<typeof productCatalog, 'production.derive'>;
 
 const createFromFile = (options: SourceOptions): PreparedRule<Production, Derived> => ({
   prepare: async ({ workspaceId, actor, changes }) => {
+    if (changes.publication_flag) checkPublish(actor);
     // An imported feed may name thousands of files of a host that is slow today.
     const look = changes.imported !== true;
     const { source, hold } = await findSource(options, { workspaceId, actor, fileUrl: changes.file_url, look });
@@ -78,6 +80,7 @@ export const productionRules = (
       const { file_url: fileUrl, publication_flag: publish } = changes;
       const named = fileUrl === undefined ? undefined : await findSource(options, { workspaceId, actor, fileUrl });
       return async (input) => {
+        if (publish && !input.current.publication_flag) checkPublish(actor);
         const current = { ...input.current, ...(publish !== undefined && { publication_flag: publish }) };
         if (!isReset(input.state, changes)) return { attributes: current, state: input.state };
         await refuseWhileAudible(input);
@@ -93,12 +96,13 @@ export const productionRules = (
   },
 
   /**
-   * Reserves the file's duration; a file that cannot be probed reserves nothing, but what its encoding takes is counted.
-   * Imported audio uses no encoding time.
+   * Reserves the file's duration, or a guess when it cannot be probed; what its encoding takes is counted in the end. Imported
+   * audio uses no encoding time.
    */
   'production.start': {
-    prepare: async ({ workspaceId, current, deadline }) => {
+    prepare: async ({ workspaceId, current, actor, changes, deadline }) => {
       if (!current) throw new Error('production.start creates nothing');
+      if (changes.publish_episode) checkPublish(actor);
       const place = await placeOf(options, workspaceId, current);
       const durationMs = current.imported ? 0 : await options.probeDuration(probeSource(place), deadline);
       return start(current.file_url, place, durationMs);
@@ -130,6 +134,13 @@ export const productionRules = (
   }),
 });
 
+/** What a start takes from the month's encoding time. Throws `encoding_time_exhausted`. */
+async function reserve(tx: Transaction, workspaceId: string, place: SourcePlace, durationMs: number, now: Date) {
+  const month = encodingMonth(now);
+  const sizeBytes = place.kind === 'stored' ? place.found.sizeBytes : undefined;
+  return { durationMs: reservedTime(await lockBalance(tx, workspaceId, month), { durationMs, sizeBytes }), month };
+}
+
 /** Starts what was looked at before the transaction. */
 function start(
   fileUrl: string,
@@ -141,8 +152,7 @@ function start(
       throw new Problem('temporarily_unavailable', 'The production changed at the same moment. Try again.', {
         retryAfterSeconds: 1,
       });
-    const reservation = current.imported ? undefined : { durationMs, month: encodingMonth(now) };
-    if (reservation) checkEncodingTime(await lockBalance(tx, workspaceId, reservation.month), durationMs);
+    const reservation = current.imported ? undefined : await reserve(tx, workspaceId, place, durationMs, now);
     const publish = changes.publish_episode ?? false;
     const attributes = startedProduction(current, { publish, ...(reservation && { reservation }) });
     const input = await encodeInput(tx, workspaceId, subjectId, attributes, place);
@@ -150,7 +160,7 @@ function start(
       attributes,
       also: async (inner, { version }) => {
         if (reservation)
-          await moveBalance(inner, workspaceId, reservation.month, { reservedMs: durationMs, usedMs: 0 });
+          await moveBalance(inner, workspaceId, reservation.month, { reservedMs: reservation.durationMs, usedMs: 0 });
         await insertJob(inner, {
           kind: 'encode_production',
           workspaceId,

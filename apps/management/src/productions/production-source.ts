@@ -42,7 +42,8 @@ async function checkOutside(ask: Ask, url: string): Promise<void> {
 
 /**
  * The source that a `file_url` names: an upload of the workspace or of the actor, or a file at any other public address.
- * Throws `upload_not_received` or `media_not_fetchable` naming the field. `hold` keeps it until the transaction ends.
+ * What an imported feed names nobody vouches for: of uploads only the workspace's own are taken. Throws
+ * `upload_not_received` or `media_not_fetchable` naming the field. `hold` keeps it until the transaction ends.
  */
 export async function findSource(
   { pool, store, mediaUrl, ask }: SourceOptions,
@@ -50,7 +51,7 @@ export async function findSource(
     readonly workspaceId: string;
     readonly actor: Actor;
     readonly fileUrl: string;
-    /** False leaves it to the encoder, which tries again, to ask an address outside. */
+    /** False for what an imported feed names: the encoder, which tries again, is the one to ask an address outside. */
     readonly look?: boolean;
   },
 ): Promise<{ readonly source: Source; readonly hold: (tx: Transaction) => Promise<void> }> {
@@ -60,7 +61,17 @@ export async function findSource(
     return { source: { file_url: fileUrl }, hold: async () => undefined };
   }
   const uploadId = uploadIdOf(mediaUrl, fileUrl);
-  const { id, upload, workspaceId: owner } = await receivedUpload(pool, store, { workspaceId, actor, uploadId, path });
+  const {
+    id,
+    upload,
+    workspaceId: owner,
+  } = await receivedUpload(pool, store, {
+    workspaceId,
+    // A feed names what it likes, and the service that imports it may use any upload.
+    ...(look && { actor }),
+    uploadId,
+    path,
+  });
   return {
     source: {
       file_url: upload.file_url,

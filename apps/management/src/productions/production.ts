@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { productions } from '@longwave/command-catalog';
+import { productCatalog, type productions } from '@longwave/command-catalog';
+import type { Actor } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import type { EncodingBalance } from './encoding-balance-table.ts';
 import type { Source } from './production-source.ts';
@@ -7,13 +8,42 @@ import type { Source } from './production-source.ts';
 export type Production = z.output<typeof productions.attributes>;
 
 /** Throws unless the plan's month has room for `durationMs` more. */
-export function checkEncodingTime(balance: EncodingBalance, durationMs: number): void {
+function checkEncodingTime(balance: EncodingBalance, durationMs: number): void {
   if (balance.limitMs === undefined)
     throw new Problem('temporarily_unavailable', 'The account is still being set up. Try again in a moment.', {
       retryAfterSeconds: 1,
     });
   if (balance.limitMs !== null && balance.reservedMs + balance.usedMs + durationMs > balance.limitMs)
     throw new Problem('encoding_time_exhausted', 'Not enough encoding time left');
+}
+
+/** Bytes in a millisecond at 64 kbit/s, the least that speech is commonly sent with. */
+const bytesPerMs = 8;
+const guess = { leastMs: 60_000, mostMs: 3600_000 };
+
+/**
+ * Milliseconds to reserve for a file: its duration or, when nobody could tell it (0), a guess by its size, but never more
+ * than is left. Throws `encoding_time_exhausted` when the duration, at least 1 ms, exceeds what is left.
+ */
+export function reservedTime(
+  balance: EncodingBalance,
+  file: { readonly durationMs: number; readonly sizeBytes: number | undefined },
+): number {
+  const { durationMs, sizeBytes = 0 } = file;
+  checkEncodingTime(balance, Math.max(durationMs, 1));
+  if (durationMs > 0) return durationMs;
+  const guessedMs = Math.min(Math.max(Math.ceil(sizeBytes / bytesPerMs), guess.leastMs), guess.mostMs);
+  const { limitMs, reservedMs, usedMs } = balance;
+  return typeof limitMs === 'number' ? Math.min(guessedMs, limitMs - reservedMs - usedMs) : guessedMs;
+}
+
+const publishers: readonly string[] = productCatalog.commands['episode.publish'].roles;
+
+/** Throws `permission_denied` unless the actor may publish: management itself publishes what a production asks for. */
+export function checkPublish(actor: Actor): void {
+  if (actor.kind === 'service') return;
+  if ((actor.roles ?? actor.principal.roles).some((role) => publishers.includes(role))) return;
+  throw new Problem('permission_denied', "You don't have the permission to publish.");
 }
 
 /** A production that nothing was made of yet. */
@@ -31,16 +61,16 @@ export const newProduction = (
   files: [],
 });
 
-/** A production ready for another start: what an earlier encoding made or found is gone. */
-export const resetProduction = (current: Readonly<Production>, source: Source = current): Production =>
-  newProduction(
-    {
-      file_url: source.file_url,
-      ...(source.upload_id !== undefined && { upload_id: source.upload_id }),
-      ...(source.storage_key !== undefined && { storage_key: source.storage_key }),
-    },
-    current,
-  );
+/**
+ * A production ready for another start: what an earlier encoding made or found is gone. Another source is the client's own:
+ * nothing of an import or a batch encoding is left.
+ */
+export const resetProduction = (current: Readonly<Production>, source?: Source): Production => {
+  const { episode_id, publication_flag, file_url, upload_id, storage_key } = current;
+  if (source) return newProduction(source, { episode_id, publication_flag });
+  const kept = { file_url, ...(upload_id && { upload_id }), ...(storage_key && { storage_key }) };
+  return newProduction(kept, current);
+};
 
 /** A started production: the reservation, unless there is none, is written down. */
 export const startedProduction = (

@@ -12,8 +12,8 @@ export interface SignedUrl {
 const failed = () => new Problem('validation_failed', 'URL generation failed');
 
 /**
- * Signed URLs to write uploads. Throws `not_found`, or `validation_failed` for an upload that has ended or is about to, and
- * for a multipart that does not match. No URL outlives its upload.
+ * Signed URLs to write uploads and to read them. Throws `not_found`, or `validation_failed` for an upload that has ended or is
+ * about to, and for a multipart that does not match. No URL to write outlives its upload.
  */
 export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => Date) {
   const expiresInSeconds = uploadUrlSeconds;
@@ -49,6 +49,15 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
         throw new Problem('validation_failed', 'This upload has ended. Use another idempotency key for a new one.');
       const { storage_key: key } = row.attributes as unknown as Upload;
       return signed(await store.presignPut(key, { expiresInSeconds }));
+    },
+    /** Of any upload that has not ended, whether its file has arrived or not. */
+    async signDownload(workspaceId: string, uploadId: string) {
+      const row = await findResource(pool, workspaceId, 'uploads', uploadId);
+      if (!row || !['granted', 'received'].includes(row.lifecycle_state))
+        throw new Problem('not_found', `There is no upload ${uploadId.slice(0, 64)}.`);
+      const { storage_key: key } = row.attributes as unknown as Upload;
+      const [url, file] = await Promise.all([store.presignGet(key, { expiresInSeconds }), store.find(key)]);
+      return { ...signed(url), sizeBytes: file && BigInt(file.sizeBytes) };
     },
     async signPart(
       workspaceId: string,

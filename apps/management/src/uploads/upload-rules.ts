@@ -4,9 +4,11 @@ import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { contentTypeOf } from './content-type.ts';
 import { fileUrlOf, storageKeyOf, type Upload } from './upload.ts';
-import { isBeingRead, isNamed } from './upload-use.ts';
+import { fileUsers, isBeingRead, isNamed } from './upload-use.ts';
 
-type UploadRules = Pick<Rules<typeof productCatalog>, 'upload.grant' | 'upload.expire'>;
+type UploadRules = Pick<Rules<typeof productCatalog>, 'upload.grant' | 'upload.expire' | 'upload.abort'>;
+
+const inUse = () => new Problem('state_not_allowed', 'The file is in use.');
 
 /** Rules of the upload commands. */
 export const uploadRules = (store: ObjectStore, mediaUrl: string): UploadRules => ({
@@ -44,9 +46,17 @@ export const uploadRules = (store: ObjectStore, mediaUrl: string): UploadRules =
   /** The clock says when; a file that is still needed stays. What a temporary file became needs the file no longer. */
   'upload.expire': async ({ tx, workspaceId, subjectId, current, state }) => {
     const needed =
-      (await isBeingRead(tx, current.storage_key)) ||
+      (await isBeingRead(tx, subjectId)) ||
       (current.upload_type !== 'temporary' && (state === 'received' || (await isNamed(tx, workspaceId, subjectId))));
-    if (needed) throw new Problem('state_not_allowed', 'The file is in use.');
+    if (needed) throw inUse();
+    return { attributes: current };
+  },
+
+  /** A production that failed does not keep its file. */
+  'upload.abort': async ({ tx, workspaceId, subjectId, current }) => {
+    const needed =
+      (await isBeingRead(tx, subjectId)) || (await isNamed(tx, workspaceId, subjectId, fileUsers, { butFailed: true }));
+    if (needed) throw inUse();
     return { attributes: current };
   },
 });

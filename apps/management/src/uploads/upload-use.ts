@@ -1,35 +1,73 @@
 import { productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
 import type { Pool, Transaction } from '@longwave/postgres';
 
-/** Types whose resources name files. */
+/** Types whose resources name files; the index `resource_upload_use` covers exactly these. */
 export const fileUsers = ['podcasts', 'episodes', 'productions', 'media_clips', 'creatives'] as const;
 const ended = fileUsers.flatMap((type) => (productCatalog.resources[type] as ResourceDefinition).terminalStates);
 
-/** Whether a worker has yet to read the object. */
-export async function isBeingRead(tx: Transaction, storageKey: string): Promise<boolean> {
-  const { rowCount } = await tx.query({
-    name: 'find_reading_job',
-    text: `select 1 from job where state in ('queued', 'running') and input ->> 'storage_key' = $1 limit 1`,
-    values: [storageKey],
-  });
-  return rowCount !== 0;
-}
+const quoted = (names: readonly string[]) => [...new Set(names)].map((name) => `'${name}'`).join(', ');
+
+/** SQL: the address of upload `x` without the file name, which whoever names it may write differently. */
+const address = `regexp_replace(x.attributes ->> 'file_url', '[^/]*$', '')`;
 
 /**
- * Whether a living production, clip, podcast, episode or creative of the workspace names the upload anywhere. Reads all of
- * them: for uploads that are about to end, which are few.
+ * SQL: whether the living resource `u` names the upload `x`. In the upload's own workspace its address, its key or a field
+ * with its id count anywhere; in another one only what a rule has checked, never what a client may write.
  */
+const names = `upload_ids(u.attributes) @> array[x.id]
+  and u.resource_type in (${quoted(fileUsers)}) and u.lifecycle_state not in (${quoted(ended)})
+  and case when u.workspace_id = x.workspace_id then
+    strpos(u.attributes::text, ${address}) > 0
+    or strpos(u.attributes::text, '"' || (x.attributes ->> 'storage_key') || '"') > 0
+    or strpos(u.attributes::text, '"upload_id": "' || x.id || '"') > 0
+  else
+    u.attributes ->> 'storage_key' = x.attributes ->> 'storage_key'
+    or (u.attributes ->> 'hosted' = 'ours' and starts_with(u.attributes ->> 'url', ${address}))
+    or starts_with(u.attributes ->> 'artwork_url', ${address})
+    or u.attributes #>> '{intro,upload_id}' = x.id or u.attributes #>> '{outro,upload_id}' = x.id
+  end`;
+
+/** SQL: whether something living names the upload `x`. The limit keeps it one look into the index for each upload. */
+export const isUsed = `coalesce((select true from resource u where ${names} limit 1), false)`;
+
+/** SQL: whether a worker has yet to read the upload `x`. */
+export const isRead = `coalesce((select true from job where state in ('queued', 'running')
+  and input ->> 'storage_key' = x.attributes ->> 'storage_key' limit 1), false)`;
+
+/** Whether a worker has yet to read the upload's object. */
+export async function isBeingRead(db: Pool | Transaction, uploadId: string): Promise<boolean> {
+  const { rows } = await db.query<{ read: boolean }>({
+    name: 'is_upload_read',
+    text: `select ${isRead} as read from resource x where x.id = $1`,
+    values: [uploadId],
+  });
+  return rows[0]?.read ?? false;
+}
+
+/** Whether something living, in whatever workspace, names an upload of this workspace; a production that failed may be left out. */
 export async function isNamed(
   db: Pool | Transaction,
   workspaceId: string,
   uploadId: string,
   types: readonly (typeof fileUsers)[number][] = fileUsers,
+  options: { readonly butFailed?: boolean } = {},
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'find_upload_user',
-    text: `select 1 from resource where workspace_id = $1 and resource_type = any($2) and lifecycle_state <> all($3)
-           and strpos(attributes::text, $4) > 0 limit 1`,
-    values: [workspaceId, types, ended, uploadId],
+    text: `select from resource x join resource u on ${names}
+           where x.id = $1 and x.workspace_id = $2 and u.resource_type = any($3)
+             and not ($4 and u.resource_type = 'productions' and u.lifecycle_state = 'error') limit 1`,
+    values: [uploadId, workspaceId, types, options.butFailed ?? false],
+  });
+  return rowCount !== 0;
+}
+
+/** Whether a resource, as it is now, lives and names the upload. */
+export async function isNamedBy(db: Pool | Transaction, uploadId: string, resourceId: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'find_upload_use',
+    text: `select from resource x join resource u on ${names} where x.id = $1 and u.id = $2`,
+    values: [uploadId, resourceId],
   });
   return rowCount !== 0;
 }

@@ -31,20 +31,19 @@ export function permitPodcastAnalytics(asked: Asked): void {
   permitPublished(asked);
 }
 
-/** Rule 7 for an episode, as far as it can be judged without its podcast; `requirePublished` judges the rest. */
-export function permitEpisodeAnalytics(asked: Asked): void {
+/** Rule 7 for an episode: by the plan first, then by its podcast. */
+export async function permitEpisodeAnalytics(asked: Asked, { management }: Tools): Promise<void> {
   permitPlan(asked);
-  if (!asked.access || !isViewer(asked.access)) throw withoutRight();
+  const podcastId = asked.access?.podcastId;
+  if (podcastId === undefined) throw withoutRight();
+  const { resource: podcast } = await management.find(asked.caller, 'podcasts', podcastId);
+  permitPublished({ ...asked, object: podcast });
 }
 
-/** Throws unless the podcast of an episode is published, and the episode with it. Answers when the episode was published. */
-export async function requirePublished({ caller, object, access }: Call, { management }: Tools): Promise<Date> {
-  const podcastId = access?.podcastId;
-  if (!object || podcastId === undefined) throw withoutRight();
-  const { resource: podcast } = await management.find(caller, 'podcasts', podcastId);
-  if (podcast.lifecycle_state !== 'published') throw withoutRight();
-  const publishedAt = object.attributes['published_at'];
-  if (object.lifecycle_state !== 'published' || typeof publishedAt !== 'string')
+/** When an episode was published. Throws unless it is. */
+export function requirePublished(episode: ResourceView | undefined): Date {
+  const publishedAt = episode?.attributes['published_at'];
+  if (episode?.lifecycle_state !== 'published' || typeof publishedAt !== 'string')
     throw new Problem('state_not_allowed', 'Only a published episode has analytics.');
   return new Date(publishedAt);
 }

@@ -1,5 +1,6 @@
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
+import { daysOf, isTimeZone, utcDays, type Days } from './zoned-days.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -18,8 +19,21 @@ const points = {
 /** Time range and granularity of a podcast's analytics (contract, Limits). */
 export const podcastRangeQuery = z.strictObject({ ...points, days_offset: dayCount.optional() });
 
+/** IANA name of the zone whose days, weeks and months are counted; UTC without it. */
+const timeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, { error: ({ input }) => `"${String(input)}" is not the name of an IANA time zone` });
+
+/** The same of numbers over time. */
+export const podcastSeriesQuery = podcastRangeQuery.extend({ time_zone: timeZone.optional() });
+
 /** The same of one episode. */
-export const episodeRangeQuery = z.strictObject({ ...points, days_since_published: dayCount.optional() });
+export const episodeRangeQuery = z.strictObject({
+  ...points,
+  days_since_published: dayCount.optional(),
+  time_zone: timeZone.optional(),
+});
 
 export type Granularity = NonNullable<z.output<typeof podcastRangeQuery>['granularity']>;
 
@@ -29,7 +43,7 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** What is counted: half-open, whole UTC hours, because counts are kept by the hour. */
+/** What is counted: half-open, whole UTC hours, because counts are kept by the hour, or whole days of a zone. */
 export interface AnalyticsRange {
   readonly from: Date;
   readonly to: Date;
@@ -39,26 +53,31 @@ export interface AnalyticsRange {
 }
 
 const invalid = (message: string) => new Problem('validation_failed', message);
-export const startOfDay = (ms: number) => Math.floor(ms / dayMs) * dayMs;
-
-/** A date as the end of a range includes that day. */
-const endOf = (text: string) => Date.parse(text) + (text.length === 10 ? dayMs : 0);
+const isDate = (text: string) => text.length === 10;
+const dayOfDate = (text: string) => Date.parse(text) / dayMs;
 
 /**
  * Contract, Errors, analytics time-range errors.
- * @param days the other form: the name of its parameter and the span that it stands for, when it was sent
+ * @param days the span of the other form (days_offset, days_since_published), when it was sent; the texts are the same for both
  */
 function requestedSpan(
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
-  days: { readonly name: 'days_offset' | 'days_since_published'; readonly span: Span | undefined },
+  days: Span | undefined,
+  zone: Days,
 ): Span {
   const hasPoints = from !== undefined || to !== undefined;
-  if (!hasPoints && !days.span) throw invalid(`Provide from/to or ${days.name} parameter(s).`);
-  if (hasPoints && days.span) throw invalid(`You should provide either from/to or ${days.name} parameter(s).`);
-  if (days.span) return days.span;
+  if (!hasPoints && !days) throw invalid('Provide from/to or days_offset parameter(s).');
+  if (hasPoints && days) throw invalid('You should provide either from/to or days_offset parameter(s).');
+  if (days) return days;
   if (from === undefined || to === undefined) throw invalid('You should provide both from and to params.');
-  if (Date.parse(from) >= endOf(to)) throw invalid('The range ends before it starts.');
-  return { fromMs: Math.floor(Date.parse(from) / hourMs) * hourMs, toMs: Math.ceil(endOf(to) / hourMs) * hourMs };
+  // A date as the end of a range includes that day.
+  const start = isDate(from) ? zone.startMs(dayOfDate(from)) : Date.parse(from);
+  const end = isDate(to) ? zone.startMs(dayOfDate(to) + 1) : Date.parse(to);
+  if (start >= end) throw invalid('The range ends before it starts.');
+  return {
+    fromMs: isDate(from) ? start : Math.floor(start / hourMs) * hourMs,
+    toMs: isDate(to) ? end : Math.ceil(end / hourMs) * hourMs,
+  };
 }
 
 /** About 50 to 100 points whatever the length. */
@@ -69,53 +88,61 @@ function granularityFor(lengthMs: number): Granularity {
 }
 
 /** Start of the plan's history: `historyDays` days before today; 0 when it is unlimited. */
-export const historyStartMs = (historyDays: number | undefined, now: Date): number =>
-  historyDays === undefined ? 0 : startOfDay(now.getTime()) - historyDays * dayMs;
+export const historyStartMs = (historyDays: number | undefined, now: Date, zone: Days = utcDays): number =>
+  historyDays === undefined ? 0 : zone.startMs(zone.dayAt(now.getTime()) - historyDays);
 
 /**
- * The span as far as the plan's history reaches (contract, Limits, analytics history). A span that lies before it is cut to
- * nothing: `from` equals `to`. Throws `validation_failed` for years that nobody counts.
+ * The span as far as there is something to count: not before 1970, not before the plan's history (contract, Limits, analytics
+ * history), not after today. A span that lies beyond is cut to nothing: `from` equals `to`. Without a granularity it is that of what was
+ * asked for within the history, so that an answer of a young episode keeps its form while it grows.
  */
 export function cutToHistory(
   { fromMs, toMs }: Span,
   granularity: Granularity | undefined,
   historyDays: number | undefined,
   now: Date,
+  zone: Days = utcDays,
 ): AnalyticsRange {
-  if (fromMs < 0 || toMs > Date.UTC(2200, 0)) throw invalid('The range must lie between 1970 and 2199.');
-  const earliestMs = historyStartMs(historyDays, now);
-  const from = new Date(Math.max(fromMs, earliestMs));
-  const to = new Date(Math.max(toMs, earliestMs));
+  const earliestMs = historyStartMs(historyDays, now, zone);
+  const latestMs = zone.startMs(zone.dayAt(now.getTime()) + 1);
+  const [reachableFromMs, reachableToMs] = [Math.max(fromMs, earliestMs, 0), Math.max(toMs, earliestMs, 0)];
+  const from = new Date(Math.min(reachableFromMs, latestMs));
+  const to = new Date(Math.min(reachableToMs, latestMs));
   return {
     from,
     to,
-    granularity: granularity ?? granularityFor(to.getTime() - from.getTime()),
+    granularity: granularity ?? granularityFor(reachableToMs - reachableFromMs),
     ...(historyDays !== undefined &&
       fromMs < earliestMs && {
         historyWindow: {
           from: from.toISOString(),
-          requested_from: new Date(fromMs).toISOString(),
+          requested_from: new Date(Math.max(0, fromMs)).toISOString(),
           days: historyDays,
         },
       }),
   };
 }
 
-/** So many whole UTC days up to and with today, back to 1970 at most. */
-export function lastDays(count: number, now: Date): Span {
-  const toMs = startOfDay(now.getTime()) + dayMs;
-  return { fromMs: Math.max(0, toMs - count * dayMs), toMs };
+/** So many whole days up to and with today, back to 1970 at most. */
+export function lastDays(count: number, now: Date, zone: Days = utcDays): Span {
+  const tomorrow = zone.dayAt(now.getTime()) + 1;
+  return { fromMs: Math.max(0, zone.startMs(tomorrow - count)), toMs: zone.startMs(tomorrow) };
 }
+
+const zoneOf = ({ time_zone: name }: { readonly time_zone?: string | undefined }): Days =>
+  name === undefined ? utcDays : daysOf(name);
 
 /** The range of a podcast's analytics. `days_offset` counts whole days back from today and includes today. */
 export function decideRange(
-  query: z.output<typeof podcastRangeQuery>,
+  query: z.output<typeof podcastSeriesQuery>,
   historyDays: number | undefined,
   now: Date,
 ): AnalyticsRange {
   const { days_offset: days } = query;
-  const span = days === undefined ? undefined : lastDays(days + 1, now);
-  return cutToHistory(requestedSpan(query, { name: 'days_offset', span }), query.granularity, historyDays, now);
+  const zone = zoneOf(query);
+  const span = days === undefined ? undefined : lastDays(days + 1, now, zone);
+  const requested = requestedSpan(query, span, zone);
+  return cutToHistory(requested, query.granularity, historyDays, now, zone);
 }
 
 /** The range of an episode's analytics. `days_since_published` counts whole days on from that of publication and includes it. */
@@ -126,8 +153,9 @@ export function decideEpisodeRange(
   now: Date,
 ): AnalyticsRange {
   const { days_since_published: days } = query;
-  const fromMs = startOfDay(publishedAt.getTime());
-  const span = days === undefined ? undefined : { fromMs, toMs: fromMs + (days + 1) * dayMs };
-  const requested = requestedSpan(query, { name: 'days_since_published', span });
-  return cutToHistory(requested, query.granularity, historyDays, now);
+  const zone = zoneOf(query);
+  const first = zone.dayAt(publishedAt.getTime());
+  const span = days === undefined ? undefined : { fromMs: zone.startMs(first), toMs: zone.startMs(first + days + 1) };
+  const requested = requestedSpan(query, span, zone);
+  return cutToHistory(requested, query.granularity, historyDays, now, zone);
 }

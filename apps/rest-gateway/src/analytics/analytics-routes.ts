@@ -18,6 +18,7 @@ import {
   decideRange,
   episodeRangeQuery,
   podcastRangeQuery,
+  podcastSeriesQuery,
   type AnalyticsRange,
 } from './analytics-range.ts';
 import { withShares } from './figures.ts';
@@ -53,13 +54,13 @@ export const podcastAnalytics = (path: string) =>
     summary: 'Downloads and listeners of a podcast over time; buckets without data are zero.',
     object,
     permit: permitPodcastAnalytics,
-    query: podcastRangeQuery,
+    query: podcastSeriesQuery,
     answer: answerOf('PodcastAnalytics', bucket),
     refusals: [403],
     run: async ({ caller, access, id, query }, { audience, clock }) => {
       const { workspaceId, plan } = access!;
       const range = decideRange(query, plan.historyDays, clock());
-      const scope = { workspaceId, podcastId: id, episodeId: '', range: wireRange(range) };
+      const scope = { workspaceId, podcastId: id, episodeId: '', range: wireRange(range), timeZone: query.time_zone };
       const granularity = wireGranularity[range.granularity];
       return renderBuckets(range, await audience.countDownloads({ ...scope, granularity }, asking(caller)));
     },
@@ -78,12 +79,17 @@ export const episodeAnalytics = (path: string) =>
     answer: answerOf('EpisodeAnalytics', bucket),
     refusals: [403],
     run: async (call, tools) => {
-      const publishedAt = await requirePublished(call, tools);
       const { workspaceId, podcastId, plan } = call.access!;
-      const range = decideEpisodeRange(call.query, publishedAt, plan.historyDays, tools.clock());
+      const now = tools.clock();
+      // What was asked for is judged before the state of the episode (design: rest-api.md, order of checks).
+      decideEpisodeRange(call.query, now, plan.historyDays, now);
+      const range = decideEpisodeRange(call.query, requirePublished(call.object), plan.historyDays, now);
       const scope = { workspaceId, podcastId: podcastId!, episodeId: call.id, range: wireRange(range) };
-      const granularity = wireGranularity[range.granularity];
-      return renderBuckets(range, await tools.audience.countDownloads({ ...scope, granularity }, asking(call.caller)));
+      const counts = await tools.audience.countDownloads(
+        { ...scope, granularity: wireGranularity[range.granularity], timeZone: call.query.time_zone },
+        asking(call.caller),
+      );
+      return renderBuckets(range, counts);
     },
   });
 

@@ -7,6 +7,7 @@ import { permitPublished } from './analytics-gate.ts';
 import { cutToHistory, lastDays } from './analytics-range.ts';
 import { renderEpisodeCount } from './analytics-routes.ts';
 import { changeSince, withShares } from './figures.ts';
+import { monthAt } from './months.ts';
 
 const count = z.int().min(0);
 const days = 30;
@@ -22,17 +23,18 @@ const overview = z.strictObject({
     duration_ms: count,
     latest: z.strictObject({ episode_id: z.string(), title: z.string(), published_at: z.string() }).nullable(),
   }),
-  // From here on only where the plan has analytics: the last 30 days with today.
+  // From here on only where the plan has analytics: the last 30 days with today, but for the listeners.
   meta: metaSchema.optional(),
   downloads: z
     .strictObject({
       last_7_days: count,
       last_30_days: count,
-      /** Since the 30 days before; null where there is nothing to compare with. */
+      /** Since the 30 days before; null where there is nothing to compare with, as for a podcast that had fewer days than these. */
       change: z.number().nullable(),
     })
     .optional(),
-  listeners: z.strictObject({ last_30_days: count }).optional(),
+  /** Of the UTC month so far, the longest frame in which listeners are told apart (D5, D12). */
+  listeners: z.strictObject({ this_month: count }).optional(),
   top_episodes: z
     .array(
       z.strictObject({
@@ -66,20 +68,28 @@ function summarise(episodes: readonly ResourceView[]): z.output<typeof overview>
 }
 
 /** The sections with numbers. */
-async function measure({ caller, id, access }: Call, episodes: readonly ResourceView[], { audience, clock }: Tools) {
+async function measure(
+  { caller, id, access, object }: Call,
+  episodes: readonly ResourceView[],
+  { audience, clock }: Tools,
+) {
   const { workspaceId, plan } = access!;
   const now = clock();
   const cut = (span: ReturnType<typeof lastDays>) => cutToHistory(span, 'day', plan.historyDays, now);
-  const month = lastDays(days, now);
-  const range = cut(month);
-  const before = cut({ fromMs: 2 * month.fromMs - month.toMs, toMs: month.fromMs });
+  const latest = lastDays(days, now);
+  const range = cut(latest);
+  const previous = { fromMs: 2 * latest.fromMs - latest.toMs, toMs: latest.fromMs };
+  const before = cut(previous);
+  // Neither days that the plan's history cuts nor days before the podcast came are a measure.
+  const isComparable = !before.historyWindow && Date.parse(object!.created_at) <= previous.fromMs;
   const scope = { workspaceId, podcastId: id, range: wireRange(range) };
   const totals = (of: typeof range) =>
     audience.countTotals({ workspaceId, podcastIds: [id], range: wireRange(of) }, asking(caller));
-  const [current, week, earlier, byEpisode, byCountry] = await Promise.all([
+  const [current, week, earlier, thisMonth, byEpisode, byCountry] = await Promise.all([
     totals(range),
     totals(cut(lastDays(7, now))),
     totals(before),
+    totals(cut({ fromMs: monthAt(now).fromMs, toMs: latest.toMs })),
     audience.countByEpisode(scope, asking(caller)),
     audience.countByDimension({ ...scope, episodeId: '', dimension: Dimension.COUNTRY }, asking(caller)),
   ]);
@@ -87,14 +97,13 @@ async function measure({ caller, id, access }: Call, episodes: readonly Resource
   const countries = byCountry.counts.map(({ key, downloads }) => ({ key, downloads: Number(downloads) }));
   const known = new Map(episodes.map((episode) => [episode.id, episode]));
   return {
-    meta: renderMeta(range, jointBasis(current, week, earlier, byEpisode, byCountry)),
+    meta: renderMeta(range, jointBasis(current, week, earlier, thisMonth, byEpisode, byCountry)),
     downloads: {
       last_7_days: downloadsOf(week),
       last_30_days: downloadsOf(current),
-      // A month that the plan's history cuts is no measure.
-      change: changeSince(before.historyWindow ? undefined : downloadsOf(earlier), downloadsOf(current)),
+      change: changeSince(isComparable ? downloadsOf(earlier) : undefined, downloadsOf(current)),
     },
-    listeners: { last_30_days: Number(current.podcasts[0]?.listeners ?? 0n) },
+    listeners: { this_month: Number(thisMonth.podcasts[0]?.listeners ?? 0n) },
     top_episodes: byEpisode.episodes
       .slice(0, top)
       .map((one) => renderEpisodeCount(one.episodeId, known.get(one.episodeId), Number(one.downloads))),

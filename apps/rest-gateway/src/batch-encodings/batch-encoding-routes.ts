@@ -2,7 +2,7 @@ import { batchEncodings, batchInitiators, productCatalog } from '@longwave/comma
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import { accepting, acceptedAnswer, commandRoute, resourceAnswer } from '../resource-routes.ts';
+import { accepting, acceptedAnswer, commandRoute, showResource } from '../resource-routes.ts';
 import { defineRoute, type Call, type Tools } from '../route.ts';
 import { views } from '../views/views.ts';
 
@@ -33,7 +33,7 @@ export const readLatestBatch = (path: string) =>
     emptyRefusals: [404],
     run: async (call, tools) => {
       const latest = (await batchesOf(call, tools)).at(-1);
-      return latest ? resourceAnswer(200, latest, call, tools) : { status: 404 };
+      return latest ? { status: 200, body: await showResource(latest, call, tools) } : { status: 404 };
     },
   });
 

@@ -1,4 +1,4 @@
-import type { HeaderNotes, Route } from '../route.ts';
+import { takesIfMatch, type HeaderNotes, type Route } from '../route.ts';
 import { deprecationNotes } from './deprecation.ts';
 
 /** What each status means, for every route. */
@@ -26,13 +26,15 @@ export const statusNotes: Readonly<Record<number, string>> = {
 };
 
 /** Every error status that a route can answer with. */
-export function errorStatuses({ method, body, command, object, refusals, emptyRefusals }: Route): number[] {
-  const always = [401, 412, 422, 429, 500, 503];
+export function errorStatuses(route: Route): number[] {
+  const { method, body, command, object, refusals, emptyRefusals } = route;
+  const always = [401, 422, 429, 500, 503];
+  const conditions = takesIfMatch(route) ? [412] : [];
   const withBody = body ? [400, 413, 415] : [];
   const writes = method === 'GET' ? [] : [403];
   const commands = command ? [409] : [];
   const found = object ? [404] : [];
-  const all = [...always, ...withBody, ...writes, ...commands, ...found, ...refusals, ...emptyRefusals];
+  const all = [...always, ...conditions, ...withBody, ...writes, ...commands, ...found, ...refusals, ...emptyRefusals];
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
@@ -61,14 +63,14 @@ export function headersOf(
 ): { readonly shared: readonly HeaderName[]; readonly own: HeaderNotes } {
   const { answer, tagged, command, deprecated, refusals, refusalHeaders, headers } = route;
   const isSuccess = status < 400;
-  const isResource = typeof answer === 'object' && !answer.list;
+  const isVersion = typeof answer === 'object' && answer.versioned === true && !answer.list;
   const isPaged = typeof answer === 'object' && Boolean(answer.list);
   return {
     shared: [
       ...always,
       ...(status === 401 ? (['WWW-Authenticate'] as const) : counted),
       ...([409, 429, 503].includes(status) ? (['Retry-After'] as const) : []),
-      ...(isSuccess && isResource && (tagged || command) ? (['ETag'] as const) : []),
+      ...(isSuccess && isVersion && (tagged || command) ? (['ETag'] as const) : []),
       ...(isSuccess && isPaged ? (['Link', 'X-Total-Count'] as const) : []),
     ],
     own: {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Route } from '../route.ts';
+import { takesIfMatch, type Route } from '../route.ts';
 import { routes as restRoutes } from '../routes.ts';
 import { errorStatuses, headerNotes, headersOf, statusNotes } from './answer-notes.ts';
 
@@ -32,7 +32,7 @@ function parameters(route: Route): Json[] {
     ...(route.command
       ? [header('Idempotency-Key', 'Names this write: a retry with the same key is the same write.')]
       : []),
-    ...(route.guarded || route.tagged ? [header('If-Match', 'ETag of the version you saw.')] : []),
+    ...(takesIfMatch(route) ? [header('If-Match', 'ETag of the version you saw.')] : []),
     ...(route.tagged ? [header('If-None-Match', 'ETag of what you have.')] : []),
   ];
 }

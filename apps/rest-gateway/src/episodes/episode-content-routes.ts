@@ -34,11 +34,19 @@ const showTranscripts: Show = (stored, { mediaUrl }) =>
   });
 
 const contents: readonly Content[] = [
-  { name: 'markers', answer: { name: 'Markers', schema: z.strictObject({ markers }) }, show: asStored },
-  { name: 'chapters', answer: { name: 'Chapters', schema: z.strictObject({ chapters }) }, show: asStored },
+  {
+    name: 'markers',
+    answer: { name: 'Markers', versioned: true, schema: z.strictObject({ markers }) },
+    show: asStored,
+  },
+  {
+    name: 'chapters',
+    answer: { name: 'Chapters', versioned: true, schema: z.strictObject({ chapters }) },
+    show: asStored,
+  },
   {
     name: 'transcripts',
-    answer: { name: 'Transcripts', schema: z.strictObject({ transcripts: z.array(transcript) }) },
+    answer: { name: 'Transcripts', versioned: true, schema: z.strictObject({ transcripts: z.array(transcript) }) },
     show: showTranscripts,
   },
 ];

@@ -22,9 +22,17 @@ test.each([
   [tag, tag],
   [`"1.0000000000000000", ${tag}`, tag],
   ['"1.0000000000000000", "2.0000000000000000"', '"1.0000000000000000"'],
+  ['"abc", "2.0000000000000000"', '"2.0000000000000000"'],
 ])('of If-Match: %s the tag %s goes with a command', (header, sent) => {
   expect(guardFor(header, resource)).toBe(sent);
 });
+
+test.each(['"abc"', '"abc", "def"', `W/${tag}`, '3.abcdef0123456789', '"3.ABCDEF0123456789"', ''])(
+  'If-Match: %s names no version of anything here, so no command goes with it',
+  (header) => {
+    expect(() => guardFor(header, resource)).toThrow('The current version is 3.');
+  },
+);
 
 test('If-Match is a strong comparison: a weak tag names no version', () => {
   expect(() => checkIfMatch(tag, resource)).not.toThrow();

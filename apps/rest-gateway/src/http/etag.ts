@@ -16,20 +16,28 @@ export function matchesNone(header: string | undefined, etag: string): boolean {
 /** `*` asks only that the object exists, which is checked anyway. */
 const isStated = (header: string | undefined): header is string => header !== undefined && header.trim() !== '*';
 
+const stale = ({ version }: ResourceView) =>
+  new Problem('version_conflict', `The current version is ${version}. Read it and send a new request.`);
+
+/** The form of `etagOf`. */
+const ownTag = /^"\d{1,9}\.[0-9a-f]{16}"$/;
+
 /**
  * The one tag of `If-Match` that goes with a command on the resource: management compares it in the command's own
- * transaction, after it has looked for an earlier answer under the same key.
+ * transaction, after it has looked for an earlier answer under the same key. Throws `version_conflict` when no tag can name
+ * a version of anything here (RFC 9110 §13.1.1).
  */
 export function guardFor(header: string | undefined, resource: ResourceView): string | undefined {
   if (!isStated(header)) return undefined;
   const tags = tagsOf(header);
-  return tags.find((tag) => tag === etagOf(resource)) ?? tags[0];
+  const tag = tags.find((one) => one === etagOf(resource)) ?? tags.find((one) => ownTag.test(one));
+  if (tag === undefined) throw stale(resource);
+  return tag;
 }
 
 /** Throws `version_conflict` when `If-Match` names another version than the resource's, or there is none to name (RFC 9110 §13.1.1). */
 export function checkIfMatch(header: string | undefined, resource: ResourceView | undefined): void {
   if (!isStated(header)) return;
   if (!resource) throw new Problem('version_conflict', 'There is no version here that If-Match could name.');
-  if (tagsOf(header).includes(etagOf(resource))) return;
-  throw new Problem('version_conflict', `The current version is ${resource.version}. Read it and send a new request.`);
+  if (!tagsOf(header).includes(etagOf(resource))) throw stale(resource);
 }

@@ -2,7 +2,7 @@ import { productCatalog } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import type { Asker } from '../management.ts';
+import { notFound, type Asker } from '../management.ts';
 import { permitCommand } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Tools } from '../route.ts';
 
@@ -71,6 +71,45 @@ export const grantUpload = (path: string) =>
         status: 201,
         body: { upload_url, content_type, file_url, multipart_upload: multipart !== undefined, ...multipart },
       };
+    },
+  });
+
+const upload: AnswerShape = {
+  name: 'Upload',
+  schema: z.strictObject({
+    id: z.string(),
+    filename: z.string(),
+    content_type: z.string(),
+    upload_type: uploads.shape.upload_type,
+    state: z.enum(productCatalog.resources.uploads.states),
+    file_url: z.url(),
+    /** Bytes; absent until the file has arrived. */
+    size: z.int().optional(),
+    /** Where the file can be fetched for an hour. */
+    download_url: z.url(),
+  }),
+};
+
+/** GET /uploads/{id}: how a private upload is read (design: rest-api.md, uploads). */
+export const readUpload = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'uploadGet',
+    summary:
+      'Reads one upload of the own account, with a signed address of its file; its id is the part of `file_url` that begins with `upl_`.',
+    object: { type: 'uploads', from: 'path', field: 'id' },
+    permit: ({ caller, object }) => {
+      // Who works in another account's workspace sees what was made of its uploads, not the files.
+      if (object && object.workspace_id !== caller.workspaceId) throw notFound('upload', object.id);
+    },
+    answer: upload,
+    run: async ({ caller, object, id }, { management }) => {
+      const { filename, content_type, upload_type, file_url } = uploads.parse(object!.attributes);
+      const { url, sizeBytes } = await management.signDownload(caller, id);
+      const size = sizeBytes === undefined ? {} : { size: Number(sizeBytes) };
+      const shown = { id, filename, content_type, upload_type, state: object!.lifecycle_state, file_url };
+      return { status: 200, body: { ...shown, ...size, download_url: url } };
     },
   });
 

@@ -47,4 +47,4 @@ function render({ id, lifecycle_state: state, attributes: stored }: ResourceView
   };
 }
 
-export const batchEncodingView = { name: 'BatchEncoding', schema, render } satisfies RestView;
+export const batchEncodingView = { name: 'BatchEncoding', schema, versioned: true, render } satisfies RestView;

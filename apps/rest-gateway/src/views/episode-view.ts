@@ -64,4 +64,4 @@ function render(
   };
 }
 
-export const episodeView = { name: 'Episode', schema, render } satisfies RestView;
+export const episodeView = { name: 'Episode', schema, versioned: true, render } satisfies RestView;

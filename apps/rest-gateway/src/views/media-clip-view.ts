@@ -23,4 +23,4 @@ function render({ id, attributes: stored }: ResourceView) {
   return { id, episode_id, file_format, url, size, duration: duration_ms / 1000, hosted };
 }
 
-export const mediaClipView = { name: 'MediaClip', schema, render } satisfies RestView;
+export const mediaClipView = { name: 'MediaClip', schema, versioned: true, render } satisfies RestView;

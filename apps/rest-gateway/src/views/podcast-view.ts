@@ -84,4 +84,4 @@ function render(resource: ResourceView, { caller, tools: { mediaUrl } }: ViewCon
   };
 }
 
-export const podcastView = { name: 'Podcast', schema, render } satisfies RestView;
+export const podcastView = { name: 'Podcast', schema, versioned: true, render } satisfies RestView;

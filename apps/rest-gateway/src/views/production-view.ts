@@ -78,4 +78,4 @@ async function render(resource: ResourceView, context: ViewContext) {
   };
 }
 
-export const productionView = { name: 'Production', schema, render } satisfies RestView;
+export const productionView = { name: 'Production', schema, versioned: true, render } satisfies RestView;

@@ -147,11 +147,12 @@ async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
       ),
       rpcService(
         UploadServiceService,
-        { signUpload: [], signPart: [], signCompletion: [], signExport: gateway },
+        { signUpload: [], signDownload: [], signPart: [], signCompletion: [], signExport: gateway },
         {
           signUpload: unasked,
           signPart: unasked,
           signCompletion: unasked,
+          signDownload: async () => ({ url: '', expiresAtMs: 0n }),
           signExport: async ({ exportId }) => ({ url: `http://store.test/${exportId}.csv`, expiresAtMs: 0n }),
         },
       ),
@@ -304,7 +305,11 @@ export async function startAnalytics() {
   };
   const totalOf = async (id: string) =>
     (await get(`/podcasts/${id}/achievements?type=downloads`, 'both')).body['value'];
-  await until(async () => (await totalOf(arts)) === 10 && (await totalOf(comedy)) === 1 && (await totalOf(news)) === 3);
+  const lately = async (id: string) => {
+    const { downloads } = (await get(`/podcasts/${id}/overview`)).body as { downloads: { last_30_days: number } };
+    return downloads.last_30_days;
+  };
+  await until(async () => (await totalOf(arts)) === 10 && (await lately(comedy)) === 2 && (await totalOf(news)) === 3);
   const owned = stack.move();
   return { url, get, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

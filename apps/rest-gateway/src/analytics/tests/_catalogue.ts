@@ -118,12 +118,14 @@ const downloads = [
   [arts, second, '2026-11-11T09:30:00.000Z', 'bert', 'US'],
   [arts, first, '2026-11-20T23:30:00.000Z', 'carl', 'DE'],
   [comedy, joke, '2026-11-19T10:00:00.000Z', 'anna', 'DE'],
+  // The same person under the key of another month.
+  [comedy, joke, '2026-10-28T10:00:00.000Z', 'anna_in_october', 'DE'],
   [news, story, '2026-07-01T10:00:00.000Z', 'dora', 'AT'],
   // Management knows nothing of this episode.
   [news, lost, '2026-10-09T10:00:00.000Z', 'dora', 'AT'],
   [news, story, '2026-11-18T10:00:00.000Z', 'dora', 'AT'],
 ].map((row, nth) => download(nth, row));
-/** Fourteen downloads. */
+/** Fifteen downloads. */
 export const facts: readonly DeliveryFact[] = [
   {
     kind: 'user_agent_seen',

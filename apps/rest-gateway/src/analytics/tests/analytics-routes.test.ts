@@ -3,6 +3,7 @@ import { exportOf, scene, startAnalytics } from './_analytics-world.ts';
 import {
   archived,
   arts,
+  comedy,
   draft,
   first,
   hidden,
@@ -43,6 +44,31 @@ test('a podcast over time, zero-filled', async () => {
       { date: '2026-11-11', downloads: 1, listeners: 1 },
       { date: '2026-11-12', downloads: 0, listeners: 0 },
     ],
+  });
+});
+
+test('days of a time zone', async () => {
+  const kolkata = 'granularity=day&time_zone=Asia/Kolkata';
+  const { body } = await get(`/podcasts/${arts}/analytics?from=2026-11-10&to=2026-11-11&${kolkata}`);
+  expect(body).toMatchObject({
+    meta: { timerange: { from: '2026-11-09T18:30:00.000Z', to: '2026-11-11T18:30:00.000Z' } },
+    objects: [
+      { date: '2026-11-10', downloads: 1, listeners: 1 },
+      { date: '2026-11-11', downloads: 1, listeners: 1 },
+    ],
+  });
+  // Clocks of Auckland showed 7 on the morning of the next day.
+  expect(
+    await objects(
+      `/episodes/${second}/analytics?days_since_published=1&granularity=day&time_zone=${encodeURIComponent('Pacific/Auckland')}`,
+    ),
+  ).toEqual([
+    { date: '2026-11-11', downloads: 2, listeners: 2 },
+    { date: '2026-11-12', downloads: 0, listeners: 0 },
+  ]);
+  expect(await get(`/podcasts/${arts}/analytics?days_offset=1&time_zone=Mars/Olympus`)).toEqual({
+    status: 422,
+    body: { code: 422, message: 'time_zone: "Mars/Olympus" is not the name of an IANA time zone' },
   });
 });
 
@@ -91,9 +117,9 @@ describe('one episode', () => {
 
   test('with one form of range', async () => {
     const message = async (query: string) => (await get(`/episodes/${second}/analytics${query}`)).body['message'];
-    expect(await message('')).toBe('Provide from/to or days_since_published parameter(s).');
+    expect(await message('')).toBe('Provide from/to or days_offset parameter(s).');
     expect(await message('?from=2026-11-01&days_since_published=1')).toBe(
-      'You should provide either from/to or days_since_published parameter(s).',
+      'You should provide either from/to or days_offset parameter(s).',
     );
     expect(await message('?to=2026-11-01')).toBe('You should provide both from and to params.');
   });
@@ -124,7 +150,7 @@ test('an overview of what there is and of the last 30 days', async () => {
     },
     meta: { timerange: { from: '2026-10-23T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' } },
     downloads: { last_7_days: 1, last_30_days: 3, change: -0.25 },
-    listeners: { last_30_days: 3 },
+    listeners: { this_month: 3 },
     top_episodes: [
       { episode_id: second, title: 'Second light', published_at: '2026-11-10T17:45:00.000Z', downloads: 2 },
       { episode_id: first, title: 'First light', published_at: '2026-08-10T06:00:00.000Z', downloads: 1 },
@@ -135,6 +161,13 @@ test('an overview of what there is and of the last 30 days', async () => {
     ],
   });
   expect(Object.keys((await get(`/podcasts/${arts}/overview`, 'launch')).body)).toEqual(['podcast', 'episodes']);
+});
+
+test('an overview counts nobody twice: listeners are those of the month, downloads those of 30 days', async () => {
+  expect((await get(`/podcasts/${comedy}/overview`)).body).toMatchObject({
+    downloads: { last_30_days: 2, change: null },
+    listeners: { this_month: 1 },
+  });
 });
 
 test('listeners over the last twelve months, as far as the history reaches', async () => {
@@ -155,13 +188,13 @@ test('listeners over the last twelve months, as far as the history reaches', asy
 test('categories divide the downloads of the podcasts that the caller may measure, and of no others', async () => {
   const at = `/podcasts/${arts}/insights/podcasts_categories`;
   expect(await objects(at)).toEqual([
-    { category: 'Arts', podcasts: 1, downloads: 3, share: 0.75, own: true },
-    { category: 'Comedy', podcasts: 1, downloads: 1, share: 0.25, own: false },
+    { category: 'Arts', podcasts: 1, downloads: 3, share: 0.6, own: true },
+    { category: 'Comedy', podcasts: 1, downloads: 2, share: 0.4, own: false },
   ]);
   expect(await objects(at, 'both')).toEqual([
-    { category: 'Arts', podcasts: 1, downloads: 3, share: 0.6, own: true },
-    { category: 'Comedy', podcasts: 1, downloads: 1, share: 0.2, own: false },
-    { category: 'News', podcasts: 1, downloads: 1, share: 0.2, own: false },
+    { category: 'Arts', podcasts: 1, downloads: 3, share: 0.5, own: true },
+    { category: 'Comedy', podcasts: 1, downloads: 2, share: 0.333333, own: false },
+    { category: 'News', podcasts: 1, downloads: 1, share: 0.166667, own: false },
   ]);
   expect(await objects(at, 'editor')).toHaveLength(2);
 });

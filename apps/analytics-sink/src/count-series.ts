@@ -1,0 +1,47 @@
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { bucketStarts, type BucketUnit } from './buckets.ts';
+import { countDownloads, type BucketCount, type HourRange } from './count-queries.ts';
+import { countZonedDownloads, wallClockRange } from './zoned-queries.ts';
+
+const mostBuckets = 20_000;
+
+/** Starts of every bucket of a series. Hours of a zone follow each other from the start of the range on. */
+async function seriesStarts(
+  pool: Pool,
+  { from, to }: HourRange,
+  unit: BucketUnit,
+  timeZone: string | undefined,
+): Promise<number[] | undefined> {
+  const [fromMs, toMs] = [from.getTime(), to.getTime()];
+  if (timeZone === undefined) return bucketStarts(fromMs, toMs, unit, mostBuckets);
+  if (unit === 'hour') return bucketStarts(0, toMs - fromMs, unit, mostBuckets)?.map((at) => fromMs + at);
+  const wall = await wallClockRange(pool, { from, to }, timeZone);
+  return bucketStarts(wall.fromMs, wall.toMs, unit, mostBuckets);
+}
+
+/**
+ * Downloads and distinct listeners in every bucket that overlaps the range, zero-filled, oldest first.
+ * @param range whole UTC hours, or exact instants where a zone is named
+ * @param timeZone as PostgreSQL knows it; undefined: UTC
+ * Throws `validation_failed` when there are too many buckets.
+ */
+export async function countSeries(
+  pool: Pool,
+  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string | undefined },
+  range: HourRange,
+  unit: BucketUnit,
+  timeZone: string | undefined,
+): Promise<BucketCount[]> {
+  const starts = await seriesStarts(pool, range, unit, timeZone);
+  if (starts === undefined)
+    throw new Problem(
+      'validation_failed',
+      `The range has more than ${mostBuckets} buckets; use a coarser granularity.`,
+    );
+  const counts = await (timeZone === undefined
+    ? countDownloads(pool, scope, range, unit)
+    : countZonedDownloads(pool, scope, range, unit, timeZone));
+  const byStart = new Map(counts.map((count) => [count.startMs, count]));
+  return starts.map((startMs) => byStart.get(startMs) ?? { startMs, downloads: 0n, listeners: 0n });
+}

@@ -1,0 +1,79 @@
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { BucketUnit } from './buckets.ts';
+import type { BucketCount, HourRange } from './count-queries.ts';
+
+/** What PostgreSQL calls a zone that it does not know. */
+const isUnknownZone = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22023';
+
+export const unknownZone = (name: string) =>
+  new Problem('validation_failed', `"${name}" is not the name of an IANA time zone.`);
+
+/**
+ * An IANA zone as PostgreSQL understands it. Bare names become the zone they stand for: PostgreSQL reads CET, EET, MET and WET as
+ * abbreviations without summer time. Offsets such as +02:00 are no zones. Throws `validation_failed` for what is none.
+ */
+export function resolveTimeZone(name: string): string {
+  if (!/^[A-Za-z]/.test(name)) throw unknownZone(name);
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return name.includes('/') ? name : timeZone;
+  } catch {
+    throw unknownZone(name);
+  }
+}
+
+/** What clocks of the zone show at both ends of a range, as if it were UTC. */
+export async function wallClockRange(
+  pool: Pool,
+  { from, to }: HourRange,
+  timeZone: string,
+): Promise<{ readonly fromMs: number; readonly toMs: number }> {
+  const { rows } = await pool
+    .query<{ from: Date; to: Date }>(
+      `select ($1::timestamptz at time zone $3) at time zone 'UTC' as from,
+         ($2::timestamptz at time zone $3) at time zone 'UTC' as to`,
+      [from, to, timeZone],
+    )
+    .catch((error: unknown) => {
+      throw isUnknownZone(error) ? unknownZone(timeZone) : error;
+    });
+  return { fromMs: rows[0]!.from.getTime(), toMs: rows[0]!.to.getTime() };
+}
+
+/**
+ * Downloads and distinct listeners per bucket that has any, counted from the sessions themselves, so that zones of any offset are
+ * exact. Days, weeks and months are those of the zone, each under 00:00 UTC of its first date; hours follow each other from the start of
+ * the range on.
+ */
+export async function countZonedDownloads(
+  pool: Pool,
+  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string | undefined },
+  range: HourRange,
+  unit: BucketUnit,
+  timeZone: string,
+): Promise<BucketCount[]> {
+  const bucket =
+    unit === 'hour'
+      ? `date_bin('1 hour', started_at, $4::timestamptz)`
+      : `date_trunc($6, started_at at time zone $7) at time zone 'UTC'`;
+  const { rows } = await pool.query<{ start: Date; downloads: string; listeners: string }>(
+    `select ${bucket} as start, count(*) as downloads, count(distinct listener_key) as listeners from session
+     where workspace_id = $1 and podcast_id = $2 and ($3::text is null or episode_id = $3)
+       and started_at >= $4 and started_at < $5 and counted
+     group by 1`,
+    [
+      scope.workspaceId,
+      scope.podcastId,
+      scope.episodeId ?? null,
+      range.from,
+      range.to,
+      ...(unit === 'hour' ? [] : [unit, timeZone]),
+    ],
+  );
+  return rows.map((row) => ({
+    startMs: row.start.getTime(),
+    downloads: BigInt(row.downloads),
+    listeners: BigInt(row.listeners),
+  }));
+}

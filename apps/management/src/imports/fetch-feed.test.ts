@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
+import { Problem } from '@longwave/problems';
+import { fetchFeed } from './fetch-feed.ts';
+
+const item = (n: number) => `<item><title>${n}</title><guid>${n}</guid></item>`;
+const page = (n: number, next?: number) =>
+  `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Paged</title>${
+    next === undefined ? '' : `<atom:link rel="next" href="https://host.example/${next}"/>`
+  }${item(n)}</channel></rss>`;
+
+/** Another host; each answer takes so long on the clock. */
+function slowHost(answerMs: number, bodyOf: (n: number) => string) {
+  let nowMs = 0;
+  const asked: number[] = [];
+  const fetch: GuardedFetch = async (url, { timeoutMs }) => {
+    const n = Number(new URL(url).pathname.slice(1));
+    asked.push(n);
+    nowMs += Math.min(answerMs, timeoutMs);
+    if (answerMs > timeoutMs) throw new Problem('media_not_fetchable', 'The host takes too long to send the file.');
+    return {
+      status: 200,
+      headers: {},
+      finalUrl: url,
+      body: (async function* () {
+        yield Buffer.from(bodyOf(n));
+      })(),
+      [Symbol.dispose]: () => undefined,
+    };
+  };
+  return { fetch, asked, now: () => nowMs };
+}
+const start = 'https://host.example/0';
+
+test('each page of a feed has its own time: many slow ones come along', async () => {
+  const { fetch, now } = slowHost(7_000, (n) => page(n, n < 5 ? n + 1 : undefined));
+  const { itemCount, bytes } = await fetchFeed(fetch, start, { now });
+  expect(itemCount).toBe(6);
+  expect(bytes.toString().match(/<guid>\d/g)).toEqual([0, 1, 2, 3, 4, 5].map((n) => `<guid>${n}`));
+});
+
+test('older pages end with the caller’s time; what came is kept', async () => {
+  const { fetch, asked, now } = slowHost(7_000, (n) => page(n, n + 1));
+  expect(await fetchFeed(fetch, start, { now, endsAtMs: 16_000 })).toMatchObject({ itemCount: 2 });
+  expect(asked).toEqual([0, 1, 2]);
+  expect(now()).toBe(16_000);
+});
+
+test.each([
+  ['no feed', '<html></html>'],
+  ['too deep', page(2).replace('<title>', '<a>'.repeat(60) + '<title>')],
+])('an older page that is %s does not take away what came', async (_kind, broken) => {
+  const { fetch, now } = slowHost(10, (n) => (n === 2 ? broken : page(n, n + 1)));
+  const { itemCount } = await fetchFeed(fetch, start, { now });
+  expect(itemCount).toBeGreaterThanOrEqual(2);
+});
+
+test('a first page that does not come is a refusal', async () => {
+  const { fetch, now } = slowHost(15_001, (n) => page(n));
+  await expect(fetchFeed(fetch, start, { now })).rejects.toMatchObject({ code: 'feed_not_importable' });
+});

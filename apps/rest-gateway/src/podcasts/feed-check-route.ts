@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { defineRoute, type AnswerShape } from '../route.ts';
+
+const feedCheck: AnswerShape = {
+  name: 'FeedCheck',
+  schema: z.strictObject({
+    feed_url: z.url(),
+    checked_at: z.iso.datetime(),
+    /** True without any error; warnings may remain. */
+    acceptable: z.boolean(),
+    findings: z.array(z.strictObject({ severity: z.enum(['error', 'warning']), code: z.string(), text: z.string() })),
+  }),
+};
+
+/** GET /podcasts/{id}/feed_check: what directories would say of the live feed. */
+export const checkFeed = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'podcastFeedCheck',
+    summary: 'Fetches the live feed and its newest files over HTTP and checks what Apple and PSP-1 check.',
+    object: { type: 'podcasts', from: 'path', field: 'id' },
+    answer: feedCheck,
+    refusals: [422],
+    deadlineMs: 60_000,
+    run: async ({ caller, access, id }, { management, clock }) => {
+      const { feedUrl, findings } = await management.checkFeed(caller, {
+        workspaceId: access!.workspaceId,
+        podcastId: id,
+      });
+      return {
+        status: 200,
+        body: {
+          feed_url: feedUrl,
+          checked_at: clock().toISOString(),
+          acceptable: findings.every(({ severity }) => severity !== 'error'),
+          findings,
+        },
+      };
+    },
+  });
