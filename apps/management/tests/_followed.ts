@@ -1,0 +1,69 @@
+import { startOutboxRelay } from '@longwave/command-pipeline';
+import { createRedisBus } from '@longwave/event-bus';
+import { topics, type ResourceView } from '@longwave/events';
+import { startTestRedis } from '@longwave/fleet';
+import { createLogger } from '@longwave/service-kit';
+import { followEvents } from '../src/followers/follow-events.ts';
+import { sendAsManagement } from '../src/followers/send-as-management.ts';
+import { service, startTestManagement, type World } from './_support.ts';
+
+/** management with its relay, a real bus and its own followers. */
+export async function startFollowed() {
+  await using stack = new AsyncDisposableStack();
+  const management = stack.use(await startTestManagement());
+  const redis = stack.use(await startTestRedis());
+  const bus = stack.use(createRedisBus({ redisUrl: redis.url, clientName: 'test' }));
+  const { pool, store, execute } = management;
+  stack.use(
+    startOutboxRelay({
+      pool,
+      topic: topics.product,
+      publish: (messages) => bus.publish(messages),
+      onError: () => undefined,
+      pollMs: 20,
+    }),
+  );
+  const logger = createLogger('test', 'silent');
+  for (const subscription of await followEvents({
+    bus,
+    pool,
+    store,
+    send: sendAsManagement(execute, logger),
+    logger,
+    clock: () => new Date(),
+  }))
+    stack.use(subscription);
+
+  const read = async (
+    id: string,
+  ): Promise<{ version: number; lifecycle_state: string; attributes: Record<string, unknown> }> =>
+    (await management.pool.query('select version, lifecycle_state, attributes from resource where id = $1', [id]))
+      .rows[0];
+
+  /** Waits until the row satisfies the condition; the test's own timeout ends it. */
+  async function until(id: string, holds: (row: Awaited<ReturnType<typeof read>>) => boolean) {
+    for (;;) {
+      const row = await read(id);
+      if (holds(row)) return row;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Waits until every event committed so far was handled: a marker behind them was. */
+  async function caughtUp(world: World): Promise<void> {
+    const upload = await world.upload();
+    const episode = await world.episode();
+    await world.send('production.create', null, { episode_id: episode.id, file_url: upload.attributes['file_url'] });
+    await until(upload.id, (row) => row.lifecycle_state === 'received');
+  }
+
+  async function encode(world: World, production: ResourceView): Promise<void> {
+    const lease = await world.lease('encode_production', production.id);
+    await world.send('production.complete', { ...production, version: 2 }, world.completion, service('encoder'), lease);
+  }
+
+  const owned = stack.move();
+  return { management, bus, read, until, caughtUp, encode, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+export type Followed = Awaited<ReturnType<typeof startFollowed>>;
