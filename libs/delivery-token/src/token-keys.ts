@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 /** What a token may be used for; the number stands inside the token, the name in its additional data. */
 export const tokenPurposes = { enc: 1, arr: 2, prs: 3, asl: 4, ada: 5, opp: 6, evt: 7, clk: 8, bnd: 9 } as const;
@@ -10,11 +10,11 @@ export interface MasterKey {
   readonly key: Buffer;
 }
 
-/** The two keys of one purpose under one master key. */
+/** The two keys of one purpose under one master key, imported once: that costs as much as a token. */
 export interface PurposeKeys {
-  readonly seal: Buffer;
+  readonly seal: KeyObject;
   /** Only for the synthetic nonce. */
-  readonly nonce: Buffer;
+  readonly nonce: KeyObject;
 }
 
 /** Keys by kid and purpose; the newest mints, all of them open. */
@@ -27,10 +27,15 @@ export interface TokenKeys {
 
 const derive = (master: Buffer, info: string) => Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), info, 32));
 
+const deriveKey = (master: Buffer, info: string) => createSecretKey(derive(master, info));
+
 function deriveAll(master: Buffer): Record<TokenPurpose, PurposeKeys> {
   const entries = (Object.keys(tokenPurposes) as TokenPurpose[]).map((purpose) => [
     purpose,
-    { seal: derive(master, `longwave t1 seal ${purpose}`), nonce: derive(master, `longwave t1 nonce ${purpose}`) },
+    {
+      seal: deriveKey(master, `longwave t1 seal ${purpose}`),
+      nonce: deriveKey(master, `longwave t1 nonce ${purpose}`),
+    },
   ]);
   return Object.fromEntries(entries) as Record<TokenPurpose, PurposeKeys>;
 }
