@@ -13,13 +13,18 @@ export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   });
 }
 
-/** Distinct ports of 127.0.0.1 on which nothing listens. */
+/** Ports that this process was told: whoever asked has not listened there yet, so nobody else must be told the same. */
+const given = new Set<number>();
+
+/** Distinct ports of 127.0.0.1 on which nothing listens, none of them twice in the life of this process. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const found = new Set<number>();
   for (let tries = 0; found.size < count; tries += 1) {
     if (tries > 100 * (count + 1)) throw new Error(`no ${count} free ports between 20000 and 32000`);
     const port = randomInt(privatePorts.from, privatePorts.to);
-    if (!found.has(port) && (await isPortFree(port))) found.add(port);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isPortFree(port)) found.add(port);
   }
   return [...found];
 }

@@ -1,0 +1,8 @@
+import { expect, test } from '@jest/globals';
+import { freePorts } from './free-ports.ts';
+
+test('no port is given twice, whoever asks: a fleet asks several times before anything listens', async () => {
+  const asked = await Promise.all(Array.from({ length: 60 }, () => freePorts(20)));
+  const ports = asked.flat();
+  expect(new Set(ports).size).toBe(ports.length);
+});
