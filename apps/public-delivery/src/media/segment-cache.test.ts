@@ -132,3 +132,25 @@ test('a disk that takes nothing does not break playback', async () => {
   const segment = await cache.open(digest, size);
   expect((await contents(segment, 0, size)).equals(bytes)).toBe(true);
 });
+
+test('an ended cache writes nothing more: what was on its way is whole before', async () => {
+  const bytes = randomBytes(200_000);
+  const { digest, size } = put(bytes);
+  const gate = Promise.withResolvers<void>();
+  const slow = {
+    get: async () => {
+      await gate.promise;
+      return Readable.from([bytes]);
+    },
+  };
+  const cache = await createSegmentCache({ folder, store: slow, logger, maxBytes: 10_000_000 });
+  const fetched = cache.fetch(digest, size);
+  let ended = false;
+  const ending = cache[Symbol.asyncDispose]().then(() => (ended = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ended).toBe(false);
+  gate.resolve();
+  await ending;
+  expect(await readdir(folder)).toEqual([digest]);
+  await fetched;
+});

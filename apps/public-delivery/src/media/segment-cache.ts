@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '@longwave/service-kit';
 import { createOpenFiles, type SharedFile } from './open-files.ts';
 import { segmentOfFile, segmentOfStore, type OpenSegment, type SegmentStore } from './open-segment.ts';
@@ -26,6 +27,8 @@ export interface SegmentCacheOptions {
 const namePattern = /^[0-9a-f]{64}$/;
 /** Files that stay open between two requests. */
 const openFilesMax = 256;
+/** How long an ending process waits for segments that are on their way. */
+const disposeWaitMs = 5_000;
 
 interface Fetching {
   readonly download: SegmentDownload;
@@ -138,6 +141,11 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
     get sizeBytes() {
       return total;
     },
-    [Symbol.asyncDispose]: () => openFiles[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      // What is being fetched still writes into the folder. What takes longer is left to the next start, which removes parts.
+      const writing = Promise.allSettled([...fetching.values()].map(({ kept }) => kept));
+      await Promise.race([writing, wait(disposeWaitMs, undefined, { ref: false })]);
+      await openFiles[Symbol.asyncDispose]();
+    },
   };
 }
