@@ -32,6 +32,11 @@ export const longText = z
 export const reference = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `expected an id ${prefix}_…`);
 
+/** A language tag: language and subtags (RFC 5646). */
+export const languageTag = z
+  .string()
+  .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'expected a language tag such as "en" or "pt-BR"');
+
 /** SHA-256 in lower-case hex. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 

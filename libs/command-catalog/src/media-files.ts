@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foundProblem, reference, sha256, webUrl } from './fields.ts';
+import { foundProblem, languageTag, reference, sha256, webUrl } from './fields.ts';
 
 /** A prepared segment in the object store: canonical audio without tags, ready to be joined at its ends. */
 export const segment = z.strictObject({
@@ -55,9 +55,7 @@ export const chapters = z
 export const storedTranscripts = z
   .array(
     z.strictObject({
-      language: z
-        .string()
-        .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'expected a language tag such as "en" or "pt-BR"'),
+      language: languageTag,
       /** The cues carry timing good enough to be shown as captions. */
       captions: z.boolean(),
       storage_key: z.string(),

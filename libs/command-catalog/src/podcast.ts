@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { appleCategories } from './apple-categories.ts';
 import { defineCommand, defineResource } from './definition.ts';
-import { foundProblem, leaseReason, longText, sha256, shortText, webUrl } from './fields.ts';
+import { foundProblem, languageTag, leaseReason, longText, sha256, shortText, webUrl } from './fields.ts';
 import { artwork, segment, templatePart } from './media-files.ts';
 import {
   blockedPlatforms,
@@ -25,7 +25,7 @@ const settings = {
   title: shortText,
   description: longText,
   /** BCP 47, as RSS uses it: "en", "pt-BR". */
-  language: z.string().regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'expected a language tag such as "en" or "pt-BR"'),
+  language: languageTag,
   author: shortText,
   owner_name: shortText,
   owner_email: z.email().max(255),

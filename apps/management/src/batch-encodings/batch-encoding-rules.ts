@@ -2,7 +2,7 @@ import type { productCatalog } from '@longwave/command-catalog';
 import { findResource, lockResource, type Decision, type RuleInput, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { endJobs, finishJob, insertJob, requireLease } from '../jobs/job-table.ts';
+import { finishJob, insertJob, requireLease, stopJobs, type LeaseReport } from '../jobs/job-table.ts';
 import type { Podcast } from '../podcasts/podcast.ts';
 import { startBatch, type BatchEncoding } from './batch-encoding.ts';
 
@@ -10,7 +10,6 @@ type BatchRules = Pick<
   Rules<typeof productCatalog>,
   Extract<keyof Rules<typeof productCatalog>, `batch_encoding.${string}`>
 >;
-type Report = { readonly job_id: string; readonly lease_id: string };
 type Input = RuleInput<BatchEncoding, unknown>;
 
 /** The batch with the job that runs it. */
@@ -30,7 +29,7 @@ const queued = (attributes: BatchEncoding, { workspaceId, subjectId, now }: Inpu
 
 const ended = (attributes: BatchEncoding, { subjectId, reason, now }: Input): Decision<BatchEncoding> => ({
   attributes: { ...attributes, finished_at: now.toISOString() },
-  also: (tx: Transaction) => finishJob(tx, subjectId, reason as Report),
+  also: (tx: Transaction) => finishJob(tx, subjectId, reason as LeaseReport),
 });
 
 /** Rules of the batch encoding commands. */
@@ -55,7 +54,7 @@ export const batchEncodingRules: BatchRules = {
   },
 
   'batch_encoding.advance': async ({ tx, current, changes, subjectId, reason, now }) => {
-    await requireLease(tx, subjectId, reason as Report);
+    await requireLease(tx, subjectId, reason as LeaseReport);
     return { attributes: { ...current, ...changes, started_at: current.started_at ?? now.toISOString() } };
   },
 
@@ -68,6 +67,6 @@ export const batchEncodingRules: BatchRules = {
 
   'batch_encoding.cancel': ({ current, subjectId, now }) => ({
     attributes: { ...current, finished_at: now.toISOString() },
-    also: (tx) => endJobs(tx, subjectId),
+    also: (tx) => stopJobs(tx, subjectId),
   }),
 };

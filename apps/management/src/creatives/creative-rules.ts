@@ -3,18 +3,13 @@ import type { Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob } from '../jobs/job-table.ts';
+import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
 import { holdUpload, receivedUpload } from '../uploads/find-upload.ts';
 
 type CreativeRules = Pick<
   Rules<typeof productCatalog>,
   'creative.create' | 'creative.attach_media' | 'creative.record_media' | 'creative.fail_media' | 'creative.submit'
 >;
-
-interface Report {
-  readonly job_id: string;
-  readonly lease_id: string;
-}
 
 /** Loudness of prepared ads: the field's practice for stereo (delivery.md, encoding norms). */
 const adLoudnessLufs = -16;
@@ -55,12 +50,12 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
 
   'creative.record_media': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as Report),
+    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
   }),
 
   'creative.fail_media': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, problem: changes.problem },
-    also: (tx) => finishJob(tx, subjectId, reason as Report),
+    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
   }),
 
   'creative.submit': ({ current, changes }) => {

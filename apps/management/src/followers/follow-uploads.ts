@@ -1,7 +1,7 @@
+import { findAnywhere } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
-import { findUpload } from '../uploads/find-upload.ts';
 import { isNamedBy } from '../uploads/upload-use.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Send } from './send-as-management.ts';
@@ -14,7 +14,7 @@ export async function markFilesReceived(
   { send, pool, store }: { readonly send: Send; readonly pool: Pool; readonly store: ObjectStore },
 ): Promise<void> {
   for (const id of uploadIds(event.after.attributes)) {
-    const upload = await findUpload(pool, id);
+    const upload = await findAnywhere(pool, 'uploads', id);
     if (upload?.lifecycle_state !== 'granted') continue;
     // An id in words, or in an address elsewhere, names no file.
     if (!(await isNamedBy(pool, id, event.subject.id))) continue;

@@ -5,7 +5,7 @@ import type { Rules } from '@longwave/command-pipeline';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob } from '../jobs/job-table.ts';
+import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
 import type { PrepareArtwork } from '../prepare-artwork.ts';
 import { fetchFeed } from './fetch-feed.ts';
@@ -15,8 +15,6 @@ type ImportRules = Pick<
   Rules<typeof productCatalog>,
   'podcast.import_feed' | 'podcast.complete_import' | 'podcast.fail_import'
 >;
-type Report = { readonly job_id: string; readonly lease_id: string };
-
 /** Feeds that are held in memory at a time. */
 const fetchesMax = 4;
 /** How long a caller waits for its turn; a fetch must still fit before its deadline. */
@@ -103,12 +101,12 @@ export function importRules(options: {
 
     'podcast.complete_import': ({ current, changes, subjectId, reason }) => ({
       attributes: { ...current, import: { ...current.import!, ...changes } },
-      also: (tx) => finishJob(tx, subjectId, reason as Report),
+      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
     }),
 
     'podcast.fail_import': ({ current, changes, subjectId, reason }) => ({
       attributes: { ...current, import: { ...current.import!, ...changes } },
-      also: (tx) => finishJob(tx, subjectId, reason as Report),
+      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
     }),
   };
 }

@@ -33,6 +33,12 @@ export interface ClaimedJob {
   readonly input: unknown;
 }
 
+/** Which job a worker reports about, and under which lease. */
+export interface LeaseReport {
+  readonly job_id: string;
+  readonly lease_id: string;
+}
+
 /** Queues a job in the transaction of the command that asks for it. */
 export async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
   await tx.query(
@@ -116,11 +122,7 @@ export async function dropJob(pool: Pool, jobId: string, leaseId: string): Promi
  * Ends a job in the transaction of its report. Throws `lease_lost` unless this lease is the job's newest one and the job
  * still runs: a worker that was thought dead cannot report over its successor.
  */
-export async function finishJob(
-  tx: Transaction,
-  subjectId: string,
-  reason: { readonly job_id: string; readonly lease_id: string },
-): Promise<void> {
+export async function finishJob(tx: Transaction, subjectId: string, reason: LeaseReport): Promise<void> {
   const { rowCount } = await tx.query({
     name: 'finish_job',
     text: `update job set state = 'done', lease_until = null where id = $1 and lease_id = $2 and subject_id = $3 and state = 'running'`,
@@ -130,11 +132,7 @@ export async function finishJob(
 }
 
 /** Throws `lease_lost` unless this lease is the job's newest one and the job still runs; for reports on the way. */
-export async function requireLease(
-  tx: Transaction,
-  subjectId: string,
-  reason: { readonly job_id: string; readonly lease_id: string },
-): Promise<void> {
+export async function requireLease(tx: Transaction, subjectId: string, reason: LeaseReport): Promise<void> {
   const { rowCount } = await tx.query({
     name: 'require_lease',
     text: `select from job where id = $1 and lease_id = $2 and subject_id = $3 and state = 'running' for update`,
@@ -143,7 +141,7 @@ export async function requireLease(
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
 }
 
-/** Ends the jobs of a subject without a report; a worker hears of it when it renews its lease. */
+/** Ends the jobs of a subject without a report; a worker hears of it when it renews its lease, or when its report is refused. */
 export async function stopJobs(tx: Transaction, subjectId: string): Promise<void> {
   await tx.query({
     name: 'stop_jobs',
@@ -160,15 +158,5 @@ export async function stopSegmentJobs(tx: Transaction, podcastId: string, part: 
     text: `update job set state = 'stopped', stop_requested = true, lease_until = null
            where subject_id = $1 and kind = 'encode_segment' and input ->> 'part' = $2 and state in ('queued', 'running')`,
     values: [podcastId, part],
-  });
-}
-
-/** Ends every job of a subject that is not done; a worker hears of it when it renews its lease, or when its report is refused. */
-export async function endJobs(tx: Transaction, subjectId: string): Promise<void> {
-  await tx.query({
-    name: 'end_jobs',
-    text: `update job set state = 'stopped', stop_requested = true, lease_until = null
-           where subject_id = $1 and state in ('queued', 'running')`,
-    values: [subjectId],
   });
 }

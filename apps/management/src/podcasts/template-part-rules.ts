@@ -1,7 +1,7 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob, stopSegmentJobs } from '../jobs/job-table.ts';
+import { finishJob, insertJob, stopSegmentJobs, type LeaseReport } from '../jobs/job-table.ts';
 import { holdUpload } from '../uploads/find-upload.ts';
 import type { FindNamedUpload } from './named-upload.ts';
 import type { Podcast, TemplatePart } from './podcast.ts';
@@ -14,11 +14,6 @@ type PartRules<P extends Part> = Pick<
 type AnyPartRules = {
   readonly [K in 'set' | 'clear' | 'record' | 'fail']: Rules<typeof productCatalog>[`podcast.${K}_intro`];
 };
-
-interface Report {
-  readonly job_id: string;
-  readonly lease_id: string;
-}
 
 /** The part an encoder reports about. Its job ended when the part was cleared, so its lease is lost too. */
 function reported(podcast: Readonly<Podcast>, part: Part): TemplatePart {
@@ -83,7 +78,7 @@ const rulesOf = (part: Part, findNamedUpload: FindNamedUpload): AnyPartRules => 
     const { problem: _problem, ...kept } = reported(current, part);
     return {
       attributes: { ...current, [part]: { ...kept, state: 'ready', segment: changes.segment } satisfies TemplatePart },
-      also: (tx) => finishJob(tx, subjectId, reason as Report),
+      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
     };
   },
 
@@ -92,7 +87,7 @@ const rulesOf = (part: Part, findNamedUpload: FindNamedUpload): AnyPartRules => 
       ...current,
       [part]: { ...reported(current, part), state: 'failed', problem: changes.problem } satisfies TemplatePart,
     },
-    also: (tx) => finishJob(tx, subjectId, reason as Report),
+    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
   }),
 });
 

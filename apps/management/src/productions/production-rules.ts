@@ -2,7 +2,7 @@ import type { ChangesOf, productCatalog } from '@longwave/command-catalog';
 import { findResource, type PreparedRule, type Rule, type RuleInput, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob, stopJobs } from '../jobs/job-table.ts';
+import { finishJob, insertJob, stopJobs, type LeaseReport } from '../jobs/job-table.ts';
 import { encodeInput } from './encode-input.ts';
 import { encodingMonth, lockBalance, moveBalance } from './encoding-balance-table.ts';
 import { findSource, placeOf, type SourceOptions, type SourcePlace } from './production-source.ts';
@@ -25,11 +25,6 @@ export type ProbeSource = { readonly storageKey: string } | { readonly sourceUrl
 
 /** Duration of an audio file in milliseconds, or 0 when it cannot be read: then the encoder finds out and says why. */
 export type ProbeDuration = (source: ProbeSource, deadline?: Date) => Promise<number>;
-
-interface Report {
-  readonly job_id: string;
-  readonly lease_id: string;
-}
 
 /** Settles or returns what the start reserved. The subject's row is locked, so an encoding ends once. */
 async function settle(tx: Transaction, input: RuleInput<Production, unknown>, usedMs: number): Promise<void> {
@@ -120,7 +115,7 @@ export const productionRules = (
   'production.complete': (input) => ({
     attributes: { ...withoutReservation(input.current), ...input.changes },
     also: async (tx) => {
-      await finishJob(tx, input.subjectId, input.reason as Report);
+      await finishJob(tx, input.subjectId, input.reason as LeaseReport);
       await settle(tx, input, input.changes.audio_duration_ms);
     },
   }),
@@ -128,7 +123,7 @@ export const productionRules = (
   'production.fail': (input) => ({
     attributes: { ...withoutReservation(input.current), problem: input.changes.problem },
     also: async (tx) => {
-      await finishJob(tx, input.subjectId, input.reason as Report);
+      await finishJob(tx, input.subjectId, input.reason as LeaseReport);
       await settle(tx, input, 0);
     },
   }),

@@ -1,6 +1,6 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
-import { finishJob, insertJob } from '../jobs/job-table.ts';
+import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
 
 type ServingPlanRules = Pick<
   Rules<typeof productCatalog>,
@@ -25,11 +25,11 @@ export const servingPlanRules: ServingPlanRules = {
 
   'serving_plan.record_compiled': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as { job_id: string; lease_id: string }),
+    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
   }),
 
   'serving_plan.fail': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as { job_id: string; lease_id: string }),
+    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
   }),
 };

@@ -1,14 +1,12 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob } from '../jobs/job-table.ts';
+import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
 
 type ExportRules = Pick<
   Rules<typeof productCatalog>,
   'statistics_export.start' | 'statistics_export.record' | 'statistics_export.fail'
 >;
-type Report = { readonly job_id: string; readonly lease_id: string };
-
 /** Rules of the statistics export commands. */
 export const statisticsExportRules: ExportRules = {
   'statistics_export.start': async ({ tx, workspaceId, subjectId, changes, now }) => {
@@ -32,11 +30,11 @@ export const statisticsExportRules: ExportRules = {
 
   'statistics_export.record': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as Report),
+    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
   }),
 
   'statistics_export.fail': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as Report),
+    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
   }),
 };

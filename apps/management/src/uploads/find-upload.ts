@@ -1,4 +1,4 @@
-import { findResource, type Actor, type ResourceRow } from '@longwave/command-pipeline';
+import { findAnywhere, type Actor } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -18,16 +18,6 @@ const living: readonly string[] = ['granted', 'received'];
 const refuse = (path: string, detail: string) =>
   new Problem('upload_not_received', detail, { errors: [{ path, code: 'upload_not_received', detail }] });
 const unknown = (path: string) => refuse(path, 'Name a file that was uploaded to this account.');
-
-/** An upload of any workspace. Whoever asks checks that the actor may use it. */
-export async function findUpload(db: Pool | Transaction, uploadId: string): Promise<ResourceRow | undefined> {
-  const { rows } = await db.query<{ workspace_id: string }>({
-    name: 'find_upload_workspace',
-    text: `select workspace_id from resource where id = $1 and resource_type = 'uploads'`,
-    values: [uploadId],
-  });
-  return rows[0] && findResource(db, rows[0].workspace_id, 'uploads', uploadId);
-}
 
 /**
  * Uploads are granted in the caller's own workspace, also to a collaborator of another's podcast. A service acts on what a
@@ -53,7 +43,7 @@ export async function receivedUpload(
   },
 ): Promise<ReceivedUpload> {
   const { workspaceId, actor, uploadId, path } = named;
-  const row = uploadId === undefined ? undefined : await findUpload(db, uploadId);
+  const row = uploadId === undefined ? undefined : await findAnywhere(db, 'uploads', uploadId);
   if (!row || !living.includes(row.lifecycle_state) || !mayUse(actor, workspaceId, row.workspace_id))
     throw unknown(path);
   const upload = row.attributes as unknown as Upload;

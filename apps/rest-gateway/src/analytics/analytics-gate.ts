@@ -1,10 +1,10 @@
 import type { ResourceView } from '@longwave/events';
+import { analyticsRoles } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { accessTo, type Access } from '../http/access.ts';
 import type { Call, Tools } from '../route.ts';
 
-/** Roles whose holder may see analytics of a podcast. */
-const viewers: readonly string[] = ['owner', 'admin', 'publisher', 'analyst'];
+const viewers: readonly string[] = analyticsRoles;
 
 const isViewer = ({ roles }: Pick<Access, 'roles'>) => roles.some((role) => viewers.includes(role));
 
