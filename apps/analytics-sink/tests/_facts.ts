@@ -16,6 +16,7 @@ const ad = {
   creative_id: 'crv_1',
   break_key: 'pre',
   slot: 0,
+  billable: true,
 };
 
 /** 128 kbit/s, 16 bytes a millisecond: a header, an ad of 10 s, content of 120 s. */
@@ -49,6 +50,8 @@ export function fact(changes: Partial<ByteRangeServed> & { fact_id: string }): B
     address_verdict: 'ok',
     user_agent_digest: userAgentDigest(player),
     prefetch: false,
+    preload: false,
+    internal: false,
     country: 'DE',
     region: 'unknown',
     late: false,

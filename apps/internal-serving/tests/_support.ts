@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createEventBus, type EventBus } from '@longwave/event-bus';
-import { topics, type DomainEvent, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
+import {
+  anyTargeting,
+  defaultSeparation,
+  topics,
+  type DomainEvent,
+  type PlanLineItem,
+  type ServingPlanDocument,
+} from '@longwave/events';
 import {
   developmentCa,
   freePort,
@@ -48,12 +55,32 @@ export function lineItem(given: Partial<PlanLineItem> = {}): PlanLineItem {
     window: { start: '2020-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' },
     goal: { unit: 'unlimited' },
     break_positions: ['pre', 'mid', 'post'],
-    targeting: { podcasts: [], episodes: [], countries: [] },
+    weight: 1,
+    billable: false,
+    cpm_micros: null,
+    targeting: anyTargeting,
+    frequency_caps: [],
+    separation_groups: [],
+    ad_product_categories: [],
+    creative_rotation: 'weighted',
     creatives: [
       {
         creative_id: newId('crv'),
         weight: 1,
-        media: [{ stream_format: mp3, segment_digest: 'ab'.repeat(32), size_bytes: 480_000, duration_ms: 30_000 }],
+        sequence_no: 1,
+        window: null,
+        place: 'any',
+        production: 'produced',
+        click_url: null,
+        media: [
+          {
+            stream_format: mp3,
+            loudness_lufs: -16,
+            segment_digest: 'ab'.repeat(32),
+            size_bytes: 480_000,
+            duration_ms: 30_000,
+          },
+        ],
       },
     ],
     ...given,
@@ -63,7 +90,14 @@ export function lineItem(given: Partial<PlanLineItem> = {}): PlanLineItem {
 export const guaranteed = (quantity: number) =>
   lineItem({ type: 'guaranteed', goal: { unit: 'impressions', quantity } });
 
-export const preroll = { key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 60_000n };
+export const preroll = {
+  key: 'pre',
+  position: 'pre',
+  maxSlots: 1,
+  maxDurationMs: 60_000n,
+  positionMs: 0n,
+  slotRules: [],
+};
 
 export function playOf(workspaceId: string, given: Partial<DecideRequest> = {}): DecideRequest {
   return {
@@ -76,16 +110,29 @@ export function playOf(workspaceId: string, given: Partial<DecideRequest> = {}):
     streamFormat: mp3,
     country: 'DE',
     atMs: BigInt(Date.now()),
+    region: '',
+    surface: 'progressive',
+    device: '',
+    app: '',
+    language: 'en',
+    explicit: false,
+    contentCategories: [],
+    publishedAtMs: BigInt(Date.now()),
+    loudnessCentilufs: -1600,
+    adLoadLimitMs: 0n,
+    previousListenerBucket: Buffer.alloc(0),
     ...given,
   };
 }
 
 export function planOf(workspaceId: string, lineItems: PlanLineItem[]): ServingPlanDocument {
   return {
-    format: 1,
+    format: 2,
     workspace_id: workspaceId,
     effective_from: '2020-01-01T00:00:00Z',
     inputs: [],
+    separation: defaultSeparation,
+    floors: [],
     line_items: lineItems,
   };
 }
@@ -153,6 +200,8 @@ function eventOf(workspaceId: string, change: PlanChange): DomainEvent {
         digest,
         counts: { line_items: 1, creatives: 1 },
         inputs: [],
+        separation: defaultSeparation,
+        floors: [],
       },
       links: {},
       digest: '00'.repeat(32),

@@ -62,6 +62,8 @@ export function pickOf(segment: Buffer, servingId = newId('srv')): Pick {
     segmentDigest: sha256(segment),
     sizeBytes: BigInt(segment.length),
     durationMs: BigInt((segment.length / frameBytes) * 24),
+    clickUrl: '',
+    billable: true,
   };
 }
 

@@ -18,6 +18,9 @@ export interface Pick {
   readonly segmentDigest: string;
   readonly sizeBytes: number;
   readonly durationMs: number;
+  /** Approved address of a click. */
+  readonly clickUrl: string | null;
+  readonly billable: boolean;
 }
 
 /** What one stage of one break let through, and how many each code dropped. */
@@ -135,8 +138,8 @@ export function decide(index: PlanIndex, context: DecisionContext, mayServe: May
     const breakSeed = at === 0 ? seed : decisionHash(seed, at);
     const filled = fillBreak(index, eligible, adBreak, context.streamFormat, breakSeed, taken, mayServe);
     filled.placements.forEach(({ ordinal, creative }, slot) => {
-      const { lineItemId, campaignId } = index.lines[ordinal]!;
-      const { creativeId, segmentDigest, sizeBytes, durationMs } = creative;
+      const { lineItemId, campaignId, billable } = index.lines[ordinal]!;
+      const { creativeId, segmentDigest, sizeBytes, durationMs, clickUrl } = creative;
       picks.push({
         breakKey: adBreak.key,
         slot,
@@ -147,6 +150,8 @@ export function decide(index: PlanIndex, context: DecisionContext, mayServe: May
         segmentDigest,
         sizeBytes,
         durationMs,
+        clickUrl,
+        billable,
       });
     });
     noAdReason ??= reasonOf(eligible, filled);

@@ -1,4 +1,17 @@
+import type { PlanLineItem } from '@longwave/events';
 import type { BreakPosition } from './plan-index.ts';
+
+/** What one slot of a break takes. */
+export interface SlotRule {
+  /** 0-based within the break. */
+  readonly slot: number;
+  /** 0 for no limit of its own. */
+  readonly maxDurationMs: number;
+  /** Empty for any. */
+  readonly lineItemTypes: readonly PlanLineItem['type'][];
+  /** Empty for any. */
+  readonly productions: readonly PlanLineItem['creatives'][number]['production'][];
+}
 
 /** One place for ads in a play. */
 export interface AdBreak {
@@ -7,6 +20,9 @@ export interface AdBreak {
   readonly position: BreakPosition;
   readonly maxSlots: number;
   readonly maxDurationMs: number;
+  /** Where in the content it stands. */
+  readonly positionMs: number;
+  readonly slotRules: readonly SlotRule[];
 }
 
 /** Everything of a play that a decision reads. */
@@ -17,6 +33,21 @@ export interface DecisionContext {
   readonly episodeId: string;
   /** ISO 3166-1 alpha-2, or "" when unknown. */
   readonly country: string;
+  /** ISO 3166-2, or "" when unknown. */
+  readonly region: string;
+  readonly surface: string;
+  /** Device class and app of the user-agent lists, "" when unknown. */
+  readonly device: string;
+  readonly app: string;
+  /** Primary language subtag, "" when unknown. */
+  readonly language: string;
+  readonly explicit: boolean;
+  readonly contentCategories: readonly string[];
+  readonly publishedAtMs: number;
+  /** Loudness of the content in LUFS; undefined when unknown. */
+  readonly loudnessLufs: number | undefined;
+  /** All ads of the play together; undefined for no limit. */
+  readonly adLoadLimitMs: number | undefined;
   /** For example "mp3/128000/48000/2". */
   readonly streamFormat: string;
   /** The play's time; windows are tested against it. */

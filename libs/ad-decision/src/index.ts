@@ -1,6 +1,6 @@
 export { noAdReasons, verdictCodes, type NoAdReason, type VerdictCode } from './codes.ts';
 export { decide, type Decision, type Pick, type TraceCandidate, type TraceStage } from './decide.ts';
-export type { AdBreak, DecisionContext, MayServe } from './decision-context.ts';
+export type { AdBreak, DecisionContext, MayServe, SlotRule } from './decision-context.ts';
 export {
   buildIndex,
   tiers,

@@ -11,6 +11,7 @@ export type BreakPosition = PlanLineItem['break_positions'][number];
 export interface IndexedCreative {
   readonly creativeId: string;
   readonly weight: number;
+  readonly clickUrl: string | null;
   readonly segmentDigest: string;
   readonly sizeBytes: number;
   readonly durationMs: number;
@@ -28,6 +29,7 @@ export interface IndexedLine {
   readonly endMs: number;
   /** Impressions it may have in all; undefined when unlimited. */
   readonly goalQuantity: number | undefined;
+  readonly billable: boolean;
   readonly creativesByFormat: ReadonlyMap<string, readonly IndexedCreative[]>;
 }
 
@@ -81,6 +83,7 @@ function indexCreatives(line: PlanLineItem): Map<string, IndexedCreative[]> {
       list.push({
         creativeId: creative.creative_id,
         weight: creative.weight,
+        clickUrl: creative.click_url,
         segmentDigest: media.segment_digest,
         sizeBytes: media.size_bytes,
         durationMs: media.duration_ms,
@@ -101,6 +104,7 @@ function indexLine(line: PlanLineItem): IndexedLine {
     startMs: parseInstant(line.window.start, line.line_item_id),
     endMs: parseInstant(line.window.end, line.line_item_id),
     goalQuantity: line.goal.quantity,
+    billable: line.billable,
     creativesByFormat: indexCreatives(line),
   };
 }
@@ -193,15 +197,15 @@ export function buildIndex(plan: ServingPlanDocument): PlanIndex {
       false,
     ),
     countries: indexValues(
-      sorted.map((line) => line.targeting.countries),
+      sorted.map((line) => line.targeting.countries.include),
       true,
     ),
     streamFormats: indexValues(
       lines.map((line) => line.creativesByFormat.keys()),
       false,
     ),
-    podcasts: indexPostings(sorted.map((line) => line.targeting.podcasts)),
-    episodes: indexPostings(sorted.map((line) => line.targeting.episodes)),
+    podcasts: indexPostings(sorted.map((line) => line.targeting.podcasts.include)),
+    episodes: indexPostings(sorted.map((line) => line.targeting.episodes.include)),
     activeAt: indexWindows(lines),
   };
 }

@@ -1,4 +1,4 @@
-import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
+import { anyTargeting, defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
 import type { AdBreak, DecisionContext } from '../src/index.ts';
 
 export const mp3 = 'mp3/128000/48000/2';
@@ -14,8 +14,10 @@ export interface CaseCreative {
 export type CaseLine = Partial<Omit<PlanLineItem, 'creatives' | 'targeting'>> & {
   readonly line_item_id: string;
   readonly creatives?: readonly CaseCreative[];
-  readonly targeting?: Partial<PlanLineItem['targeting']>;
+  readonly targeting?: { readonly [D in 'podcasts' | 'episodes' | 'countries']?: readonly string[] };
 };
+
+const only = (values: readonly string[] = []) => ({ include: [...values], exclude: [] });
 
 /** A whole line item from what a case says about it: otherwise house, 30 s, any break, any listener, the year 2026. */
 export function lineItem({ creatives, targeting, ...given }: CaseLine): PlanLineItem {
@@ -27,12 +29,37 @@ export function lineItem({ creatives, targeting, ...given }: CaseLine): PlanLine
     window: { start: '2026-01-01T00:00:00Z', end: '2027-01-01T00:00:00Z' },
     goal: { unit: 'unlimited' },
     break_positions: ['pre', 'mid', 'post'],
-    targeting: { podcasts: [], episodes: [], countries: [], ...targeting },
+    weight: 1,
+    billable: given.type !== undefined && given.type !== 'house',
+    cpm_micros: null,
+    targeting: {
+      ...anyTargeting,
+      podcasts: only(targeting?.podcasts),
+      episodes: only(targeting?.episodes),
+      countries: only(targeting?.countries),
+    },
+    frequency_caps: [],
+    separation_groups: [],
+    ad_product_categories: [],
+    creative_rotation: 'weighted',
     creatives: (creatives ?? [{ creative_id: `crv_${given.line_item_id}`, duration_ms: 30_000 }]).map(
       ({ creative_id, duration_ms, weight = 1, stream_format = mp3 }) => ({
         creative_id,
         weight,
-        media: [{ stream_format, segment_digest: 'ab'.repeat(32), size_bytes: duration_ms * 16, duration_ms }],
+        sequence_no: 1,
+        window: null,
+        place: 'any' as const,
+        production: 'produced' as const,
+        click_url: null,
+        media: [
+          {
+            stream_format,
+            loudness_lufs: -16,
+            segment_digest: 'ab'.repeat(32),
+            size_bytes: duration_ms * 16,
+            duration_ms,
+          },
+        ],
       }),
     ),
     ...given,
@@ -41,15 +68,24 @@ export function lineItem({ creatives, targeting, ...given }: CaseLine): PlanLine
 
 export function planOf(lines: readonly CaseLine[]): ServingPlanDocument {
   return {
-    format: 1,
+    format: 2,
     workspace_id: 'ws_1',
     effective_from: '2026-01-01T00:00:00Z',
     inputs: [],
+    separation: defaultSeparation,
+    floors: [],
     line_items: lines.map(lineItem),
   };
 }
 
-export const preroll: AdBreak = { key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 60_000 };
+export const preroll: AdBreak = {
+  key: 'pre',
+  position: 'pre',
+  maxSlots: 1,
+  maxDurationMs: 60_000,
+  positionMs: 0,
+  slotRules: [],
+};
 
 export function contextOf(given: Partial<DecisionContext> = {}): DecisionContext {
   return {
@@ -57,6 +93,16 @@ export function contextOf(given: Partial<DecisionContext> = {}): DecisionContext
     podcastId: 'pod_1',
     episodeId: 'ep_1',
     country: 'DE',
+    region: '',
+    surface: 'progressive',
+    device: '',
+    app: '',
+    language: 'en',
+    explicit: false,
+    contentCategories: [],
+    publishedAtMs: Date.parse('2026-05-01T00:00:00Z'),
+    loudnessLufs: -16,
+    adLoadLimitMs: undefined,
     streamFormat: mp3,
     atMs: Date.parse('2026-06-01T12:00:00Z'),
     breaks: [preroll],

@@ -43,7 +43,7 @@ const adBreaks: fc.Arbitrary<AdBreak[]> = fc
     }),
     { maxLength: 4 },
   )
-  .map((list) => list.map((one, at) => ({ key: `b${at}`, ...one })));
+  .map((list) => list.map((one, at) => ({ key: `b${at}`, positionMs: at * 600_000, slotRules: [], ...one })));
 const context = fc
   .record({
     decisionId: fc.string(),
@@ -84,7 +84,11 @@ test('every pick is inside its window and targeting, in the stream format, and n
           expect(Date.parse(one.window.start)).toBeLessThanOrEqual(play.atMs);
           expect(Date.parse(one.window.end)).toBeGreaterThan(play.atMs);
           expect(one.break_positions).toContain(adBreak.position);
-          const { podcasts, episodes, countries } = one.targeting;
+          const [podcasts, episodes, countries] = [
+            one.targeting.podcasts.include,
+            one.targeting.episodes.include,
+            one.targeting.countries.include,
+          ];
           if (podcasts.length) expect(podcasts).toContain(play.podcastId);
           if (episodes.length) expect(episodes).toContain(play.episodeId);
           if (countries.length) expect(countries).toContain(play.country);

@@ -32,6 +32,8 @@ describe.each(readdirSync(folder))('%s', (file) => {
       position,
       maxSlots: max_slots,
       maxDurationMs: max_duration_ms,
+      positionMs: 0,
+      slotRules: [],
     }));
     const context = contextOf({ breaks, ...(golden.country !== undefined && { country: golden.country }) });
     const decision = decide(

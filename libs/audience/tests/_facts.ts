@@ -15,6 +15,7 @@ const ad = {
   creative_id: 'crv_1',
   break_key: 'pre',
   slot: 0,
+  billable: true,
 };
 
 /** 128 kbit/s: 16 bytes a millisecond. */
@@ -56,6 +57,8 @@ export function fact(changes: Partial<ByteRangeServed> = {}, parts = layouts['lo
     address_verdict: 'ok',
     user_agent_digest: userAgentDigest(player),
     prefetch: false,
+    preload: false,
+    internal: false,
     country: 'DE',
     region: 'unknown',
     late: false,

@@ -21,6 +21,8 @@ const countedPart = z.object({
       creative_id: z.string(),
       break_key: z.string(),
       slot: z.int().min(0),
+      /** Delivered, it is billed. */
+      billable: z.boolean(),
     })
     .optional(),
 });
@@ -63,6 +65,10 @@ export const byteRangeServedSchema = z.object({
   user_agent_digest: z.string().nullable(),
   /** Sec-Purpose, Purpose or X-Moz announced a prefetch or preview. */
   prefetch: z.boolean(),
+  /** The referrer, or its absence from this browser, is on the preload list (D4 rule 13). */
+  preload: z.boolean(),
+  /** Our own monitors, validators and previews (D4 rule 14). */
+  internal: z.boolean(),
   /** ISO 3166-1 alpha-2 or "unknown". */
   country: z.string(),
   region: z.string(),
@@ -80,9 +86,67 @@ export const userAgentSeenSchema = z.object({
   user_agent: z.string(),
 });
 
-export const deliveryFactSchema = z.discriminatedUnion('kind', [byteRangeServedSchema, userAgentSeenSchema]);
+/** Kinds of delivery events (design: delivery.md, Events). */
+export const deliveryEventKinds = [
+  'loaded',
+  'impression',
+  'start',
+  'first_quartile',
+  'midpoint',
+  'third_quartile',
+  'complete',
+  'progress',
+  'pause',
+  'resume',
+  'mute',
+  'unmute',
+  'skip',
+  'click',
+  'error',
+  'companion_view',
+] as const;
+
+/**
+ * A player's own report of an ad (measurement.md D11), from a signed address. Everything but kind and sequence comes from the token
+ * and from what was stored with the decision; nothing of it is added to delivered ads.
+ */
+export const deliveryEventSchema = z.object({
+  kind: z.literal('delivery_event'),
+  /** Follows from serving, event and sequence, so that a repetition is the same fact. */
+  fact_id: z.string(),
+  serving_id: z.string(),
+  event: z.enum(deliveryEventKinds),
+  /** 0 unless the player counts repetitions. */
+  sequence: z.int().min(0),
+  /** When it was received first. */
+  at: z.string(),
+  /** Received after the life of its token. */
+  late: z.boolean(),
+  workspace_id: z.string(),
+  podcast_id: z.string(),
+  episode_id: z.string(),
+  campaign_id: z.string(),
+  line_item_id: z.string(),
+  creative_id: z.string(),
+  break_key: z.string(),
+  slot: z.int().min(0),
+  listener_key: z.string(),
+  address_verdict: z.enum(addressVerdicts),
+  user_agent_digest: z.string().nullable(),
+  country: z.string(),
+  region: z.string(),
+  lists_version: z.string(),
+});
+
+export const deliveryFactSchema = z.discriminatedUnion('kind', [
+  byteRangeServedSchema,
+  userAgentSeenSchema,
+  deliveryEventSchema,
+]);
 
 export type ByteRangeServed = z.infer<typeof byteRangeServedSchema>;
+export type DeliveryEvent = z.infer<typeof deliveryEventSchema>;
+export type DeliveryEventKind = DeliveryEvent['event'];
 export type UserAgentSeen = z.infer<typeof userAgentSeenSchema>;
 export type DeliveryFact = z.infer<typeof deliveryFactSchema>;
 export type CountedPart = z.infer<typeof countedPart>;

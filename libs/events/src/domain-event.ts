@@ -23,4 +23,5 @@ export const topics = {
   product: 'product.events',
   identity: 'identity.events',
   deliveryFacts: 'delivery.facts',
+  decisions: 'serving.decisions',
 } as const;

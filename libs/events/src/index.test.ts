@@ -1,6 +1,9 @@
 import { expect, test } from '@jest/globals';
 import {
   addressVerdicts,
+  anyTargeting,
+  decisionMadeSchema,
+  defaultSeparation,
   deliveryFactSchema,
   domainEventSchema,
   resourceViewSchema,
@@ -37,6 +40,7 @@ const ad = {
   creative_id: 'crv_1',
   break_key: 'pre',
   slot: 0,
+  billable: true,
 };
 const bytes = {
   kind: 'byte_range_served',
@@ -66,6 +70,8 @@ const bytes = {
   address_verdict: 'ok',
   user_agent_digest: null,
   prefetch: false,
+  preload: false,
+  internal: false,
   country: 'SE',
   region: 'unknown',
   late: false,
@@ -79,10 +85,12 @@ const agent = {
   user_agent: 'AppleCoreMedia/1.0',
 };
 const plan = {
-  format: 1,
+  format: 2,
   workspace_id: 'ws_1',
   effective_from: '2026-11-21T12:00:00.000Z',
   inputs: [{ type: 'line_items', id: 'li_1', version: 3 }],
+  separation: defaultSeparation,
+  floors: [{ podcast_id: null, min_cpm_micros: 0 }],
   line_items: [
     {
       line_item_id: 'li_1',
@@ -93,13 +101,31 @@ const plan = {
       window: { start: '2026-11-21T00:00:00.000Z', end: '2026-12-21T00:00:00.000Z' },
       goal: { unit: 'impressions', quantity: 1000 },
       break_positions: ['pre'],
-      targeting: { podcasts: [], episodes: [], countries: ['SE'] },
+      weight: 1,
+      billable: true,
+      cpm_micros: 18_000_000,
+      targeting: { ...anyTargeting, countries: { include: ['SE'], exclude: [] } },
+      frequency_caps: [{ max: 3, per: 'listener_bucket', window_seconds: 86_400 }],
+      separation_groups: ['tea'],
+      ad_product_categories: [],
+      creative_rotation: 'weighted',
       creatives: [
         {
           creative_id: 'crv_1',
           weight: 1,
+          sequence_no: 1,
+          window: null,
+          place: 'any',
+          production: 'produced',
+          click_url: null,
           media: [
-            { stream_format: 'mp3/128000/48000/2', segment_digest: 'd'.repeat(64), size_bytes: 384, duration_ms: 24 },
+            {
+              stream_format: 'mp3/128000/48000/2',
+              loudness_lufs: -16,
+              segment_digest: 'd'.repeat(64),
+              size_bytes: 384,
+              duration_ms: 24,
+            },
           ],
         },
       ],
@@ -107,11 +133,46 @@ const plan = {
   ],
 };
 
+const decision = {
+  decision_id: 'dec_1',
+  workspace_id: 'ws_1',
+  podcast_id: 'pod_1',
+  episode_id: 'ep_1',
+  decided_at: '2026-11-21T12:00:00.000Z',
+  country: 'SE',
+  slots: [ad],
+};
+const heard = {
+  kind: 'delivery_event',
+  fact_id: 'srv_1:complete:0',
+  event: 'complete',
+  sequence: 0,
+  at: '2026-11-21T12:01:00.000Z',
+  late: false,
+  workspace_id: 'ws_1',
+  podcast_id: 'pod_1',
+  episode_id: 'ep_1',
+  serving_id: 'srv_1',
+  campaign_id: 'cmp_1',
+  line_item_id: 'li_1',
+  creative_id: 'crv_1',
+  break_key: 'pre',
+  slot: 0,
+  listener_key: 'a'.repeat(64),
+  address_verdict: 'ok',
+  user_agent_digest: null,
+  country: 'SE',
+  region: 'unknown',
+  lists_version: '2026-11-01',
+};
+
 const samples = [
   ['resource view', resourceViewSchema, view],
   ['domain event', domainEventSchema, event],
   ['fact of bytes served', deliveryFactSchema, bytes],
   ['fact of a user agent seen', deliveryFactSchema, agent],
+  ['delivery event', deliveryFactSchema, heard],
+  ['decision', decisionMadeSchema, decision],
   ['serving plan', servingPlanSchema, plan],
 ] as const;
 
@@ -135,7 +196,7 @@ test.each([
   ['an interval without an end', deliveryFactSchema, { ...bytes, requested: [[0]] }],
   ['an unknown address verdict', deliveryFactSchema, { ...bytes, address_verdict: 'home' }],
   ['an ad part that does not say which ad', deliveryFactSchema, { ...bytes, parts: [{ ...bytes.parts[0], ad: {} }] }],
-  ['a plan of another format', servingPlanSchema, { ...plan, format: 2 }],
+  ['a plan of another format', servingPlanSchema, { ...plan, format: 1 }],
   ['a plan that carries more than decisions read', servingPlanSchema, { ...plan, budget: 1 }],
   [
     'a line item that carries its rate',
@@ -157,5 +218,6 @@ test('the verdicts and topics are words of the wire and stay', () => {
     product: 'product.events',
     identity: 'identity.events',
     deliveryFacts: 'delivery.facts',
+    decisions: 'serving.decisions',
   });
 });

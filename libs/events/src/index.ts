@@ -3,11 +3,24 @@ export { domainEventSchema, topics, type DomainEvent } from './domain-event.ts';
 export {
   addressVerdicts,
   byteRangeServedSchema,
+  deliveryEventKinds,
+  deliveryEventSchema,
   deliveryFactSchema,
   userAgentSeenSchema,
   type ByteRangeServed,
   type CountedPart,
+  type DeliveryEvent,
+  type DeliveryEventKind,
   type DeliveryFact,
   type UserAgentSeen,
 } from './delivery-fact.ts';
-export { servingPlanSchema, type PlanLineItem, type ServingPlanDocument } from './serving-plan.ts';
+export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
+export {
+  anyTargeting,
+  defaultSeparation,
+  servingPlanSchema,
+  type PlanLineItem,
+  type PlanTargeting,
+  type Separation,
+  type ServingPlanDocument,
+} from './serving-plan.ts';

@@ -3,40 +3,136 @@ import { z } from 'zod';
 /** One prepared stream of a creative. */
 const planMedia = z.strictObject({
   stream_format: z.string(),
+  /** Measured, integrated (ITU-R BS.1770); null when it could not be measured. */
+  loudness_lufs: z.number().nullable(),
   segment_digest: z.string(),
   size_bytes: z.int().min(1),
   duration_ms: z.int().min(1),
 });
 
-/** One line item as the decision sees it; windows are half-open. */
+/** Half-open. */
+const planWindow = z.strictObject({ start: z.string(), end: z.string() });
+
+/** Empty `include` means any; `exclude` wins over `include`. */
+const inOrOut = z.strictObject({ include: z.array(z.string()), exclude: z.array(z.string()) });
+
+const planTargeting = z.strictObject({
+  podcasts: inOrOut,
+  episodes: inOrOut,
+  /** ISO 3166-1 alpha-2. */
+  countries: inOrOut,
+  /** ISO 3166-2, "US-CA". */
+  regions: inOrOut,
+  /** Primary language subtags, "en". */
+  languages: inOrOut,
+  /** Device classes of the user-agent lists: "mobile", "smart_speaker". */
+  devices: inOrOut,
+  /** App names of the user-agent lists. */
+  apps: inOrOut,
+  surfaces: inOrOut,
+  content_categories: inOrOut,
+  explicit: z.enum(['any', 'only', 'none']),
+  /** Hours since publication, half-open; absent bounds are open. */
+  episode_age_hours: z.strictObject({ min: z.int().min(0).optional(), max: z.int().min(1).optional() }),
+  /** Hours of the local week that may serve, 0 = Monday 00:00; null for any. */
+  dayparts: z.strictObject({ time_zone: z.string(), hours: z.array(z.int().min(0).max(167)) }).nullable(),
+});
+
+const planCreative = z.strictObject({
+  creative_id: z.string(),
+  weight: z.int().min(1),
+  /** Place in a sequential rotation. */
+  sequence_no: z.int().min(1),
+  window: planWindow.nullable(),
+  /** Where in a break it may stand. */
+  place: z.enum(['any', 'first', 'last']),
+  production: z.enum(['host_read', 'producer_read', 'produced']),
+  click_url: z.string().nullable(),
+  media: z.array(planMedia),
+});
+
+/** One line item as the decision sees it. */
 const planLineItem = z.strictObject({
   line_item_id: z.string(),
   campaign_id: z.string(),
   advertiser_id: z.string(),
   type: z.enum(['exclusive', 'sponsorship', 'guaranteed', 'non_guaranteed', 'house']),
   priority: z.int().min(1).max(10),
-  window: z.strictObject({ start: z.string(), end: z.string() }),
-  goal: z.strictObject({ unit: z.enum(['impressions', 'unlimited']), quantity: z.int().min(1).optional() }),
-  break_positions: z.array(z.enum(['pre', 'mid', 'post'])),
-  targeting: z.strictObject({
-    podcasts: z.array(z.string()),
-    episodes: z.array(z.string()),
-    countries: z.array(z.string()),
+  /** Of exclusive and house line items among their equals. */
+  weight: z.int().min(1),
+  window: planWindow,
+  goal: z.strictObject({
+    unit: z.enum(['impressions', 'completes', 'share_pct', 'unlimited']),
+    /** Impressions or completes, or per cent of the breaks that it may serve in. */
+    quantity: z.int().min(1).optional(),
   }),
-  creatives: z.array(z.strictObject({ creative_id: z.string(), weight: z.int().min(1), media: z.array(planMedia) })),
+  /** A delivered ad is billed; never so for house line items. */
+  billable: z.boolean(),
+  /** Price of a thousand, in millionths of the workspace's currency; null when it is not sold by impressions. */
+  cpm_micros: z.int().min(0).nullable(),
+  break_positions: z.array(z.enum(['pre', 'mid', 'post'])),
+  targeting: planTargeting,
+  frequency_caps: z.array(
+    z.strictObject({
+      max: z.int().min(1),
+      per: z.enum(['listener_bucket', 'episode', 'break']),
+      window_seconds: z.int().min(1),
+    }),
+  ),
+  /** Groups of competitors: the advertiser's and the campaign's. */
+  separation_groups: z.array(z.string()),
+  ad_product_categories: z.array(z.string()),
+  creative_rotation: z.enum(['weighted', 'sequential']),
+  creatives: z.array(planCreative),
+});
+
+/** How far apart two ads that compete must be. `minutes` counts content time between breaks. */
+const separation = z.strictObject({
+  scope: z.enum(['none', 'break', 'minutes', 'episode']),
+  minutes: z.int().min(1).optional(),
 });
 
 /**
- * A compiled serving plan: everything a decision reads, and nothing else (no rates, budgets or names).
+ * A compiled serving plan: everything a decision reads, and nothing else (no budgets or names).
  * Stored under `plans/{sha256 of its JCS form}.json`; `serving_plan.published` carries the pointer.
  */
 export const servingPlanSchema = z.strictObject({
-  format: z.literal(1),
+  format: z.literal(2),
   workspace_id: z.string(),
   effective_from: z.string(),
   inputs: z.array(z.strictObject({ type: z.string(), id: z.string(), version: z.int() })),
+  separation: z.strictObject({ advertiser: separation, group: separation, category: separation }),
+  /** Least price of non-guaranteed line items; a null podcast stands for all that have none of their own. */
+  floors: z.array(z.strictObject({ podcast_id: z.string().nullable(), min_cpm_micros: z.int().min(0) })),
   line_items: z.array(planLineItem),
 });
 
 export type ServingPlanDocument = z.infer<typeof servingPlanSchema>;
 export type PlanLineItem = z.infer<typeof planLineItem>;
+export type PlanTargeting = z.infer<typeof planTargeting>;
+export type Separation = z.infer<typeof separation>;
+
+const anything: z.infer<typeof inOrOut> = { include: [], exclude: [] };
+
+/** Targeting that lets everything in. */
+export const anyTargeting: PlanTargeting = {
+  podcasts: anything,
+  episodes: anything,
+  countries: anything,
+  regions: anything,
+  languages: anything,
+  devices: anything,
+  apps: anything,
+  surfaces: anything,
+  content_categories: anything,
+  explicit: 'any',
+  episode_age_hours: {},
+  dayparts: null,
+};
+
+/** Separation where no policy says otherwise. */
+export const defaultSeparation: ServingPlanDocument['separation'] = {
+  advertiser: { scope: 'break' },
+  group: { scope: 'episode' },
+  category: { scope: 'break' },
+};

@@ -19,6 +19,8 @@ export interface StoredAnswer {
     readonly segment_digest: string;
     readonly size_bytes: number;
     readonly duration_ms: number;
+    readonly click_url: string;
+    readonly billable: boolean;
   }[];
   readonly no_ad_reason: string;
 }
@@ -35,8 +37,10 @@ export function answerOf({ context }: PlayRequest, plan: CurrentPlan | undefined
     decision_id: context.decisionId,
     no_ad_reason: decision.noAdReason ?? '',
     picks: decision.picks.map((pick) => ({
+      billable: pick.billable,
       break_key: pick.breakKey,
       campaign_id: pick.campaignId,
+      click_url: pick.clickUrl ?? '',
       creative_id: pick.creativeId,
       duration_ms: pick.durationMs,
       line_item_id: pick.lineItemId,
@@ -107,6 +111,8 @@ export function renderAnswer(answer: StoredAnswer): DecideResponse {
       segmentDigest: pick.segment_digest,
       sizeBytes: BigInt(pick.size_bytes),
       durationMs: BigInt(pick.duration_ms),
+      clickUrl: pick.click_url,
+      billable: pick.billable,
     })),
     noAdReason: answer.no_ad_reason,
   };

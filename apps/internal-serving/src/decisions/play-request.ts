@@ -3,12 +3,18 @@ import type { DecisionContext } from '@longwave/ad-decision';
 import { isId } from '@longwave/ids';
 import { parseOrProblem } from '@longwave/problems';
 import type { DecideRequest } from '@longwave/rpc/serving';
+import canonicalize from 'canonicalize';
 import { z } from 'zod';
 
 const id = (prefix: string) =>
   z.string().refine((text) => isId(text, prefix), { message: `expected an id ${prefix}_…` });
 /** PostgreSQL stores no NUL, and one refused row fails its whole batch. */
 const word = z.string().regex(/^[^\0]{1,64}$/u);
+const label = z.string().regex(/^[^\0]{0,128}$/u);
+const wholeMs = z.bigint().min(0n).max(BigInt(8.64e15)).transform(Number);
+const bucket = z
+  .instanceof(Uint8Array)
+  .refine((bytes) => bytes.length === 0 || bytes.length === 16, { message: 'expected 16 bytes or none' });
 const milliseconds = (max: number) => z.bigint().min(1n).max(BigInt(max)).transform(Number);
 
 const schema = z.strictObject({
@@ -16,9 +22,8 @@ const schema = z.strictObject({
   workspaceId: id('ws'),
   podcastId: id('pod'),
   episodeId: id('ep'),
-  listenerBucket: z
-    .instanceof(Uint8Array)
-    .refine((bytes) => bytes.length === 0 || bytes.length === 16, { message: 'expected 16 bytes or none' }),
+  listenerBucket: bucket,
+  previousListenerBucket: bucket,
   breaks: z
     .array(
       z.strictObject({
@@ -26,12 +31,33 @@ const schema = z.strictObject({
         position: z.enum(['pre', 'mid', 'post']),
         maxSlots: z.int().min(1).max(16),
         maxDurationMs: milliseconds(3_600_000),
+        positionMs: wholeMs,
+        slotRules: z
+          .array(
+            z.strictObject({
+              slot: z.int().min(0).max(15),
+              maxDurationMs: wholeMs,
+              lineItemTypes: z.array(z.enum(['exclusive', 'sponsorship', 'guaranteed', 'non_guaranteed', 'house'])),
+              productions: z.array(z.enum(['host_read', 'producer_read', 'produced'])),
+            }),
+          )
+          .max(16),
       }),
     )
     .max(32)
     .refine((breaks) => new Set(breaks.map((one) => one.key)).size === breaks.length, { message: 'A key came twice.' }),
   streamFormat: word,
   country: z.string().regex(/^([A-Z]{2})?$/),
+  region: z.string().regex(/^([A-Z]{2}-[A-Z0-9]{1,3})?$/),
+  surface: word,
+  device: label,
+  app: label,
+  language: label,
+  explicit: z.boolean(),
+  contentCategories: z.array(label).max(64),
+  publishedAtMs: wholeMs,
+  loudnessCentilufs: z.int().min(-10_000).max(0),
+  adLoadLimitMs: wholeMs,
   atMs: milliseconds(8.64e15),
 });
 
@@ -43,33 +69,24 @@ export interface PlayRequest {
   readonly digest: string;
 }
 
-/** SHA-256 (hex) over JCS (RFC 8785) of the whole request: the literals name their keys in its order. */
+/** SHA-256 (hex) over JCS (RFC 8785) of the whole request, buckets in hex. */
 function digestOf(request: z.output<typeof schema>): string {
-  const { atMs, country, decisionId, episodeId, podcastId, streamFormat, workspaceId } = request;
-  const breaks = request.breaks.map(({ key, maxDurationMs, maxSlots, position }) => ({
-    key,
-    maxDurationMs,
-    maxSlots,
-    position,
-  }));
-  const listenerBucket = Buffer.from(request.listenerBucket).toString('hex');
-  const canonical = {
-    atMs,
-    breaks,
-    country,
-    decisionId,
-    episodeId,
-    listenerBucket,
-    podcastId,
-    streamFormat,
-    workspaceId,
+  const buckets = {
+    listenerBucket: Buffer.from(request.listenerBucket).toString('hex'),
+    previousListenerBucket: Buffer.from(request.previousListenerBucket).toString('hex'),
   };
-  return hash('sha256', JSON.stringify(canonical), 'hex');
+  return hash('sha256', canonicalize({ ...request, ...buckets })!, 'hex');
 }
 
 /** The request of one play. Throws `validation_failed` naming every wrong field. */
 export function parsePlayRequest(request: DecideRequest): PlayRequest {
   const parsed = parseOrProblem(schema, request);
-  const { workspaceId, listenerBucket, ...context } = parsed;
+  const { workspaceId, listenerBucket, previousListenerBucket: _previous, ...play } = parsed;
+  const { loudnessCentilufs, adLoadLimitMs, ...rest } = play;
+  const context: DecisionContext = {
+    ...rest,
+    loudnessLufs: loudnessCentilufs === 0 ? undefined : loudnessCentilufs / 100,
+    adLoadLimitMs: adLoadLimitMs === 0 ? undefined : adLoadLimitMs,
+  };
   return { workspaceId, context, hasListener: listenerBucket.length > 0, digest: digestOf(parsed) };
 }

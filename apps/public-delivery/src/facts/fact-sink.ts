@@ -16,11 +16,15 @@ export interface FactSink extends AsyncDisposable {
 const knownAgentsMax = 50_000;
 const batchMessages = 500;
 
-const types = { byte_range_served: 'byte_range.served', user_agent_seen: 'user_agent.seen' } as const;
+const types = {
+  byte_range_served: 'byte_range.served',
+  user_agent_seen: 'user_agent.seen',
+  delivery_event: 'delivery_event.received',
+} as const;
 
 /** Facts of one listener and episode keep their order. */
 const keyOf = (fact: DeliveryFact) =>
-  fact.kind === 'byte_range_served' ? `${fact.listener_key}:${fact.episode_id}` : fact.user_agent_digest;
+  fact.kind === 'user_agent_seen' ? fact.user_agent_digest : `${fact.listener_key}:${fact.episode_id}`;
 
 const lineSchema = z.string().transform((line, context): DeliveryFact => {
   try {

@@ -75,6 +75,8 @@ export function createWrittenMeter(
       address_verdict: listener.addressVerdict,
       user_agent_digest: listener.userAgentDigest,
       prefetch: listener.prefetch,
+      preload: false,
+      internal: false,
       country: listener.country,
       region: listener.region,
       late: response.late,

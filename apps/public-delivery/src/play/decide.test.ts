@@ -2,7 +2,10 @@ import { expect, test } from '@jest/globals';
 import type { DecideResponse, Pick } from '@longwave/rpc/serving';
 import { readAnswer } from './decide.ts';
 
-const request = { decisionId: 'dec_1', breaks: [{ key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 90_000n }] };
+const request = {
+  decisionId: 'dec_1',
+  breaks: [{ key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 90_000n, positionMs: 0n, slotRules: [] }],
+};
 const pick: Pick = {
   breakKey: 'pre',
   slot: 0,
@@ -13,6 +16,8 @@ const pick: Pick = {
   segmentDigest: 'a'.repeat(64),
   sizeBytes: 384_000n,
   durationMs: 24_000n,
+  clickUrl: '',
+  billable: true,
 };
 const answer = (picks: Pick[], decisionId = 'dec_1'): DecideResponse => ({
   decisionId,
@@ -33,6 +38,7 @@ test('a pick becomes an ad of its slot, with what counting must know', () => {
         creative_id: 'crv_1',
         break_key: 'pre',
         slot: 0,
+        billable: true,
       },
     },
   });

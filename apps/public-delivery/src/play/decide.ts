@@ -15,7 +15,22 @@ export type Decision =
   | { readonly decided: false; readonly reason: NoDecisionReason };
 
 /** The one break of this issue: before the content. */
-const preRoll = { key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 90_000n };
+const preRoll = { key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 90_000n, positionMs: 0n, slotRules: [] };
+
+/** What is not said of a play. */
+const unsaid = {
+  region: '',
+  surface: 'progressive',
+  device: '',
+  app: '',
+  language: '',
+  explicit: false,
+  contentCategories: [],
+  publishedAtMs: 0n,
+  loudnessCentilufs: 0,
+  adLoadLimitMs: 0n,
+  previousListenerBucket: Buffer.alloc(0),
+};
 
 const digestPattern = /^[0-9a-f]{64}$/;
 
@@ -41,6 +56,7 @@ export function readAnswer(request: Pick<DecideRequest, 'decisionId' | 'breaks'>
       creative_id: pick.creativeId,
       break_key: pick.breakKey,
       slot: pick.slot,
+      billable: pick.billable,
     };
   }
   return { decided: true, ads, counted };
@@ -60,7 +76,7 @@ export async function decide(
   >,
   deadlineMs: number,
 ): Promise<Decision> {
-  const request: DecideRequest = { ...play, breaks: [preRoll], streamFormat: canonicalFormat.name };
+  const request: DecideRequest = { ...unsaid, ...play, breaks: [preRoll], streamFormat: canonicalFormat.name };
   try {
     return readAnswer(request, await serving.decide(request, { deadlineMs }));
   } catch (error) {

@@ -10,6 +10,7 @@ const countedAdSchema = z.strictObject({
   creative_id: z.string(),
   break_key: z.string(),
   slot: z.int().min(0),
+  billable: z.boolean().default(false),
 });
 const countedAdsSchema = z.record(z.string(), countedAdSchema);
 

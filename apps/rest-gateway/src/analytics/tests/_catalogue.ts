@@ -99,6 +99,8 @@ function download(
     address_verdict: 'ok',
     user_agent_digest: userAgentDigest(agent),
     prefetch: false,
+    preload: false,
+    internal: false,
     country: country!,
     region: 'unknown',
     late: false,
