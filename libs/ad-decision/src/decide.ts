@@ -120,7 +120,8 @@ function traceCandidates(
 /**
  * Chooses the ads of one play: the whole answer depends on the arguments alone, so a replay gives the same.
  * Breaks are filled in request order, each best tier first, then priority, then `hash(decision_id, ordinal)`, where the hash of
- * every further break of the play is another one. Creatives rotate by weight among those that have the stream format and fit.
+ * every further break of the play is another one. Creatives rotate by weight among those that have the stream format and fit, each
+ * in the stream whose loudness is nearest to the content's.
  * Cost is bounded: bitset tests over the plan, then at most 4096 candidates a break.
  * @param mayServe asked before a line item takes a slot; the caller's goals, later leases and caps
  */
@@ -136,10 +137,11 @@ export function decide(index: PlanIndex, context: DecisionContext, mayServe: May
   context.breaks.forEach((adBreak, at) => {
     const eligible = findEligible(index, context, adBreak);
     const breakSeed = at === 0 ? seed : decisionHash(seed, at);
-    const filled = fillBreak(index, eligible, adBreak, context.streamFormat, breakSeed, taken, mayServe);
-    filled.placements.forEach(({ ordinal, creative }, slot) => {
+    const filled = fillBreak(index, eligible, context, adBreak, breakSeed, taken, mayServe);
+    filled.placements.forEach(({ ordinal, creative, stream }, slot) => {
       const { lineItemId, campaignId, billable } = index.lines[ordinal]!;
-      const { creativeId, segmentDigest, sizeBytes, durationMs, clickUrl } = creative;
+      const { creativeId, clickUrl } = creative;
+      const { segmentDigest, sizeBytes, durationMs } = stream;
       picks.push({
         breakKey: adBreak.key,
         slot,

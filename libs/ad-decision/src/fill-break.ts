@@ -1,8 +1,9 @@
 import type { VerdictCode } from './codes.ts';
 import { decisionHash } from './decision-hash.ts';
-import type { AdBreak, MayServe } from './decision-context.ts';
+import type { AdBreak, DecisionContext, MayServe } from './decision-context.ts';
 import type { Eligibility } from './eligibility.ts';
-import { tiers, type IndexedCreative, type PlanIndex } from './plan-index.ts';
+import { nearestStream, type IndexedCreative, type IndexedStream } from './index-creatives.ts';
+import { tiers, type PlanIndex } from './plan-index.ts';
 import { walkCandidates } from './walk-candidates.ts';
 
 /** Candidates that may serve but do not fit: after so many of one tier the next tier has its turn. */
@@ -15,6 +16,7 @@ const creativeSalt = 0x5bd1e995;
 export interface Placement {
   readonly ordinal: number;
   readonly creative: IndexedCreative;
+  readonly stream: IndexedStream;
 }
 
 export interface FilledBreak {
@@ -25,15 +27,20 @@ export interface FilledBreak {
   readonly full: boolean;
 }
 
+type ChosenCreative = Omit<Placement, 'ordinal'>;
+
 function chooseCreative(
   creatives: readonly IndexedCreative[],
+  contentLufs: number | undefined,
   longestMs: number,
   hash: number,
-): IndexedCreative | undefined {
-  const fitting = creatives.filter((creative) => creative.durationMs <= longestMs);
-  const total = fitting.reduce((sum, creative) => sum + creative.weight, 0);
+): ChosenCreative | undefined {
+  const fitting = creatives
+    .map((creative) => ({ creative, stream: nearestStream(creative, contentLufs) }))
+    .filter(({ stream }) => stream.durationMs <= longestMs);
+  const total = fitting.reduce((sum, { creative }) => sum + creative.weight, 0);
   let at = (hash / 2 ** 32) * total;
-  return fitting.find((creative) => (at -= creative.weight) < 0) ?? fitting.at(-1);
+  return fitting.find(({ creative }) => (at -= creative.weight) < 0) ?? fitting.at(-1);
 }
 
 /**
@@ -44,8 +51,8 @@ function chooseCreative(
 export function fillBreak(
   index: PlanIndex,
   eligible: Eligibility,
+  { streamFormat, loudnessLufs }: Pick<DecisionContext, 'streamFormat' | 'loudnessLufs'>,
   adBreak: AdBreak,
-  streamFormat: string,
   seed: number,
   taken: Map<number, number>,
   mayServe: MayServe,
@@ -64,12 +71,12 @@ export function fillBreak(
     if (advertisers.has(line.advertiserId)) return 'separated_advertiser';
     if (!mayServe(ordinal, slotsTaken)) return 'no_lease';
     const creatives = line.creativesByFormat.get(streamFormat) ?? [];
-    const creative = chooseCreative(creatives, leftMs, decisionHash(seed ^ creativeSalt, ordinal));
-    if (!creative) return 'duration_too_long';
-    placements.push({ ordinal, creative });
+    const chosen = chooseCreative(creatives, loudnessLufs, leftMs, decisionHash(seed ^ creativeSalt, ordinal));
+    if (!chosen) return 'duration_too_long';
+    placements.push({ ordinal, ...chosen });
     taken.set(ordinal, slotsTaken + 1);
     advertisers.add(line.advertiserId);
-    leftMs -= creative.durationMs;
+    leftMs -= chosen.stream.durationMs;
     closed = placements.length === adBreak.maxSlots || leftMs === 0 || line.tier === tiers.exclusive;
     return 'won';
   };

@@ -1,21 +1,12 @@
 import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
 import { addBit, createBits, unite, type Bits } from './bitset.ts';
+import { indexCreatives, type IndexedCreative } from './index-creatives.ts';
 
 /** Strictly ordered: everything of a lower tier number goes before everything of a higher one (design: commands.md §2). */
 export const tiers = { exclusive: 0, sponsorship: 1, guaranteed: 2, non_guaranteed: 3, house: 4 } as const;
 
 export type Tier = (typeof tiers)[PlanLineItem['type']];
 export type BreakPosition = PlanLineItem['break_positions'][number];
-
-/** One creative prepared in one stream format. */
-export interface IndexedCreative {
-  readonly creativeId: string;
-  readonly weight: number;
-  readonly clickUrl: string | null;
-  readonly segmentDigest: string;
-  readonly sizeBytes: number;
-  readonly durationMs: number;
-}
 
 /** A line item under its ordinal. */
 export interface IndexedLine {
@@ -72,24 +63,6 @@ function parseInstant(text: string, lineItemId: string): number {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new RangeError(`The window of ${lineItemId} is no instant: ${text.slice(0, 40)}`);
   return ms;
-}
-
-function indexCreatives(line: PlanLineItem): Map<string, IndexedCreative[]> {
-  const byFormat = new Map<string, IndexedCreative[]>();
-  for (const creative of line.creatives)
-    for (const media of creative.media) {
-      const list = byFormat.get(media.stream_format) ?? [];
-      byFormat.set(media.stream_format, list);
-      list.push({
-        creativeId: creative.creative_id,
-        weight: creative.weight,
-        clickUrl: creative.click_url,
-        segmentDigest: media.segment_digest,
-        sizeBytes: media.size_bytes,
-        durationMs: media.duration_ms,
-      });
-    }
-  return byFormat;
 }
 
 function indexLine(line: PlanLineItem): IndexedLine {

@@ -9,6 +9,8 @@ export interface CaseCreative {
   readonly duration_ms: number;
   readonly weight?: number;
   readonly stream_format?: string;
+  /** Loudnesses in which it is prepared; null for one that was not measured. Each stream's digest is its loudness. */
+  readonly loudnesses?: readonly (number | null)[];
 }
 
 export type CaseLine = Partial<Omit<PlanLineItem, 'creatives' | 'targeting'>> & {
@@ -43,7 +45,7 @@ export function lineItem({ creatives, targeting, ...given }: CaseLine): PlanLine
     ad_product_categories: [],
     creative_rotation: 'weighted',
     creatives: (creatives ?? [{ creative_id: `crv_${given.line_item_id}`, duration_ms: 30_000 }]).map(
-      ({ creative_id, duration_ms, weight = 1, stream_format = mp3 }) => ({
+      ({ creative_id, duration_ms, weight = 1, stream_format = mp3, loudnesses = [-16] }) => ({
         creative_id,
         weight,
         sequence_no: 1,
@@ -51,15 +53,13 @@ export function lineItem({ creatives, targeting, ...given }: CaseLine): PlanLine
         place: 'any' as const,
         production: 'produced' as const,
         click_url: null,
-        media: [
-          {
-            stream_format,
-            loudness_lufs: -16,
-            segment_digest: 'ab'.repeat(32),
-            size_bytes: duration_ms * 16,
-            duration_ms,
-          },
-        ],
+        media: loudnesses.map((loudness_lufs) => ({
+          stream_format,
+          loudness_lufs,
+          segment_digest: String(loudness_lufs),
+          size_bytes: duration_ms * 16,
+          duration_ms,
+        })),
       }),
     ),
     ...given,

@@ -166,6 +166,26 @@ test('creatives of one line item share its plays by weight', () => {
   expect(heavy / 10_000).toBeLessThan(0.77);
 });
 
+test('loudnesses that a creative is prepared in never change what it is chosen for', () => {
+  const loudnesses = fc.array(fc.option(fc.integer({ min: -30, max: -8 }), { nil: null }), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  fc.assert(
+    fc.property(lines, context, fc.infiniteStream(loudnesses), (given, play, prepared) => {
+      const louder = given.map((one) => ({
+        ...one,
+        creatives: one.creatives!.map((creative) => ({ ...creative, loudnesses: prepared.next().value! })),
+      }));
+      const names = (plan: CaseLine[]) =>
+        decide(buildIndex(planOf(plan)), play).picks.map(
+          (pick) => `${pick.slot} ${pick.lineItemId} ${pick.creativeId}`,
+        );
+      expect(names(louder)).toEqual(names(given));
+    }),
+  );
+});
+
 test('a plan with a line item twice, an unreadable window or a goal without quantity is refused', () => {
   expect(() => buildIndex(planOf([{ line_item_id: 'li_1' }, { line_item_id: 'li_1' }]))).toThrow('li_1 twice');
   const window = { start: 'soon', end: hour(1) };

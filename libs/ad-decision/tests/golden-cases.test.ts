@@ -7,6 +7,8 @@ interface GoldenCase {
   readonly guarantee: string;
   readonly line_items: readonly CaseLine[];
   readonly country?: string;
+  /** Loudness of the content; null for unknown. Otherwise -16. */
+  readonly content_lufs?: number | null;
   readonly breaks: readonly {
     readonly key: string;
     readonly position: BreakPosition;
@@ -16,6 +18,8 @@ interface GoldenCase {
   /** Line items whose goal is used up. */
   readonly refused?: readonly string[];
   readonly picks: readonly string[];
+  /** Loudness of the stream of each pick. */
+  readonly picked_lufs?: readonly (number | null)[];
   readonly no_ad_reason: string | null;
   readonly verdicts: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
@@ -35,7 +39,11 @@ describe.each(readdirSync(folder))('%s', (file) => {
       positionMs: 0,
       slotRules: [],
     }));
-    const context = contextOf({ breaks, ...(golden.country !== undefined && { country: golden.country }) });
+    const context = contextOf({
+      breaks,
+      ...(golden.country !== undefined && { country: golden.country }),
+      ...(golden.content_lufs !== undefined && { loudnessLufs: golden.content_lufs ?? undefined }),
+    });
     const decision = decide(
       index,
       context,
@@ -45,6 +53,8 @@ describe.each(readdirSync(folder))('%s', (file) => {
     expect(decision.picks.map((pick) => `${pick.breakKey}/${pick.slot} ${pick.lineItemId} ${pick.creativeId}`)).toEqual(
       golden.picks,
     );
+    if (golden.picked_lufs)
+      expect(decision.picks.map((pick) => pick.segmentDigest)).toEqual(golden.picked_lufs.map(String));
     expect(decision.noAdReason ?? null).toBe(golden.no_ad_reason);
     if (golden.no_ad_reason !== null) expect(noAdReasons).toContain(golden.no_ad_reason);
     for (const [breakKey, verdicts] of Object.entries(golden.verdicts)) {

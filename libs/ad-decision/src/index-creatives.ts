@@ -1,0 +1,63 @@
+import type { PlanLineItem } from '@longwave/events';
+
+/** One prepared stream: the same words at one loudness. */
+export interface IndexedStream {
+  /** SHA-256 (hex) of the prepared segment. */
+  readonly segmentDigest: string;
+  readonly sizeBytes: number;
+  readonly durationMs: number;
+  /** Measured, integrated (ITU-R BS.1770); undefined when it could not be measured. */
+  readonly loudnessLufs: number | undefined;
+}
+
+/** One creative in one stream format. */
+export interface IndexedCreative {
+  readonly creativeId: string;
+  readonly weight: number;
+  readonly clickUrl: string | null;
+  /** At least one; several differ in loudness alone. */
+  readonly streams: readonly IndexedStream[];
+}
+
+/** Target of podcasts where nothing is known (Apple Podcasts audio requirements: −16 LUFS ±1). */
+const usualLoudnessLufs = -16;
+
+/** Per stream format the creatives that have it: once each, however many loudnesses of them are prepared. */
+export function indexCreatives(line: PlanLineItem): ReadonlyMap<string, readonly IndexedCreative[]> {
+  const byFormat = new Map<string, IndexedCreative[]>();
+  for (const { creative_id: creativeId, weight, click_url: clickUrl, media } of line.creatives)
+    for (const [format, streams] of Map.groupBy(media, (one) => one.stream_format)) {
+      const creative = { creativeId, weight, clickUrl, streams: streams.map(indexStream) };
+      const list = byFormat.get(format);
+      if (list) list.push(creative);
+      else byFormat.set(format, [creative]);
+    }
+  return byFormat;
+}
+
+function indexStream(media: PlanLineItem['creatives'][number]['media'][number]): IndexedStream {
+  return {
+    segmentDigest: media.segment_digest,
+    sizeBytes: media.size_bytes,
+    durationMs: media.duration_ms,
+    loudnessLufs: media.loudness_lufs ?? undefined,
+  };
+}
+
+/**
+ * The stream whose loudness is nearest to the content's, of two as near the quieter; where the content's is unknown the one
+ * nearest to −16 LUFS. A stream that was never measured serves only when no other does.
+ * @param contentLufs integrated loudness of the content; undefined when unknown
+ */
+export function nearestStream({ streams }: IndexedCreative, contentLufs = usualLoudnessLufs): IndexedStream {
+  let nearest = streams[0]!;
+  for (const stream of streams) {
+    const [distance, least] = [distanceOf(stream, contentLufs), distanceOf(nearest, contentLufs)];
+    const quieter = distance === least && (stream.loudnessLufs ?? 0) < (nearest.loudnessLufs ?? 0);
+    if (distance < least || quieter) nearest = stream;
+  }
+  return nearest;
+}
+
+const distanceOf = ({ loudnessLufs }: IndexedStream, contentLufs: number) =>
+  loudnessLufs === undefined ? Infinity : Math.abs(loudnessLufs - contentLufs);
