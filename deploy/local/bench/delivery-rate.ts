@@ -1,0 +1,82 @@
+import { fork } from 'node:child_process';
+import path from 'node:path';
+import type { Fleet } from '@longwave/fleet';
+import { findLoadTool, load, type Load } from './load.ts';
+import { compare, median, type Row } from './measure.ts';
+import { startNginx } from './nginx.ts';
+import type { Stitched } from './stitched.ts';
+
+const secondsPerRound = 3;
+const rangeBytes = 64 * 1024;
+
+/**
+ * Stitched audio against nginx serving the same bytes as one static file, both under wrk: whole files, and ranges of 64 KiB. The
+ * counting of the facts is stopped meanwhile: it belongs to another process, which has a core of its own elsewhere.
+ * @returns no row where nginx or wrk cannot be had; they are told on stderr
+ */
+export async function rangeThroughput(fleet: Fleet, stitched: Stitched, folder: string): Promise<Row[]> {
+  const tool = findLoadTool();
+  using nginx = await startNginx(path.join(folder, 'nginx'), { 'whole.mp3': stitched.bytes });
+  if (!tool || !nginx) return [];
+  const size = stitched.bytes.length;
+  const ranges = Array.from({ length: 500 }, (_, i) => {
+    const from = (i * 7919 * 384) % (size - rangeBytes);
+    return `bytes=${from}-${from + rangeBytes - 1}`;
+  });
+  const options = { folder: path.join(folder, 'wrk'), seconds: secondsPerRound };
+  const rows: Row[] = [];
+  await fleet.services['analytics-sink'].stop();
+  for (const [name, unit, asked, connections, of] of [
+    ['stitched audio, whole files', 'MB/s', [''], 4, (done: Load) => done.megabytesPerSecond],
+    ['stitched audio, 64 KiB ranges', '/s', ranges, 16, (done: Load) => done.requestsPerSecond],
+  ] as const) {
+    const measure = (url: string) => async () =>
+      of(await load(tool, url, { ranges: asked }, { ...options, connections }));
+    rows.push(
+      await compare(
+        { name, unit, baselineName: 'nginx, one worker, one static file' },
+        3,
+        measure(stitched.mediaUrl),
+        measure(`${nginx.url}whole.mp3`),
+      ),
+    );
+  }
+  await fleet.services['analytics-sink'].start();
+  return rows;
+}
+
+/**
+ * New listeners per second through the enclosure (decision, arrangement and binding stored, redirect), and the time that 99 of 100
+ * of them wait at most, against a bare redirect by node:http.
+ */
+export async function resolveRate(stitched: Stitched, folder: string): Promise<Row[]> {
+  const tool = findLoadTool();
+  if (!tool) return [];
+  const server = fork(path.join(import.meta.dirname, 'redirect-server.ts'), [stitched.mediaUrl], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  try {
+    const port = await new Promise<string>((resolve) =>
+      server.stdout!.once('data', (data: Buffer) => resolve(data.toString().trim())),
+    );
+    const options = { folder: path.join(folder, 'wrk'), connections: 16, seconds: secondsPerRound };
+    const waits: { readonly ours: number[]; readonly baseline: number[] } = { ours: [], baseline: [] };
+    const measure = (url: string, kept: number[]) => async () => {
+      const done = await load(tool, url, { newListeners: true }, options);
+      kept.push(done.p99Ms);
+      return done.requestsPerSecond;
+    };
+    const baselineName = 'a bare redirect by node:http';
+    const row = await compare(
+      { name: 'resolve and decide, new listeners', unit: '/s', baselineName },
+      3,
+      measure(stitched.enclosureUrl, waits.ours),
+      measure(`http://127.0.0.1:${port}/`, waits.baseline),
+    );
+    const [ours, baseline] = [median(waits.ours.slice(1)), median(waits.baseline.slice(1))];
+    const name = 'resolve and decide, p99 (less is better)';
+    return [row, { name, unit: 'ms', baselineName, ours, baseline, ratio: ours / baseline }];
+  } finally {
+    server.kill();
+  }
+}

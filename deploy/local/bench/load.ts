@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { findTool, type Tool } from './debian-tool.ts';
+
+/** What a server did under load. */
+export interface Load {
+  readonly requestsPerSecond: number;
+  readonly megabytesPerSecond: number;
+  readonly p99Ms: number;
+}
+
+/** What the requests of a load differ in. */
+export type Requests =
+  /** Each in turn; "" asks for the whole. */
+  | { readonly ranges: readonly string[] }
+  /** Every request comes from a listener who was never seen before. */
+  | { readonly newListeners: true };
+
+const makers = (requests: Requests) =>
+  'ranges' in requests
+    ? `local ranges, n = {${requests.ranges.map((range) => JSON.stringify(range)).join(',')}}, 0
+request = function()
+  n = n % #ranges + 1
+  local headers = {["User-Agent"] = "bench/1"}
+  if ranges[n] ~= "" then headers["Range"] = ranges[n] end
+  return wrk.format("GET", nil, headers)
+end`
+    : `local n, run = 0, os.time() .. "." .. math.floor(os.clock() * 1e6)
+request = function()
+  n = n + 1
+  return wrk.format("GET", nil, {["User-Agent"] = "AntennaPod/" .. run .. "." .. n})
+end`;
+
+const summary = `
+done = function(summary, latency)
+  local e = summary.errors
+  io.write(string.format('\\n@{"requests":%d,"bytes":%d,"seconds":%f,"p99":%f,"errors":%d}\\n', summary.requests,
+    summary.bytes, summary.duration / 1e6, latency:percentile(99) / 1000, e.connect + e.read + e.write + e.status))
+end`;
+
+/** wrk with one thread, so that on two cores the server has one to itself. Undefined where it cannot be had. */
+export const findLoadTool = (): Tool | undefined => findTool('wrk', ['wrk', 'libluajit-5.1-2', 'libluajit-5.1-common']);
+
+/**
+ * Loads one address for `seconds` over `connections` that stay open.
+ * @param folder for the script; the caller removes it
+ * Rejects when a single request failed; a redirect is no failure.
+ */
+export async function load(
+  tool: Tool,
+  url: string,
+  requests: Requests,
+  options: { readonly folder: string; readonly connections: number; readonly seconds: number },
+): Promise<Load> {
+  const { folder, connections, seconds } = options;
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, 'requests.lua');
+  writeFileSync(file, makers(requests) + summary);
+  const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--latency', '-s', file, url];
+  const child = spawn(tool.command, args, {
+    env: { ...process.env, ...tool.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  await new Promise((resolve) => child.once('close', resolve));
+  const line = /^@(\{.*\})$/m.exec(output)?.[1];
+  if (!line) throw new Error(`wrk said: ${output}`);
+  const said = JSON.parse(line) as { requests: number; bytes: number; seconds: number; p99: number; errors: number };
+  if (said.errors > 0) throw new Error(`${said.errors} requests failed`);
+  return {
+    requestsPerSecond: said.requests / said.seconds,
+    megabytesPerSecond: said.bytes / said.seconds / 1e6,
+    p99Ms: said.p99,
+  };
+}
