@@ -4,9 +4,11 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { batchEncodingRules } from './batch-encodings/batch-encoding-rules.ts';
+import { breakPlanRules } from './break-plans/break-plan-rules.ts';
 import { creativeRules } from './creatives/creative-rules.ts';
 import { episodeRules } from './episodes/episode-rules.ts';
 import { importRules } from './imports/import-rules.ts';
+import { inventoryUnitRules } from './inventory-units/inventory-unit-rules.ts';
 import { lineItemRules } from './line-items/line-item-rules.ts';
 import { mediaClipRules } from './media-clips/media-clip-rules.ts';
 import type { Ask } from './podcasts/ask.ts';
@@ -15,6 +17,7 @@ import { podcastRules } from './podcasts/podcast-rules.ts';
 import { createPublishGate } from './podcasts/publish-gate.ts';
 import type { PrepareArtwork } from './prepare-artwork.ts';
 import { productionRules, type ProbeDuration } from './productions/production-rules.ts';
+import { servingHaltRules } from './serving-halts/serving-halt-rules.ts';
 import { servingPlanRules } from './serving-plans/serving-plan-rules.ts';
 import { statisticsExportRules } from './statistics-exports/statistics-export-rules.ts';
 import { uploadRules } from './uploads/upload-rules.ts';
@@ -42,7 +45,10 @@ export const createRules = (options: {
   ...statisticsExportRules,
   ...creativeRules(options),
   ...lineItemRules,
+  ...inventoryUnitRules,
+  ...breakPlanRules,
   ...servingPlanRules,
+  ...servingHaltRules,
 });
 
 type RuleOptions = Parameters<typeof createRules>[0];

@@ -19,11 +19,13 @@ import type { Ask } from '../src/podcasts/ask.ts';
 import type { PrepareArtwork } from '../src/prepare-artwork.ts';
 import { saveEncodingLimit } from '../src/productions/encoding-balance-table.ts';
 import { createRules } from '../src/rules.ts';
+import { createAdvertising } from './_advertising.ts';
+import { digest, hour, media, service, window } from './_values.ts';
 
 export type ProductCommand = CommandType<typeof productCatalog>;
 
 export const mediaUrl = 'http://media.test';
-export const hour = 3600_000;
+export { hour, media, service, window };
 
 /** A 1400 × 1400 PNG, as far as anyone looks. */
 export const squarePng = (() => {
@@ -122,13 +124,12 @@ export async function startTestManagement(): Promise<TestManagement> {
   });
 }
 
-export const service = (name: string): Actor => ({ kind: 'service', name });
 export const operator = service('operator');
 
 /** A person of a workspace with every role, or with the given ones. */
 export const person = (
   workspaceId: string,
-  roles: Principal['roles'] = ['owner', 'editor', 'trafficker', 'sales', 'admin'],
+  roles: Principal['roles'] = ['owner', 'editor', 'trafficker', 'sales', 'admin', 'publisher'],
 ): Actor => ({
   kind: 'principal',
   principal: {
@@ -141,21 +142,6 @@ export const person = (
     read_only: false,
   },
 });
-
-export const window = {
-  start: new Date(Date.now() - hour).toISOString(),
-  end: new Date(Date.now() + 24 * hour).toISOString(),
-};
-const digest = 'a'.repeat(64);
-export const media = {
-  stream_format: 'mp3/128000/48000/2',
-  storage_key: `media/${digest}`,
-  sha256: digest,
-  size_bytes: 384,
-  duration_ms: 24,
-  loudness_lufs: -16,
-  true_peak_dbtp: -2,
-};
 
 /** What an encoder makes of an image. */
 export const preparedArtwork: Awaited<ReturnType<PrepareArtwork>> = {
@@ -177,8 +163,8 @@ export const segment = {
   duration_ms: 24,
 };
 
-/** One workspace in the making: creates what a command needs, through the commands themselves. */
-export function createWorld(management: TestManagement, workspaceId: string = newId('ws')) {
+/** Content of one workspace in the making: creates what a command needs, through the commands themselves. */
+function createHosting(management: TestManagement, workspaceId: string = newId('ws')) {
   const { execute, pool, store } = management;
   const actor = person(workspaceId);
 
@@ -209,6 +195,18 @@ export function createWorld(management: TestManagement, workspaceId: string = ne
     workspaceId,
     actor,
     send,
+    /** The workspace's own resource, as an account gets it. */
+    provisioned: () =>
+      execute(
+        {
+          workspaceId,
+          commandType: 'workspace.provision',
+          idempotencyKey: newId('req'),
+          subject: { type: 'workspaces', id: workspaceId },
+          changes: { name: 'A', account_id: newId('acc') },
+        },
+        service('management'),
+      ),
     setEncodingLimit: (ms: number | null) => saveEncodingLimit(pool, workspaceId, ms, Date.now() % 2_000_000_000),
     podcast: () => send('podcast.create', null, { title: 'Harbour Light', language: 'en' }),
     readyPodcast: () =>
@@ -320,75 +318,16 @@ export function createWorld(management: TestManagement, workspaceId: string = ne
       const production = await send('production.complete', started, world.completion, service('encoder'), lease);
       return send('episode.attach_production', episode, { production_id: production.id });
     },
-    advertiser: () =>
-      send('advertiser.create', null, { legal_name: 'Tidewater', brands: [], ad_product_categories: [] }),
-    async campaign() {
-      return send('campaign.create', null, { advertiser_id: (await world.advertiser()).id, name: 'Autumn', window });
-    },
-    async approvedCampaign() {
-      return send('campaign.submit', await world.campaign(), {});
-    },
-    async creative() {
-      return send('creative.create', null, {
-        advertiser_id: (await world.advertiser()).id,
-        name: 'Ad',
-        format: 'audio',
-        production: 'produced',
-        universal_ad_id: 'unknown',
-      });
-    },
-    async processingCreative() {
-      const creative = await send('creative.attach_media', await world.creative(), {
-        upload_ref: (await world.upload()).id,
-      });
-      return { creative, lease: await world.lease('encode_creative', creative.id) };
-    },
-    async preparedCreative() {
-      const { creative, lease } = await world.processingCreative();
-      return send('creative.record_media', creative, { media: [media], duration_ms: 24 }, service('encoder'), lease);
-    },
-    async approvedCreative() {
-      return send('creative.submit', await world.preparedCreative(), { disclosure: 'Advertisement' });
-    },
-    lineItemChanges: (campaignId: string) => ({
-      campaign_id: campaignId,
-      name: 'Pre-roll',
-      type: 'guaranteed',
-      window,
-      goal: { unit: 'impressions', quantity: 10 },
-      rate: { model: 'none' },
-      break_positions: ['pre'],
-    }),
-    async lineItem() {
-      return send('line_item.create', null, world.lineItemChanges((await world.approvedCampaign()).id));
-    },
-    async assignment() {
-      const lineItem = await world.lineItem();
-      const creative = await world.approvedCreative();
-      return {
-        lineItem,
-        assignment: await send('creative_assignment.create', null, {
-          line_item_id: lineItem.id,
-          creative_id: creative.id,
-        }),
-      };
-    },
-    async approvedLineItem() {
-      const { lineItem, assignment } = await world.assignment();
-      await send('creative_assignment.activate', assignment, {});
-      return send('line_item.submit', lineItem, {});
-    },
-    compiling: async () => {
-      const plan = await send('serving_plan.compile', null, { effective_from: window.start });
-      return { plan, lease: await world.lease('compile_serving_plan', plan.id) };
-    },
-    planCompiled: { storage_key: `plans/${digest}.json`, digest, counts: { line_items: 0, creatives: 0 } },
-    async readyPlan() {
-      const { plan, lease } = await world.compiling();
-      return send('serving_plan.record_compiled', plan, world.planCompiled, service('management'), lease);
-    },
   };
   return world;
+}
+
+export type HostingWorld = ReturnType<typeof createHosting>;
+
+/** One workspace in the making, advertising included. */
+export function createWorld(management: TestManagement, workspaceId?: string) {
+  const hosting = createHosting(management, workspaceId);
+  return { ...hosting, ...createAdvertising(hosting) };
 }
 
 export type World = ReturnType<typeof createWorld>;

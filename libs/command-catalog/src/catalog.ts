@@ -1,13 +1,16 @@
 import { accountCommands, accounts, credentials, memberships } from './account.ts';
 import { batchEncodingCommands, batchEncodings } from './batch-encoding.ts';
+import { breakPlanCommands, breakPlans } from './break-plan.ts';
 import { advertisers, campaignCommands, campaigns } from './campaign.ts';
 import { creativeAssignments, creativeCommands, creatives } from './creative.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
 import { episodeCommands, episodes } from './episode.ts';
+import { inventoryUnitCommands, inventoryUnits } from './inventory-unit.ts';
 import { lineItemCommands, lineItems } from './line-item.ts';
 import { mediaClipCommands, mediaClips } from './media-clip.ts';
 import { podcastCommands, podcasts } from './podcast.ts';
 import { productionCommands, productions } from './production.ts';
+import { servingHaltCommands, servingHalts } from './serving-halt.ts';
 import { servingPlanCommands, servingPlans } from './serving-plan.ts';
 import { statisticsExportCommands, statisticsExports } from './statistics-export.ts';
 import { uploadCommands, uploads } from './upload.ts';
@@ -35,7 +38,10 @@ export const productCatalog = {
     line_items: lineItems,
     creatives,
     creative_assignments: creativeAssignments,
+    inventory_units: inventoryUnits,
+    break_plans: breakPlans,
     serving_plans: servingPlans,
+    serving_halts: servingHalts,
   },
   commands: {
     ...workspaceCommands,
@@ -49,7 +55,10 @@ export const productCatalog = {
     ...campaignCommands,
     ...lineItemCommands,
     ...creativeCommands,
+    ...inventoryUnitCommands,
+    ...breakPlanCommands,
     ...servingPlanCommands,
+    ...servingHaltCommands,
   },
 } as const satisfies Catalog;
 

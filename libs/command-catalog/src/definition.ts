@@ -6,11 +6,13 @@ import type { z } from 'zod';
 export interface ResourceDefinition {
   /** Plural snake case, as in paths: "podcasts". */
   readonly type: string;
-  /** The word before the dot in commands and events: "podcast". */
+  /** One of them, in words and, unless `speaksOf` says otherwise, before the dot in commands and events: "podcast". */
   readonly noun: string;
+  /** The word before the dot where it is not the noun: serving.halt makes a serving halt. */
+  readonly speaksOf?: string;
   /** Id prefix: "pod". */
   readonly prefix: string;
-  /** Closed schema of the stored attributes. */
+  /** Closed schema of the stored attributes; `state_reason` holds the cause that led to the present state. */
   readonly attributes: z.ZodObject;
   /** Lifecycle states, the initial one first. */
   readonly states: readonly string[];

@@ -48,3 +48,21 @@ export const leaseReason = z.strictObject({ job_id: z.string(), lease_id: z.stri
 
 /** A public http(s) address. */
 export const webUrl = z.url({ protocol: /^https?$/ }).max(2000);
+
+/** Money: micro-units as text (64 bit), ISO 4217 currency. */
+export const money = z.strictObject({
+  amount_micros: z.string().regex(/^\d{1,18}$/),
+  currency: z.string().regex(/^[A-Z]{3}$/),
+});
+
+/** Price of one thing that is counted, or of a thousand; such sums are safe integers. */
+export const unitPrice = money.extend({ amount_micros: z.string().regex(/^\d{1,15}$/) });
+
+/** Why someone stops or ends something, in a sentence for people. */
+export const cause = z.string().trim().min(1).max(1000);
+
+/** Attribute that keeps the cause of the present state; the pipeline writes it. */
+export const stateReason = cause.optional();
+
+/** Ids of a taxonomy, such as the IAB Content Taxonomy ("IAB1-6", "483"). */
+export const taxonomyIds = z.array(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/)).max(100);

@@ -1,12 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
-import { reference, shortText, timeWindow } from './fields.ts';
-
-/** Money: micro-units as text (64 bit), ISO 4217 currency. */
-const money = z.strictObject({
-  amount_micros: z.string().regex(/^\d{1,18}$/),
-  currency: z.string().regex(/^[A-Z]{3}$/),
-});
+import { money, reference, shortText, timeWindow } from './fields.ts';
 
 const settings = {
   campaign_id: reference('cmp'),

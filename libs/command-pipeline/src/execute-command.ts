@@ -54,7 +54,9 @@ interface Step {
   readonly rule: Rule<Attributes, Attributes>;
 }
 
-const unruled: Rule<Attributes, Attributes> = ({ current, changes }) => ({ attributes: { ...current, ...changes } });
+const unruled: Rule<Attributes, Attributes> = ({ current, changes: { cause: _cause, ...changes } }) => ({
+  attributes: { ...current, ...changes },
+});
 
 const absent = ({ noun }: ResourceDefinition, id: string) =>
   new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
@@ -78,6 +80,18 @@ function nextState(definition: CommandDefinition, decision: Decision<Attributes>
   if (decision.state === undefined || !to.includes(decision.state))
     throw new Error(`${definition.type}: undeclared state`);
   return decision.state;
+}
+
+/** Keeps why something is in its state: the cause that its command names. A state that was entered without a cause has none. */
+function withStateReason(
+  { attributes: { shape } }: ResourceDefinition,
+  attributes: Attributes,
+  cause: unknown,
+  isNewState: boolean,
+): Attributes {
+  if (!('state_reason' in shape) || (cause === undefined && !isNewState)) return attributes;
+  const { state_reason: _before, ...kept } = attributes;
+  return cause === undefined ? kept : { ...kept, state_reason: cause };
 }
 
 /** The command pipeline over one schema (design: craft.md "One command, end to end"). */
@@ -159,13 +173,16 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       reason: parsed.reason,
       now,
     });
+    const state = nextState(definition, decision, current?.lifecycle_state ?? '');
+    const isNewState = state !== current?.lifecycle_state;
+    const attributes = withStateReason(resource, decision.attributes, parsed.changes['cause'], isNewState);
     const draft = {
       id: subjectId,
       workspace_id: request.workspaceId,
       resource_type: resource.type,
       version: (current?.version ?? 0) + 1,
-      lifecycle_state: nextState(definition, decision, current?.lifecycle_state ?? ''),
-      attributes: resource.attributes.parse(decision.attributes) as Attributes,
+      lifecycle_state: state,
+      attributes: resource.attributes.parse(attributes) as Attributes,
       operation_id: operationId,
       created_at: current?.created_at ?? now,
       updated_at: now,

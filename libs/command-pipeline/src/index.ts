@@ -11,6 +11,7 @@ export {
   findLink,
   findResource,
   findRevisionBefore,
+  listByIds,
   listInStates,
   listLinked,
   lockResource,

@@ -44,12 +44,14 @@ export function linksOf(
 
 /** The row as every surface shows it. */
 export function resourceView(definition: ResourceDefinition, row: ResourceRow): ResourceView {
+  const { state_reason: stateReason } = row.attributes;
   return {
     resource_type: row.resource_type,
     id: row.id,
     workspace_id: row.workspace_id,
     version: row.version,
     lifecycle_state: row.lifecycle_state,
+    ...(typeof stateReason === 'string' && { state_reason: stateReason }),
     attributes: row.attributes,
     links: linksOf(definition, row.attributes),
     digest: row.digest,

@@ -155,6 +155,22 @@ export async function listInStates(
   return rows;
 }
 
+/** Those of the ids that are resources of this type in the workspace. */
+export async function listByIds(
+  db: Queryable,
+  workspaceId: string,
+  type: string,
+  ids: readonly string[],
+): Promise<ResourceRow[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await db.query<ResourceRow>({
+    name: 'list_by_ids',
+    text: `select ${resourceColumns} from resource where id = any($1) and workspace_id = $2 and resource_type = $3 order by id`,
+    values: [ids, workspaceId, type],
+  });
+  return rows;
+}
+
 /** Throws `link_not_found` unless every linked resource exists in the workspace with the declared type. */
 export async function checkLinks(
   tx: Transaction,

@@ -1,5 +1,6 @@
 import type { CommandRequest } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
+import { supersedeBreakPlans } from '../break-plans/superseded-break-plans.ts';
 import { uploadTasks } from '../uploads/expire-uploads.ts';
 
 /** A resource whose time has come. */
@@ -36,4 +37,4 @@ const publishScheduledEpisode: DueTask = {
 };
 
 /** Everything the clock does; a task more is an entry more. */
-export const dueTasks: readonly DueTask[] = [publishScheduledEpisode, ...uploadTasks];
+export const dueTasks: readonly DueTask[] = [publishScheduledEpisode, ...uploadTasks, supersedeBreakPlans];

@@ -1,5 +1,4 @@
 import { subscribePatiently, type DeliveredMessage, type EventBus, type Subscription } from '@longwave/event-bus';
-import { listInStates } from '@longwave/command-pipeline';
 import { domainEventSchema, topics, type DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
@@ -7,6 +6,7 @@ import { saveEncodingLimit } from '../productions/encoding-balance-table.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Logger } from '@longwave/service-kit';
 import { deleteClips, recordClip } from './follow-clips.ts';
+import { supersedeCoveredBreakPlans, supersedeServingPlans } from './follow-plans.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings, unpublishSilentEpisode } from './follow-productions.ts';
 import { markFilesReceived } from './follow-uploads.ts';
 import type { Send } from './send-as-management.ts';
@@ -26,25 +26,13 @@ export async function followEvents(options: {
 }): Promise<Subscription[]> {
   const { bus, pool, store, send, logger, clock } = options;
 
-  /** Plans published before this one end, once this one is in effect; until then they go on serving. */
-  async function supersedeOlder(event: DomainEvent): Promise<void> {
-    const { effective_from: effectiveFrom } = event.after.attributes as { effective_from: string };
-    if (Date.parse(effectiveFrom) > clock().getTime()) return;
-    for (const plan of await listInStates(pool, event.workspace_id, 'serving_plans', ['published']))
-      if (plan.id !== event.subject.id && plan.updated_at.getTime() < Date.parse(event.occurred_at))
-        await send(event, plan.id, {
-          commandType: 'serving_plan.supersede',
-          subject: { type: 'serving_plans', id: plan.id },
-          changes: {},
-        });
-  }
-
   async function removeObject(event: DomainEvent): Promise<void> {
     const { storage_key: key, multipart } = event.after.attributes as Upload;
     await store.remove(key);
     if (multipart) await store.abortMultipartUpload(key, multipart.multipart_upload_id).catch(() => undefined);
   }
 
+  const plans = { send, pool, clock };
   const filesUsed = (event: DomainEvent) => markFilesReceived(event, { send, pool, store });
   const reactions: Readonly<Record<string, (event: DomainEvent) => Promise<void>>> = {
     'podcast.created': filesUsed,
@@ -72,7 +60,8 @@ export async function followEvents(options: {
     'creative.media_attached': filesUsed,
     'upload.aborted': removeObject,
     'upload.expired': removeObject,
-    'serving_plan.published': supersedeOlder,
+    'serving_plan.published': (event) => supersedeServingPlans(event, plans),
+    'break_plan.published': (event) => supersedeCoveredBreakPlans(event, plans),
   };
 
   async function onProduct(event: DomainEvent): Promise<void> {

@@ -1,0 +1,24 @@
+import type { Actor } from '@longwave/command-pipeline';
+
+export const hour = 3600_000;
+
+export const service = (name: string): Actor => ({ kind: 'service', name });
+
+/** A window that is open. */
+export const window = {
+  start: new Date(Date.now() - hour).toISOString(),
+  end: new Date(Date.now() + 24 * hour).toISOString(),
+};
+
+export const digest = 'a'.repeat(64);
+
+/** An ad's prepared stream. */
+export const media = {
+  stream_format: 'mp3/128000/48000/2',
+  storage_key: `media/${digest}`,
+  sha256: digest,
+  size_bytes: 384,
+  duration_ms: 24,
+  loudness_lufs: -16,
+  true_peak_dbtp: -2,
+};

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { defineCommand, defineResource } from './definition.ts';
+import { instant, reference, shortText } from './fields.ts';
+
+const breakKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected a key such as "mid-1"');
+const hourMs = 3_600_000;
+
+/** Where a break lies: at a marker of the episode, at a time, or again and again. */
+const anchor = z.discriminatedUnion('kind', [
+  /** The marker of this key, else every marker of the break's position. */
+  z.strictObject({ kind: z.literal('marker'), key: breakKey.optional() }),
+  z.strictObject({
+    kind: z.literal('time'),
+    position_ms: z
+      .int()
+      .min(0)
+      .max(24 * hourMs),
+  }),
+  z.strictObject({
+    kind: z.literal('rule'),
+    first_ms: z
+      .int()
+      .min(0)
+      .max(24 * hourMs),
+    every_ms: z
+      .int()
+      .min(30_000)
+      .max(24 * hourMs),
+    count_max: z.int().min(1).max(100),
+  }),
+]);
+
+/** What may stand in one slot; an absent list lets everything in. Slots count from 0. */
+const slotRule = z.strictObject({
+  slot: z.int().min(0).max(7),
+  max_duration_ms: z.int().min(1000).max(600_000).optional(),
+  line_item_types: z
+    .array(z.enum(['exclusive', 'sponsorship', 'guaranteed', 'non_guaranteed', 'house']))
+    .min(1)
+    .optional(),
+  productions: z
+    .array(z.enum(['host_read', 'producer_read', 'produced']))
+    .min(1)
+    .optional(),
+});
+
+const plannedBreak = z
+  .strictObject({
+    key: breakKey,
+    position: z.enum(['pre', 'mid', 'post']),
+    anchor,
+    max_slots: z.int().min(1).max(8),
+    max_duration_ms: z.int().min(1000).max(1_800_000),
+    slot_rules: z.array(slotRule).max(8).default([]),
+  })
+  .refine(({ slot_rules: rules, max_slots: slots }) => rules.every(({ slot }) => slot < slots), {
+    message: 'A rule names a slot that the break does not have.',
+    path: ['slot_rules'],
+  })
+  .refine(({ slot_rules: rules }) => new Set(rules.map(({ slot }) => slot)).size === rules.length, {
+    message: 'Two rules name the same slot.',
+    path: ['slot_rules'],
+  });
+
+const breaks = z
+  .array(plannedBreak)
+  .min(1)
+  .max(50)
+  .refine((all) => new Set(all.map(({ key }) => key)).size === all.length, {
+    message: 'Two breaks have the same key.',
+  });
+
+const settings = {
+  name: shortText,
+  /** What it covers; an empty list is the whole workspace. */
+  inventory_unit_ids: z.array(reference('inv')).max(1000),
+  breaks,
+  /** Most advertising in one play. */
+  ad_load_limit_ms: z.int().min(1000).optional(),
+  /** Least content between two breaks. */
+  min_gap_ms: z.int().min(0),
+};
+
+/** Break plans: where episodes may have advertising, and how much of it. */
+export const breakPlans = defineResource({
+  type: 'break_plans',
+  noun: 'break_plan',
+  prefix: 'brk',
+  attributes: z.strictObject({
+    ...settings,
+    /** From when a published plan holds. */
+    effective_at: instant.optional(),
+    replacement_id: reference('brk').optional(),
+  }),
+  states: ['draft', 'published', 'superseded', 'retired'],
+  terminalStates: ['superseded', 'retired'],
+  links: { replacement: { attribute: 'replacement_id', type: 'break_plans' } },
+  uniqueAttributes: [],
+});
+
+export const breakPlanCommands = {
+  'break_plan.create': defineCommand({
+    type: 'break_plan.create',
+    subject: 'break_plans',
+    to: 'draft',
+    changes: z.strictObject({
+      ...settings,
+      inventory_unit_ids: settings.inventory_unit_ids.default([]),
+      min_gap_ms: settings.min_gap_ms.default(0),
+    }),
+    roles: ['publisher', 'trafficker', 'admin'],
+    event: 'break_plan.created',
+    ruled: true,
+    problems: ['link_not_found'],
+    summary: 'Creates a break plan for some inventory, or for the whole workspace.',
+  }),
+  'break_plan.publish': defineCommand({
+    type: 'break_plan.publish',
+    subject: 'break_plans',
+    from: ['draft'],
+    to: 'published',
+    changes: z.strictObject({
+      /** Absent: now. */
+      effective_at: instant.optional(),
+    }),
+    roles: ['publisher', 'admin'],
+    review: 'host',
+    versionGuard: 'required',
+    event: 'break_plan.published',
+    ruled: true,
+    problems: ['link_not_found'],
+    externalEffect: 'From its time on, plays have the breaks of this plan.',
+    summary: 'Publishes a break plan; once it holds, the one that covered the same inventory is superseded.',
+  }),
+  'break_plan.retire': defineCommand({
+    type: 'break_plan.retire',
+    subject: 'break_plans',
+    from: ['published'],
+    to: 'retired',
+    changes: z.strictObject({ replacement_id: z.union([reference('brk'), z.literal('none')]) }),
+    roles: ['publisher', 'admin'],
+    review: 'host',
+    versionGuard: 'required',
+    event: 'break_plan.retired',
+    ruled: true,
+    problems: ['link_not_found', 'validation_failed'],
+    externalEffect:
+      'Plays that begin from now on have the breaks of the replacement, or those that any other plan gives.',
+    summary: 'Takes a break plan out of use, for a published replacement or for none.',
+  }),
+  'break_plan.supersede': defineCommand({
+    type: 'break_plan.supersede',
+    subject: 'break_plans',
+    from: ['published'],
+    to: 'superseded',
+    changes: z.strictObject({}),
+    machines: ['management'],
+    event: 'break_plan.superseded',
+    summary: 'Ends the plan whose inventory a newer one covers.',
+  }),
+} as const;

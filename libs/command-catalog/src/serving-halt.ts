@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { defineCommand, defineResource } from './definition.ts';
+import { cause, reference, stateReason } from './fields.ts';
+
+const scope = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('workspace') }),
+  z.strictObject({ kind: z.literal('show'), podcast_id: reference('pod') }),
+  z.strictObject({ kind: z.literal('line_item'), line_item_id: reference('li') }),
+  z.strictObject({ kind: z.literal('creative'), creative_id: reference('crv') }),
+  z.strictObject({ kind: z.literal('surface'), surface: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/) }),
+]);
+
+/** Serving halts: advertising that must not run, whatever plans say, until it is released. */
+export const servingHalts = defineResource({
+  type: 'serving_halts',
+  noun: 'serving_halt',
+  speaksOf: 'serving',
+  prefix: 'hlt',
+  attributes: z.strictObject({ scope, cause, state_reason: stateReason }),
+  states: ['active', 'released'],
+  terminalStates: ['released'],
+  links: {},
+  uniqueAttributes: [],
+});
+
+export const servingHaltCommands = {
+  'serving.halt': defineCommand({
+    type: 'serving.halt',
+    subject: 'serving_halts',
+    to: 'active',
+    changes: z.strictObject({ scope, cause }),
+    roles: ['trafficker', 'reviewer', 'publisher', 'admin'],
+    event: 'serving.halted',
+    ruled: true,
+    problems: ['link_not_found'],
+    externalEffect: 'Within 5 s no decision gives away what the halt covers.',
+    summary: 'Stops advertising at once: everywhere, in one podcast, of one line item or creative, or on one surface.',
+  }),
+  'serving.release': defineCommand({
+    type: 'serving.release',
+    subject: 'serving_halts',
+    from: ['active'],
+    to: 'released',
+    changes: z.strictObject({ cause }),
+    roles: ['admin'],
+    versionGuard: 'required',
+    event: 'serving.released',
+    externalEffect: 'Within seconds decisions give it away again.',
+    summary: 'Ends a halt.',
+  }),
+} as const;
