@@ -172,6 +172,32 @@ test('silence stays silence and has no loudness', async () => {
   const result = await encode(makeSource(folder, 'silence.wav', 'anullsrc=r=44100:cl=mono', '-t', '1'));
   expect(result.inputLoudness).toEqual({ lufs: null, truePeakDbtp: null });
   expect(new Set(result.waveform.data)).toEqual(new Set([0]));
+  expect(result.silences).toEqual([[0, result.durationMs]]);
+});
+
+test.each([
+  ['44.1 kHz mono', ['-ar', '44100', '-ac', '1']],
+  ['48 kHz stereo', ['-ar', '48000', '-ac', '2']],
+  // Whatever the source's own level, it is the encoded sound that is listened to.
+  ['quiet', ['-af', 'volume=-20dB']],
+])('silences of at least 0.3 s are found to a frame: %s', async (name, args) => {
+  const gaps = [
+    [0, 0.4],
+    [2, 2.5],
+    [4, 4.25],
+    [6, 7.013],
+    [9, 10],
+  ];
+  const isGap = gaps.map(([from, to]) => `between(t,${from},${to})`).join('+');
+  const tone = `aevalsrc='if(${isGap},0.0002,0.3)*sin(2*PI*440*t)':s=48000:d=10`;
+  const result = await encode(makeSource(folder, `gaps ${name}.wav`, tone, ...args));
+  const expected = gaps.filter(([from, to]) => to! - from! >= 0.3).map((gap) => gap.map((at) => at * 1000));
+  expect(result.silences).toHaveLength(expected.length);
+  for (const [index, silence] of result.silences.entries())
+    for (const side of [0, 1] as const)
+      expect(Math.abs(silence[side] - expected[index]![side]!)).toBeLessThanOrEqual(canonicalFormat.frameMs);
+  expect(result.silences[0]![0]).toBe(0);
+  expect(result.silences.at(-1)![1]).toBe(result.durationMs);
 });
 
 describe('a file at fault is named by what is wrong with it', () => {

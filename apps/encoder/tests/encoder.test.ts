@@ -163,6 +163,16 @@ test.each(['intro', 'outro'] as const)('an %s is prepared and reported to its po
   });
 });
 
+test('silences of what was encoded are reported with the production', async () => {
+  const file = makeSource(world.folder, 'pause.wav', `${speech(4)},volume='if(between(t,1,2),0,1)':eval=frame`);
+  const { jobId } = jobs.enqueueProduction(await jobs.upload(file));
+  const { changesJson } = await jobs.reportOf(jobId);
+  const { silences } = productCatalog.commands['production.complete'].changes.parse(JSON.parse(changesJson));
+  expect(silences).toHaveLength(1);
+  expect(Math.abs(silences![0]![0] - 1000)).toBeLessThan(50);
+  expect(Math.abs(silences![0]![1] - 2000)).toBeLessThan(50);
+});
+
 test('chapters of the file are reported with the production', async () => {
   const chapters = [
     { startMs: 0, endMs: 1000, title: 'One' },

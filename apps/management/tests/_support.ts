@@ -293,6 +293,10 @@ function createHosting(management: TestManagement, workspaceId: string = newId('
       ],
       audio_duration_ms: 60_000,
       loudness: { input_lufs: -20, output_lufs: -16, true_peak_dbtp: -2 },
+      silences: [
+        [0, 400],
+        [29_800, 30_200],
+      ],
     },
     async encoded() {
       const { production, lease } = await world.encoding();

@@ -299,13 +299,14 @@ test('a failed production is ready again by state "initial" or by another file, 
 test('an encoded production takes another file only as long as its episode does not use it', async () => {
   const world = createWorld(management);
   const encoded = await world.encoded();
+  expect(encoded.attributes).toMatchObject({ silences: world.completion.silences });
   await expect(world.send('production.revise', encoded, { state: 'initial' })).rejects.toMatchObject({
     code: 'state_not_allowed',
   });
   const url = host.serve('new.mp3', { body: mp3(), type: 'audio/mpeg' });
   const replaced = await world.send('production.revise', encoded, { file_url: url });
   expect(replaced).toMatchObject({ lifecycle_state: 'initial', attributes: { file_url: url, files: [] } });
-  for (const gone of ['upload_id', 'storage_key', 'audio_duration_ms', 'loudness'])
+  for (const gone of ['upload_id', 'storage_key', 'audio_duration_ms', 'loudness', 'silences'])
     expect(replaced.attributes).not.toHaveProperty(gone);
 
   const episode = await world.playableEpisode();

@@ -19,4 +19,6 @@ export {
   type CanonicalViolation,
 } from './canonical.ts';
 export { id3SizeBytes, renderId3, type Id3Chapter, type Id3Content, type Id3Picture } from './id3.ts';
+export { readSamples } from './pcm.ts';
+export { createSilenceFinder, silencesMax, type Silence, type SilenceFinder } from './silence.ts';
 export { createWaveform, type Waveform, type WaveformBuilder } from './waveform.ts';

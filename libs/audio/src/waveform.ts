@@ -12,37 +12,29 @@ export interface Waveform {
 }
 
 export interface WaveformBuilder {
-  /** Takes mono signed 16-bit little-endian samples; a chunk may end inside a sample. */
-  push(chunk: Uint8Array): void;
+  /** Takes 16-bit samples, channels interleaved. */
+  push(samples: Int16Array): void;
   finish(): Waveform;
 }
 
-/** Collects peaks from PCM. A last pixel of fewer samples is kept. */
-export function createWaveform(sampleRate: number, samplesPerPixel: number): WaveformBuilder {
+/** Collects the peaks of all channels together. A last pixel of fewer samples is kept. */
+export function createWaveform(sampleRate: number, samplesPerPixel: number, channels = 1): WaveformBuilder {
   if (!Number.isInteger(samplesPerPixel) || samplesPerPixel < 1)
     throw new RangeError('samplesPerPixel is a positive whole number');
   const data: number[] = [];
   let [min, max, count] = [32767, -32768, 0];
-  let half: number | undefined;
-  const add = (sample: number) => {
-    if (sample < min) min = sample;
-    if (sample > max) max = sample;
-    if (++count === samplesPerPixel) close();
-  };
   const close = () => {
     data.push(min >> 8, max >> 8);
     [min, max, count] = [32767, -32768, 0];
   };
   return {
-    push: (chunk) => {
-      let at = 0;
-      if (half !== undefined && chunk.length) {
-        add(((half | (chunk[0]! << 8)) << 16) >> 16);
-        half = undefined;
-        at = 1;
+    push: (samples) => {
+      for (let i = 0; i < samples.length; i++) {
+        const sample = samples[i]!;
+        if (sample < min) min = sample;
+        if (sample > max) max = sample;
+        if (++count === samplesPerPixel * channels) close();
       }
-      for (; at + 1 < chunk.length; at += 2) add(((chunk[at]! | (chunk[at + 1]! << 8)) << 16) >> 16);
-      if (at < chunk.length) half = chunk[at];
     },
     finish: () => {
       if (count) close();

@@ -22,6 +22,14 @@ const loudness = z.strictObject({
   true_peak_dbtp: z.number().nullable(),
 });
 
+/** Where the encoded audio is silent for at least 0.3 s (below −50 dBFS): [start, end), in order and apart; the longest 2,000. */
+const silences = z
+  .array(z.tuple([z.int().min(0), z.int().min(1)]))
+  .max(2000)
+  .refine((spans) => spans.every(([start, end], i) => start < end && start > (spans[i - 1]?.[1] ?? -1)), {
+    error: 'expected spans in order that do not touch',
+  });
+
 /** Productions: one encoding of one source for one episode. */
 export const productions = defineResource({
   type: 'productions',
@@ -44,6 +52,8 @@ export const productions = defineResource({
     loudness: loudness.optional(),
     /** Chapters found in the file. */
     chapters: chapters.optional(),
+    /** Absent in what was encoded before silences were looked for. */
+    silences: silences.optional(),
     reserved_encoding_ms: z.int().min(0).optional(),
     /** UTC month whose balance holds the reservation, "2026-11". */
     encoding_month: z.string().optional(),
@@ -163,6 +173,7 @@ export const productionCommands = {
       audio_duration_ms: z.int().min(1),
       loudness,
       chapters: chapters.optional(),
+      silences: silences.optional(),
     }),
     reason: leaseReason,
     machines: ['encoder'],

@@ -116,6 +116,7 @@ function productionMedia(
       output_lufs: encoded.outputLoudness.lufs,
       true_peak_dbtp: encoded.outputLoudness.truePeakDbtp,
     },
+    silences: encoded.silences,
     ...(chapters.length > 0 && { chapters }),
   };
 }

@@ -8,10 +8,13 @@ import {
   bytesOfFrames,
   canonicalFormat,
   canonicalViolation,
+  createSilenceFinder,
   createWaveform,
   durationMsOfFrames,
   framesOfSamples,
+  readSamples,
   walkFrameChunks,
+  type Silence,
   type Waveform,
 } from '@longwave/audio';
 import { distanceFromTarget, isOnTarget, planGain, reviseGain, type GainPlan, type Loudness } from './gain-plan.ts';
@@ -32,6 +35,8 @@ export interface EncodedAudio {
   /** Measured on the decoded result. */
   readonly outputLoudness: Loudness;
   readonly waveform: Waveform;
+  /** Of the decoded result. */
+  readonly silences: readonly Silence[];
 }
 
 /** 50 ms per pixel. */
@@ -74,16 +79,17 @@ export async function encodeAudio(options: {
   const measured = await measureSource(url, source, track('measuring', source.durationMs), signal);
   const frames = Math.max(framesMin, framesOfSamples(measured.samples));
   const durationMs = durationMsOfFrames(frames);
-  const attempts: { path: string; plan: GainPlan; sha256: string; loudness: Loudness; waveform: Waveform }[] = [];
+  const paths: string[] = [];
+  const attempts: ({ readonly path: string; readonly sha256: string } & VerifiedSegment)[] = [];
   try {
     for (let plan = planGain(measured.loudness, targetLufs); attempts.length < encodesMax;) {
-      const path = `${outputPath}.${attempts.length + 1}`;
-      const attempt = { path, plan, sha256: '', loudness: measured.loudness, waveform: createWaveform(1, 1).finish() };
-      attempts.push(attempt);
-      attempt.sha256 = await encodeSegment(url, path, plan, frames, track('encoding', durationMs), signal);
-      Object.assign(attempt, await verifySegment(path, frames, track('verifying', durationMs), signal));
-      if (isOnTarget(attempt.loudness, measured.loudness, targetLufs)) break;
-      plan = reviseGain(plan, attempt.loudness, measured.loudness, targetLufs);
+      const path = `${outputPath}.${paths.length + 1}`;
+      paths.push(path);
+      const sha256 = await encodeSegment(url, path, plan, frames, track('encoding', durationMs), signal);
+      const verified = await verifySegment(path, frames, track('verifying', durationMs), signal);
+      attempts.push({ path, sha256, ...verified });
+      if (isOnTarget(verified.loudness, measured.loudness, targetLufs)) break;
+      plan = reviseGain(plan, verified.loudness, measured.loudness, targetLufs);
     }
     const best = attempts.reduce((a, b) =>
       distanceFromTarget(b.loudness, targetLufs) < distanceFromTarget(a.loudness, targetLufs) ? b : a,
@@ -98,9 +104,10 @@ export async function encodeAudio(options: {
       inputLoudness: measured.loudness,
       outputLoudness: best.loudness,
       waveform: best.waveform,
+      silences: best.silences,
     };
   } finally {
-    await Promise.all(attempts.map(({ path }) => rm(path, { force: true })));
+    await Promise.all(paths.map((path) => rm(path, { force: true })));
   }
 }
 
@@ -263,22 +270,30 @@ async function* alignedFrames(chunks: AsyncIterable<Buffer>, count: number): Asy
   if (index < count) throw new Error(`the encoder made ${index} frames of ${count}`);
 }
 
-/** Decodes the result as a player does: loudness, true peak and waveform. */
+interface VerifiedSegment {
+  readonly loudness: Loudness;
+  readonly waveform: Waveform;
+  readonly silences: readonly Silence[];
+}
+
+/** Decodes the result as a player does: loudness, true peak, waveform and silences in one pass. */
 async function verifySegment(
   path: string,
   frames: number,
   onPosition: (positionMs: number) => void,
   signal: AbortSignal,
-): Promise<{ readonly loudness: Loudness; readonly waveform: Waveform }> {
-  const builder = createWaveform(canonicalFormat.sampleRate, samplesPerPixel);
-  let pcmBytes = 0;
+): Promise<VerifiedSegment> {
+  const { channels, sampleRate, frameSamples } = canonicalFormat;
+  const waveform = createWaveform(sampleRate, samplesPerPixel, channels);
+  const silences = createSilenceFinder(sampleRate, channels);
+  let samples = 0;
   const consume = async (stdout: Readable) => {
-    for await (const chunk of stdout as AsyncIterable<Buffer>) {
-      builder.push(chunk);
-      pcmBytes += chunk.length;
+    for await (const part of readSamples(stdout as AsyncIterable<Buffer>)) {
+      waveform.push(part);
+      silences.push(part);
+      samples += part.length;
     }
   };
-  const filter = `${loudnessMeter},aformat=sample_fmts=s16:channel_layouts=mono`;
   const args = [
     // So few frames may be too little for the demuxer to be guessed.
     '-f',
@@ -287,7 +302,7 @@ async function verifySegment(
     '-map',
     '0:a:0',
     '-af',
-    filter,
+    loudnessMeter,
     '-c:a',
     'pcm_s16le',
     '-f',
@@ -295,9 +310,9 @@ async function verifySegment(
     'pipe:1',
   ];
   const said = await runFfmpeg('ffmpeg', args, { signal, consume, onPosition });
-  const decodedFrames = pcmBytes / 2 / canonicalFormat.frameSamples;
+  const decodedFrames = samples / channels / frameSamples;
   if (decodedFrames !== frames) throw new Error(`the segment of ${frames} frames decodes to ${decodedFrames}`);
-  return { loudness: parseLoudness(said), waveform: builder.finish() };
+  return { loudness: parseLoudness(said), waveform: waveform.finish(), silences: silences.finish() };
 }
 
 /** The summary that ffmpeg's ebur128 filter prints at its end; −70 LUFS is the absolute gate of R128: nothing was louder. */
