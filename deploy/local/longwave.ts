@@ -7,9 +7,15 @@ import { openOperator } from './job/operator.ts';
 import { accountCommands } from './longwave/account-commands.ts';
 import { UsageError, type OperatorCommand, type Options } from './longwave/command.ts';
 import { credentialCommands } from './longwave/credential-commands.ts';
+import { deliveryKeyCommands } from './longwave/delivery-key-commands.ts';
 import { memberCommands } from './longwave/member-commands.ts';
 
-const commands: readonly OperatorCommand[] = [...accountCommands, ...credentialCommands, ...memberCommands];
+const commands: readonly OperatorCommand[] = [
+  ...accountCommands,
+  ...credentialCommands,
+  ...memberCommands,
+  ...deliveryKeyCommands,
+];
 
 const help = `usage: npm run longwave -- COMMAND
 
@@ -34,7 +40,7 @@ const readArguments = () =>
       data: { type: 'string', default: '.longwave' },
       ...{ account: text, name: text, email: text, plan: text, state: text, 'trial-ends-at': text },
       ...{ key: text, scope: text, owner: text, member: text, membership: text, permissions: text },
-      ...{ topic: text, group: text, brokers: text },
+      ...{ topic: text, group: text, brokers: text, week: text },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -42,7 +48,7 @@ const readArguments = () =>
 async function runCommand(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
   const operator = openOperator(fleet);
   try {
-    console.log(JSON.stringify(await command.run(operator, options), null, 2));
+    console.log(JSON.stringify(await command.run(operator, options, fleet), null, 2));
   } finally {
     operator.close();
   }

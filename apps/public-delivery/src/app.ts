@@ -24,6 +24,7 @@ import { openCaches } from './media/open-caches.ts';
 import { createChoosePlay } from './play/choose-play.ts';
 import { createComposer } from './play/create-composer.ts';
 import { createPlayTokens } from './play/play-token.ts';
+import { followRevokedWeeks } from './play/revoked-weeks.ts';
 import { followEvents } from './projection/follow-events.ts';
 
 const service = 'public-delivery';
@@ -89,7 +90,11 @@ export async function createApp(
     ...(config.PODPING_URL ? [podpingPort(config.PODPING_URL, config.PODPING_TOKEN!)] : []),
   ];
   const announcements = { names: ports.map((port) => port.name), afterMs: config.ANNOUNCE_AFTER_MS };
-  const tokens = createPlayTokens(createTokenKeys(config.DELIVERY_TOKEN_KEYS), new URL(mediaUrl).host);
+  const revoked = building.use(await followRevokedWeeks(pool, logger));
+  const tokens = createPlayTokens(
+    createTokenKeys(config.DELIVERY_TOKEN_SECRETS, revoked.epochOf),
+    new URL(mediaUrl).host,
+  );
   const choosePlay = createChoosePlay({
     ...{ pool, serving, segments, logger },
     compose: createComposer({ pool, artworks, logger }),

@@ -7,17 +7,11 @@ const key32 = z
   .regex(/^[0-9a-f]{64}$/i, 'expected 32 bytes in hex')
   .transform((text) => Buffer.from(text, 'hex'));
 
-const tokenKeys = z
+const tokenSecrets = z
   .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      context.addIssue({ code: 'custom', message: 'expected JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(z.array(z.strictObject({ kid: z.int().min(0).max(255), key: key32 })).min(1));
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine((parts) => new Set(parts.map((part) => part.toLowerCase())).size === parts.length, 'a secret occurs twice')
+  .pipe(z.array(key32));
 
 const addressRanges = z
   .string()
@@ -46,8 +40,8 @@ const configSchema = z
     INTERNAL_SERVING_ADDRESS: addressSchema,
     /** Public address of HTTP_LISTEN; its host is part of every token. */
     MEDIA_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
-    /** `[{"kid": 1, "key": "<hex>"}]`, the newest first. */
-    DELIVERY_TOKEN_KEYS: tokenKeys,
+    /** Secrets of 32 bytes in hex, separated by commas: the first one mints, all of them open. Weekly keys are derived from them. */
+    DELIVERY_TOKEN_SECRETS: tokenSecrets,
     /** Master of the listener keys, 32 bytes in hex. */
     LISTENER_SECRET: key32,
     /** Proxies whose X-Forwarded-For is believed. */

@@ -158,7 +158,7 @@ export async function openBench(): Promise<Bench> {
     S3_SECRET_KEY: s3.secretKey,
     INTERNAL_SERVING_ADDRESS: serving.address,
     MEDIA_URL: 'http://media.test',
-    DELIVERY_TOKEN_KEYS: JSON.stringify([{ kid: 1, key: randomBytes(32).toString('hex') }]),
+    DELIVERY_TOKEN_SECRETS: randomBytes(32).toString('hex'),
     LISTENER_SECRET: randomBytes(32).toString('hex'),
     TRUSTED_PROXIES: '127.0.0.1/32',
     CACHE_FOLDER: path.join(folder, 'cache'),

@@ -1,3 +1,4 @@
+import type { FleetAccess } from '@longwave/fleet';
 import type { Operator } from '../job/operator.ts';
 
 /** Options of `npm run longwave`, as they were typed. */
@@ -11,7 +12,7 @@ export interface OperatorCommand {
   readonly usage: string;
   /** One line of the help. */
   readonly summary: string;
-  readonly run: (operator: Operator, options: Options) => Promise<unknown>;
+  readonly run: (operator: Operator, options: Options, fleet: FleetAccess) => Promise<unknown>;
 }
 
 /** A usage that was not followed: exit code 64, with the usage. */

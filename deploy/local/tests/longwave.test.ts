@@ -25,6 +25,7 @@ test('its help names every command with its options', () => {
     'key block --key CRD',
     'token create --account ACC [--scope read|read_write]',
     'member add --owner ACC --member ACC',
+    'delivery-key revoke --week WEEK',
     'dead-letters redrive --topic TOPIC --group GROUP',
   ])
     expect(stdout).toContain(command);

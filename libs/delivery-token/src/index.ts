@@ -1,4 +1,12 @@
-export { createTokenKeys, tokenPurposes, type MasterKey, type TokenKeys, type TokenPurpose } from './token-keys.ts';
+export {
+  createTokenKeys,
+  keyWeek,
+  kidOf,
+  tokenLifeMax,
+  tokenPurposes,
+  type TokenKeys,
+  type TokenPurpose,
+} from './token-keys.ts';
 export {
   mintToken,
   neverExpires,

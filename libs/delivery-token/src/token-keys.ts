@@ -4,32 +4,50 @@ import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 export const tokenPurposes = { enc: 1, arr: 2, prs: 3, asl: 4, ada: 5, opp: 6, evt: 7, clk: 8, bnd: 9 } as const;
 export type TokenPurpose = keyof typeof tokenPurposes;
 
-/** One master key: `kid` 0–255, 32 bytes. */
-export interface MasterKey {
-  readonly kid: number;
-  readonly key: Buffer;
-}
+/** The longest life of a token, in seconds: 180 days. Its key is kept as long. */
+export const tokenLifeMax = 180 * 86_400;
 
-/** The two keys of one purpose under one master key, imported once: that costs as much as a token. */
+const weekSeconds = 7 * 86_400;
+
+/** The week since 1970-01-01 (UTC, so weeks begin on Thursdays) of a time in Unix seconds. Each has keys of its own. */
+export const keyWeek = (at: number): number => Math.floor(at / weekSeconds);
+
+/** What a token shows of its week: the week modulo 256, which names one week in nearly five years. */
+export const kidOf = (week: number): number => week & 255;
+
+/** The two keys of one purpose in one week, imported once: that costs as much as a token. */
 export interface PurposeKeys {
   readonly seal: KeyObject;
   /** Only for the synthetic nonce. */
   readonly nonce: KeyObject;
 }
 
-/** Keys by kid and purpose; the newest mints, all of them open. */
+/** The keys of every week and purpose. */
 export interface TokenKeys {
-  readonly newestKid: number;
-  find(kid: number, purpose: TokenPurpose): PurposeKeys | undefined;
-  /** Stands in for an unknown key, so that a failure costs as much as a success. */
-  dummy(purpose: TokenPurpose): PurposeKeys;
+  /** Of the newest secret. */
+  minting(week: number, purpose: TokenPurpose): PurposeKeys;
+  /**
+   * One per secret, the newest first, of the only week with this kid among those that hold at `now` (Unix seconds): back to the
+   * longest life of a token, and the coming week for clocks that run ahead. For any other kid as many keys that open nothing,
+   * so that a failure costs as much.
+   */
+  opening(
+    kid: number,
+    purpose: TokenPurpose,
+    now: number,
+  ): { readonly known: boolean; readonly keys: readonly PurposeKeys[] };
 }
 
-const derive = (master: Buffer, info: string) => Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), info, 32));
+type WeekKeys = Readonly<Record<TokenPurpose, PurposeKeys>>;
 
-const deriveKey = (master: Buffer, info: string) => createSecretKey(derive(master, info));
+/** Derived weeks that are kept in memory, for all secrets together. */
+const keptWeeksMax = 512;
 
-function deriveAll(master: Buffer): Record<TokenPurpose, PurposeKeys> {
+const derive = (secret: Buffer, info: string) => Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), info, 32));
+
+const deriveKey = (secret: Buffer, info: string) => createSecretKey(derive(secret, info));
+
+function deriveAll(master: Buffer): WeekKeys {
   const entries = (Object.keys(tokenPurposes) as TokenPurpose[]).map((purpose) => [
     purpose,
     {
@@ -37,28 +55,44 @@ function deriveAll(master: Buffer): Record<TokenPurpose, PurposeKeys> {
       nonce: deriveKey(master, `longwave t1 nonce ${purpose}`),
     },
   ]);
-  return Object.fromEntries(entries) as Record<TokenPurpose, PurposeKeys>;
+  return Object.fromEntries(entries) as WeekKeys;
 }
 
 /**
- * Derives the keys of every purpose by HKDF-SHA-256 (RFC 5869), so that a token of one purpose never opens as another.
- * @param masters the newest first
- * Throws `RangeError` when there is none, a kid occurs twice or a key has not 32 bytes.
+ * Derives keys by HKDF-SHA-256 (RFC 5869): secret → week → purpose, so that keys change each week without anybody's doing and a
+ * token of one purpose never opens as another.
+ * @param secrets 32 bytes each, the newest first: it mints, all of them open
+ * @param epochOf how often the keys of a week were revoked; each time it gets others, and the ones before open nothing
+ * Throws `RangeError` when there is no secret, one occurs twice or has not 32 bytes.
  */
-export function createTokenKeys(masters: readonly MasterKey[]): TokenKeys {
-  const [newest] = masters;
-  if (!newest) throw new RangeError('at least one master key is needed');
-  const byKid = new Map<number, Record<TokenPurpose, PurposeKeys>>();
-  for (const { kid, key } of masters) {
-    if (!Number.isInteger(kid) || kid < 0 || kid > 255) throw new RangeError('a kid lies between 0 and 255');
-    if (key.length !== 32) throw new RangeError('a master key has 32 bytes');
-    if (byKid.has(kid)) throw new RangeError(`kid ${kid} occurs twice`);
-    byKid.set(kid, deriveAll(key));
-  }
-  const spare = deriveAll(derive(newest.key, 'longwave t1 dummy'));
+export function createTokenKeys(secrets: readonly Buffer[], epochOf: (week: number) => number = () => 0): TokenKeys {
+  const [newest] = secrets;
+  if (!newest) throw new RangeError('at least one secret is needed');
+  if (secrets.some((secret) => secret.length !== 32)) throw new RangeError('a secret has 32 bytes');
+  if (new Set(secrets.map((secret) => secret.toString('hex'))).size < secrets.length)
+    throw new RangeError('a secret occurs twice');
+
+  const derived = new Map<string, WeekKeys>();
+  const keysOf = (secret: Buffer, place: number, week: number): WeekKeys => {
+    const epoch = epochOf(week);
+    const name = `${place} ${week}.${epoch}`;
+    const known = derived.get(name);
+    if (known) return known;
+    if (derived.size >= keptWeeksMax) derived.clear();
+    const keys = deriveAll(derive(secret, `longwave t1 week ${week}${epoch > 0 ? `.${epoch}` : ''}`));
+    derived.set(name, keys);
+    return keys;
+  };
+  const dummies = secrets.map((secret) => deriveAll(derive(secret, 'longwave t1 dummy')));
+
   return {
-    newestKid: newest.kid,
-    find: (kid, purpose) => byKid.get(kid)?.[purpose],
-    dummy: (purpose) => spare[purpose],
+    minting: (week, purpose) => keysOf(newest, 0, week)[purpose],
+    opening: (kid, purpose, now) => {
+      const latest = keyWeek(now) + 1;
+      const week = latest - kidOf(latest - kid);
+      const known = week >= keyWeek(now - tokenLifeMax);
+      const keys = known ? secrets.map((secret, place) => keysOf(secret, place, week)) : dummies;
+      return { known, keys: keys.map((each) => each[purpose]) };
+    },
   };
 }

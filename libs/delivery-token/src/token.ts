@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import { tokenPurposes, type PurposeKeys, type TokenKeys, type TokenPurpose } from './token-keys.ts';
+import { keyWeek, kidOf, tokenPurposes, type PurposeKeys, type TokenKeys, type TokenPurpose } from './token-keys.ts';
 
 /** What a token says. Numbers are unsigned and of the stated width. */
 export interface TokenClaims {
@@ -23,9 +23,11 @@ export interface MintRequest extends TokenClaims {
   readonly purpose: TokenPurpose;
   /** Host of the media URL, in lower case, with its port when it has one. */
   readonly host: string;
+  /** When what the token stands for began, in Unix seconds; the keys of that week seal it, whenever it is minted. */
+  readonly startsAt: number;
 }
 
-/** Why a token does not open; for our own logs, a client always sees the same 404. */
+/** Why a token does not open, a revoked one being as good as forged; for our own logs, a client always sees the same 404. */
 export type TokenFailure = 'malformed' | 'unknown_key' | 'forged' | 'expired';
 
 export type OpenedToken =
@@ -73,12 +75,13 @@ function readClaims(plain: Buffer): TokenClaims {
 }
 
 /**
- * Mints `t1.` + base64url(kid ‖ nonce ‖ AES-256-GCM ciphertext ‖ tag), 103 characters, under the newest key.
+ * Mints `t1.` + base64url(kid ‖ nonce ‖ AES-256-GCM ciphertext ‖ tag), 103 characters, under the newest secret.
  * The nonce is synthetic (an HMAC of the contents), so equal inputs give equal tokens and no nonce serves two contents.
  * Throws `RangeError` when a claim does not fit its width.
  */
-export function mintToken(keys: TokenKeys, { purpose, host, ...claims }: MintRequest): string {
-  const { seal, nonce: nonceKey } = keys.find(keys.newestKid, purpose)!;
+export function mintToken(keys: TokenKeys, { purpose, host, startsAt, ...claims }: MintRequest): string {
+  const week = keyWeek(startsAt);
+  const { seal, nonce: nonceKey } = keys.minting(week, purpose);
   const plain = writeClaims(purpose, claims);
   const aad = additionalData(purpose, host);
   // The length separates the additional data from the plaintext.
@@ -92,7 +95,7 @@ export function mintToken(keys: TokenKeys, { purpose, host, ...claims }: MintReq
     .subarray(0, nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', seal, nonce).setAAD(aad);
   const sealed = Buffer.concat([
-    Buffer.of(keys.newestKid),
+    Buffer.of(kidOf(week)),
     nonce,
     cipher.update(plain),
     cipher.final(),
@@ -116,8 +119,8 @@ function unseal(keys: PurposeKeys, aad: Buffer, bytes: Buffer): Buffer | undefin
 }
 
 /**
- * Opens a token of exactly this purpose and host. Every failure before the last one does the same work (one decryption),
- * so the time tells neither which keys exist nor how far a forgery came.
+ * Opens a token of exactly this purpose and host. Every failure before the last one does the same work (one
+ * decryption per secret), so the time tells neither which keys exist nor how far a forgery came.
  * @param now Unix seconds
  */
 export function openToken(
@@ -129,10 +132,12 @@ export function openToken(
 ): OpenedToken {
   const wellFormed = pattern.test(text);
   const bytes = wellFormed ? Buffer.from(text.slice(prefix.length), 'base64url') : Buffer.alloc(totalBytes);
-  const found = keys.find(bytes[0]!, purpose);
-  const plain = unseal(found ?? keys.dummy(purpose), additionalData(purpose, host), bytes);
+  const { known, keys: candidates } = keys.opening(bytes[0]!, purpose, now);
+  const aad = additionalData(purpose, host);
+  let plain: Buffer | undefined;
+  for (const each of candidates) plain ??= unseal(each, aad, bytes);
   if (!wellFormed) return { ok: false, reason: 'malformed' };
-  if (!found) return { ok: false, reason: 'unknown_key' };
+  if (!known) return { ok: false, reason: 'unknown_key' };
   if (!plain || plain[0] !== tokenPurposes[purpose]) return { ok: false, reason: 'forged' };
   const claims = readClaims(plain);
   if (claims.expiresAt !== neverExpires && claims.expiresAt <= now) return { ok: false, reason: 'expired', claims };

@@ -14,8 +14,8 @@ export interface Secrets {
   readonly listenerSecret: string;
   /** 32 bytes, hex. */
   readonly cursorKey: string;
-  /** JSON `[{kid, key}]`, keys of 32 bytes in hex, newest first. */
-  readonly deliveryTokenKeys: string;
+  /** 32 bytes in hex each, separated by commas, the newest first. */
+  readonly deliveryTokenSecrets: string;
   /** Private JWK (Ed25519), auth-server's. */
   readonly principalPrivateKeyFile: string;
   /** JWKS with the public key of the above. */
@@ -45,8 +45,14 @@ function generate(): Stored {
     s3SecretKey: hex(20),
     listener: hex(32),
     cursor: hex(32),
-    deliveryToken: JSON.stringify([{ kid: 1, key: hex(32) }]),
+    deliveryToken: hex(32),
   };
+}
+
+/** Folders made before keys rotated hold JSON `[{"kid": 1, "key": "<hex>"}]`; its keys are secrets now. */
+function readTokenSecrets(stored: string): string {
+  if (!stored.startsWith('[')) return stored;
+  return (JSON.parse(stored) as { readonly key: string }[]).map(({ key }) => key).join(',');
 }
 
 /** An Ed25519 key pair as JWK (RFC 8037); the public half only when `publicFile` is given. */
@@ -77,7 +83,7 @@ export function openSecrets(folder: string): Secrets {
     s3SecretKey: stored.s3SecretKey,
     listenerSecret: stored.listener,
     cursorKey: stored.cursor,
-    deliveryTokenKeys: stored.deliveryToken,
+    deliveryTokenSecrets: readTokenSecrets(stored.deliveryToken),
     principalPrivateKeyFile,
     principalKeysFile,
     receiptSigningKeyFile,

@@ -112,7 +112,7 @@ function own(service: FleetService, { data, secrets, objectStore }: Wiring): Rec
         ...bucket,
         ...audience,
         LISTENER_SECRET: secrets.listenerSecret,
-        DELIVERY_TOKEN_KEYS: secrets.deliveryTokenKeys,
+        DELIVERY_TOKEN_SECRETS: secrets.deliveryTokenSecrets,
         CACHE_FOLDER: data.inside('delivery-cache'),
         JOURNAL_FOLDER: data.inside('delivery-journal'),
         DECIDE_DEADLINE_MS: '250',

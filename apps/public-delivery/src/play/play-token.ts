@@ -33,21 +33,26 @@ export function createPlayTokens(keys: TokenKeys, host: string): PlayTokens {
         ...plain,
         purpose: 'enc',
         host,
+        // It is stored, and found by its text: nobody opens it, so its keys need not follow the clock.
+        startsAt: 0,
         expiresAt: neverExpires,
         subject: idBytes(episodeId),
         binding: nobody,
       }),
-    mintPlay: ({ arrangement, binding }, at) =>
-      mintToken(keys, {
+    mintPlay: ({ arrangement, binding }, at) => {
+      const [startsMs, lifeMs] = binding
+        ? [binding.startedAt.getTime(), bindingMs]
+        : [Math.floor(at.getTime() / dayMs) * dayMs, 2 * dayMs];
+      return mintToken(keys, {
         ...plain,
         purpose: 'arr',
         host,
-        expiresAt: seconds(
-          binding ? binding.startedAt.getTime() + bindingMs : (Math.floor(at.getTime() / dayMs) + 2) * dayMs,
-        ),
+        startsAt: Math.floor(startsMs / 1000),
+        expiresAt: seconds(startsMs + lifeMs),
         subject: Buffer.from(shortIdOf(arrangement.id), 'hex'),
         binding: binding ? idBytes(binding.decisionId) : nobody,
-      }),
+      });
+    },
     openPlay: (token, at) => {
       const opened = openToken(keys, 'arr', host, token, Math.floor(at.getTime() / 1000));
       if (!opened.claims && !opened.ok) return undefined;

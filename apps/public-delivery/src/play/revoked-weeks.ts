@@ -1,0 +1,55 @@
+import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+
+/** Weeks whose token keys an operator revoked. */
+export interface RevokedWeeks extends AsyncDisposable {
+  /** How often the keys of a week were revoked, as of a second ago; 0 for nearly all weeks. */
+  readonly epochOf: (week: number) => number;
+}
+
+const readEveryMs = 1_000;
+
+async function readEpochs(pool: Pool): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await pool.query<{ week: number; epoch: number }>({
+    name: 'revoked_weeks',
+    text: 'select week, epoch from revoked_week',
+  });
+  return new Map(rows.map(({ week, epoch }) => [week, epoch]));
+}
+
+/**
+ * Reads the revocations now and every second from now on. While the database does not answer, what was read last holds.
+ * Rejects when they cannot be read at first: without them revoked tokens would open.
+ */
+export async function followRevokedWeeks(pool: Pool, logger: Logger): Promise<RevokedWeeks> {
+  let epochs = await readEpochs(pool);
+  let failing = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout;
+  let reading = Promise.resolve();
+
+  async function read(): Promise<void> {
+    try {
+      epochs = await readEpochs(pool);
+      if (failing) logger.info({}, 'revoked_weeks.read_again');
+      failing = false;
+    } catch (error) {
+      if (!failing) logger.warn({ err: error }, 'revoked_weeks.unreadable');
+      failing = true;
+    }
+    if (!stopped) schedule();
+  }
+  function schedule(): void {
+    timer = setTimeout(() => void (reading = read()), readEveryMs);
+  }
+
+  schedule();
+  return {
+    epochOf: (week) => epochs.get(week) ?? 0,
+    [Symbol.asyncDispose]: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await reading;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { keyWeek, kidOf, tokenLifeMax } from '@longwave/delivery-token';
+import { createPool, type Pool } from '@longwave/postgres';
+import type { FleetAccess } from '@longwave/fleet';
+import { needed, UsageError, type OperatorCommand } from './command.ts';
+
+const weekMs = 7 * 86_400_000;
+
+async function onDelivery<T>({ databaseUrls }: FleetAccess, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool(databaseUrls['delivery']!, 'delivery', { name: 'operator', max: 1 });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+const shown = (week: number, epoch: number) => ({
+  week,
+  kid: kidOf(week),
+  from: new Date(week * weekMs).toISOString(),
+  to: new Date((week + 1) * weekMs).toISOString(),
+  revoked: epoch,
+});
+
+function weekOf(text: string, now: number): number {
+  const week = Number(text);
+  if (!/^\d{1,6}$/.test(text) || week < keyWeek(now - tokenLifeMax) || week > keyWeek(now) + 1)
+    throw new UsageError(`--week ${text} is none of the weeks of "delivery-key list".`);
+  return week;
+}
+
+/** Keys of delivery tokens: one set a week, made without anybody's doing. */
+export const deliveryKeyCommands: readonly OperatorCommand[] = [
+  {
+    name: 'delivery-key list',
+    usage: '',
+    summary: 'the weeks whose delivery tokens open now, and how often each was revoked',
+    run: (_operator, _options, fleet) =>
+      onDelivery(fleet, async (pool) => {
+        const { rows } = await pool.query<{ week: number; epoch: number }>('select week, epoch from revoked_week');
+        const epochs = new Map(rows.map(({ week, epoch }) => [week, epoch]));
+        const now = Math.floor(Date.now() / 1000);
+        const oldest = keyWeek(now - tokenLifeMax);
+        return Array.from({ length: keyWeek(now) + 2 - oldest }, (_, later) =>
+          shown(oldest + later, epochs.get(oldest + later) ?? 0),
+        );
+      }),
+  },
+  {
+    name: 'delivery-key revoke',
+    usage: '--week WEEK',
+    summary: 'within 5 s no delivery token of that week opens; new ones get other keys',
+    run: async (_operator, options, fleet) => {
+      const week = weekOf(needed(options, 'week'), Math.floor(Date.now() / 1000));
+      return onDelivery(fleet, async (pool) => {
+        const { rows } = await pool.query<{ epoch: number }>(
+          `insert into revoked_week (week, epoch) values ($1, 1)
+           on conflict (week) do update set epoch = revoked_week.epoch + 1, revoked_at = now() returning epoch`,
+          [week],
+        );
+        return shown(week, rows[0]!.epoch);
+      });
+    },
+  },
+];
