@@ -1,17 +1,14 @@
-import { creditOf, deliveredAds, isValidDownload, type DeliveredAd, type Layout } from './credit.ts';
-import { unionIntervals, type Interval } from './intervals.ts';
-
-export const dayMs = 86_400_000;
-
-/** All eligible bytes of one request. */
-export interface ServedRequest {
-  readonly requestId: string;
-  readonly listenerKey: string;
-  readonly arrangementId: string;
-  readonly layout: Layout;
-  readonly startedAtMs: number;
-  readonly written: readonly Interval[];
-}
+import { creditOf, deliveredAds, type DeliveredAd } from './credit.ts';
+import {
+  byStart,
+  dateOf,
+  dayMs,
+  dayStartMs,
+  qualifies,
+  shortestRun,
+  writtenBy,
+  type ServedRequest,
+} from './served-request.ts';
 
 /** What a session is worth. */
 export interface CountedDownload {
@@ -35,30 +32,12 @@ export interface Session<R extends ServedRequest = ServedRequest> {
   readonly download: CountedDownload | undefined;
 }
 
-/** Start of the UTC day, milliseconds since the epoch. */
-export function dayStartMs(atMs: number): number {
-  return Math.floor(atMs / dayMs) * dayMs;
-}
-
-function byStart(a: ServedRequest, b: ServedRequest): number {
-  return a.startedAtMs - b.startedAtMs || (a.requestId < b.requestId ? -1 : a.requestId > b.requestId ? 1 : 0);
-}
-
 /** The arrangements that qualify within these requests, the first to reach the threshold first. */
 function qualifiedArrangements(requests: readonly ServedRequest[]): string[] {
-  const qualifies = (own: readonly ServedRequest[]) => {
-    const { layout } = own[0]!;
-    return isValidDownload(layout, creditOf(layout, unionIntervals(own.flatMap((request) => request.written))));
-  };
-  const byArrangement = Map.groupBy(requests, (request) => request.arrangementId);
-  const qualified = [...byArrangement].filter(([, own]) => qualifies(own));
+  const qualified = [...Map.groupBy(requests, (request) => request.arrangementId)].filter(([, own]) => qualifies(own));
   if (qualified.length < 2) return qualified.map(([arrangementId]) => arrangementId);
-  const crossing = ([arrangementId, own]: readonly [string, readonly ServedRequest[]]) => {
-    const at = own.findIndex((_, index) => qualifies(own.slice(0, index + 1)));
-    return { arrangementId, request: own[at]! };
-  };
   return qualified
-    .map(crossing)
+    .map(([arrangementId, own]) => ({ arrangementId, request: own[shortestRun(own, 0, own.length)! - 1]! }))
     .sort((a, b) => byStart(a.request, b.request))
     .map(({ arrangementId }) => arrangementId);
 }
@@ -68,7 +47,7 @@ function countDownload(requests: readonly ServedRequest[]): CountedDownload | un
   if (arrangementId === undefined) return undefined;
   const own = requests.filter((request) => request.arrangementId === arrangementId);
   const { layout } = own[0]!;
-  const written = unionIntervals(own.flatMap((request) => request.written));
+  const written = writtenBy(own);
   const credit = creditOf(layout, written);
   return {
     arrangementId,
@@ -87,21 +66,22 @@ function countDownload(requests: readonly ServedRequest[]): CountedDownload | un
 export function countSessions<R extends ServedRequest>(requests: Iterable<R>): Session<R>[] {
   const ordered = [...requests].sort(byStart);
   const sessions: Session<R>[] = [];
-  while (ordered.length > 0) {
-    const first = ordered[0]!;
+  for (let at = 0; at < ordered.length;) {
+    const first = ordered[at]!;
     const before = (endMs: number) => {
-      const end = ordered.findIndex((request) => request.startedAtMs >= endMs);
-      return end === -1 ? ordered.length : end;
+      let end = at;
+      while (end < ordered.length && ordered[end]!.startedAtMs < endMs) end++;
+      return end;
     };
-    let taken = before(dayStartMs(first.startedAtMs) + dayMs);
-    let download = countDownload(ordered.slice(0, taken));
+    let end = before(dayStartMs(first.startedAtMs) + dayMs);
+    let download = countDownload(ordered.slice(at, end));
     const extended = before(first.startedAtMs + dayMs);
-    if (download === undefined && extended > taken) {
-      taken = extended;
-      download = countDownload(ordered.slice(0, taken));
+    if (download === undefined && extended > end) {
+      end = extended;
+      download = countDownload(ordered.slice(at, end));
     }
-    ordered.splice(0, taken);
-    sessions.push({ first, windowOn: new Date(first.startedAtMs).toISOString().slice(0, 10), download });
+    at = end;
+    sessions.push({ first, windowOn: dateOf(first.startedAtMs), download });
   }
   return sessions;
 }

@@ -66,6 +66,8 @@ export interface DeliveredAd {
   readonly creativeId: string;
   readonly breakKey: string;
   readonly slot: number;
+  /** Delivered, its serving is billed. */
+  readonly billable: boolean;
 }
 
 /** The ads of an arrangement that are wholly written, one per break, slot and creative, in byte order. */
@@ -81,5 +83,6 @@ export function deliveredAds(layout: Layout, written: readonly Interval[]): Deli
       creativeId: part!.ad!.creative_id,
       breakKey: part!.ad!.break_key,
       slot: part!.ad!.slot,
+      billable: part!.ad!.billable === true,
     }));
 }

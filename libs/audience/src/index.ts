@@ -22,6 +22,16 @@ export {
 export { judgeFact, parseTimeMs, rejectionReasons, type Judgement, type RejectionReason } from './judge-fact.ts';
 export { totalBytes, unionIntervals, type Interval } from './intervals.ts';
 export { creditOf, isValidDownload, type Credit, type DeliveredAd, type Layout } from './credit.ts';
-export { countSessions, type CountedDownload, type ServedRequest, type Session } from './count-sessions.ts';
-export { countedStarts, type Window } from './windows.ts';
-export { recount, type EpisodeSession, type Recount } from './recount.ts';
+export { dateOf, dayMs, type ServedRequest } from './served-request.ts';
+export { countSessions, type CountedDownload, type Session } from './count-sessions.ts';
+export { countedStarts, countTouches, windows, type Touch, type Window } from './windows.ts';
+export {
+  heldReasons,
+  isAddressInfeasible,
+  isListenerInfeasible,
+  keyDay,
+  velocityLimits,
+  type HeldReason,
+  type VelocityLimits,
+} from './velocity.ts';
+export { recount, type AddressedRequest, type EpisodeSession, type EpisodeTouch, type Recount } from './recount.ts';

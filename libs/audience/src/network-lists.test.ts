@@ -16,8 +16,11 @@ test('an address is judged by the first list that holds it, in the order of D4',
 
 test('a safe entry holds for 90 days after its validation and not a millisecond longer', () => {
   const safe = parseSafeEntries('192.0.2.64/26,2026-08-04,dormitory');
-  const at = (time: string) => createNetworkLists({ dataCentres, safe }, () => Date.parse(time)).verdict('192.0.2.70');
-  expect(at('2026-11-01T23:59:59.999Z')).toBe('ok');
-  expect(at('2026-11-02T00:00:00.000Z')).toBe('dc_ip');
+  const at = (time: string) => {
+    const lists = createNetworkLists({ dataCentres, safe }, () => Date.parse(time));
+    return [lists.verdict('192.0.2.70'), lists.isSafe('192.0.2.70'), lists.isSafe('192.0.2.7')];
+  };
+  expect(at('2026-11-01T23:59:59.999Z')).toEqual(['ok', true, false]);
+  expect(at('2026-11-02T00:00:00.000Z')).toEqual(['dc_ip', false, false]);
   expect(() => parseSafeEntries('192.0.2.0/26')).toThrow(RangeError);
 });

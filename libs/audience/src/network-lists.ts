@@ -6,6 +6,8 @@ export type AddressVerdict = 'ok' | 'dc_ip' | 'vpn_ip' | 'tor_ip' | 'deny_ip';
 export interface NetworkLists {
   /** The first list in D4's order that holds the address, unless a valid safe entry does. */
   verdict(address: string): AddressVerdict;
+  /** A valid safe entry holds the address: it may have many listeners (rule 16). */
+  isSafe(address: string): boolean;
 }
 
 /** A shared address of real listeners; lapses 90 days after it was last validated. */
@@ -61,11 +63,12 @@ export function createNetworkLists(ranges: NetworkRanges, nowMs: () => number): 
     set: createAddressSet([entry.range]),
     untilMs: Date.parse(`${entry.validatedOn}T00:00:00Z`) + safeForMs,
   }));
+  const isSafe = (address: string) => safe.some((entry) => entry.untilMs > nowMs() && entry.set.has(address));
   return {
+    isSafe,
     verdict: (address) => {
       const listed = inOrder.find(([, set]) => set.has(address))?.[0] ?? 'ok';
-      if (listed === 'ok') return 'ok';
-      return safe.some((entry) => entry.untilMs > nowMs() && entry.set.has(address)) ? 'ok' : listed;
+      return listed !== 'ok' && isSafe(address) ? 'ok' : listed;
     },
   };
 }

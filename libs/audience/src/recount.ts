@@ -1,25 +1,45 @@
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
-import { countSessions, type ServedRequest, type Session } from './count-sessions.ts';
+import { countSessions, type Session } from './count-sessions.ts';
 import { unionIntervals } from './intervals.ts';
 import { judgeFact, parseTimeMs, type Judgement } from './judge-fact.ts';
 import { judgeUserAgent } from './judge-user-agent.ts';
+import { dateOf, type ServedRequest } from './served-request.ts';
 import type { UserAgentRules } from './user-agent-rules.ts';
+import { judgeVelocity, velocityLimits, type HeldReason, type VelocityLimits } from './velocity.ts';
+import { countTouches, type Touch } from './windows.ts';
 
-export interface EpisodeSession {
+/** A request with what velocity asks of its address. */
+export interface AddressedRequest extends ServedRequest {
+  readonly addressKey: string;
+  /** The safe list holds the address. */
+  readonly addressSafe: boolean;
+}
+
+interface Place {
   readonly workspaceId: string;
   readonly podcastId: string;
   readonly episodeId: string;
-  readonly session: Session;
+  /** Why it does not count although it reached the threshold (rule 16). */
+  readonly held: HeldReason | undefined;
+}
+
+export interface EpisodeSession extends Place {
+  readonly session: Session<AddressedRequest>;
+}
+
+export interface EpisodeTouch extends Place {
+  readonly touch: Touch<AddressedRequest>;
 }
 
 export interface Recount {
   /** Facts by judgement; `waiting` for those whose user agent was never told. */
   readonly judged: ReadonlyMap<Judgement | 'waiting', number>;
   readonly sessions: readonly EpisodeSession[];
+  readonly touches: readonly EpisodeTouch[];
 }
 
 /** Merges the eligible facts of one request. */
-export function servedRequest(facts: readonly [ByteRangeServed, ...ByteRangeServed[]]): ServedRequest {
+export function servedRequest(facts: readonly [ByteRangeServed, ...ByteRangeServed[]]): AddressedRequest {
   const [fact] = facts;
   return {
     requestId: fact.request_id,
@@ -28,6 +48,8 @@ export function servedRequest(facts: readonly [ByteRangeServed, ...ByteRangeServ
     layout: { totalBytes: fact.total_bytes, parts: fact.parts },
     startedAtMs: parseTimeMs(fact.started_at),
     written: unionIntervals(facts.flatMap((one) => one.written)),
+    addressKey: fact.address_key,
+    addressSafe: fact.address_safe === true,
   };
 }
 
@@ -46,10 +68,25 @@ function chainNames(facts: readonly ByteRangeServed[]): (listenerKey: string) =>
   return root;
 }
 
+const velocityOf = ({ listenerKey, addressKey, addressSafe, startedAtMs }: AddressedRequest) => ({
+  listenerKey,
+  addressKey,
+  addressSafe,
+  windowOn: dateOf(startedAtMs),
+});
+
 /**
  * Counts from nothing but facts, in any order and with any repetition: the reference that incremental counting must equal.
+ * @param decided limits of rule 16, and the keys and days (by `keyDay`) that a person has released
  */
-export function recount(facts: Iterable<DeliveryFact>, rules: UserAgentRules): Recount {
+export function recount(
+  facts: Iterable<DeliveryFact>,
+  rules: UserAgentRules,
+  decided: { readonly limits: VelocityLimits; readonly released: ReadonlySet<string> } = {
+    limits: velocityLimits,
+    released: new Set(),
+  },
+): Recount {
   const all = [...new Map([...facts].map((fact) => [fact.fact_id, fact])).values()];
   const agents = new Map(
     all.flatMap((fact) =>
@@ -66,14 +103,31 @@ export function recount(facts: Iterable<DeliveryFact>, rules: UserAgentRules): R
     return judgement === 'eligible';
   });
   const chain = chainNames(eligible);
-  const threads = Map.groupBy(eligible, (fact) => JSON.stringify([chain(fact.listener_key), fact.episode_id]));
-  const sessions = [...threads.values()].flatMap((thread) => {
-    const byRequest = Map.groupBy(thread, (fact) => JSON.stringify([fact.listener_key, fact.request_id]));
-    const requests = [...byRequest.values()].map((own) =>
-      servedRequest(own as [ByteRangeServed, ...ByteRangeServed[]]),
-    );
-    const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = thread[0]!;
-    return countSessions(requests).map((session) => ({ workspaceId, podcastId, episodeId, session }));
-  });
-  return { judged, sessions };
+  const threads = [...Map.groupBy(eligible, (fact) => `${chain(fact.listener_key)} ${fact.episode_id}`).values()].map(
+    (thread) => {
+      const byRequest = Map.groupBy(thread, (fact) => `${fact.listener_key} ${fact.request_id}`);
+      const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = thread[0]!;
+      return {
+        place: { workspaceId, podcastId, episodeId },
+        requests: [...byRequest.values()].map((own) => servedRequest(own as [ByteRangeServed, ...ByteRangeServed[]])),
+      };
+    },
+  );
+  const sessions = threads.flatMap(({ place, requests }) =>
+    countSessions(requests).map((session) => ({ ...place, session })),
+  );
+  const heldBy = judgeVelocity(
+    sessions.flatMap(({ podcastId, session: { first, download } }) =>
+      download === undefined ? [] : [{ podcastId, ...velocityOf(first) }],
+    ),
+    decided.limits,
+    decided.released,
+  );
+  return {
+    judged,
+    sessions: sessions.map((one) => ({ ...one, held: one.session.download && heldBy(velocityOf(one.session.first)) })),
+    touches: threads.flatMap(({ place, requests }) =>
+      countTouches(requests).map((touch) => ({ ...place, touch, held: heldBy(velocityOf(touch.first)) })),
+    ),
+  };
 }

@@ -1,10 +1,11 @@
-import { dayMs, dayStartMs } from './count-sessions.ts';
+import { byStart, dayMs, dayStartMs, shortestRun, type ServedRequest } from './served-request.ts';
 
-/** The three windows of measurement.md D9. */
-export type Window = 'calendar_utc' | 'first_touch_24h' | 'last_touch_24h';
+/** The three windows of measurement.md D9; the first is the published default. */
+export const windows = ['calendar_utc', 'first_touch_24h', 'last_touch_24h'] as const;
+export type Window = (typeof windows)[number];
 
 /**
- * Which of these qualifying session starts (milliseconds, ascending) are downloads under a window:
+ * Which of these qualifying starts (milliseconds, ascending) are downloads under a window:
  * `calendar_utc` the first of each UTC date; `first_touch_24h` when the previous counted start is ≥ 24 h earlier;
  * `last_touch_24h` when the previous start, counted or not, is ≥ 24 h earlier.
  */
@@ -19,4 +20,42 @@ export function countedStarts(window: Window, startsMs: readonly number[]): bool
     if (counted) lastCounted = start;
     return counted;
   });
+}
+
+/** One time that a listener reached the threshold, and the rolling windows in which that is a download. */
+export interface Touch<R extends ServedRequest = ServedRequest> {
+  /** The request that it began with; its listener key and start are the touch's. */
+  readonly first: R;
+  readonly firstTouch: boolean;
+  readonly lastTouch: boolean;
+}
+
+/** The requests that touches begin with, oldest first. */
+function touchingRequests<R extends ServedRequest>(ordered: readonly R[]): R[] {
+  const touching: R[] = [];
+  for (let at = 0, end = 0; at < ordered.length;) {
+    const first = ordered[at]!;
+    while (end < ordered.length && ordered[end]!.startedAtMs < first.startedAtMs + dayMs) end++;
+    const length = shortestRun(ordered, at, end);
+    if (length !== undefined) {
+      touching.push(first);
+      at += length;
+    } else if (end === ordered.length) break;
+    // Later runs within the same 24 h hold fewer of the same requests: the next that can qualify reaches the request at `end`.
+    else while (ordered[at]!.startedAtMs <= ordered[end]!.startedAtMs - dayMs) at++;
+  }
+  return touching;
+}
+
+/**
+ * Counts the requests of one listener and one episode in the rolling windows. A touch is the shortest run of requests, within 24 h of its
+ * first, that reaches the threshold in one arrangement; the next begins after it. Counts depend on the set of requests alone, and
+ * nothing reaches across a gap of 24 h or more between two requests. Requests of one id must be merged before.
+ */
+export function countTouches<R extends ServedRequest>(requests: Iterable<R>): Touch<R>[] {
+  const touching = touchingRequests([...requests].sort(byStart));
+  const starts = touching.map((first) => first.startedAtMs);
+  const inFirst = countedStarts('first_touch_24h', starts);
+  const inLast = countedStarts('last_touch_24h', starts);
+  return touching.map((first, index) => ({ first, firstTouch: inFirst[index]!, lastTouch: inLast[index]! }));
 }

@@ -61,6 +61,8 @@ export const byteRangeServedSchema = z.object({
   /** Keyed hash of the address with a daily key, for velocity rules; hex. */
   address_key: z.string(),
   address_verdict: z.enum(addressVerdicts),
+  /** Sent when the safe list holds the address: rule 16 then sets its volume no limit. */
+  address_safe: z.boolean().optional(),
   /** SHA-256 (hex) of the user agent (D3), or null when none was sent. */
   user_agent_digest: z.string().nullable(),
   /** Sec-Purpose, Purpose or X-Moz announced a prefetch or preview. */

@@ -22,6 +22,8 @@ export interface Listener extends Place {
   readonly previousKey: string | undefined;
   readonly addressKey: string;
   readonly addressVerdict: AddressVerdict;
+  /** The safe list holds the address. */
+  readonly addressSafe: boolean;
   /** '' when none was sent. */
   readonly userAgent: string;
   readonly userAgentDigest: string | null;
@@ -76,6 +78,7 @@ export function createIdentifyListener({
       previousKey: months.previous === undefined ? undefined : listenerKey(secretOf(months.previous), bytes, userAgent),
       addressKey: dailyAddressKey(secret, bytes, at.toISOString().slice(0, 10)),
       addressVerdict: networks.verdict(address),
+      addressSafe: networks.isSafe(address),
       userAgent,
       userAgentDigest: userAgentDigest(userAgent),
       prefetch,

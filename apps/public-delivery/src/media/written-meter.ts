@@ -73,6 +73,7 @@ export function createWrittenMeter(
       ...(listener.previousKey !== undefined && { previous_listener_key: listener.previousKey }),
       address_key: listener.addressKey,
       address_verdict: listener.addressVerdict,
+      ...(listener.addressSafe && { address_safe: true }),
       user_agent_digest: listener.userAgentDigest,
       prefetch: listener.prefetch,
       preload: false,

@@ -1,0 +1,77 @@
+/**
+ * Rule 16 of measurement.md D4: more downloads in one UTC day than people make. The published defaults; a number above the limit holds.
+ */
+export const velocityLimits = {
+  /** Distinct episodes of one podcast, per listener key. */
+  podcastEpisodes: 50,
+  /** Distinct episodes of all podcasts, per listener key. */
+  episodes: 500,
+  /** Downloads per address that no safe list holds. */
+  addressDownloads: 2_000,
+} as const;
+
+export type VelocityLimits = { readonly [limit in keyof typeof velocityLimits]: number };
+
+/** Why a download is held until somebody decides: its listener, or its address, had too many that day. */
+export const heldReasons = ['velocity_listener', 'velocity_address'] as const;
+export type HeldReason = (typeof heldReasons)[number];
+
+/** Whether a listener key's day is infeasible. One download an episode and day, so downloads are distinct episodes. */
+export function isListenerInfeasible(downloadsOfPodcasts: Iterable<number>, limits: VelocityLimits): boolean {
+  let all = 0;
+  for (const downloads of downloadsOfPodcasts) {
+    if (downloads > limits.podcastEpisodes) return true;
+    all += downloads;
+  }
+  return all > limits.episodes;
+}
+
+/** Whether an address's day is infeasible. */
+export function isAddressInfeasible(downloads: number, limits: VelocityLimits): boolean {
+  return downloads > limits.addressDownloads;
+}
+
+/** A session that reached the threshold, as far as velocity judges it. */
+export interface JudgedSession {
+  readonly listenerKey: string;
+  readonly podcastId: string;
+  /** `YYYY-MM-DD`. */
+  readonly windowOn: string;
+  readonly addressKey: string;
+  readonly addressSafe: boolean;
+}
+
+/** Names a key and a UTC day, as decisions about them do. */
+export const keyDay = (kind: 'listener' | 'address', key: string, day: string) => `${kind} ${key} ${day}`;
+
+/**
+ * Judges whole days of keys: the answer depends on the set of sessions alone. Sessions of a safe address neither count towards its limit
+ * nor are held by it.
+ * @param released keys and days, by `keyDay`, that a person has released
+ * @returns why a listener's downloads of a day are held, if they are
+ */
+export function judgeVelocity(
+  sessions: readonly JudgedSession[],
+  limits: VelocityLimits,
+  released: ReadonlySet<string>,
+): (one: Omit<JudgedSession, 'podcastId'>) => HeldReason | undefined {
+  const held = new Set<string>();
+  for (const [name, own] of Map.groupBy(sessions, (one) => keyDay('listener', one.listenerKey, one.windowOn))) {
+    const ofPodcasts = Map.groupBy(own, (one) => one.podcastId).values();
+    if (
+      isListenerInfeasible(
+        [...ofPodcasts].map((some) => some.length),
+        limits,
+      )
+    )
+      held.add(name);
+  }
+  const unsafe = sessions.filter((one) => !one.addressSafe);
+  for (const [name, own] of Map.groupBy(unsafe, (one) => keyDay('address', one.addressKey, one.windowOn)))
+    if (isAddressInfeasible(own.length, limits)) held.add(name);
+  const holds = (name: string) => held.has(name) && !released.has(name);
+  return ({ listenerKey, addressKey, addressSafe, windowOn }) => {
+    if (holds(keyDay('listener', listenerKey, windowOn))) return 'velocity_listener';
+    return !addressSafe && holds(keyDay('address', addressKey, windowOn)) ? 'velocity_address' : undefined;
+  };
+}
