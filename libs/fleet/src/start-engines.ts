@@ -6,13 +6,15 @@ import { deployMigrations } from './migrate-schema.ts';
 import { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
 import { startRedisServer, type RedisServer } from './redis-server.ts';
 import type { Secrets } from './secrets.ts';
+import { superviseEngine, type StartedEngine, type SupervisedEngine } from './supervised-engine.ts';
+import type { ServiceEvent } from './supervised-service.ts';
 
 const database = 'longwave';
 
 export interface Engines {
-  readonly postgres: EmbeddedPostgres;
-  readonly redis: RedisServer;
-  readonly objectStore: ObjectStoreServer;
+  readonly postgres: SupervisedEngine<EmbeddedPostgres>;
+  readonly redis: SupervisedEngine<RedisServer>;
+  readonly objectStore: SupervisedEngine<ObjectStoreServer>;
   /** Superuser on the fleet's database. */
   readonly adminDatabaseUrl: string;
   readonly owners: readonly SchemaOwner[];
@@ -24,6 +26,7 @@ export interface EngineOptions {
   readonly mode: 'durable' | 'fast';
   readonly objectStorePort: number | undefined;
   readonly stack: AsyncDisposableStack;
+  readonly onEvent: (event: ServiceEvent) => void;
   readonly timed: <T>(name: string, work: () => Promise<T>) => Promise<T>;
 }
 
@@ -41,44 +44,55 @@ async function ensureDatabase(serverUrl: string): Promise<string> {
   return Object.assign(new URL(serverUrl), { pathname: `/${database}` }).href;
 }
 
-/** Starts PostgreSQL (provisioned and migrated), Redis and the S3 server; each is stopped by `stack`. */
+/** Starts PostgreSQL (provisioned and migrated), Redis and the S3 server; each comes back when it dies and is stopped by `stack`. */
 export async function startEngines(options: EngineOptions): Promise<Engines> {
-  const { data, secrets, mode, stack, timed } = options;
+  const { data, secrets, mode, stack, timed, onEvent } = options;
+  const supervised = async <E extends StartedEngine>(name: string, start: (port?: number) => Promise<E>) => {
+    const engine = await superviseEngine(name, start, onEvent);
+    stack.defer(engine.stop);
+    return engine;
+  };
+  const at = (port: number | undefined) => (port === undefined ? {} : { port });
   const files = (name: string) => ({ logFile: data.logFile(name), pidFolder: data.pids });
-  const database = timed('PostgreSQL', async () => {
-    const folder = data.postgres;
-    const postgres = await startEmbeddedPostgres({
-      folder,
-      password: secrets.postgresPassword,
-      mode,
-      ...files('postgres'),
-    });
-    stack.defer(postgres.stop);
-    return postgres;
-  }).then(async (postgres) => {
+  const database = timed('PostgreSQL', () =>
+    supervised('postgres', (port) =>
+      startEmbeddedPostgres({
+        folder: data.postgres,
+        password: secrets.postgresPassword,
+        mode,
+        ...at(port),
+        ...files('postgres'),
+      }),
+    ),
+  ).then(async (postgres) => {
     return timed('schemas and migrations', async () => {
-      const adminDatabaseUrl = await ensureDatabase(postgres.adminUrl);
+      const adminDatabaseUrl = await ensureDatabase(postgres.first.adminUrl);
       const owners = await deployMigrations(adminDatabaseUrl, secrets.rolePassword);
       return { postgres, adminDatabaseUrl, owners };
     });
   });
-  const redis = timed('Redis', async () => {
-    const folder = data.inside('redis');
-    const server = await startRedisServer({ folder, password: secrets.redisPassword, mode, ...files('redis') });
-    stack.defer(server.stop);
-    return server;
-  });
-  const objectStore = timed('object store', async () => {
-    const server = await startObjectStoreServer({
-      folder: data.inside('objects'),
-      accessKey: secrets.s3AccessKey,
-      secretKey: secrets.s3SecretKey,
-      ...(options.objectStorePort !== undefined && { port: options.objectStorePort }),
-      ...files('s3-server'),
-    });
-    stack.defer(server.stop);
-    return server;
-  });
+  const redis = timed('Redis', () =>
+    supervised('redis', (port) =>
+      startRedisServer({
+        folder: data.inside('redis'),
+        password: secrets.redisPassword,
+        mode,
+        ...at(port),
+        ...files('redis'),
+      }),
+    ),
+  );
+  const objectStore = timed('object store', () =>
+    supervised('s3-server', (port) =>
+      startObjectStoreServer({
+        folder: data.inside('objects'),
+        accessKey: secrets.s3AccessKey,
+        secretKey: secrets.s3SecretKey,
+        ...at(port ?? options.objectStorePort),
+        ...files('s3-server'),
+      }),
+    ),
+  );
   const results = await Promise.allSettled([database, redis, objectStore]);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   return { ...(await database), redis: await redis, objectStore: await objectStore };

@@ -7,7 +7,7 @@ import { lockDataFolder, publishFleet, type FleetAccess } from './fleet-state.ts
 import { freePorts, isPortFree } from './free-ports.ts';
 import { openSecrets } from './secrets.ts';
 import { schemaOf, serviceEnvironment, serviceNames, type FleetService, type Wiring } from './service-environment.ts';
-import { startEngines } from './start-engines.ts';
+import { startEngines, type Engines } from './start-engines.ts';
 import { superviseService, type ServiceEvent, type SupervisedService } from './supervised-service.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
@@ -39,6 +39,7 @@ export interface FleetOptions {
 
 export interface Fleet extends FleetAccess, AsyncDisposable {
   readonly services: Readonly<Record<FleetService, SupervisedService>>;
+  readonly engines: Pick<Engines, 'postgres' | 'redis' | 'objectStore'>;
   /** Stops every process, services first. Twice is harmless. */
   readonly stop: () => Promise<void>;
 }
@@ -107,6 +108,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     objectStorePort: ports.objectStore,
     stack,
     timed,
+    onEvent: (event) => options.onEvent?.(event),
   });
   const url = (port: number) => `http://localhost:${port}`;
   const urlBySchema = Object.fromEntries(
@@ -115,7 +117,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       databaseUrlOf(engines.adminDatabaseUrl, role, password),
     ]),
   );
-  const { endpoint, region, accessKey, secretKey } = engines.objectStore;
+  const { endpoint, region, accessKey, secretKey } = engines.objectStore.first;
   const wiring: Wiring = {
     data,
     urls: { base: url(ports.base), mcp: url(ports.mcp), api: url(ports.api), media: url(ports.media) },
@@ -126,7 +128,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     databaseUrls: Object.fromEntries(
       Object.entries(schemaOf).map(([service, schema]) => [service, urlBySchema[schema] ?? '']),
     ),
-    redisUrl: engines.redis.url,
+    redisUrl: engines.redis.first.url,
     kafkaBrokers: options.bus?.kind === 'kafka' ? options.bus.brokers : undefined,
     objectStore: { endpoint, region, accessKey, secretKey, bucket },
     secrets,
@@ -159,7 +161,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     ) as FleetAccess['addresses'],
     databaseUrls: urlBySchema,
     adminDatabaseUrl: engines.adminDatabaseUrl,
-    redisUrl: engines.redis.url,
+    redisUrl: engines.redis.first.url,
     objectStore: wiring.objectStore,
     logsFolder: data.logs,
     dataFolder: data.root,
@@ -167,5 +169,5 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   publishFleet(data, access);
   const running = stack.move();
   const stop = () => running.disposeAsync();
-  return { ...access, services: services as Fleet['services'], stop, [Symbol.asyncDispose]: stop };
+  return { ...access, services: services as Fleet['services'], engines, stop, [Symbol.asyncDispose]: stop };
 }

@@ -3,6 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
 import { findRunningFleet } from '../src/fleet-state.ts';
@@ -46,6 +47,29 @@ test('a second start keeps the data of the first, and stopping leaves no process
   expect(findRunningFleet(data)).toBeUndefined();
   await using second = await start();
   expect((await query(second.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
+});
+
+test('an engine that is killed comes back on its port with everything it had acknowledged, also when it is killed at once again', async () => {
+  await using fleet = await start();
+  const redis = async <T>(work: (client: Redis) => Promise<T>) => {
+    const client = new Redis(fleet.redisUrl, { retryStrategy: () => null });
+    client.on('error', () => undefined);
+    return work(client).finally(() => client.disconnect());
+  };
+  await query(fleet.adminDatabaseUrl, 'CREATE TABLE public.kept AS SELECT 7 AS n');
+  await redis((client) => client.set('kept', '7'));
+  const { postgres, redis: redisEngine, objectStore } = fleet.engines;
+  for (const round of [1, 2])
+    for (const engine of [postgres, redisEngine, objectStore]) {
+      engine.kill('SIGKILL');
+      await until(() => engine.restarts === round);
+    }
+  expect((await query(fleet.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
+  expect(await redis((client) => client.get('kept'))).toBe('7');
+  expect((await fetch(fleet.objectStore.endpoint)).status).toBeLessThan(500);
+  const running = children();
+  await fleet.stop();
+  expect(running.filter(isAlive)).toEqual([]);
 });
 
 test('killing the runner with SIGKILL leaves nothing that the next start does not end', async () => {
