@@ -8,6 +8,7 @@ import { accountCommands } from './longwave/account-commands.ts';
 import { UsageError, type OperatorCommand, type Options } from './longwave/command.ts';
 import { credentialCommands } from './longwave/credential-commands.ts';
 import { deliveryKeyCommands } from './longwave/delivery-key-commands.ts';
+import { machineTokenCommands } from './longwave/machine-token-commands.ts';
 import { memberCommands } from './longwave/member-commands.ts';
 
 const commands: readonly OperatorCommand[] = [
@@ -15,6 +16,7 @@ const commands: readonly OperatorCommand[] = [
   ...credentialCommands,
   ...memberCommands,
   ...deliveryKeyCommands,
+  ...machineTokenCommands,
 ];
 
 const help = `usage: npm run longwave -- COMMAND
@@ -30,7 +32,7 @@ ${commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.trimEnd()}\
 
 Plans: launch, grow, scale, network (the default), classic; or those of your PLANS_FILE.
 Topics and groups: product.events (management, public-delivery, internal-serving, auth-server),
-identity.events (management), delivery.facts (analytics-sink).`;
+identity.events (management, analytics-sink), delivery.facts (analytics-sink).`;
 
 const text = { type: 'string' } as const;
 const readArguments = () =>
@@ -41,6 +43,7 @@ const readArguments = () =>
       ...{ account: text, name: text, email: text, plan: text, state: text, 'trial-ends-at': text },
       ...{ key: text, scope: text, owner: text, member: text, membership: text, permissions: text },
       ...{ topic: text, group: text, brokers: text, week: text },
+      ...{ producer: text, workspace: text, days: text, token: text },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });

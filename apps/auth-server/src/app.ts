@@ -17,6 +17,8 @@ import { accountRules } from './accounts/account-rules.ts';
 import type { AuthServerConfig } from './config.ts';
 import { verifyCredential } from './credentials/verify-credential.ts';
 import { followPodcasts } from './grants/follow-podcasts.ts';
+import { issueMachineToken } from './machine-tokens/issue-machine-token.ts';
+import { machineTokenRules } from './machine-tokens/machine-token-rules.ts';
 import { membershipRules } from './memberships/membership-rules.ts';
 import { readPlans } from './plans.ts';
 import { authServices } from './server.ts';
@@ -58,12 +60,18 @@ export async function createApp(
   const execute = createCommandExecutor({
     pool,
     catalog: identityCatalog,
-    rules: { ...accountRules(plans), ...membershipRules },
+    rules: { ...accountRules(plans), ...membershipRules, ...machineTokenRules },
     signReceipt: await createReceiptSigner(readKey(config.RECEIPT_SIGNING_KEY)),
     clock,
     onCommitted: () => relay.wake(),
   });
   const verify = verifyCredential({ pool, plans, principalKey: readKey(config.PRINCIPAL_PRIVATE_KEY), clock, logger });
+
+  const issue = issueMachineToken(execute, {
+    issuer: config.BASE_URL,
+    audience: `${config.API_URL}/audience/v1`,
+    keysFile: config.ACCESS_TOKEN_SIGNING_KEYS,
+  });
 
   const reader = stack.use(
     createResourceReader({
@@ -79,7 +87,7 @@ export async function createApp(
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
-    services: authServices(execute, reader, verify),
+    services: authServices({ execute, reader, verify, issue }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
   });

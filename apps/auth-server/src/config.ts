@@ -11,6 +11,12 @@ const schema = z.object({
   PRINCIPAL_PRIVATE_KEY: z.string().min(1),
   /** Path of a private Ed25519 JWK; signs receipts. */
   RECEIPT_SIGNING_KEY: z.string().min(1),
+  /** Path of the private keys (JWKS, ES256) that sign access tokens, the newest first. */
+  ACCESS_TOKEN_SIGNING_KEYS: z.string().min(1),
+  /** Public root of this service, without a slash at the end: the issuer of access tokens. */
+  BASE_URL: z.url(),
+  /** Public root of the ad server APIs: the audience of access tokens lies under it. */
+  API_URL: z.url(),
   PLANS_FILE: z.string().default(fileURLToPath(new URL('../data/plans.json', import.meta.url))),
 });
 

@@ -53,6 +53,15 @@ export async function countAccounts(tx: Transaction, workspaceId: string): Promi
   return rows[0]?.count ?? 0;
 }
 
+/** Those of these workspaces that an account has. */
+export async function findWorkspaces(tx: Transaction, workspaceIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ workspace_id: string }>(
+    `select distinct workspace_id from resource where resource_type = 'accounts' and workspace_id = any($1)`,
+    [workspaceIds],
+  );
+  return new Set(rows.map((row) => row.workspace_id));
+}
+
 /** Makes whoever changes what an account may have only once wait for the end of this transaction. */
 export async function lockAccount(tx: Transaction, accountId: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [accountId]);

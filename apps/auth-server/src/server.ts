@@ -3,25 +3,50 @@ import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcHandlers, type RpcService } from '@longwave/rpc';
 import { CommandServiceService, type ExecuteRequest, type ExecuteResponse } from '@longwave/rpc/command';
-import { CredentialServiceService } from '@longwave/rpc/credential';
+import {
+  CredentialServiceService,
+  MachineTokenServiceService,
+  type IssueRequest,
+  type IssueResponse,
+} from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
+
+function refuseNoWorkspace(workspaceId: string): void {
+  if (!isId(workspaceId, 'ws'))
+    throw new Problem('validation_failed', 'workspace_id: expected an id ws_…; a new account brings a new one.');
+}
 
 const executeFor =
   (execute: ExecuteCommand) =>
   async (request: ExecuteRequest, { caller, deadline }: RpcContext): Promise<ExecuteResponse> => {
-    if (!isId(request.workspaceId, 'ws'))
-      throw new Problem('validation_failed', 'workspace_id: expected an id ws_…; a new account brings a new one.');
+    refuseNoWorkspace(request.workspaceId);
     return executeEnvelope(execute, request, { kind: 'service', name: caller }, deadline);
   };
 
 /** Which service may call what: the gateway verifies credentials, the operator sends identity commands and reads what became of them. */
-export const authServices = (
-  execute: ExecuteCommand,
-  reader: ResourceReader,
-  verify: RpcHandlers<typeof CredentialServiceService>['verify'],
-): RpcService[] => [
+export const authServices = ({
+  execute,
+  reader,
+  verify,
+  issue,
+}: {
+  readonly execute: ExecuteCommand;
+  readonly reader: ResourceReader;
+  readonly verify: RpcHandlers<typeof CredentialServiceService>['verify'];
+  readonly issue: (request: IssueRequest, deadline: Date) => Promise<IssueResponse>;
+}): RpcService[] => [
   rpcService(CredentialServiceService, { verify: ['rest-gateway'] }, { verify: verify }),
   rpcService(CommandServiceService, { execute: ['operator'] }, { execute: executeFor(execute) }),
+  rpcService(
+    MachineTokenServiceService,
+    { issue: ['operator'] },
+    {
+      issue: async (request, { deadline }) => {
+        refuseNoWorkspace(request.workspaceId);
+        return issue(request, deadline);
+      },
+    },
+  ),
   rpcService(
     ResourceServiceService,
     { getResource: ['operator'], listResources: ['operator'], listVersions: ['operator'] },

@@ -6,7 +6,7 @@ import { developmentCa, startTestDatabase, startTestRedis } from '@longwave/flee
 import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
-import { CredentialServiceService } from '@longwave/rpc/credential';
+import { CredentialServiceService, MachineTokenServiceService } from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -23,6 +23,22 @@ async function writeKey(file: string): Promise<JWK> {
   return exportJWK(publicKey);
 }
 
+/** Writes a file of one signing key; answers what puts another in front of the others and names the public halves, newest first. */
+async function createTokenKeys(file: string) {
+  const privateKeys: JWK[] = [];
+  const publicKeys: JWK[] = [];
+  const add = async () => {
+    const pair = await generateKeyPair('ES256', { extractable: true });
+    const kid = `token-${privateKeys.length + 1}`;
+    privateKeys.unshift({ ...(await exportJWK(pair.privateKey)), kid });
+    publicKeys.unshift({ ...(await exportJWK(pair.publicKey)), kid });
+    writeFileSync(file, JSON.stringify({ keys: privateKeys }), { mode: 0o600 });
+    return publicKeys;
+  };
+  await add();
+  return { add, publicKeys };
+}
+
 /** auth-server on a real PostgreSQL and Redis, with a gateway and an operator that call it. */
 export async function startAuthServer(options: { readonly databaseUrl?: string } = {}) {
   await using stack = new AsyncDisposableStack();
@@ -34,6 +50,8 @@ export async function startAuthServer(options: { readonly databaseUrl?: string }
   const redis = stack.use(await startTestRedis());
   const principalKey = await writeKey(path.join(folder, 'principal.json'));
   await writeKey(path.join(folder, 'receipt.json'));
+  const tokenKeysFile = path.join(folder, 'access-token-signing.jwks.json');
+  const tokenKeys = await createTokenKeys(tokenKeysFile);
   const logLines: string[] = [];
   const clock = { now: new Date('2026-11-21T12:00:00.000Z') };
   const own = identities['auth-server'];
@@ -49,6 +67,9 @@ export async function startAuthServer(options: { readonly databaseUrl?: string }
         REDIS_URL: redis.url,
         PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),
         RECEIPT_SIGNING_KEY: path.join(folder, 'receipt.json'),
+        ACCESS_TOKEN_SIGNING_KEYS: tokenKeysFile,
+        BASE_URL: 'http://base.test',
+        API_URL: 'http://api.test',
       }),
       createLogger('auth-server', 'debug', { write: (line) => void logLines.push(line) }),
       { clock: () => clock.now },
@@ -59,6 +80,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string }
     stack.defer(() => channel.close());
     return {
       credentials: channel.client(CredentialServiceService),
+      machineTokens: channel.client(MachineTokenServiceService),
       commands: channel.client(CommandServiceService),
       resources: channel.client(ResourceServiceService),
     };
@@ -111,6 +133,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string }
     redis,
     logLines,
     principalKey,
+    tokenKeys,
     send,
     verify,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -3,6 +3,7 @@ import { newId } from '@longwave/ids';
 import { openChannel, readTls, type ServiceName } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CommandServiceService } from '@longwave/rpc/command';
+import { MachineTokenServiceService } from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { ResourceView } from '@longwave/events';
@@ -13,6 +14,7 @@ const identityTypes: Readonly<Record<string, string>> = {
   acc: 'accounts',
   crd: 'credentials',
   mbr: 'memberships',
+  mtk: 'machine_tokens',
 };
 
 /** The operator's side: commands and queries over the private network, with the operator's certificate. */
@@ -26,6 +28,7 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
   };
   const identity = channel('auth-server', fleet.addresses['auth-server']).client(CommandServiceService);
   const identityResources = channel('auth-server', fleet.addresses['auth-server']).client(ResourceServiceService);
+  const machineTokens = channel('auth-server', fleet.addresses['auth-server']).client(MachineTokenServiceService);
   const product = channel('management', fleet.addresses.management).client(CommandServiceService);
   const resources = channel('management', fleet.addresses.management).client(ResourceServiceService);
   const audience = channel('analytics-sink', fleet.addresses['analytics-sink']).client(AudienceServiceService);
@@ -60,7 +63,7 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
   /** An identity resource by its id, whatever workspace it is of. */
   const identityResource = async (id: string): Promise<ResourceView> => {
     const resourceType = identityTypes[id.split('_')[0] ?? ''];
-    if (!resourceType) throw new Error(`${id} is no id of an account, a credential or a membership`);
+    if (!resourceType) throw new Error(`${id} is no id of an account, a credential, a membership or a machine token`);
     const request = { workspaceId: '', resourceType, resourceId: id };
     const { resourceJson } = await identityResources.getResource(request, { deadlineMs: 5_000 });
     return JSON.parse(resourceJson) as ResourceView;
@@ -70,7 +73,24 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
     identityCommand,
     command: send(product),
     account: identityResource,
-    /** Sends a command to an account, a credential or a membership, and answers what it became. */
+    /** Issues an access token of a machine client; its text is nowhere but in this answer. */
+    async issueMachineToken(changes: {
+      readonly producer: string;
+      readonly workspaces: readonly string[];
+      readonly scopes?: readonly string[];
+      readonly expires_at: string;
+    }): Promise<{ readonly record: ResourceView; readonly token: string }> {
+      const { token, resourceJson } = await machineTokens.issue(
+        {
+          workspaceId: changes.workspaces[0] ?? '',
+          idempotencyKey: newId('req'),
+          changesJson: JSON.stringify(changes),
+        },
+        { deadlineMs: 20_000 },
+      );
+      return { record: JSON.parse(resourceJson) as ResourceView, token };
+    },
+    /** Sends a command to an account, a credential, a membership or a machine token, and answers what it became. */
     async changeIdentity(id: string, commandType: string, changes: object): Promise<unknown> {
       const { workspace_id: workspaceId, resource_type: type } = await identityResource(id);
       const changed = await identityCommand(workspaceId, commandType, { type, id }, changes);

@@ -26,6 +26,8 @@ test('its help names every command with its options', () => {
     'token create --account ACC [--scope read|read_write]',
     'member add --owner ACC --member ACC',
     'delivery-key revoke --week WEEK',
+    'machine-token create --producer NAME --workspace WS[,WS…]',
+    'token-key add',
     'dead-letters redrive --topic TOPIC --group GROUP',
   ])
     expect(stdout).toContain(command);

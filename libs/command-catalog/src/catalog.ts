@@ -7,6 +7,7 @@ import type { CommandDefinition, ResourceDefinition } from './definition.ts';
 import { episodeCommands, episodes } from './episode.ts';
 import { inventoryUnitCommands, inventoryUnits } from './inventory-unit.ts';
 import { lineItemCommands, lineItems } from './line-item.ts';
+import { machineTokenCommands, machineTokens } from './machine-token.ts';
 import { mediaClipCommands, mediaClips } from './media-clip.ts';
 import { podcastCommands, podcasts } from './podcast.ts';
 import { productionCommands, productions } from './production.ts';
@@ -64,6 +65,6 @@ export const productCatalog = {
 
 /** Everything auth-server executes. */
 export const identityCatalog = {
-  resources: { accounts, credentials, memberships },
-  commands: accountCommands,
+  resources: { accounts, credentials, memberships, machine_tokens: machineTokens },
+  commands: { ...accountCommands, ...machineTokenCommands },
 } as const satisfies Catalog;

@@ -9,6 +9,7 @@ export { episodes } from './episode.ts';
 export { uploads } from './upload.ts';
 export { productions } from './production.ts';
 export { accounts, credentials, memberPermissions, memberships } from './account.ts';
+export { machineTokens } from './machine-token.ts';
 export { creatives } from './creative.ts';
 export { batchEncodings, batchInitiators } from './batch-encoding.ts';
 export { clipFormats, mediaClips } from './media-clip.ts';

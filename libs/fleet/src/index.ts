@@ -6,7 +6,7 @@ export { freePort, freePorts, isPortFree } from './free-ports.ts';
 export { deployMigrations, migrateSchema } from './migrate-schema.ts';
 export { startObjectStoreServer, type ObjectStoreAccess, type ObjectStoreServer } from './object-store-server.ts';
 export { startRedisServer, type RedisServer } from './redis-server.ts';
-export { openSecrets, type Secrets } from './secrets.ts';
+export { addAccessTokenKey, openSecrets, type Secrets } from './secrets.ts';
 export { startTestDatabase, type TestDatabase } from './test-database.ts';
 export { startTestObjectStore, type TestObjectStore } from './test-object-store.ts';
 export { sharedRedisDatabases, startTestRedis, type TestRedis } from './test-redis.ts';

@@ -22,6 +22,10 @@ export interface Secrets {
   readonly principalKeysFile: string;
   /** Private JWK (Ed25519). */
   readonly receiptSigningKeyFile: string;
+  /** Private JWKS (ES256), the newest first; auth-server signs access tokens with it. */
+  readonly accessTokenSigningKeysFile: string;
+  /** JWKS with the public keys of the above, for whoever accepts access tokens. */
+  readonly accessTokenKeysFile: string;
 }
 
 type Stored = Record<
@@ -64,6 +68,29 @@ function ensureSigningKey(privateFile: string, kid: string, publicFile?: string)
   writePrivately(privateFile, { ...keys.privateKey.export({ format: 'jwk' }), ...named });
 }
 
+const accessTokenFiles = (folder: string) => ({
+  signingKeys: path.join(folder, 'access-token-signing.jwks.json'),
+  publicKeys: path.join(folder, 'access-token-keys.jwks.json'),
+});
+
+const keysOf = (file: string) =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { readonly keys: readonly object[] }).keys : [];
+
+/**
+ * Puts a new signing key (ES256) in front of those that an installation has; the older public keys stay, so their tokens do too. The
+ * public half is written first: no token is signed by a key that nobody can look up. Answers its `kid`.
+ */
+export function addAccessTokenKey(folder: string): string {
+  const files = accessTokenFiles(folder);
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const named = { kid: `access-${randomBytes(6).toString('hex')}`, use: 'sig', alg: 'ES256' };
+  const publicKey = { ...keys.publicKey.export({ format: 'jwk' }), ...named };
+  const privateKey = { ...keys.privateKey.export({ format: 'jwk' }), ...named };
+  writePrivately(files.publicKeys, { keys: [publicKey, ...keysOf(files.publicKeys)] });
+  writePrivately(files.signingKeys, { keys: [privateKey, ...keysOf(files.signingKeys)] });
+  return named.kid;
+}
+
 /** The secrets of the installation in `folder`, made on first use; files readable by the owner only. */
 export function openSecrets(folder: string): Secrets {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -75,6 +102,8 @@ export function openSecrets(folder: string): Secrets {
   const receiptSigningKeyFile = path.join(folder, 'receipt-signing.jwk.json');
   ensureSigningKey(principalPrivateKeyFile, 'principal-1', principalKeysFile);
   ensureSigningKey(receiptSigningKeyFile, 'receipt-1');
+  const accessToken = accessTokenFiles(folder);
+  if (keysOf(accessToken.signingKeys).length === 0) addAccessTokenKey(folder);
   return {
     postgresPassword: stored.postgres,
     redisPassword: stored.redis,
@@ -87,5 +116,7 @@ export function openSecrets(folder: string): Secrets {
     principalPrivateKeyFile,
     principalKeysFile,
     receiptSigningKeyFile,
+    accessTokenSigningKeysFile: accessToken.signingKeys,
+    accessTokenKeysFile: accessToken.publicKeys,
   };
 }

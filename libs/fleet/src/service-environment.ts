@@ -93,6 +93,7 @@ function own(service: FleetService, { data, secrets, objectStore }: Wiring): Rec
       return {
         PRINCIPAL_PRIVATE_KEY: secrets.principalPrivateKeyFile,
         RECEIPT_SIGNING_KEY: secrets.receiptSigningKeyFile,
+        ACCESS_TOKEN_SIGNING_KEYS: secrets.accessTokenSigningKeysFile,
       };
     case 'management':
       return {
@@ -106,7 +107,7 @@ function own(service: FleetService, { data, secrets, objectStore }: Wiring): Rec
     case 'internal-serving':
       return bucket;
     case 'analytics-sink':
-      return { ...audience, PRINCIPAL_KEYS: secrets.principalKeysFile };
+      return { ...audience, PRINCIPAL_KEYS: secrets.principalKeysFile, ACCESS_TOKEN_KEYS: secrets.accessTokenKeysFile };
     case 'public-delivery':
       return {
         ...bucket,

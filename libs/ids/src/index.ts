@@ -19,6 +19,7 @@ export const idPrefixes = {
   job: 'job',
   lease: 'lse',
   lineItem: 'li',
+  machineToken: 'mtk',
   mediaClip: 'clip',
   membership: 'mbr',
   operation: 'op',

@@ -1,6 +1,16 @@
 import { importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
 import { z } from 'zod';
 
+export {
+  audienceScopes,
+  bearerOf,
+  producerPattern,
+  signAccessToken,
+  tryVerifyAccessToken,
+  type AccessTokenClaims,
+  type AudienceScope,
+} from './access-token.ts';
+
 /**
  * Roles inside a workspace (design: commands.md §1). The hosting roles: `owner`, `editor` (content), `producer` (encoding),
  * `scheduler` (publishing), `analyst` (analytics), `manager` (collaborators).

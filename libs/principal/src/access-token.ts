@@ -1,0 +1,94 @@
+import { decodeProtectedHeader, importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
+import { z } from 'zod';
+
+/** Scopes of the Audience Analytics Sink API: `write` sends batches, `read` sees what became of them. Neither implies the other. */
+export const audienceScopes = ['audience:write', 'audience:read'] as const;
+export type AudienceScope = (typeof audienceScopes)[number];
+
+/** Name of a party that sends measurements. */
+export const producerPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+const claimsSchema = z.object({
+  /** `{base_url}`. */
+  iss: z.string(),
+  /** The one API that may accept it: `{api_url}/audience/v1`. */
+  aud: z.string(),
+  sub: z.string(),
+  client_id: z.string(),
+  /** Separated by spaces. */
+  scope: z.string(),
+  producer: z.string().regex(producerPattern),
+  /** The closed set of workspaces that it may speak of. */
+  workspaces: z.array(z.string()).min(1),
+  /** Seconds since the epoch. */
+  iat: z.int(),
+  exp: z.int(),
+  jti: z.string(),
+});
+
+/** Claims of a machine client's access token (RFC 9068 §2.2, with `producer` and `workspaces` of our own). */
+export type AccessTokenClaims = z.infer<typeof claimsSchema>;
+
+const algorithm = 'ES256';
+
+type ImportedKey = Awaited<ReturnType<typeof importJWK>>;
+const imported = new WeakMap<JWK, Promise<ImportedKey>>();
+
+function keyOf(jwk: JWK): Promise<ImportedKey> {
+  const known = imported.get(jwk) ?? importJWK(jwk, algorithm);
+  imported.set(jwk, known);
+  return known;
+}
+
+/**
+ * An access token (compact JWS, `at+jwt`, ES256).
+ * @param key private JWK with a `kid`
+ */
+export async function signAccessToken(claims: AccessTokenClaims, key: JWK): Promise<string> {
+  if (!key.kid) throw new Error('a key that signs access tokens needs a kid');
+  return new SignJWT({ ...claimsSchema.parse(claims) })
+    .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid: key.kid })
+    .sign(await keyOf(key));
+}
+
+/**
+ * The claims of an access token that is good for one API now; undefined for any other text. Checked are the signature by the key that
+ * its `kid` names, `alg` and `typ` exactly, `iss` and the one `aud` exactly, `exp`, `nbf` and the form of every claim (RFC 9068 §4).
+ * @param findKey the public key of a `kid`; a token without one names none
+ */
+export async function tryVerifyAccessToken(
+  token: string,
+  options: {
+    readonly findKey: (kid: string) => JWK | undefined;
+    readonly issuer: string;
+    readonly audience: string;
+    readonly now: Date;
+  },
+): Promise<AccessTokenClaims | undefined> {
+  const { findKey, issuer, audience, now } = options;
+  try {
+    const { kid, alg } = decodeProtectedHeader(token);
+    const key = typeof kid === 'string' && alg === algorithm ? findKey(kid) : undefined;
+    if (!key) return undefined;
+    const { payload } = await jwtVerify(token, await keyOf(key), {
+      algorithms: [algorithm],
+      typ: 'at+jwt',
+      issuer,
+      audience,
+      requiredClaims: ['exp', 'iat', 'jti', 'sub', 'client_id'],
+      currentDate: now,
+    });
+    return claimsSchema.safeParse(payload).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Far above every token that is ever issued. */
+const tokenLengthMax = 8_192;
+
+/** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or undefined. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? '')?.[1];
+  return token !== undefined && token.length <= tokenLengthMax ? token : undefined;
+}
