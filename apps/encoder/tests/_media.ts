@@ -41,6 +41,13 @@ export function decodeLeft(file: string): Float32Array {
   return new Float32Array(new Uint8Array(pcm).buffer);
 }
 
+/** Interleaved 16-bit samples that a decoder makes of the bytes of an MP3. */
+export const decodePcm = (mp3: Buffer): Buffer =>
+  execFileSync('ffmpeg', ['-v', 'error', '-f', 'mp3', '-i', 'pipe:0', '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'], {
+    input: mp3,
+    maxBuffer: 1 << 28,
+  });
+
 /** Seconds that a decoder makes of the sound of a file. */
 export const decodedSeconds = (file: string): number =>
   ffmpeg('-i', file, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 's16le', 'pipe:1').length / 2 / 48_000;

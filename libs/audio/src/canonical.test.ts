@@ -4,6 +4,7 @@ import {
   byteOffsetAtTime,
   bytesOfFrames,
   canonicalFormat,
+  canonicalViolation,
   checkCanonical,
   checkCanonicalChunks,
   durationMsOfBytes,
@@ -13,13 +14,13 @@ import {
   timeMsAtByte,
 } from './canonical.ts';
 import { tryParseFrameHeader } from './frame-header.ts';
+import { walkFrames } from './walk-frames.ts';
 
-/** A canonical frame; `fill` is its sound. */
+/** A canonical frame of no main data; `fill` takes its room. */
 const frame = (fill = 0, modeExtension = 0) => {
   const bytes = Buffer.alloc(384, fill);
   bytes.writeUInt32BE((0xfffb9444 | (modeExtension << 4)) >>> 0);
-  bytes.writeUInt16BE(0, 4);
-  return bytes;
+  return bytes.fill(0, 4, 36);
 };
 const segment = (frames: number) => Buffer.concat(Array.from({ length: frames }, (_, i) => frame(i, i % 4)));
 
@@ -60,13 +61,41 @@ test('canonical segments joined at any frame are canonical, in one piece or in c
   );
 });
 
-test('a bit reservoir, other parameters, a cut frame, tags and nothing are each refused with the offset', async () => {
+test('content cut at any frames, with segments joined in there, walks without a gap and lasts as long as its parts', () => {
+  const cuts = fc.uniqueArray(fc.nat(60), { maxLength: 6 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), cuts, fc.array(fc.integer({ min: 1, max: 9 })), (frames, at, ads) => {
+      const edges = [0, ...at.filter((edge) => edge < frames).sort((a, b) => a - b), frames];
+      const content = segment(frames);
+      const parts = edges.slice(1).flatMap((to, i) => {
+        const piece = content.subarray(bytesOfFrames(edges[i]!), bytesOfFrames(to));
+        return ads[i] === undefined ? [piece] : [piece, segment(ads[i])];
+      });
+      let offset = 0;
+      for (const each of walkFrames(Buffer.concat(parts))) {
+        expect(each.offset).toBe(offset);
+        expect(canonicalViolation(each)).toBeUndefined();
+        offset += each.bytes.length;
+      }
+      expect(durationMsOfBytes(offset)).toBe(parts.reduce((sum, part) => sum + durationMsOfBytes(part.length), 0));
+    }),
+  );
+});
+
+test('a bit reservoir, main data without room, other parameters, a cut frame, tags and nothing are each refused with the offset', async () => {
   const reservoir = segment(3);
   reservoir[384 + 4] = 1;
+  const tooLong = segment(3);
+  // The first part2_3_length is bits 20 to 31 of the side information; 348 bytes have 2784 bits.
+  tooLong.writeUInt16BE(2785, 384 + 6);
+  const fits = segment(3);
+  fits.writeUInt16BE(2784, 384 + 6);
+  expect(checkCanonical(fits)).toMatchObject({ canonical: true });
   const otherRate = segment(3);
   otherRate.writeUInt32BE(0xfffba444, 384);
   const cases = [
     [reservoir, { canonical: false, violation: 'bit_reservoir_used', offset: 384 }],
+    [tooLong, { canonical: false, violation: 'main_data_too_long', offset: 384 }],
     [otherRate, { canonical: false, violation: 'other_parameters', offset: 384 }],
     [segment(3).subarray(0, 1000), { canonical: false, violation: 'cut_frame', offset: 768 }],
     [

@@ -1,3 +1,4 @@
+import { mainDataOffset } from './side-info.ts';
 import { FrameError, walkFrameChunks, walkFrames, type Frame } from './walk-frames.ts';
 
 /** The one stream format of stored segments, so that any two can be joined at any frame: MP3, CBR, no bit reservoir, no tags. */
@@ -16,16 +17,22 @@ export const canonicalFormat = Object.freeze({
 const canonicalWord = 0xfffb_9444;
 const fixedBits = 0xffff_ffcf;
 
-export type CanonicalViolation = 'no_frames' | 'not_a_frame' | 'cut_frame' | 'other_parameters' | 'bit_reservoir_used';
+type FrameViolation = 'other_parameters' | 'bit_reservoir_used' | 'main_data_too_long';
+export type CanonicalViolation = 'no_frames' | 'not_a_frame' | 'cut_frame' | FrameViolation;
 
 export type CanonicalCheck =
   | { readonly canonical: true; readonly frames: number; readonly sizeBytes: number; readonly durationMs: number }
   | { readonly canonical: false; readonly violation: CanonicalViolation; readonly offset: number };
 
-/** Why one frame may not stand in a canonical segment; undefined when it may. */
-export function canonicalViolation(frame: Frame): 'other_parameters' | 'bit_reservoir_used' | undefined {
-  if ((frame.header.word & fixedBits) >>> 0 !== canonicalWord) return 'other_parameters';
-  return frame.mainDataBegin === 0 ? undefined : 'bit_reservoir_used';
+/**
+ * Why one frame may not stand in a canonical segment; undefined when it may. Each frame holds all of its own main data and nothing
+ * of another's, so that any may follow any.
+ */
+export function canonicalViolation({ header, sideInfo }: Frame): FrameViolation | undefined {
+  if ((header.word & fixedBits) >>> 0 !== canonicalWord) return 'other_parameters';
+  if (sideInfo.mainDataBegin !== 0) return 'bit_reservoir_used';
+  const room = (header.sizeBytes - mainDataOffset(header)) * 8;
+  return sideInfo.mainDataBits <= room ? undefined : 'main_data_too_long';
 }
 
 const verdict = (frames: number): CanonicalCheck =>

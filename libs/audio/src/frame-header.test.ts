@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mainDataBegin, tryParseFrameHeader } from './frame-header.ts';
+import { tryParseFrameHeader } from './frame-header.ts';
 
 const header = (word: number) => {
   const bytes = Buffer.alloc(8);
@@ -44,13 +44,4 @@ test('any four bytes either are no header or give a frame of sane size', () => {
     }),
     { numRuns: 2000 },
   );
-});
-
-test('main_data_begin has 9 bits in version 1 and 8 in version 2, after the CRC if there is one', () => {
-  const bytes = Buffer.from('fffb9064ff80ffff', 'hex');
-  expect(mainDataBegin(bytes, 0, tryParseFrameHeader(bytes)!)).toBe(511);
-  const crc = Buffer.from('fffa90640000ff80', 'hex');
-  expect(mainDataBegin(crc, 0, tryParseFrameHeader(crc)!)).toBe(511);
-  const low = Buffer.from('fff384c4ff800000', 'hex');
-  expect(mainDataBegin(low, 0, tryParseFrameHeader(low)!)).toBe(255);
 });

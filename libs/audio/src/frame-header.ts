@@ -46,16 +46,3 @@ export function tryParseFrameHeader(bytes: Uint8Array, offset = 0): FrameHeader 
     samples,
   };
 }
-
-/** Bytes between the header (and CRC) and the main data: the side information. */
-export function sideInfoBytes(header: FrameHeader): number {
-  if (header.version === '1') return header.channels === 1 ? 17 : 32;
-  return header.channels === 1 ? 9 : 17;
-}
-
-/** How many bytes before this frame its main data begins: 0 when the frame needs no earlier one (bit reservoir unused). */
-export function mainDataBegin(bytes: Uint8Array, offset: number, header: FrameHeader): number {
-  const at = offset + 4 + (header.hasCrc ? 2 : 0);
-  const first = bytes[at] ?? 0;
-  return header.version === '1' ? (first << 1) | ((bytes[at + 1] ?? 0) >> 7) : first;
-}

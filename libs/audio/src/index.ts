@@ -1,4 +1,5 @@
-export { mainDataBegin, sideInfoBytes, tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+export { tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+export { readSideInfo, type SideInfo } from './side-info.ts';
 export { FrameError, walkFrameChunks, walkFrames, type Frame } from './walk-frames.ts';
 export { audioExtent, id3v2TagBytes, stripTags, tryParseVbrHeader, type VbrHeader } from './tags.ts';
 export {

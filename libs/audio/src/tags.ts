@@ -1,4 +1,5 @@
-import { sideInfoBytes, tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+import { tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+import { mainDataOffset } from './side-info.ts';
 
 const ascii = (bytes: Uint8Array, from: number, length: number) =>
   Buffer.from(bytes.subarray(from, from + length)).toString('latin1');
@@ -47,7 +48,7 @@ export function tryParseVbrHeader(bytes: Uint8Array, offset: number, header: Fra
   const vbri = offset + 36;
   if (has(vbri, 18) && ascii(bytes, vbri, 4) === 'VBRI')
     return { kind: 'VBRI', sizeBytes: view.getUint32(vbri + 10), frames: view.getUint32(vbri + 14) };
-  const start = offset + 4 + (header.hasCrc ? 2 : 0) + sideInfoBytes(header);
+  const start = offset + mainDataOffset(header);
   const kind = has(start, 8) ? ascii(bytes, start, 4) : '';
   if (kind !== 'Xing' && kind !== 'Info') return undefined;
   const flags = view.getUint32(start + 4);

@@ -1,11 +1,12 @@
-import { mainDataBegin, tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+import { tryParseFrameHeader, type FrameHeader } from './frame-header.ts';
+import { readSideInfo, type SideInfo } from './side-info.ts';
 
 /** One frame of a stream of frames. */
 export interface Frame {
   /** Position in the stream. */
   readonly offset: number;
   readonly header: FrameHeader;
-  readonly mainDataBegin: number;
+  readonly sideInfo: SideInfo;
   /** A view, valid until the next frame is asked for. */
   readonly bytes: Uint8Array;
 }
@@ -34,7 +35,7 @@ function frameAt(bytes: Uint8Array, at: number, offset: number): Frame | undefin
   return {
     offset,
     header,
-    mainDataBegin: mainDataBegin(bytes, at, header),
+    sideInfo: readSideInfo(bytes, at, header),
     bytes: bytes.subarray(at, at + header.sizeBytes),
   };
 }
