@@ -1,5 +1,6 @@
 export { addressSchema, busConfig, commonConfig, ConfigError, objectStoreConfig, readConfig } from './config.ts';
-export { createLogger, redact, type Logger } from './logger.ts';
+export { createLogger, type Logger } from './logger.ts';
+export { redact } from './redact.ts';
 export { serveHealth, type ReadinessChecks } from './health.ts';
 export { runService, type RunningApp } from './run-service.ts';
 export { renderProblem } from './render-problem.ts';

@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts';
+import { guardOutput } from './guard-output.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { serveHealth, type ReadinessChecks } from './health.ts';
 
@@ -9,6 +10,7 @@ export interface RunningApp extends AsyncDisposable {
 
 /**
  * The life of a process: read the configuration, create the app, serve health, wait for SIGTERM or SIGINT, dispose.
+ * Whatever the process says meanwhile is redacted.
  * Exit code 0 after a clean stop, 78 for a wrong configuration (BSD sysexits EX_CONFIG), 1 for anything else.
  */
 export async function runService<C extends { readonly LOG_LEVEL: string; readonly HEALTH_LISTEN: string }>(
@@ -17,6 +19,7 @@ export async function runService<C extends { readonly LOG_LEVEL: string; readonl
   createApp: (config: C, logger: Logger) => Promise<RunningApp>,
 ): Promise<void> {
   let logger = createLogger(service, 'info');
+  guardOutput(() => logger);
   try {
     const config = readConfiguration(process.env);
     logger = createLogger(service, config.LOG_LEVEL);

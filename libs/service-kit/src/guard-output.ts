@@ -1,0 +1,30 @@
+import type { Logger } from './logger.ts';
+import { redact } from './redact.ts';
+
+type Write = (chunk: string | Uint8Array, ...rest: never[]) => boolean;
+
+/** What anybody prints in this process (a library, `console`) passes `redact`. One write is one text: nothing is held back. */
+function redactStream(stream: NodeJS.WriteStream): void {
+  const write = stream.write.bind(stream) as Write;
+  stream.write = ((chunk, ...rest) =>
+    write(
+      typeof chunk === 'string' ? redact(chunk) : Buffer.from(redact(Buffer.from(chunk).toString('latin1')), 'latin1'),
+      ...rest,
+    )) as Write as typeof stream.write;
+}
+
+/**
+ * Makes the log the only thing this process says. Node prints warnings and uncaught exceptions past the standard streams, message
+ * and causes as they are; here they are lines of the log. An uncaught exception ends the process with 1, as it would have.
+ * @param currentLogger asked each time, because a service gets its final logger with its configuration
+ */
+export function guardOutput(currentLogger: () => Logger): void {
+  redactStream(process.stdout);
+  redactStream(process.stderr);
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => currentLogger().warn({ err: warning }, 'process.warning'));
+  process.on('uncaughtException', (error, origin) => {
+    currentLogger().fatal({ err: error, origin }, 'service.crashed');
+    process.exit(1);
+  });
+}
