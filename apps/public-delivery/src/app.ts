@@ -79,6 +79,8 @@ export async function createApp(
     secret: config.LISTENER_SECRET,
     trustedProxies: createAddressSet(config.TRUSTED_PROXIES),
     networks: lists.networks,
+    isPreload: lists.isPreload,
+    internalAddresses: createAddressSet(config.INTERNAL_ADDRESSES),
     findPlace: await loadPlaces(config.GEO_DATABASE),
   });
   const facts = building.use(await openFactSink(bus, config.JOURNAL_FOLDER, logger));
@@ -115,8 +117,8 @@ export async function createApp(
         pool,
         identify,
         choosePlay,
-        mayCount: ({ addressVerdict, userAgent }) =>
-          addressVerdict === 'ok' && judgeUserAgent(lists.userAgents, userAgent) === 'ok',
+        mayCount: ({ addressVerdict, preload, internal, userAgent }) =>
+          addressVerdict === 'ok' && !preload && !internal && judgeUserAgent(lists.userAgents, userAgent) === 'ok',
         tokens,
         segments,
         artworks,

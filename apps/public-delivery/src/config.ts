@@ -46,6 +46,8 @@ const configSchema = z
     LISTENER_SECRET: key32,
     /** Proxies whose X-Forwarded-For is believed. */
     TRUSTED_PROXIES: addressRanges,
+    /** Our own monitors, validators and offices: what they ask for is never counted (rule 14). */
+    INTERNAL_ADDRESSES: addressRanges,
     DECIDE_DEADLINE_MS: z.coerce.number().int().min(1).max(10_000).default(250),
     /** Segments on the local disk; may be emptied at any time. */
     CACHE_FOLDER: z.string().min(1),

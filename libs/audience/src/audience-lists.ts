@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { createNetworkLists, parseAddressRanges, parseSafeEntries, type NetworkLists } from './network-lists.ts';
+import { createPreloadList, parsePreloadEntries } from './preload-list.ts';
 import { createUserAgentRules, userAgentListSchema, type UserAgentRules } from './user-agent-rules.ts';
 
 /** Version of the counting method that docs/counting.md describes; every count carries it. */
@@ -11,6 +12,8 @@ export const methodologyVersion = 'longwave-1.0/ptmg-2.3';
 export interface AudienceLists {
   readonly networks: NetworkLists;
   readonly userAgents: UserAgentRules;
+  /** Whether a request only preloads (D4 rule 13), by its `Referer` as sent and its normalised user agent. */
+  readonly isPreload: (referrer: string | undefined, userAgent: string) => boolean;
   /** The sources' commits and a digest over all files, so that any edit gives another version. */
   readonly listsVersion: string;
 }
@@ -53,6 +56,14 @@ export function readAudienceLists(folder: string, nowMs: () => number): Audience
     },
     nowMs,
   );
+  const preloads = parsePreloadEntries(read('local', 'preload.csv'));
+  const onPreloadList = createPreloadList(preloads);
+  const isPreload = (referrer: string | undefined, userAgent: string) => {
+    // The common, empty list costs no walk of the user-agent lists.
+    if (preloads.length === 0) return false;
+    const { kind, name } = userAgents.match(userAgent);
+    return onPreloadList(referrer, kind === 'browser' ? name : undefined);
+  };
   const commits = Object.entries(sources).map(([name, source]) => `${name}@${source.commit}`);
-  return { networks, userAgents, listsVersion: `${commits.join('+')}+${digest.digest('hex').slice(0, 12)}` };
+  return { networks, userAgents, isPreload, listsVersion: `${commits.join('+')}+${digest.digest('hex').slice(0, 12)}` };
 }

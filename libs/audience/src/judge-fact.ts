@@ -19,6 +19,8 @@ export const rejectionReasons = [
   'vpn_ip',
   'tor_ip',
   'deny_ip',
+  'preload_ref',
+  'internal',
   'prerelease',
 ] as const;
 
@@ -33,7 +35,7 @@ export function parseTimeMs(text: string): number {
 }
 
 /**
- * Judges one record by D4, first matching rule. Rules 13 (`preload_ref`), 14 (`internal`) and 16 (`velocity`) are not applied.
+ * Judges one record by D4, first matching rule. Rule 16 (`velocity`) needs the whole day and is not applied here.
  * @param agent what its user agent says; undefined while its text is unknown
  * @returns undefined when the answer must wait for the user agent's text
  */
@@ -49,6 +51,8 @@ export function judgeFact(fact: ByteRangeServed, agent: UserAgentVerdict | undef
   if (fact.prefetch) return 'prefetch';
   if (agent !== 'ok') return agent;
   if (fact.address_verdict !== 'ok') return fact.address_verdict;
+  if (fact.preload) return 'preload_ref';
+  if (fact.internal) return 'internal';
   if (parseTimeMs(fact.started_at) < parseTimeMs(fact.published_at)) return 'prerelease';
   return 'eligible';
 }

@@ -29,7 +29,7 @@ export interface NetworkRanges {
 const safeForMs = 90 * 24 * 3_600_000;
 
 /** The lines of a list without comments and blanks. */
-function lines(text: string): string[] {
+export function listLines(text: string): string[] {
   return text
     .split(/\r?\n/)
     .map((line) => line.replace(/#.*$/, '').trim())
@@ -38,12 +38,12 @@ function lines(text: string): string[] {
 
 /** Parses a list of `first,last`, `address/bits` or single addresses; throws `RangeError` with the wrong line. */
 export function parseAddressRanges(text: string): AddressRange[] {
-  return lines(text).map(parseAddressRange);
+  return listLines(text).map(parseAddressRange);
 }
 
 /** Parses `address/bits,validated_on[,reason]` lines; throws `RangeError` with the wrong line. */
 export function parseSafeEntries(text: string): SafeEntry[] {
-  return lines(text).map((line) => {
+  return listLines(text).map((line) => {
     const [range = '', validatedOn = ''] = line.split(',').map((part) => part.trim());
     if (!/^\d{4}-\d{2}-\d{2}$/.test(validatedOn))
       throw new RangeError(`a safe entry needs its validation date: ${line}`);

@@ -24,7 +24,7 @@ export interface MediaRoutesOptions {
   readonly pool: Pool;
   readonly identify: IdentifyListener;
   readonly choosePlay: ChoosePlay;
-  /** False for those whose downloads are never counted: bots and networks of machines. */
+  /** False for those whose downloads are never counted: bots, networks of machines, pages that preload, ourselves. */
   readonly mayCount: (listener: Listener) => boolean;
   readonly tokens: PlayTokens;
   readonly segments: SegmentCache;

@@ -15,6 +15,8 @@ const identify = (peer: string, headers: Record<string, string>, when = at) =>
   createIdentifyListener({
     secret: Buffer.alloc(32, 7),
     trustedProxies: createAddressSet(ranges('10.0.0.0/8')),
+    isPreload: (referrer) => referrer === 'https://preloads.example/',
+    internalAddresses: createAddressSet(ranges('192.0.2.0/28')),
     networks: createNetworkLists({ dataCentres: ranges('203.0.113.0/24') }, () => when.getTime()),
     findPlace,
   })({ socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage, when);
@@ -62,6 +64,23 @@ test.each([
   [{ 'user-agent': 'Boyscout/1' }, false, false],
 ])('%p announces a prefetch: %p, only looks: %p', (headers, prefetch, onlyLooks) => {
   expect(identify('198.51.100.7', { ...agent, ...headers })).toMatchObject({ prefetch, onlyLooks });
+});
+
+test('the referrer decides and is forgotten', () => {
+  const preloading = identify('198.51.100.7', { ...agent, referer: 'https://preloads.example/' });
+  expect(preloading).toMatchObject({ preload: true, internal: false });
+  expect(preloading.key).toBe(identify('198.51.100.7', agent).key);
+  expect(JSON.stringify(preloading)).not.toContain('preloads');
+  expect(identify('198.51.100.7', { ...agent, referer: 'https://other.example/' }).preload).toBe(false);
+});
+
+test.each([
+  ['192.0.2.15', 'Overcast/3.0', true],
+  ['192.0.2.16', 'Overcast/3.0', false],
+  ['198.51.100.7', 'Longwave/1.0 (podcast hosting)', true],
+  ['198.51.100.7', 'LongwaveFan/1.0', false],
+])('%s with %p is one of us: %p', (address, userAgent, internal) => {
+  expect(identify(address, { 'user-agent': userAgent }).internal).toBe(internal);
 });
 
 test('without a user agent there is a key but no digest', () => {

@@ -10,6 +10,7 @@ import {
   userAgentDigest,
   type AddressSet,
   type AddressVerdict,
+  type AudienceLists,
   type NetworkLists,
 } from '@longwave/audience';
 import type { FindPlace, Place } from './country.ts';
@@ -29,6 +30,10 @@ export interface Listener extends Place {
   readonly userAgentDigest: string | null;
   /** Sec-Purpose, Purpose or X-Moz announce a prefetch or preview. */
   readonly prefetch: boolean;
+  /** The referrer, or its absence, is on the preload list. The referrer itself is not kept. */
+  readonly preload: boolean;
+  /** Our own monitors, validators and previews, by address or by user agent. */
+  readonly internal: boolean;
   /** Prefetchers and aligners: they get an arrangement but never cause a decision. */
   readonly onlyLooks: boolean;
 }
@@ -37,12 +42,17 @@ export interface IdentifyOptions {
   readonly secret: Buffer;
   readonly trustedProxies: AddressSet;
   readonly networks: NetworkLists;
+  readonly isPreload: AudienceLists['isPreload'];
+  readonly internalAddresses: AddressSet;
   readonly findPlace: FindPlace;
 }
 
 export type IdentifyListener = (request: IncomingMessage, at: Date) => Listener;
 
 const first = (header: string | string[] | undefined) => (Array.isArray(header) ? header.join(',') : (header ?? ''));
+
+/** How the user agents of our own fetches begin: feed checks, validators, imports. */
+const ownAgents = 'Longwave/';
 
 /** True when the request says that nobody has asked to listen yet. */
 function isPrefetch({ headers }: IncomingMessage): boolean {
@@ -54,6 +64,8 @@ export function createIdentifyListener({
   secret,
   trustedProxies,
   networks,
+  isPreload,
+  internalAddresses,
   findPlace,
 }: IdentifyOptions): IdentifyListener {
   const secrets = new Map<string, Buffer>();
@@ -82,6 +94,8 @@ export function createIdentifyListener({
       userAgent,
       userAgentDigest: userAgentDigest(userAgent),
       prefetch,
+      preload: isPreload(request.headers.referer, userAgent),
+      internal: internalAddresses.has(address) || userAgent.startsWith(ownAgents),
       onlyLooks: prefetch || /(^| )Scout\//.test(userAgent),
       ...findPlace(address),
     };
