@@ -1,4 +1,5 @@
 /** `npm run longwave -- …`: what an operator does by hand on the fleet of `npm start`. */
+import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { createEventBus } from '@longwave/event-bus';
@@ -19,6 +20,9 @@ const commands: readonly OperatorCommand[] = [
   ...machineTokenCommands,
 ];
 
+/** Programs of their own, with arguments and exit codes of their own; by the folder of the repository. */
+const tools: Readonly<Record<string, string>> = { recount: 'apps/analytics-sink/src/cli/recount.ts' };
+
 const help = `usage: npm run longwave -- COMMAND
 
 ${commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.trimEnd()}\n      ${summary}`).join('\n')}
@@ -26,6 +30,8 @@ ${commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.trimEnd()}\
       messages that a follower could not handle
   dead-letters redrive --topic TOPIC --group GROUP
       sends them to that group again
+  recount export | count | compare
+      counts exported facts again and compares with what the service shows (recount COMMAND --help)
 
   --data FOLDER        data folder of the running fleet (default .longwave)
   --brokers HOST:PORT  dead letters of an Apache Kafka (comma-separated) instead of the fleet's Redis
@@ -83,7 +89,27 @@ async function deadLetters(redisUrl: string, action: string | undefined, options
     );
 }
 
+/** Runs a tool on the database of DATABASE_URL, or of the running fleet; answers its exit code. */
+function runTool(script: string, args: readonly string[]): Promise<number> {
+  const fleet = findRunningFleet(dataFolder(path.resolve(workspaceRoot, '.longwave')));
+  const databaseUrl = process.env['DATABASE_URL'] ?? fleet?.databaseUrls['audience'];
+  const child = spawn(process.execPath, [path.join(workspaceRoot, script), ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) },
+  });
+  // Ctrl-C reaches the tool by itself; it then removes its temporary files.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
 async function main(): Promise<number> {
+  const [tool = '', ...toolArguments] = process.argv.slice(2);
+  const script = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
+  if (script !== undefined) return runTool(script, toolArguments);
   const { values, positionals } = readArguments();
   const { help: asked, data, ...options } = values;
   const [noun, verb] = positionals;

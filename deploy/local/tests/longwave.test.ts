@@ -28,6 +28,7 @@ test('its help names every command with its options', () => {
     'delivery-key revoke --week WEEK',
     'machine-token create --producer NAME --workspace WS[,WS…]',
     'token-key add',
+    'recount export | count | compare',
     'dead-letters redrive --topic TOPIC --group GROUP',
   ])
     expect(stdout).toContain(command);
@@ -53,4 +54,15 @@ test('without a running fleet it says how to start one', () => {
       status: 1,
       stderr: expect.stringContaining('npm start'),
     });
+});
+
+test('a tool gets its own arguments, and its exit code is the answer', () => {
+  expect(longwave('recount', 'count', '--help')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('usage: longwave-recount count FILE…'),
+  });
+  expect(longwave('recount', 'count', path.join(nowhere, 'missing.jsonl'))).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('missing.jsonl'),
+  });
 });

@@ -1,0 +1,93 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+/** Exit codes of the tools: done; done, and what was asked to agree does not; could not be done. */
+export const exitCodes = { done: 0, differs: 1, failed: 2 } as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** What was typed makes no sense; the message says what to type. */
+export class UsageError extends Error {}
+
+/** Where a command reads its settings and writes its words. */
+export interface Terminal {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What was asked for. */
+  readonly print: (text: string) => void;
+  /** Progress, warnings, errors. */
+  readonly tell: (text: string) => void;
+  readonly now: () => Date;
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+/** What was typed for each option; a repeated one is refused. */
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+export interface Command {
+  /** '' when the tool is one command. */
+  readonly name: string;
+  /** Its help, whole: how it is called, what each option means. */
+  readonly help: string;
+  readonly options: Options;
+  readonly run: (values: Values, files: readonly string[], terminal: Terminal) => Promise<ExitCode>;
+}
+
+/** A text option, or undefined. */
+export function textOf(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** A text option that the command cannot do without. Throws `UsageError`. */
+export function needed(values: Values, name: string): string {
+  const value = textOf(values, name);
+  if (value === undefined) throw new UsageError(`--${name} is missing.`);
+  return value;
+}
+
+/** A time option: a UTC date, or an RFC 3339 time at a whole UTC hour. Throws `UsageError`. */
+export function hourOf(values: Values, name: string): Date | undefined {
+  const text = textOf(values, name);
+  if (text === undefined) return undefined;
+  const at = new Date(text);
+  const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
+  if (!isTime || Number.isNaN(at.getTime()) || at.getTime() % 3_600_000 !== 0)
+    throw new UsageError(`--${name} is a UTC date (2026-11-01) or a whole hour (2026-11-01T13:00:00Z), not ${text}.`);
+  return at;
+}
+
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Runs a tool and answers its exit code; errors become one line that says what to do. */
+export async function runCommandLine(
+  commands: readonly [Command, ...Command[]],
+  overview: string,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const isOne = commands.length === 1 && commands[0].name === '';
+  const [name, ...rest] = isOne ? ['', ...args] : args;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    terminal.print(`${overview}\n`);
+    return name === undefined ? exitCodes.failed : exitCodes.done;
+  }
+  const command = commands.find((one) => one.name === name);
+  if (!command) {
+    terminal.tell(`There is no command "${name}".\n\n${overview}\n`);
+    return exitCodes.failed;
+  }
+  try {
+    const { values, positionals } = parseArgs({
+      args: rest,
+      allowPositionals: true,
+      options: { ...command.options, help: { type: 'boolean', short: 'h' } },
+    });
+    if (values.help) {
+      terminal.print(`${command.help}\n`);
+      return exitCodes.done;
+    }
+    return await command.run(values as Values, positionals, terminal);
+  } catch (error) {
+    const isUsage = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+    terminal.tell(`${wordsOf(error)}${isUsage ? '\n`--help` shows how.' : ''}\n`);
+    return exitCodes.failed;
+  }
+}

@@ -1,0 +1,255 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { methodologyVersion, readAudienceLists, windows, type Window } from '@longwave/audience';
+import { createPool, transaction, type Pool } from '@longwave/postgres';
+import { createProgress } from '../files/progress.ts';
+import { compareTallies } from '../recount/compare-tallies.ts';
+import { countFacts } from '../recount/count-facts.ts';
+import { exportFacts } from '../recount/export-facts.ts';
+import { readFactFile, readFactFileHeader, type FactFileHeader } from '../recount/fact-file.ts';
+import { combineHeaders, narrowScope } from '../recount/file-scope.ts';
+import { renderComparison, renderTally, tallyJson } from '../recount/render-report.ts';
+import type { FactScope } from '../recount/stored-facts.ts';
+import { readStoredTally } from '../recount/stored-tally.ts';
+import {
+  exitCodes,
+  hourOf,
+  needed,
+  runCommandLine,
+  textOf,
+  UsageError,
+  type Command,
+  type Terminal,
+  type Values,
+} from './command-line.ts';
+
+export const overview = `usage: longwave-recount COMMAND
+
+  export   write the stored facts, which are pseudonymous, to a file
+  count    count files of facts again, without any database
+  compare  set what files give beside what the service shows
+
+Each takes --help. Exit codes: 0 done, 1 the numbers differ, 2 it could not be done.
+The method is docs/counting.md.`;
+
+const installedLists = fileURLToPath(new URL('../../../../libs/audience/data', import.meta.url));
+
+function readLists(values: Values, { environment, now }: Terminal) {
+  const folder = textOf(values, 'lists') ?? environment['AUDIENCE_DATA'] ?? installedLists;
+  if (!existsSync(path.join(folder, 'sources.json')))
+    throw new UsageError(`${folder} holds no lists: name the folder (libs/audience/data) with --lists.`);
+  return readAudienceLists(folder, () => now().getTime());
+}
+
+async function withDatabase<T>({ environment }: Terminal, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const url = environment['DATABASE_URL'];
+  if (!url)
+    throw new UsageError(
+      'Set DATABASE_URL to the database (postgres://longwave_audience:…@host/db), or start the service with `npm start`.',
+    );
+  const pool = createPool(url, 'audience', { name: 'longwave-recount', max: 2 });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+const progressOf = (work: string, { tell }: Terminal) =>
+  createProgress({ work, unit: 'facts' }, tell, () => performance.now());
+
+/** The windows that are asked for. */
+function windowsOf(values: Values, otherwise: readonly Window[]): readonly Window[] {
+  const asked = textOf(values, 'window');
+  if (asked === undefined) return otherwise;
+  const found = windows.filter((window) => asked === 'all' || window === asked);
+  if (found.length === 0) throw new UsageError(`--window is ${windows.join(', ')} or all, not ${asked}.`);
+  return found;
+}
+
+/** Headers of the files, and the part of them that is asked for. */
+async function readScope(values: Values, files: readonly string[]) {
+  const [first, ...rest] = await Promise.all(files.map(readFactFileHeader));
+  if (first === undefined) throw new UsageError('Name one or more files that `export` made.');
+  const headers: [FactFileHeader, ...FactFileHeader[]] = [first, ...rest];
+  return { headers, scope: narrowScope(combineHeaders(headers), hourOf(values, 'from'), hourOf(values, 'to')) };
+}
+
+async function count(values: Values, files: readonly string[], scope: FactScope, terminal: Terminal) {
+  const lists = readLists(values, terminal);
+  const progress = progressOf('count', terminal);
+  const tally = await countFacts(
+    files.map(readFactFile),
+    lists.userAgents,
+    { fromMs: scope.from?.getTime(), toMs: scope.to?.getTime() },
+    { temporaryFolder: textOf(values, 'temp') ?? os.tmpdir(), onFacts: progress.add },
+  );
+  progress.end();
+  return { tally, listsVersion: lists.listsVersion };
+}
+
+/** What the numbers are of and by what they were made; every figure names its method, lists and window. */
+function basisOf(scope: FactScope, headers: readonly FactFileHeader[], listsVersion: string) {
+  return {
+    from: scope.from?.toISOString() ?? null,
+    to: scope.to?.toISOString() ?? null,
+    workspace_id: scope.workspaceId ?? null,
+    podcast_id: scope.podcastId ?? null,
+    complete_until: headers.map((one) => one.complete_until ?? '').sort()[0] || null,
+    methodology_version: methodologyVersion,
+    lists_version: listsVersion,
+  };
+}
+
+function renderBasis(basis: ReturnType<typeof basisOf>): string {
+  return [
+    `From ${basis.from ?? 'the beginning'} to ${basis.to ?? 'the end'}, by the start of the download`,
+    `Counted by ${basis.methodology_version} with lists ${basis.lists_version}`,
+    `Facts complete until ${basis.complete_until ?? 'no time: there are none'}`,
+    '',
+    '',
+  ].join('\n');
+}
+
+/** Warns when the files were judged by others than the installed method and lists: then the count is a restatement (D14). */
+function warnOfOthers(headers: readonly FactFileHeader[], listsVersion: string, { tell }: Terminal): void {
+  const others = headers.filter(
+    (one) => one.lists_version !== listsVersion || one.methodology_version !== methodologyVersion,
+  );
+  if (others.length > 0)
+    tell('Other lists or another method were installed when the facts were exported: this is a restatement.\n');
+}
+
+const rangeOptions = { from: { type: 'string' }, to: { type: 'string' } } as const;
+const countOptions = {
+  ...rangeOptions,
+  window: { type: 'string' },
+  lists: { type: 'string' },
+  temp: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+const exportCommand: Command = {
+  name: 'export',
+  help: `usage: longwave-recount export --out FILE[.gz] [options]
+
+Writes the facts that downloads of a range are counted from, one JSON object a line, to a file; a name that ends in .gz is
+compressed. Facts hold listener keys, no addresses. The file appears when it is whole; another try begins anew.
+
+  --out FILE         the file
+  --from HOUR        first hour, a UTC date or 2026-11-01T13:00:00Z (default: the beginning)
+  --to HOUR          the hour after the last (default: the end)
+  --workspace WS     one workspace (default: all)
+  --podcast POD      one podcast
+  --lists FOLDER     user-agent and network lists (default: AUDIENCE_DATA, or those that came with the program)
+
+Reads the database of DATABASE_URL. Around a range, the file holds the week before and two days after it as well.`,
+  options: {
+    ...rangeOptions,
+    out: { type: 'string' },
+    workspace: { type: 'string' },
+    podcast: { type: 'string' },
+    lists: { type: 'string' },
+  },
+  run: async (values, files, terminal) => {
+    if (files.length > 0) throw new UsageError(`Name the file with --out; ${files[0]} is not understood.`);
+    const out = needed(values, 'out');
+    const [from, to] = [hourOf(values, 'from'), hourOf(values, 'to')];
+    if (from && to && from >= to) throw new UsageError('--from must be before --to.');
+    const scope = { from, to, workspaceId: textOf(values, 'workspace'), podcastId: textOf(values, 'podcast') };
+    const { listsVersion } = readLists(values, terminal);
+    const progress = progressOf('export', terminal);
+    const { facts, userAgents } = await withDatabase(terminal, (pool) =>
+      exportFacts(pool, scope, out, { listsVersion, now: terminal.now(), onFacts: progress.add }),
+    );
+    progress.end();
+    terminal.print(`${out}: ${facts} facts, ${userAgents} user agents\n`);
+    return exitCodes.done;
+  },
+};
+
+const countCommand: Command = {
+  name: 'count',
+  help: `usage: longwave-recount count FILE… [options]
+
+Counts downloads, listeners, ads and facts by judgement from files that \`export\` made, without any database. Files may overlap;
+a fact counts once. Numbers belong to the hour in which their download began.
+
+  --from HOUR, --to HOUR   a part of what the files hold
+  --window WINDOW          calendar_utc (the default), first_touch_24h, last_touch_24h or all
+  --json                   one JSON object instead of tables
+  --lists FOLDER           count by other lists than those that came with the program
+  --temp FOLDER            for temporary files, about as large as the facts (default: the system's)`,
+  options: countOptions,
+  run: async (values, files, terminal) => {
+    const asked = windowsOf(values, ['calendar_utc']);
+    const { headers, scope } = await readScope(values, files);
+    const { tally, listsVersion } = await count(values, files, scope, terminal);
+    warnOfOthers(headers, listsVersion, terminal);
+    const basis = basisOf(scope, headers, listsVersion);
+    if (values['json']) terminal.print(`${JSON.stringify({ ...basis, ...tallyJson(tally, asked) }, null, 2)}\n`);
+    else terminal.print(`${renderBasis(basis)}${renderTally(tally, asked)}`);
+    return exitCodes.done;
+  },
+};
+
+const compareCommand: Command = {
+  name: 'compare',
+  help: `usage: longwave-recount compare FILE… [options]
+
+Counts files and sets every number beside the one that the service shows; facts by judgement say where a difference comes from.
+Exit code 1 when numbers differ. Facts that came after the export differ as well: choose a range that is complete.
+
+  --tolerance PERCENT      greatest difference that is none (default 0; between different counters 5 is usual)
+  --from HOUR, --to HOUR   a part of what the files hold
+  --json, --lists FOLDER, --temp FOLDER   as for count
+
+Reads the database of DATABASE_URL.`,
+  options: { ...countOptions, tolerance: { type: 'string' } },
+  run: async (values, files, terminal) => {
+    const percent = Number(textOf(values, 'tolerance') ?? '0');
+    if (!(percent >= 0 && percent <= 100)) throw new UsageError('--tolerance is a percentage from 0 to 100.');
+    const asked = windowsOf(values, ['calendar_utc']);
+    const { headers, scope } = await readScope(values, files);
+    const stored = await withDatabase(terminal, (pool) =>
+      transaction(
+        pool,
+        async (tx) => {
+          await tx.query('set local statement_timeout = 0');
+          return readStoredTally(tx, scope);
+        },
+        'REPEATABLE READ',
+      ),
+    );
+    const { tally, listsVersion } = await count(values, files, scope, terminal);
+    warnOfOthers(headers, listsVersion, terminal);
+    const basis = basisOf(scope, headers, listsVersion);
+    const figures = compareTallies(stored, tally, asked, percent / 100);
+    const differing = figures.filter((one) => one.differs).length;
+    if (values['json']) terminal.print(`${JSON.stringify({ ...basis, differing, figures }, null, 2)}\n`);
+    else
+      terminal.print(
+        `${renderBasis(basis)}${renderComparison(figures)}\n${
+          differing === 0
+            ? `All ${figures.length} numbers agree.`
+            : `${differing} of ${figures.length} numbers differ by more than ${percent} %.`
+        }\n`,
+      );
+    return differing === 0 ? exitCodes.done : exitCodes.differs;
+  },
+};
+
+export const recountCommands: readonly [Command, ...Command[]] = [exportCommand, countCommand, compareCommand];
+
+if (import.meta.main) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(exitCodes.failed));
+  process.exitCode = await runCommandLine(recountCommands, overview, process.argv.slice(2), {
+    environment: process.env,
+    print: (text) => process.stdout.write(text),
+    tell: (text) => process.stderr.write(text),
+    now: () => new Date(),
+  });
+}

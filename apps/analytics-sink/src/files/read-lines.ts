@@ -1,0 +1,50 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+/** A line of a file that is longer than any line may be. */
+export class LineTooLong extends Error {}
+
+const newline = 10;
+
+/** The first bytes of a file. */
+export async function firstBytes(file: string, count: number): Promise<Buffer> {
+  for await (const chunk of createReadStream(file, { end: count - 1 })) return chunk as Buffer;
+  return Buffer.alloc(0);
+}
+
+/** The bytes of a file, unpacked when it is gzip (RFC 1952), whatever it is called. */
+export async function openPlain(file: string): Promise<NodeJS.ReadableStream & AsyncIterable<Buffer>> {
+  const [first, second] = await firstBytes(file, 2);
+  const bytes = createReadStream(file, { highWaterMark: 256 * 1024 });
+  // Errors of either stream reach the reader of the last one.
+  return first === 0x1f && second === 0x8b ? pipeline(bytes, createGunzip(), () => undefined) : bytes;
+}
+
+/**
+ * Lines of a byte stream, in groups as they come, without their line ends. A last line without an end is a line.
+ * Throws `LineTooLong`.
+ * @param mostBytes of one line
+ */
+export async function* readLines(bytes: AsyncIterable<Buffer>, mostBytes = 16 * 1024 * 1024): AsyncGenerator<string[]> {
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+  let lineNumber = 0;
+  for await (const chunk of bytes) {
+    const end = chunk.lastIndexOf(newline);
+    if (end !== -1) {
+      const lines = Buffer.concat([...rest, chunk.subarray(0, end)])
+        .toString('utf8')
+        .split('\n');
+      rest = [];
+      restBytes = 0;
+      lineNumber += lines.length;
+      yield lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+    }
+    const tail = chunk.subarray(end + 1);
+    if (tail.length > 0) rest.push(tail);
+    restBytes += tail.length;
+    if (restBytes > mostBytes) throw new LineTooLong(`line ${lineNumber + 1} is longer than ${mostBytes} bytes`);
+  }
+  if (restBytes > 0) yield [Buffer.concat(rest).toString('utf8')];
+}

@@ -1,0 +1,74 @@
+import { createPartitions, type Partitions } from '../files/partitions.ts';
+
+/** Keys with the earlier key of each, of one partition. */
+async function readKeys(links: Partitions, index: number): Promise<Map<string, string>> {
+  const earlier = new Map<string, string>();
+  for await (const group of links.parts[index]!.read())
+    for (const [key, before] of group) {
+      if ((earlier.get(key) ?? before) !== before) throw new RangeError('a listener key has two earlier keys');
+      earlier.set(key, before);
+    }
+  return earlier;
+}
+
+/** Longer than the chains of any listener: one key a month, for a hundred years. */
+const mostKeys = 1200;
+
+/**
+ * Finds the first key of each listener's chain of keys (measurement.md D5: one a month, of the same address and user agent), with
+ * one partition in memory at a time.
+ * @param links under a key, the one before it; as often as you like
+ * @returns under each key that has an earlier one, the first
+ */
+async function findFirstKeys(links: Partitions, folder: string): Promise<Partitions> {
+  const found = createPartitions(folder);
+  // Under the earliest key known so far: the keys whose chain leads there.
+  let open = createPartitions(folder);
+  for (const [index] of links.parts.entries())
+    for (const [key, before] of await readKeys(links, index)) open.add(before, key);
+  for (let steps = 0, left = 1; left > 0; steps += 1) {
+    if (steps > mostKeys) throw new RangeError('listener keys precede each other');
+    const next = createPartitions(folder);
+    left = 0;
+    for (const [index, part] of open.parts.entries()) {
+      if (part.lines === 0) continue;
+      const previous = await readKeys(links, index);
+      for await (const group of part.read())
+        for (const [earliest, key] of group) {
+          const before = previous.get(earliest);
+          if (before === undefined) found.add(key, earliest);
+          else {
+            next.add(before, key);
+            left += 1;
+          }
+        }
+    }
+    open.remove();
+    open = next;
+  }
+  open.remove();
+  return found;
+}
+
+/**
+ * Brings the lines of each listener together over the changes of secrets.
+ * @param lines under listener keys; removed
+ * @param links under a key, the one before it; removed
+ * @returns the same lines, each under the first key of its listener's chain
+ */
+export async function joinChains(lines: Partitions, links: Partitions, folder: string): Promise<Partitions> {
+  if (links.parts.every((part) => part.lines === 0)) {
+    links.remove();
+    return lines;
+  }
+  const firstKeys = await findFirstKeys(links, folder);
+  links.remove();
+  const joined = createPartitions(folder);
+  for (const [index, part] of lines.parts.entries()) {
+    const first = await readKeys(firstKeys, index);
+    for await (const group of part.read()) for (const [key, line] of group) joined.add(first.get(key) ?? key, line);
+  }
+  firstKeys.remove();
+  lines.remove();
+  return joined;
+}

@@ -1,0 +1,94 @@
+import { windows, type Window } from '@longwave/audience';
+
+/** Downloads somewhere, and the listeners who made them: distinct keys, so not to be summed. */
+export interface Counted {
+  downloads: number;
+  listeners: number;
+}
+
+/** Ads of one line item: delivered, and those of them that are billed. */
+export interface CountedAds {
+  delivered: number;
+  billable: number;
+}
+
+/** Downloads of one window by where they were made; the keys are made by `placeKeys`. */
+export interface WindowTally {
+  readonly podcasts: Map<string, Counted>;
+  readonly episodes: Map<string, Counted>;
+  readonly days: Map<string, Counted>;
+}
+
+/** Numbers of a range by what they are about. */
+export interface Tally {
+  readonly windows: Readonly<Record<Window, WindowTally>>;
+  /** Ads of downloads of the window calendar_utc, by `lineItemKey`. */
+  readonly ads: Map<string, CountedAds>;
+  /** Facts by judgement, from a closed list. */
+  readonly facts: Map<string, number>;
+  /** Downloads of the window calendar_utc that rule 16 holds, by its reason code; they are in no other number. */
+  readonly held: Map<string, number>;
+}
+
+/** Where a download was made. */
+export interface Place {
+  readonly workspaceId: string;
+  readonly podcastId: string;
+  readonly episodeId: string;
+  /** UTC date, `YYYY-MM-DD`. */
+  readonly day: string;
+}
+
+export const placeKeys = {
+  podcasts: (place: Place) => JSON.stringify([place.workspaceId, place.podcastId]),
+  episodes: (place: Place) => JSON.stringify([place.workspaceId, place.podcastId, place.episodeId]),
+  days: (place: Place) => JSON.stringify([place.workspaceId, place.podcastId, place.episodeId, place.day]),
+} as const satisfies Record<keyof WindowTally, (place: Place) => string>;
+
+export const placeLevels = ['podcasts', 'episodes', 'days'] as const satisfies (keyof WindowTally)[];
+
+export const lineItemKey = (workspaceId: string, lineItemId: string) => JSON.stringify([workspaceId, lineItemId]);
+
+/** The parts of a key, as they went in. */
+export const keyParts = (key: string) => JSON.parse(key) as string[];
+
+export function createTally(): Tally {
+  const [calendar, first, last] = windows.map(() => ({ podcasts: new Map(), episodes: new Map(), days: new Map() }));
+  return {
+    windows: { calendar_utc: calendar!, first_touch_24h: first!, last_touch_24h: last! },
+    ads: new Map(),
+    facts: new Map(),
+    held: new Map(),
+  };
+}
+
+export function addTo(numbers: Map<string, number>, key: string, count: number): void {
+  numbers.set(key, (numbers.get(key) ?? 0) + count);
+}
+
+export function addAds(tally: Tally, key: string, { delivered, billable }: CountedAds): void {
+  const sum = tally.ads.get(key) ?? { delivered: 0, billable: 0 };
+  sum.delivered += delivered;
+  sum.billable += billable;
+  tally.ads.set(key, sum);
+}
+
+/**
+ * Adds downloads one by one. Everything that a listener did must pass one and the same counter: it is what tells listeners apart.
+ */
+export function downloadCounter(tally: Tally): (window: Window, place: Place, listenerKey: string) => void {
+  const seen = new Set<string>();
+  return (window, place, listenerKey) => {
+    for (const level of placeLevels) {
+      const numbers = tally.windows[window][level];
+      const key = placeKeys[level](place);
+      const sum = numbers.get(key) ?? { downloads: 0, listeners: 0 };
+      numbers.set(key, sum);
+      sum.downloads += 1;
+      const listener = `${window} ${key} ${listenerKey}`;
+      if (seen.has(listener)) continue;
+      seen.add(listener);
+      sum.listeners += 1;
+    }
+  };
+}

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
+import { createPool, type Pool } from '@longwave/postgres';
+import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { fact, lists, seen } from './_facts.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const run = promisify(execFile);
+
+let database: TestDatabase;
+let pool: Pool;
+let folder: string;
+
+beforeAll(async () => {
+  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
+  pool = createPool(database.url, 'audience', { name: 'test' });
+  folder = mkdtempSync(path.join(os.tmpdir(), 'documentation-'));
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs the blocks of counting.md that are marked with a word, as they are written, in an empty folder. */
+async function runBlocks(word: string): Promise<string> {
+  const text = readFileSync(path.join(root, 'docs/counting.md'), 'utf8');
+  const blocks = [...text.matchAll(new RegExp(`^\`\`\`sh ${word}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, block]) => block,
+  );
+  expect(blocks.length).toBeGreaterThan(1);
+  // What `npm run longwave -- …` comes to once the machine is prepared.
+  const npm = `npm() { shift 3; "${process.execPath}" "${root}/deploy/local/longwave.ts" "$@"; }`;
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', [npm, ...blocks].join('\n')], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+  });
+  return stdout;
+}
+
+test('the recount that counting.md describes runs as it is written, and agrees', async () => {
+  const november = { started_at: '2026-11-02T10:00:00.000Z' };
+  await recordFacts(
+    pool,
+    [seen(), fact({ fact_id: 'f1', ...november }), fact({ fact_id: 'f2', listener_key: 'other', ...november })],
+    lists,
+    createCountingMemory(),
+  );
+  const printed = await runBlocks('recount');
+  expect(printed).toMatch(/Podcasts, window calendar_utc\n.*\n +ws_1 +pod_1 +2 +2\n/);
+  expect(printed).toMatch(/All \d+ numbers agree\./);
+  expect(readdirSync(folder).sort()).toEqual(['november.json', 'november.jsonl.gz']);
+});

@@ -1,0 +1,223 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ByteRangeServed } from '@longwave/events';
+import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
+import { createPool, type Pool } from '@longwave/postgres';
+import { overview, recountCommands } from '../src/cli/recount.ts';
+import { runCommandLine } from '../src/cli/command-line.ts';
+import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { batches, dataFolder, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+let folder: string;
+
+beforeAll(async () => {
+  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
+  pool = createPool(database.url, 'audience', { name: 'test' });
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.stop();
+});
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'recount-'));
+  const { rows } = await pool.query<{ tables: string }>(
+    `select string_agg(quote_ident(tablename), ',') as tables from pg_tables where schemaname = 'audience' and tablename not like '\\_%'`,
+  );
+  for (const table of rows[0]!.tables.split(',')) await pool.query(`delete from ${table}`);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the tool as a person would, in this process. */
+async function recountTool(...args: string[]) {
+  const said = { out: '', err: '' };
+  const code = await runCommandLine(recountCommands, overview, args, {
+    environment: { DATABASE_URL: database.url, AUDIENCE_DATA: dataFolder },
+    print: (text) => void (said.out += text),
+    tell: (text) => void (said.err += text),
+    now: () => new Date('2025-12-01T00:00:00Z'),
+  });
+  return { code, ...said, json: () => JSON.parse(said.out) as CountedJson };
+}
+
+interface CountedJson {
+  readonly windows: {
+    readonly calendar_utc: {
+      readonly podcasts: readonly { podcast_id: string; downloads: number; listeners: number }[];
+      readonly episodes: readonly { episode_id: string; downloads: number }[];
+      readonly days: readonly { episode_id: string; day: string; downloads: number }[];
+    };
+  };
+  readonly ads: readonly { line_item_id: string; delivered: number; billable: number }[];
+  readonly facts: Record<string, number>;
+  readonly differing: number;
+  readonly figures: readonly { section: string; key: string[]; measure: string; stored: number; recounted: number }[];
+}
+
+const inFolder = (name: string) => path.join(folder, name);
+
+/** Exports what is stored and compares a count of the file with it. */
+async function exportAndCompare(...range: string[]) {
+  const file = inFolder('facts.jsonl.gz');
+  expect(await recountTool('export', '--out', file, ...range)).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/facts/),
+  });
+  return recountTool('compare', file, '--json');
+}
+
+describe('a count of exported facts equals what the service counted, in every number', () => {
+  test.each([1, 2, 3, 4, 6, 7])(
+    'recorded late, twice and in any order, over a change of secrets (seed %i)',
+    async (seed) => {
+      const memory = createCountingMemory();
+      for (const batch of batches(shuffledTwice(randomFacts(seed), seed), 7))
+        await recordFacts(pool, batch, lists, memory);
+      const compared = await exportAndCompare();
+      expect(compared.json().figures.filter((one) => one.stored !== one.recounted)).toEqual([]);
+      expect(compared.code).toBe(0);
+      expect(compared.json().figures.find((one) => one.section === 'podcasts')!.stored).toBeGreaterThan(2);
+      expect(compared.json().figures.filter((one) => one.section === 'ads').length).toBeGreaterThan(0);
+    },
+  );
+
+  test.each([1, 2, 3, 4])('and so does every day of it, from a file of that day alone (seed %i)', async (seed) => {
+    await recordFacts(pool, randomFacts(seed), lists, createCountingMemory());
+    for (const day of ['2025-10-30', '2025-10-31', '2025-11-01', '2025-11-02', '2025-11-03', '2025-11-04']) {
+      const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+      const compared = await exportAndCompare('--from', day, '--to', next);
+      expect(compared.json().figures.filter((one) => one.stored !== one.recounted)).toEqual([]);
+    }
+  });
+});
+
+test('a download that a late fact moved to the day before is counted there by both', async () => {
+  const memory = createCountingMemory();
+  await recordFacts(pool, [seen(), fact({ fact_id: 'f2', started_at: '2025-11-03T00:05:00.000Z' })], lists, memory);
+  const early = fact({ fact_id: 'f1', started_at: '2025-11-02T23:58:00.000Z', written: [[161_000, 200_000]] });
+  await recordFacts(pool, [early], lists, memory);
+  expect((await pool.query('select 1 from restatement')).rowCount).toBe(2);
+  const compared = await exportAndCompare();
+  expect(compared.json().figures).toContainEqual(
+    expect.objectContaining({ section: 'days', key: ['ws_1', 'pod_1', 'ep_1', '2025-11-02'], stored: 1, recounted: 1 }),
+  );
+  expect(compared.code).toBe(0);
+});
+
+test('files that overlap give the numbers of one file, and a part of them the numbers of that part', async () => {
+  await recordFacts(pool, randomFacts(7), lists, createCountingMemory());
+  const whole = inFolder('whole.jsonl');
+  const [first, second] = [inFolder('first.jsonl'), inFolder('second.jsonl.gz')];
+  await recountTool('export', '--out', whole);
+  await recountTool('export', '--out', first, '--from', '2025-10-30', '--to', '2025-11-01');
+  await recountTool('export', '--out', second, '--from', '2025-11-01', '--to', '2025-11-05');
+  const one = (await recountTool('count', whole, '--json', '--window', 'all')).json();
+  const both = (await recountTool('count', second, first, '--json', '--window', 'all')).json();
+  expect({ windows: both.windows, ads: both.ads, facts: both.facts }).toEqual({
+    windows: one.windows,
+    ads: one.ads,
+    facts: one.facts,
+  });
+  const day = ['--from', '2025-11-02', '--to', '2025-11-03'];
+  const part = (await recountTool('count', whole, '--json', ...day)).json();
+  const days = part.windows.calendar_utc.days;
+  expect(days).toEqual(one.windows.calendar_utc.days.filter((row) => row.day === '2025-11-02'));
+  expect(days.length).toBeGreaterThan(0);
+});
+
+test('a file of one podcast holds nothing of another workspace or podcast', async () => {
+  const other = { podcast_id: 'pod_2', episode_id: 'ep_9', workspace_id: 'ws_2' };
+  await recordFacts(
+    pool,
+    [seen(), fact({ fact_id: 'f1' }), fact({ fact_id: 'f2', ...other })],
+    lists,
+    createCountingMemory(),
+  );
+  const file = inFolder('one.jsonl');
+  await recountTool('export', '--out', file, '--workspace', 'ws_1', '--podcast', 'pod_1');
+  expect(readFileSync(file, 'utf8')).not.toMatch(/ws_2|pod_2|ep_9/);
+  expect((await recountTool('compare', file)).code).toBe(0);
+  expect((await recountTool('count', file, '--json')).json().windows.calendar_utc.podcasts).toMatchObject([
+    { podcast_id: 'pod_1', downloads: 1 },
+  ]);
+});
+
+test('a number that was tampered with is found, with exit code 1, unless the tolerance covers it', async () => {
+  const many = Array.from({ length: 100 }, (_, n) => fact({ fact_id: `f${n}`, listener_key: `listener ${n}` }));
+  await recordFacts(pool, [seen(), ...many], lists, createCountingMemory());
+  await pool.query('update download_hour set downloads = downloads + 4');
+  const file = inFolder('facts.jsonl');
+  await recountTool('export', '--out', file);
+  const strict = await recountTool('compare', file);
+  expect(strict).toMatchObject({ code: 1 });
+  expect(strict.out).toMatch(/ws_1 pod_1 +downloads +104 +100 +-4 +← differs/);
+  expect((await recountTool('compare', file, '--tolerance', '5')).code).toBe(0);
+});
+
+test('facts that came after the export show up as facts that the file lacks', async () => {
+  const memory = createCountingMemory();
+  await recordFacts(pool, [seen(), fact({ fact_id: 'f1' })], lists, memory);
+  const file = inFolder('facts.jsonl');
+  await recountTool('export', '--out', file);
+  await recordFacts(pool, [fact({ fact_id: 'f2', listener_key: 'other' })], lists, memory);
+  const compared = await recountTool('compare', file, '--json');
+  expect(compared.code).toBe(1);
+  expect(compared.json().figures).toContainEqual(
+    expect.objectContaining({ section: 'facts', key: ['eligible'], stored: 2, recounted: 1, differs: true }),
+  );
+});
+
+test('every fact is counted once under the rule that judged it', async () => {
+  const facts: ByteRangeServed[] = [
+    fact({ fact_id: 'f1' }),
+    fact({ fact_id: 'f2', method: 'HEAD', written: [] }),
+    fact({ fact_id: 'f3', address_verdict: 'dc_ip' }),
+    fact({ fact_id: 'f4', user_agent_digest: 'f'.repeat(64) }),
+    fact({ fact_id: 'f5', user_agent_digest: null }),
+  ];
+  await recordFacts(pool, [seen(), ...facts], lists, createCountingMemory());
+  const file = inFolder('facts.jsonl');
+  await recountTool('export', '--out', file);
+  const { facts: judged } = (await recountTool('count', file, '--json')).json();
+  expect(judged).toEqual({ dc_ip: 1, eligible: 1, method: 1, no_ua: 1, waiting: 1 });
+  expect((await recountTool('compare', file)).code).toBe(0);
+});
+
+test('an export that fails leaves the older file as it was and nothing else', async () => {
+  const file = inFolder('facts.jsonl');
+  writeFileSync(file, 'older');
+  await pool.query(`insert into layout values ('broken', 'arr', 1, '[]')`);
+  await pool.query(
+    `insert into fact (fact_id, request_id, started_at, at, workspace_id, podcast_id, episode_id, layout_digest, method, status,
+       requested, written, published_at, listener_key, address_key, address_verdict, prefetch, country, region, late, lists_version)
+     select 'f1', 'r1', 'infinity', 'infinity', 'ws', 'pod', 'ep', 'broken', 'GET', 200, '{}', '{}', now(), 'k', 'a', 'ok', false,
+       'DE', 'unknown', false, 'v'`,
+  );
+  expect((await recountTool('export', '--out', file)).code).toBe(2);
+  expect(readFileSync(file, 'utf8')).toBe('older');
+  expect(readdirSync(folder)).toEqual(['facts.jsonl']);
+});
+
+test('a cut, foreign or missing file is refused with words that say what to do', async () => {
+  await recordFacts(pool, [seen(), fact({ fact_id: 'f1' })], lists, createCountingMemory());
+  const file = inFolder('facts.jsonl.gz');
+  await recountTool('export', '--out', file);
+  const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n');
+  const attempt = async (name: string, content: string | Buffer) => {
+    writeFileSync(inFolder(name), content);
+    const { code, err, out } = await recountTool('count', inFolder(name));
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    return err;
+  };
+  expect(await attempt('no-end.jsonl', lines.slice(0, -1).join('\n'))).toMatch(/not whole: export the facts again/);
+  expect(await attempt('half.jsonl', lines.join('\n').slice(0, -80))).toMatch(/export/i);
+  expect(await attempt('half.gz', readFileSync(file).subarray(0, -20))).toMatch(/damaged|not whole/);
+  expect(await attempt('foreign.jsonl', '{"a":1}\n')).toMatch(/no fact file: make one with `recount export`/);
+  expect(await attempt('empty.jsonl', '')).toMatch(/empty/);
+  expect((await recountTool('count', inFolder('missing.jsonl'))).err).toMatch(/missing.jsonl/);
+  expect((await recountTool('count')).err).toMatch(/Name one or more files/);
+});
