@@ -19,6 +19,7 @@ export {
   type CanonicalCheck,
   type CanonicalViolation,
 } from './canonical.ts';
+export { cutPoint } from './cut-point.ts';
 export { id3SizeBytes, renderId3, type Id3Chapter, type Id3Content, type Id3Picture } from './id3.ts';
 export { readSamples } from './pcm.ts';
 export { createSilenceFinder, silencesMax, type Silence, type SilenceFinder } from './silence.ts';
