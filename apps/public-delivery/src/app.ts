@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createAddressSet, readAudienceLists, judgeUserAgent } from '@longwave/audience';
+import { createAddressSet, describeUserAgent, readAudienceLists, judgeUserAgent } from '@longwave/audience';
 import { createTokenKeys } from '@longwave/delivery-token';
 import { createEventBus } from '@longwave/event-bus';
 import { createObjectStore } from '@longwave/object-store';
@@ -100,6 +100,7 @@ export async function createApp(
   const choosePlay = createChoosePlay({
     ...{ pool, serving, segments, logger },
     compose: createComposer({ pool, artworks, logger }),
+    describe: (userAgent) => describeUserAgent(lists.userAgents, userAgent),
     decideDeadlineMs: config.DECIDE_DEADLINE_MS,
   });
 

@@ -4,6 +4,7 @@ import { clipFormats } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { Pool } from '@longwave/postgres';
 import type { IdentifyListener, Listener } from '../listener/identify-listener.ts';
+import { partsOf } from '../media/arrangement.ts';
 import type { OpenSegment } from '../media/open-segment.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import { sendMedia, type SentMedia } from '../media/send-media.ts';
@@ -62,9 +63,9 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
     options;
 
   const openPart = async (part: SentMedia['parts'][number]) => {
-    if (part.store === 'artwork') return artworks.open(part.blob, part.length);
+    if (part.store === 'artwork') return artworks.open(part.blob, part.blob_bytes);
     if (part.kind === 'header') return fromMemory(await getHeader(pool, part.blob));
-    return segments.open(part.blob, part.length);
+    return segments.open(part.blob, part.blob_bytes);
   };
 
   function listenerOf({ request, startedAt }: Exchange): Listener {
@@ -81,7 +82,8 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
 
   function playMedia({ arrangement, binding }: Play, cacheControl: string): SentMedia {
     const { id, workspaceId, podcastId, episodeId, publishedAt, document } = arrangement;
-    const parts = document.parts.map(({ kind, offset, length, slot }, index) => ({
+    const placed = partsOf(document);
+    const parts = placed.map(({ kind, offset, length, slot }, index) => ({
       kind,
       from: offset,
       to: offset + length,
@@ -90,7 +92,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
     }));
     return {
       etag: `"${id}"`,
-      parts: document.parts,
+      parts: placed,
       counted: {
         workspaceId,
         podcastId,
@@ -109,7 +111,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
     const { digest, sizeBytes: length, durationMs } = rendition;
     return {
       etag: `"${digest}"`,
-      parts: [{ blob: digest, offset: 0, length, kind: 'content' }],
+      parts: [{ blob: digest, blob_bytes: length, from: 0, offset: 0, length, kind: 'content' }],
       counted: {
         ...{ workspaceId, podcastId, episodeId, publishedAt },
         arrangementId: digest,

@@ -4,38 +4,71 @@ import { z } from 'zod';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** An arrangement as it is stored and hashed. Its SHA-256 over JCS (RFC 8785) is its id. */
-export const arrangementDocumentSchema = z.strictObject({
-  v: z.literal(1),
+const part = z.strictObject({
+  /** What the bytes are of. */
+  blob: sha256,
+  /** Where they begin in the arrangement. */
+  offset: z.int().min(0),
+  length: z.int().min(1),
+  kind: z.enum(['header', 'content', 'ad', 'ident']),
+  /** Break and place in it, "pre/0"; only ads. */
+  slot: z.string().optional(),
+  /** A header part that lies with the artwork instead of with the headers. */
+  store: z.literal('artwork').optional(),
+});
+const pieceOfBlob = part.extend({
+  /** Size of the whole blob. */
+  blob_bytes: z.int().min(1),
+  /** Where the bytes begin in the blob. */
+  from: z.int().min(0),
+  /** Where it begins in the episode's own audio; absent for all that is not of it. */
+  content_ms: z.int().min(0).optional(),
+});
+const common = {
   episode_id: z.string(),
   format: z.strictObject({ codec: z.string(), bitrate: z.int(), channels: z.int(), sample_rate: z.int() }),
-  parts: z.array(
-    z.strictObject({
-      blob: sha256,
-      offset: z.int().min(0),
-      length: z.int().min(1),
-      kind: z.enum(['header', 'content', 'ad', 'ident']),
-      /** Break and place in it, "pre/0"; only ads. */
-      slot: z.string().optional(),
-      /** A header part that lies with the artwork instead of with the headers. */
-      store: z.literal('artwork').optional(),
-    }),
-  ),
   total_bytes: z.int().min(1),
   timeline: z.array(z.strictObject({ part: z.int().min(0), start_ms: z.int().min(0), dur_ms: z.int().min(0) })),
-});
+};
+
+/**
+ * An arrangement as it is stored and hashed. Its SHA-256 over JCS (RFC 8785) is its id. In version 1 every part was a whole blob; it
+ * is read for ever and not written any more.
+ */
+export const arrangementDocumentSchema = z.discriminatedUnion('v', [
+  z.strictObject({ v: z.literal(1), ...common, parts: z.array(part) }),
+  z.strictObject({ v: z.literal(2), ...common, parts: z.array(pieceOfBlob) }),
+]);
 
 export type ArrangementDocument = z.infer<typeof arrangementDocumentSchema>;
-export type PartKind = ArrangementDocument['parts'][number]['kind'];
+export type ArrangementPart = z.infer<typeof pieceOfBlob>;
+export type PartKind = ArrangementPart['kind'];
+
+/** The parts of either version. The episode's own audio in version 1 is its longest content: intro and outro were shorter. */
+export function partsOf(document: ArrangementDocument): readonly ArrangementPart[] {
+  if (document.v === 2) return document.parts;
+  const own = document.parts
+    .filter(({ kind }) => kind === 'content')
+    .reduce<(typeof document.parts)[number] | undefined>((a, b) => (a && a.length >= b.length ? a : b), undefined);
+  return document.parts.map((each) => ({
+    ...each,
+    blob_bytes: each.length,
+    from: 0,
+    ...(each === own && { content_ms: 0 }),
+  }));
+}
 
 /** One part before it has its place. */
 export interface ArrangedBlob {
   readonly digest: string;
+  /** Of the whole blob. */
   readonly sizeBytes: number;
   readonly durationMs: number;
   readonly kind: PartKind;
   readonly slot?: string;
   readonly store?: 'artwork';
+  /** Of the episode's own audio: the bytes [from, to) of the blob, and where they begin in it. */
+  readonly piece?: { readonly from: number; readonly to: number; readonly contentMs: number };
 }
 
 /** Puts blobs one after the other. Equal inputs give the same document, hence the same id. */
@@ -46,24 +79,28 @@ export function composeArrangement(
 ): ArrangementDocument {
   let offset = 0;
   let startMs = 0;
-  const parts: ArrangementDocument['parts'] = [];
+  const parts: ArrangementPart[] = [];
   const timeline: ArrangementDocument['timeline'] = [];
-  for (const [part, { digest, sizeBytes, durationMs, kind, slot, store }] of blobs.entries()) {
+  for (const [index, { digest, sizeBytes, durationMs, kind, slot, store, piece }] of blobs.entries()) {
+    const { from, to } = piece ?? { from: 0, to: sizeBytes };
     parts.push({
       blob: digest,
+      blob_bytes: sizeBytes,
+      from,
       offset,
-      length: sizeBytes,
+      length: to - from,
       kind,
       ...(slot !== undefined && { slot }),
       ...(store !== undefined && { store }),
+      ...(piece !== undefined && { content_ms: piece.contentMs }),
     });
-    timeline.push({ part, start_ms: startMs, dur_ms: durationMs });
-    offset += sizeBytes;
+    timeline.push({ part: index, start_ms: startMs, dur_ms: durationMs });
+    offset += to - from;
     startMs += durationMs;
   }
   const { codec, bitrate, channels, sampleRate } = format;
   return {
-    v: 1,
+    v: 2,
     episode_id: episodeId,
     format: { codec, bitrate, channels, sample_rate: sampleRate },
     parts,
@@ -84,8 +121,10 @@ export interface PartSlice {
   readonly to: number;
 }
 
+type Extent = Pick<ArrangementPart, 'offset' | 'length'>;
+
 /** Index of the part that holds byte `at`, by binary search. */
-function partAt(parts: ArrangementDocument['parts'], at: number): number {
+function partAt(parts: readonly Extent[], at: number): number {
   let low = 0;
   let high = parts.length - 1;
   while (low < high) {
@@ -97,7 +136,7 @@ function partAt(parts: ArrangementDocument['parts'], at: number): number {
 }
 
 /** The slices whose bytes, one after the other, are the arrangement's bytes [from, to). */
-export function slicesOf({ parts }: Pick<ArrangementDocument, 'parts'>, from: number, to: number): PartSlice[] {
+export function slicesOf(parts: readonly Extent[], from: number, to: number): PartSlice[] {
   const slices: PartSlice[] = [];
   for (let part = partAt(parts, from); part < parts.length && parts[part]!.offset < to; part++) {
     const { offset, length } = parts[part]!;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteRangeServed } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { ifRangeHolds, noneMatchHolds } from '../http/conditional.ts';
-import { slicesOf, type ArrangementDocument } from './arrangement.ts';
+import { slicesOf, type ArrangementPart } from './arrangement.ts';
 import { readRange, type ByteInterval } from './byte-range.ts';
 import type { OpenSegment } from './open-segment.ts';
 import { createWrittenMeter, type CountedMedia, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
@@ -11,13 +11,13 @@ import { createWrittenMeter, type CountedMedia, type MeteredResponse, type Writt
 export interface SentMedia {
   /** Strong, with quotes. */
   readonly etag: string;
-  readonly parts: ArrangementDocument['parts'];
+  readonly parts: readonly ArrangementPart[];
   readonly counted: CountedMedia;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface SendMediaOptions {
-  readonly openPart: (part: ArrangementDocument['parts'][number]) => Promise<OpenSegment>;
+  readonly openPart: (part: ArrangementPart) => Promise<OpenSegment>;
   readonly addFact: (fact: ByteRangeServed) => void;
   readonly now: () => Date;
 }
@@ -44,12 +44,12 @@ async function* readParts(
   { from, to }: ByteInterval,
   openPart: SendMediaOptions['openPart'],
 ) {
-  for (const slice of slicesOf({ parts }, from, to)) {
+  for (const slice of slicesOf(parts, from, to)) {
     const part = parts[slice.part]!;
     await using segment = await openPart(part);
     let at = part.offset + slice.from;
     const end = part.offset + slice.to;
-    for await (const chunk of segment.read(slice.from, slice.to))
+    for await (const chunk of segment.read(part.from + slice.from, part.from + slice.to))
       for (let i = 0; i < chunk.length; i += writeBytes) {
         const bytes = chunk.subarray(i, i + writeBytes);
         yield { bytes, at, endsPart: at + bytes.length === end && parts[slice.part + 1]?.kind !== 'header' };

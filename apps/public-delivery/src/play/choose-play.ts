@@ -1,18 +1,26 @@
 import { createHash } from 'node:crypto';
+import type { UserAgentDescription } from '@longwave/audience';
 import { idFromBytes } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import type { Listener } from '../listener/identify-listener.ts';
+import { partsOf } from '../media/arrangement.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
+import type { HaltScope } from '../projection/break-plan.ts';
+import { getAdContext, listHalts } from '../projection/break-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
+import { filledBreaksOf } from './arranged-breaks.ts';
 import type { Compose } from './create-composer.ts';
+import { decideRequest } from './decide-request.ts';
 import { decide, type Decision, type ServingClient } from './decide.ts';
+import { haltsAll, haltsAny, withoutHalted } from './halts.ts';
 import {
   bindArrangement,
   findArrangement,
   findLatestBinding,
   saveArrangement,
   type Binding,
+  type NewArrangement,
   type StoredArrangement,
 } from './play-table.ts';
 
@@ -33,6 +41,7 @@ export interface ChoosePlayOptions {
   readonly serving: ServingClient;
   readonly segments: Pick<SegmentCache, 'fetch'>;
   readonly compose: Compose;
+  readonly describe: (userAgent: string) => UserAgentDescription;
   readonly decideDeadlineMs: number;
   readonly logger: Logger;
 }
@@ -54,10 +63,11 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
 /**
  * Gives a listener the arrangement bound within the last 24 h, else decides, binds and stores one before answering. Twenty
  * requests at once give one arrangement: callers in this process share one decision, and between processes the first row wins.
- * No decision means clean content, stored but not bound. Rejects only when the database does not answer.
+ * No decision means clean content, stored but not bound. What is bound and was halted since is bound anew without the halted ads,
+ * for what is left of the 24 h. Rejects only when the database does not answer.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
-  const { pool, serving, segments, compose, decideDeadlineMs, logger } = options;
+  const { pool, serving, segments, compose, describe, decideDeadlineMs, logger } = options;
   const deciding = new Map<string, Promise<Play>>();
 
   async function clean(episode: PlayableEpisode): Promise<Play> {
@@ -72,11 +82,17 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     return { arrangement, binding };
   }
 
+  async function bind(arrangement: NewArrangement, wanted: Binding): Promise<Play> {
+    const binding = await bindArrangement(pool, arrangement, wanted);
+    return binding === wanted ? { arrangement, binding } : boundPlay(binding);
+  }
+
   /** A decision whose ads are at hand. */
   async function usable(decision: Decision): Promise<Decision> {
     if (!decision.decided) return decision;
+    const ads = decision.breaks.flatMap((each) => each.ads);
     try {
-      await within(segmentWaitMs, Promise.all(decision.ads.map((ad) => segments.fetch(ad.digest, ad.sizeBytes))));
+      await within(segmentWaitMs, Promise.all(ads.map((ad) => segments.fetch(ad.digest, ad.sizeBytes))));
       return decision;
     } catch {
       return { decided: false, reason: 'segment_unavailable' };
@@ -86,54 +102,58 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   async function decideAndBind(
     episode: PlayableEpisode,
     listener: Listener,
+    halts: readonly HaltScope[],
     sequence: number,
     at: Date,
     requestId: string,
   ): Promise<Play> {
-    const { workspaceId, podcastId, episodeId } = episode;
+    const { podcastId, episodeId } = episode;
+    if (haltsAll(halts, podcastId)) return clean(episode);
     const decisionId = decisionIdOf(listener.key, episodeId, sequence, at);
-    const listenerBucket = Buffer.from(listener.key, 'hex').subarray(0, 16);
-    const country = listener.country === 'unknown' ? '' : listener.country;
-    const question = {
-      decisionId,
-      workspaceId,
-      podcastId,
-      episodeId,
-      listenerBucket,
-      country,
-      atMs: BigInt(at.getTime()),
-    };
-    const decision = await usable(await decide(serving, question, decideDeadlineMs));
+    const context = await getAdContext(pool, episode, at);
+    const request = decideRequest(decisionId, episode, context, listener, describe(listener.userAgent), at);
+    const decision = await usable(await decide(serving, request, decideDeadlineMs));
     if (!decision.decided) {
       logger.warn({ request_id: requestId, episode_id: episodeId, reason: decision.reason }, 'decision.unavailable');
       return clean(episode);
     }
-    const arrangement = await compose(episode, decision.ads);
-    const wanted: Binding = {
-      listenerKey: listener.key,
-      episodeId,
-      sequence,
-      decisionId,
-      arrangementId: arrangement.id,
-      ads: decision.counted,
-      startedAt: at,
-    };
-    const binding = await bindArrangement(pool, arrangement, wanted);
-    return binding === wanted ? { arrangement, binding } : boundPlay(binding);
+    const { breaks, counted: ads } = withoutHalted(decision, halts, podcastId);
+    const arrangement = await compose(episode, breaks);
+    const arrangementId = arrangement.id;
+    const { key: listenerKey } = listener;
+    return bind(arrangement, { listenerKey, episodeId, sequence, decisionId, arrangementId, ads, startedAt: at });
+  }
+
+  /** The same play without what must not run any more. When the audio itself changed too, without any ads. */
+  async function bindWithoutHalted(
+    episode: PlayableEpisode,
+    bound: Binding,
+    halts: readonly HaltScope[],
+    at: Date,
+  ): Promise<Play> {
+    const { document } = (await boundPlay(bound)).arrangement;
+    const same = partsOf(document).some((part) => part.content_ms === 0 && part.blob === episode.rendition.digest);
+    const before = same ? { breaks: filledBreaksOf(document), counted: bound.ads } : { breaks: [], counted: {} };
+    const { breaks, counted: ads } = withoutHalted(before, halts, episode.podcastId);
+    const arrangement = await compose(episode, breaks);
+    const sequence = bound.sequence + 1;
+    const decisionId = decisionIdOf(bound.listenerKey, episode.episodeId, sequence, at);
+    return bind(arrangement, { ...bound, sequence, decisionId, arrangementId: arrangement.id, ads });
   }
 
   async function choose(episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play> {
     const keys = listener.previousKey === undefined ? [listener.key] : [listener.key, listener.previousKey];
-    const latest = await findLatestBinding(pool, keys, episode.episodeId);
-    if (latest && latest.startedAt.getTime() > at.getTime() - bindingMs) return boundPlay(latest);
+    const [latest, halts] = await Promise.all([
+      findLatestBinding(pool, keys, episode.episodeId),
+      listHalts(pool, episode.workspaceId),
+    ]);
+    if (latest && latest.startedAt.getTime() > at.getTime() - bindingMs)
+      return haltsAny(halts, episode.podcastId, latest.ads)
+        ? bindWithoutHalted(episode, latest, halts, at)
+        : boundPlay(latest);
     if (listener.onlyLooks) return clean(episode);
-    return decideAndBind(
-      episode,
-      listener,
-      latest?.listenerKey === listener.key ? latest.sequence + 1 : 0,
-      at,
-      requestId,
-    );
+    const sequence = latest?.listenerKey === listener.key ? latest.sequence + 1 : 0;
+    return decideAndBind(episode, listener, halts, sequence, at, requestId);
   }
 
   return (episode, listener, at, requestId) => {

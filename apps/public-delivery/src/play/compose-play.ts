@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { canonicalFormat } from '@longwave/audio';
+import { byteOffsetAtTime, canonicalFormat } from '@longwave/audio';
 import { arrangementId, composeArrangement, type ArrangedBlob } from '../media/arrangement.ts';
 import type { Composition, PlayableEpisode } from '../projection/content-table.ts';
-import type { JoinedPart } from '../projection/projected.ts';
+import type { JoinedPart, Rendition } from '../projection/projected.ts';
+import type { FilledBreak } from './arranged-breaks.ts';
 import type { NewArrangement } from './play-table.ts';
 import { pictureOf, renderHeader, type Picture } from './render-header.ts';
 import { tagChapters } from './tag-chapters.ts';
+import { createTimeMap, stretchesOf } from './time-map.ts';
 
 type HeaderBlob = NewArrangement['headers'][number];
 
@@ -41,43 +43,61 @@ function splitHeader(
   return { parts: [arranged(front), middle, arranged(rest)], stored: [front, rest] };
 }
 
-const contentBlob = (part: JoinedPart | undefined): ArrangedBlob[] =>
+const joinedBlob = (part: JoinedPart | undefined): ArrangedBlob[] =>
   part ? [{ digest: part.sha256, sizeBytes: part.size_bytes, durationMs: part.duration_ms, kind: 'content' }] : [];
 
-const lengthOf = (blobs: readonly ArrangedBlob[]) => blobs.reduce((sum, blob) => sum + blob.durationMs, 0);
+/** The episode's own audio in pieces, each followed by the ads of the break at its end. */
+function cutContent({ digest, sizeBytes, durationMs }: Rendition, breaks: readonly FilledBreak[]): ArrangedBlob[] {
+  let piece = { from: 0, contentMs: 0 };
+  const ends = breaks.map(({ contentMs, ads }) => ({ contentMs, ads, to: byteOffsetAtTime(contentMs) }));
+  return [...ends, { contentMs: durationMs, ads: [], to: sizeBytes }].flatMap(({ contentMs, ads, to }) => {
+    const length = { digest, sizeBytes, durationMs: contentMs - piece.contentMs };
+    const audio: ArrangedBlob = { ...length, kind: 'content', piece: { ...piece, to } };
+    piece = { from: to, contentMs };
+    return [audio, ...ads];
+  });
+}
+
+const format = {
+  codec: 'mp3',
+  bitrate: canonicalFormat.bitrate,
+  channels: canonicalFormat.channels,
+  sampleRate: canonicalFormat.sampleRate,
+};
 
 /**
- * Header, ads before the content, intro, content, outro: the whole file of one play. Intro and outro are content: they are the
- * show's own. Equal inputs give the same arrangement.
+ * Header, ads before the content, intro, content with the ads inside of it, outro, ads behind it: the whole file of one play. Intro
+ * and outro are content: they are the show's own. Equal inputs give the same arrangement.
+ * @param breaks in the order of the content
  * @param pictureBytes of `pictureOf(composition.artwork)`; its room stays empty without
  */
 export function composePlay(
   episode: PlayableEpisode,
   { intro, outro, chapters, artwork }: Composition,
-  ads: readonly ArrangedBlob[],
+  breaks: readonly FilledBreak[],
   pictureBytes: Buffer | undefined,
 ): NewArrangement {
   const { workspaceId, podcastId, episodeId, publishedAt, rendition } = episode;
-  const before = [...ads, ...contentBlob(intro)];
-  const audio: ArrangedBlob[] = [...before, { ...rendition, kind: 'content' }, ...contentBlob(outro)];
+  const at = (position: FilledBreak['position']) => breaks.filter((each) => each.position === position);
+  const audio = [
+    ...at('pre').flatMap(({ ads }) => ads),
+    ...joinedBlob(intro),
+    ...cutContent(rendition, at('mid')),
+    ...joinedBlob(outro),
+    ...at('post').flatMap(({ ads }) => ads),
+  ];
   const picture = pictureOf(artwork);
   const { parts, stored } = splitHeader(
     renderHeader(
       { title: episode.title, album: episode.podcastTitle, artist: episode.author },
-      lengthOf(audio),
-      tagChapters(chapters, lengthOf(before), rendition.durationMs),
+      audio.reduce((sum, blob) => sum + blob.durationMs, 0),
+      tagChapters(chapters, createTimeMap(stretchesOf(composeArrangement(episodeId, format, audio)))),
       picture,
       pictureBytes,
     ),
     picture,
     pictureBytes,
   );
-  const format = {
-    codec: 'mp3',
-    bitrate: canonicalFormat.bitrate,
-    channels: canonicalFormat.channels,
-    sampleRate: canonicalFormat.sampleRate,
-  };
   const document = composeArrangement(episodeId, format, [...parts, ...audio]);
   return { id: arrangementId(document), workspaceId, podcastId, episodeId, publishedAt, document, headers: stored };
 }

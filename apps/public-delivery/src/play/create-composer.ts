@@ -1,14 +1,14 @@
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
-import type { ArrangedBlob } from '../media/arrangement.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import { getComposition, type PlayableEpisode } from '../projection/content-table.ts';
+import type { FilledBreak } from './arranged-breaks.ts';
 import { composePlay } from './compose-play.ts';
 import type { NewArrangement } from './play-table.ts';
 import { pictureOf, type Picture } from './render-header.ts';
 
 /** Puts the file of one play together from what the projection knows of the episode. */
-export type Compose = (episode: PlayableEpisode, ads: readonly ArrangedBlob[]) => Promise<NewArrangement>;
+export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[]) => Promise<NewArrangement>;
 
 /** A picture that is not here by then is left out. */
 const pictureWaitMs = 500;
@@ -45,9 +45,9 @@ export function createComposer({ pool, artworks, logger }: ComposerOptions): Com
     }
   }
 
-  return async (episode, ads) => {
+  return async (episode, breaks) => {
     const composition = await getComposition(pool, episode.episodeId);
     const picture = pictureOf(composition.artwork);
-    return composePlay(episode, composition, ads, picture && (await readPicture(picture)));
+    return composePlay(episode, composition, breaks, picture && (await readPicture(picture)));
   };
 }

@@ -1,10 +1,15 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { DecideResponse, Pick } from '@longwave/rpc/serving';
 import { readAnswer } from './decide.ts';
 
+const asked = (key: string, position: string, maxSlots: number, positionMs = 0n) => ({
+  ...{ key, position, maxSlots, positionMs, maxDurationMs: 90_000n },
+  slotRules: [] as { slot: number; maxDurationMs: bigint; lineItemTypes: string[]; productions: string[] }[],
+});
 const request = {
   decisionId: 'dec_1',
-  breaks: [{ key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 90_000n, positionMs: 0n, slotRules: [] }],
+  adLoadLimitMs: 0n,
+  breaks: [asked('pre', 'pre', 1), asked('mid', 'mid', 3, 48_000n), asked('post', 'post', 1, 96_000n)],
 };
 const pick: Pick = {
   breakKey: 'pre',
@@ -25,11 +30,19 @@ const answer = (picks: Pick[], decisionId = 'dec_1'): DecideResponse => ({
   picks,
   noAdReason: '',
 });
+const longer = (seconds: number) => ({ sizeBytes: 16_000n * BigInt(seconds), durationMs: 1_000n * BigInt(seconds) });
 
 test('a pick becomes an ad of its slot, with what counting must know', () => {
   expect(readAnswer(request, answer([pick]))).toEqual({
     decided: true,
-    ads: [{ digest: 'a'.repeat(64), sizeBytes: 384_000, durationMs: 24_000, kind: 'ad', slot: 'pre/0' }],
+    breaks: [
+      {
+        key: 'pre',
+        position: 'pre',
+        contentMs: 0,
+        ads: [{ digest: 'a'.repeat(64), sizeBytes: 384_000, durationMs: 24_000, kind: 'ad', slot: 'pre/0' }],
+      },
+    ],
     counted: {
       'pre/0': {
         serving_id: 'srv_1',
@@ -42,17 +55,61 @@ test('a pick becomes an ad of its slot, with what counting must know', () => {
       },
     },
   });
-  expect(readAnswer(request, answer([]))).toEqual({ decided: true, ads: [], counted: {} });
+  expect(readAnswer(request, answer([]))).toEqual({ decided: true, breaks: [], counted: {} });
 });
 
-test.each([
-  ['of another decision', answer([pick], 'dec_2')],
-  ['with more ads than asked', answer([pick, { ...pick, slot: 1 }])],
-  ['for another break', answer([{ ...pick, breakKey: 'mid' }])],
-  ['with an ad that is too long', answer([{ ...pick, durationMs: 90_001n }])],
-  ['with an ad of no length', answer([{ ...pick, durationMs: 0n }])],
-  ['with half a frame', answer([{ ...pick, sizeBytes: 385n }])],
-  ['with a digest that is none', answer([{ ...pick, segmentDigest: '../x' }])],
-])('an answer %s is not used', (_name, wrong) => {
-  expect(readAnswer(request, wrong)).toEqual({ decided: false, reason: 'invalid_answer' });
+test('breaks come in the order asked and ads in the order of their slots, whatever order they are answered in', () => {
+  const mixed = [
+    { ...pick, breakKey: 'post' },
+    { ...pick, breakKey: 'mid', slot: 2 },
+    pick,
+    { ...pick, breakKey: 'mid', slot: 0 },
+  ];
+  const decision = readAnswer(request, answer(mixed));
+  expect(
+    decision.decided && decision.breaks.map(({ contentMs, ads }) => [contentMs, ads.map(({ slot }) => slot)]),
+  ).toEqual([
+    [0, ['pre/0']],
+    [48_000, ['mid/0', 'mid/2']],
+    [96_000, ['post/0']],
+  ]);
+});
+
+describe('an answer is not used', () => {
+  test.each([
+    ['of another decision', answer([pick], 'dec_2')],
+    ['with two ads in one slot', answer([pick, { ...pick, servingId: 'srv_2' }])],
+    ['with more ads than slots', answer([pick, { ...pick, slot: 1 }])],
+    ['before the first slot', answer([{ ...pick, slot: -1 }])],
+    ['for a break that nobody asked for', answer([{ ...pick, breakKey: 'other' }])],
+    ['with an ad that is too long', answer([{ ...pick, ...longer(96) }])],
+    [
+      'with ads that are too long together',
+      answer([0, 1, 2].map((slot) => ({ ...pick, breakKey: 'mid', slot, ...longer(36) }))),
+    ],
+    ['with an ad of no length', answer([{ ...pick, durationMs: 0n, sizeBytes: 0n }])],
+    ['with another length than its bytes have', answer([{ ...pick, durationMs: 23_976n }])],
+    ['with half a frame', answer([{ ...pick, sizeBytes: 385n }])],
+    ['with a digest that is none', answer([{ ...pick, segmentDigest: '../x' }])],
+  ])('%s', (_name, wrong) => {
+    expect(readAnswer(request, wrong)).toEqual({ decided: false, reason: 'invalid_answer' });
+  });
+
+  test('that gives more advertising than one play may have', () => {
+    const two = answer([pick, { ...pick, breakKey: 'post' }]);
+    expect(readAnswer({ ...request, adLoadLimitMs: 48_000n }, two).decided).toBe(true);
+    expect(readAnswer({ ...request, adLoadLimitMs: 47_999n }, two).decided).toBe(false);
+  });
+
+  test('that breaks the rule of its slot', () => {
+    const rule = { slot: 1, maxDurationMs: 20_000n, lineItemTypes: [], productions: [] };
+    const ruled = { ...request, breaks: [{ ...asked('mid', 'mid', 2), slotRules: [rule] }] };
+    const inMid = (slot: number) => answer([{ ...pick, breakKey: 'mid', slot }]);
+    expect(readAnswer(ruled, inMid(0)).decided).toBe(true);
+    expect(readAnswer(ruled, inMid(1)).decided).toBe(false);
+    const unlimited = { ...rule, maxDurationMs: 0n };
+    expect(readAnswer({ ...ruled, breaks: [{ ...ruled.breaks[0]!, slotRules: [unlimited] }] }, inMid(1)).decided).toBe(
+      true,
+    );
+  });
 });

@@ -1,8 +1,9 @@
 import { canonicalFormat } from '@longwave/audio';
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
-import type { DecideRequest, DecideResponse, ServingServiceService } from '@longwave/rpc/serving';
-import type { ArrangedBlob } from '../media/arrangement.ts';
+import type { DecideRequest, DecideResponse, Pick as AdPick, ServingServiceService } from '@longwave/rpc/serving';
+import type { BreakPosition } from '../projection/break-plan.ts';
+import { slotName, type FilledBreak } from './arranged-breaks.ts';
 import type { CountedAds } from './play-table.ts';
 
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
@@ -11,55 +12,71 @@ export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decid
 export type NoDecisionReason = 'late' | 'unreachable' | 'failed' | 'invalid_answer' | 'segment_unavailable';
 
 export type Decision =
-  | { readonly decided: true; readonly ads: readonly ArrangedBlob[]; readonly counted: CountedAds }
+  | { readonly decided: true; readonly breaks: readonly FilledBreak[]; readonly counted: CountedAds }
   | { readonly decided: false; readonly reason: NoDecisionReason };
 
-/** The one break of this issue: before the content. */
-const preRoll = { key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 90_000n, positionMs: 0n, slotRules: [] };
-
-/** What is not said of a play. */
-const unsaid = {
-  region: '',
-  surface: 'progressive',
-  device: '',
-  app: '',
-  language: '',
-  explicit: false,
-  contentCategories: [],
-  publishedAtMs: 0n,
-  loudnessCentilufs: 0,
-  adLoadLimitMs: 0n,
-  previousListenerBucket: Buffer.alloc(0),
-};
+type AskedBreak = DecideRequest['breaks'][number];
 
 const digestPattern = /^[0-9a-f]{64}$/;
 
-/** The ads of an answer, or undefined when it is not an answer to what was asked. */
-export function readAnswer(request: Pick<DecideRequest, 'decisionId' | 'breaks'>, answer: DecideResponse): Decision {
+/** True when an ad may stand in its slot. What line item it is of, only the answer knows. */
+function fits({ slot, durationMs, sizeBytes, segmentDigest }: AdPick, { maxSlots, slotRules }: AskedBreak): boolean {
+  const longestMs = slotRules.find((rule) => rule.slot === slot)?.maxDurationMs ?? 0n;
+  const isWhole = sizeBytes > 0n && sizeBytes % BigInt(canonicalFormat.frameSizeBytes) === 0n;
+  const isExact = durationMs === (sizeBytes / BigInt(canonicalFormat.frameSizeBytes)) * BigInt(canonicalFormat.frameMs);
+  return (
+    Number.isInteger(slot) &&
+    slot >= 0 &&
+    slot < maxSlots &&
+    digestPattern.test(segmentDigest) &&
+    isWhole &&
+    isExact &&
+    (longestMs === 0n || durationMs <= longestMs)
+  );
+}
+
+const lengthOf = (picks: readonly AdPick[]): bigint => picks.reduce((sum, { durationMs }) => sum + durationMs, 0n);
+
+/** The ads of one break, or undefined when they are not what was asked. */
+function readBreak(asked: AskedBreak, picks: readonly AdPick[]): FilledBreak | undefined {
+  const distinct = new Set(picks.map(({ slot }) => slot)).size === picks.length;
+  if (!distinct || lengthOf(picks) > asked.maxDurationMs || !picks.every((pick) => fits(pick, asked))) return undefined;
+  const ads = picks
+    .toSorted((a, b) => a.slot - b.slot)
+    .map(({ segmentDigest: digest, sizeBytes, durationMs, slot }) => ({
+      ...{ digest, sizeBytes: Number(sizeBytes), durationMs: Number(durationMs) },
+      ...{ kind: 'ad' as const, slot: slotName(asked.key, slot) },
+    }));
+  return { key: asked.key, position: asked.position as BreakPosition, contentMs: Number(asked.positionMs), ads };
+}
+
+const countedOf = (pick: AdPick): CountedAds[string] => ({
+  serving_id: pick.servingId,
+  campaign_id: pick.campaignId,
+  line_item_id: pick.lineItemId,
+  creative_id: pick.creativeId,
+  break_key: pick.breakKey,
+  slot: pick.slot,
+  billable: pick.billable,
+});
+
+/** The breaks of an answer in the order asked, or why it is not an answer to what was asked. */
+export function readAnswer(
+  { decisionId, breaks, adLoadLimitMs }: Pick<DecideRequest, 'decisionId' | 'breaks' | 'adLoadLimitMs'>,
+  answer: DecideResponse,
+): Decision {
   const invalid: Decision = { decided: false, reason: 'invalid_answer' };
-  const [asked] = request.breaks;
-  if (!asked || answer.decisionId !== request.decisionId || answer.picks.length > asked.maxSlots) return invalid;
-  const ads: ArrangedBlob[] = [];
-  const counted: CountedAds = {};
-  for (const pick of answer.picks) {
-    const slot = `${pick.breakKey}/${pick.slot}`;
-    const sizeBytes = Number(pick.sizeBytes);
-    const fits = pick.durationMs > 0n && pick.durationMs <= asked.maxDurationMs;
-    const whole = sizeBytes > 0 && sizeBytes % canonicalFormat.frameSizeBytes === 0;
-    if (pick.breakKey !== asked.key || slot in counted || !digestPattern.test(pick.segmentDigest) || !fits || !whole)
-      return invalid;
-    ads.push({ digest: pick.segmentDigest, sizeBytes, durationMs: Number(pick.durationMs), kind: 'ad', slot });
-    counted[slot] = {
-      serving_id: pick.servingId,
-      campaign_id: pick.campaignId,
-      line_item_id: pick.lineItemId,
-      creative_id: pick.creativeId,
-      break_key: pick.breakKey,
-      slot: pick.slot,
-      billable: pick.billable,
-    };
-  }
-  return { decided: true, ads, counted };
+  const byBreak = Map.groupBy(answer.picks, ({ breakKey }) => breakKey);
+  const filled = breaks.flatMap((asked) => {
+    const picks = byBreak.get(asked.key);
+    byBreak.delete(asked.key);
+    return picks ? [readBreak(asked, picks)] : [];
+  });
+  const tooMuch = adLoadLimitMs > 0n && lengthOf(answer.picks) > adLoadLimitMs;
+  if (answer.decisionId !== decisionId || byBreak.size > 0 || tooMuch) return invalid;
+  if (!filled.every((each) => each !== undefined)) return invalid;
+  const counted = answer.picks.map((pick) => [slotName(pick.breakKey, pick.slot), countedOf(pick)] as const);
+  return { decided: true, breaks: filled, counted: Object.fromEntries(counted) };
 }
 
 const reasons: Partial<Record<Problem['code'], NoDecisionReason>> = {
@@ -68,15 +85,7 @@ const reasons: Partial<Record<Problem['code'], NoDecisionReason>> = {
 };
 
 /** Asks once, within the deadline. Never rejects: no answer is a reason. */
-export async function decide(
-  serving: ServingClient,
-  play: Pick<
-    DecideRequest,
-    'decisionId' | 'workspaceId' | 'podcastId' | 'episodeId' | 'listenerBucket' | 'country' | 'atMs'
-  >,
-  deadlineMs: number,
-): Promise<Decision> {
-  const request: DecideRequest = { ...unsaid, ...play, breaks: [preRoll], streamFormat: canonicalFormat.name };
+export async function decide(serving: ServingClient, request: DecideRequest, deadlineMs: number): Promise<Decision> {
   try {
     return readAnswer(request, await serving.decide(request, { deadlineMs }));
   } catch (error) {

@@ -1,19 +1,18 @@
 import type { Id3Chapter } from '@longwave/audio';
 import type { Chapters } from '../projection/projected.ts';
+import type { TimeMap } from './time-map.ts';
 
 /** A table of contents of ID3 counts in one byte. */
 const tagChaptersMax = 255;
 
 /**
- * The listed chapters as the tag of a file wants them, each of them ending where the next one begins.
- * @param shiftMs where the content begins in the file
- * @param contentMs how long it is
+ * The listed chapters as the tag of a file wants them, each of them ending where the next one begins. A chapter with a break inside
+ * covers the break.
  */
-export function tagChapters(chapters: Chapters, shiftMs: number, contentMs: number): Id3Chapter[] {
+export function tagChapters(chapters: Chapters, { beginOf, endOf }: TimeMap): Id3Chapter[] {
   const listed = chapters.filter((chapter) => chapter.toc !== false).slice(0, tagChaptersMax);
-  return listed.map(({ start_ms, end_ms, title }, i) => ({
-    startMs: start_ms + shiftMs,
-    endMs: Math.max(start_ms, end_ms ?? listed[i + 1]?.start_ms ?? contentMs) + shiftMs,
-    title,
-  }));
+  return listed.map(({ start_ms, end_ms, title }, i) => {
+    const startMs = beginOf(start_ms);
+    return { startMs, endMs: Math.max(startMs, endOf(end_ms ?? listed[i + 1]?.start_ms ?? Infinity)), title };
+  });
 }

@@ -3,6 +3,7 @@ import type { DomainEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { chaptersTagBytes } from '../play/render-header.ts';
 import { tagChapters } from '../play/tag-chapters.ts';
+import { createTimeMap } from '../play/time-map.ts';
 import { chaptersContentType, renderChaptersDocument } from './chapters-document.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
 import { enclosureFileName, episodeAttributesSchema, type Chapters } from './projected.ts';
@@ -30,7 +31,7 @@ export async function applyEpisode(
   announcements: AnnouncementPorts,
 ): Promise<void> {
   const parsed = episodeAttributesSchema.parse(after.attributes);
-  const { current_production_id: productionId, chapters = [], ...attributes } = parsed;
+  const { current_production_id: productionId, chapters = [], markers = [], ...attributes } = parsed;
   const isPublic = after.lifecycle_state === 'published';
   const file = chapters.length > 0 ? chaptersFile(chapters, attributes.intro?.duration_ms ?? 0) : undefined;
   await lockEpisode(tx, after.id);
@@ -39,13 +40,13 @@ export async function applyEpisode(
        select state, attributes, production_id, chapters_digest from episode where id = $1
      ), done as (
        insert into episode (id, workspace_id, podcast_id, version, state, attributes, production_id, published_at,
-         chapters, chapters_digest, chapters_tag_bytes)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+         chapters, chapters_digest, chapters_tag_bytes, markers)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
        on conflict (id) do update set podcast_id = excluded.podcast_id, version = excluded.version, state = excluded.state,
          attributes = excluded.attributes, production_id = excluded.production_id,
          published_at = coalesce(episode.published_at, excluded.published_at),
          chapters = excluded.chapters, chapters_digest = excluded.chapters_digest,
-         chapters_tag_bytes = excluded.chapters_tag_bytes
+         chapters_tag_bytes = excluded.chapters_tag_bytes, markers = excluded.markers
        where episode.version < excluded.version
        returning podcast_id, state, attributes, production_id, chapters_digest
      )
@@ -64,7 +65,8 @@ export async function applyEpisode(
       attributes.published_at ?? (isPublic ? occurred_at : null),
       file && JSON.stringify(chapters),
       file?.digest,
-      chaptersTagBytes(tagChapters(chapters, 0, 0)),
+      chaptersTagBytes(tagChapters(chapters, createTimeMap([]))),
+      JSON.stringify(markers),
     ],
   );
   const [row] = applied.rows;

@@ -1,5 +1,6 @@
 import type { DomainEvent } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { applyBreakPlan, applyInventoryUnit, applyServingHalt } from './apply-breaks.ts';
 import { applyEpisode, lockEpisode, type MintAlias } from './apply-episode.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
 import {
@@ -59,17 +60,17 @@ async function applyProduction(
   { after, occurred_at }: DomainEvent,
   announcements: AnnouncementPorts,
 ): Promise<void> {
-  const { episodeId, rendition } = readProduction(after.attributes);
+  const { episodeId, rendition, loudness, silences } = readProduction(after.attributes);
   await lockEpisode(tx, episodeId);
   const { rows } = await tx.query<{ changed: boolean }>(
     `with before as (
        select (state = 'encoded') as encoded, rendition_digest, rendition_bytes, duration_ms from production where id = $1
      ), done as (
-       insert into production (id, episode_id, version, state, rendition_digest, rendition_bytes, duration_ms)
-       values ($1, $2, $3, $4, $5, $6, $7)
+       insert into production (id, episode_id, version, state, rendition_digest, rendition_bytes, duration_ms, loudness, silences)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        on conflict (id) do update set version = excluded.version, state = excluded.state,
          rendition_digest = excluded.rendition_digest, rendition_bytes = excluded.rendition_bytes,
-         duration_ms = excluded.duration_ms
+         duration_ms = excluded.duration_ms, loudness = excluded.loudness, silences = excluded.silences
        where production.version < excluded.version
        returning (state = 'encoded') as encoded, rendition_digest, rendition_bytes, duration_ms
      )
@@ -86,6 +87,8 @@ async function applyProduction(
       rendition?.digest,
       rendition?.sizeBytes,
       rendition?.durationMs,
+      loudness,
+      JSON.stringify(silences),
     ],
   );
   if (rows[0]?.changed) await reviseFeedOfEpisode(tx, episodeId, occurred_at, announcements);
@@ -160,6 +163,12 @@ export async function applyEvent(
         return applyMediaClip(tx, event, announcements);
       case 'uploads':
         return applyUpload(tx, event);
+      case 'inventory_units':
+        return applyInventoryUnit(tx, event);
+      case 'break_plans':
+        return applyBreakPlan(tx, event);
+      case 'serving_halts':
+        return applyServingHalt(tx, event);
     }
   });
 }

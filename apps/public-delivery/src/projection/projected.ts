@@ -68,6 +68,7 @@ export const episodeAttributesSchema = z.object({
   outro: joinable,
   current_production_id: one.current_production_id,
   chapters: one.chapters,
+  markers: one.markers,
 });
 
 const productionAttributesSchema = z.object({
@@ -84,6 +85,8 @@ const productionAttributesSchema = z.object({
     )
     .default([]),
   audio_duration_ms: z.int().min(0).optional(),
+  loudness: z.object({ output_lufs: z.number().nullish() }).optional(),
+  silences: z.array(z.tuple([z.int().min(0), z.int().min(0)])).default([]),
 });
 
 export const mediaClipAttributesSchema = z.object(mediaClips.attributes.shape);
@@ -97,8 +100,9 @@ export const uploadAttributesSchema = z.object({
 export type PodcastAttributes = z.infer<typeof podcastAttributesSchema>;
 type EpisodeAttributes = z.infer<typeof episodeAttributesSchema>;
 /** What the row of an episode keeps of its attributes. */
-export type ShownEpisode = Omit<EpisodeAttributes, 'current_production_id' | 'chapters'>;
+export type ShownEpisode = Omit<EpisodeAttributes, 'current_production_id' | 'chapters' | 'markers'>;
 export type Chapters = NonNullable<EpisodeAttributes['chapters']>;
+export type Markers = NonNullable<EpisodeAttributes['markers']>;
 export type Artwork = NonNullable<PodcastAttributes['artwork']>;
 export type JoinedPart = NonNullable<EpisodeAttributes['intro']>;
 export type MediaClipAttributes = z.infer<typeof mediaClipAttributesSchema>;
@@ -110,15 +114,26 @@ export interface Rendition {
   readonly durationMs: number;
 }
 
-/** The episode and, once encoded, the canonical rendition of a production. Throws `ZodError` for another shape. */
-export function readProduction(attributes: unknown): {
+/** What delivery knows of a production. */
+export interface KnownProduction {
   readonly episodeId: string;
+  /** Once encoded. */
   readonly rendition: Rendition | undefined;
-} {
-  const { episode_id: episodeId, files, audio_duration_ms: durationMs } = productionAttributesSchema.parse(attributes);
+  /** LUFS. */
+  readonly loudness: number | undefined;
+  /** [start, end) in milliseconds. */
+  readonly silences: readonly (readonly [number, number])[];
+}
+
+/** Throws `ZodError` for another shape. */
+export function readProduction(attributes: unknown): KnownProduction {
+  const parsed = productionAttributesSchema.parse(attributes);
+  const { episode_id: episodeId, files, audio_duration_ms: durationMs, loudness, silences } = parsed;
   const file = files.find((each) => each.role === 'rendition' && each.stream_format === canonicalFormat.name);
   return {
     episodeId,
+    loudness: loudness?.output_lufs ?? undefined,
+    silences,
     rendition: file && {
       digest: file.sha256,
       sizeBytes: file.size_bytes,

@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import type { AdContext } from '../projection/break-table.ts';
+import type { PlayableEpisode } from '../projection/content-table.ts';
+import { decideRequest } from './decide-request.ts';
+
+const episode: PlayableEpisode = {
+  ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(1_000), fileName: 'x' },
+  ...{ title: 'One', podcastTitle: 'Tides', author: 'Ana' },
+  rendition: { digest: 'c'.repeat(64), sizeBytes: 3_840, durationMs: 240 },
+};
+const context: AdContext = {
+  ...{ plan: undefined, markers: [], silences: [], loudness: undefined, language: undefined },
+  ...{ explicit: false, categories: [] },
+};
+const key = 'ab'.repeat(32);
+const ask = (
+  listener: { previousKey?: string; country: string; region: string },
+  client: Parameters<typeof decideRequest>[4],
+  more: Partial<AdContext> = {},
+) =>
+  decideRequest(
+    'dec_1',
+    episode,
+    { ...context, ...more },
+    { key, previousKey: undefined, ...listener },
+    client,
+    new Date(2_000),
+  );
+
+const nobody = { app: 'unknown', device: 'unknown', platform: 'unknown' };
+
+test('what is not known is asked as empty or zero', () => {
+  expect(ask({ country: 'unknown', region: 'unknown' }, nobody)).toEqual({
+    ...{ decisionId: 'dec_1', workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1' },
+    ...{ country: '', region: '', device: '', app: '', language: '', explicit: false, contentCategories: [] },
+    ...{ surface: 'progressive', streamFormat: 'mp3/128000/48000/2' },
+    ...{ atMs: 2_000n, publishedAtMs: 1_000n, loudnessCentilufs: 0, adLoadLimitMs: 0n },
+    listenerBucket: Buffer.from('ab'.repeat(16), 'hex'),
+    previousListenerBucket: Buffer.alloc(0),
+    breaks: [{ key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 90_000n, positionMs: 0n, slotRules: [] }],
+  });
+});
+
+test('a region names its country, a language is its primary subtag, and a new month knows the bucket of the old one', () => {
+  const listener = { country: 'US', region: 'CA', previousKey: 'cd'.repeat(32) };
+  expect(
+    ask(listener, { ...nobody, platform: 'smart_speaker' }, { language: 'pt-BR', loudness: -19.005 }),
+  ).toMatchObject({
+    region: 'US-CA',
+    language: 'pt',
+    device: 'smart_speaker',
+    loudnessCentilufs: -1900,
+    previousListenerBucket: Buffer.from('cd'.repeat(16), 'hex'),
+  });
+  expect(ask({ country: 'unknown', region: 'CA' }, nobody).region).toBe('');
+});

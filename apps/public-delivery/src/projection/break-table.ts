@@ -1,0 +1,107 @@
+import type { Pool } from '@longwave/postgres';
+import { breakPlanSchema, haltScopeSchema, type BreakPlan, type HaltScope } from './break-plan.ts';
+import type { Markers } from './projected.ts';
+
+/** Where a play takes place. */
+export interface PlayPlace {
+  readonly workspaceId: string;
+  readonly podcastId: string;
+  readonly episodeId: string;
+}
+
+/**
+ * The break plan of an episode: that of an episode set before that of its show, of a network that the show lies in, of any other
+ * network, and of the whole workspace. Plans that name a unit go before the unit's default, the newest one first. Only active units
+ * and published plans whose time has come count.
+ */
+export async function findBreakPlan(
+  pool: Pool,
+  { workspaceId, podcastId, episodeId }: PlayPlace,
+  at: Date,
+): Promise<BreakPlan | undefined> {
+  const { rows } = await pool.query<{ attributes: unknown }>({
+    name: 'break_plan',
+    text: `with recursive around as (
+        select id, kind, parent_id, default_break_plan from inventory_unit
+        where workspace_id = $1 and state = 'active'
+          and (kind = 'episode_set' and episode_ids @> array[$3] or kind = 'show' and podcast_id = $2)
+        union
+        select u.id, u.kind, u.parent_id, u.default_break_plan from inventory_unit u join around a on u.id = a.parent_id
+        where u.workspace_id = $1 and u.state = 'active'
+      ), covering as (
+        select id, default_break_plan, case kind when 'episode_set' then 0 when 'show' then 1 else 2 end as level from around
+        union all
+        select id, default_break_plan, 3 from inventory_unit where workspace_id = $1 and state = 'active' and kind = 'network'
+        union all
+        select null, null, 4
+      )
+      select b.attributes
+      from break_plan b join covering c
+        on c.id = any(b.inventory_unit_ids) or c.default_break_plan = b.id or c.level = 4 and b.inventory_unit_ids = '{}'
+      where b.workspace_id = $1 and b.state = 'published' and b.effective_at <= $4
+      order by c.level, coalesce(c.id = any(b.inventory_unit_ids), false) desc, b.effective_at desc, b.id desc
+      limit 1`,
+    values: [workspaceId, podcastId, episodeId, at],
+  });
+  return rows[0] && breakPlanSchema.parse(rows[0].attributes);
+}
+
+/** What advertising must know of an episode. */
+export interface AdContext {
+  readonly plan: BreakPlan | undefined;
+  /** In content time. */
+  readonly markers: Markers;
+  /** [start, end) in milliseconds of the content. */
+  readonly silences: readonly (readonly [number, number])[];
+  /** LUFS of the content. */
+  readonly loudness: number | undefined;
+  /** BCP 47, of the podcast. */
+  readonly language: string | undefined;
+  readonly explicit: boolean;
+  /** Of the podcast. */
+  readonly categories: readonly string[];
+}
+
+interface ContextRow {
+  readonly markers: Markers | null;
+  readonly silences: [number, number][] | null;
+  readonly loudness: number | null;
+  readonly language: string | null;
+  readonly explicit: boolean;
+  readonly categories: string[];
+}
+
+export async function getAdContext(pool: Pool, place: PlayPlace, at: Date): Promise<AdContext> {
+  const [{ rows }, plan] = await Promise.all([
+    pool.query<ContextRow>({
+      name: 'ad_context',
+      text: `select e.markers, r.silences, r.loudness, p.attributes->>'language' as language,
+               coalesce((e.attributes->'explicit')::boolean, (p.attributes->'explicit')::boolean, false) as explicit,
+               coalesce(p.attributes->'categories', '[]') as categories
+             from episode e join podcast p on p.id = e.podcast_id left join production r on r.id = e.production_id
+             where e.id = $1`,
+      values: [place.episodeId],
+    }),
+    findBreakPlan(pool, place, at),
+  ]);
+  const [row] = rows;
+  return {
+    plan,
+    markers: row?.markers ?? [],
+    silences: row?.silences ?? [],
+    loudness: row?.loudness ?? undefined,
+    language: row?.language ?? undefined,
+    explicit: row?.explicit ?? false,
+    categories: row?.categories ?? [],
+  };
+}
+
+/** The halts of a workspace that were not released. */
+export async function listHalts(pool: Pool, workspaceId: string): Promise<HaltScope[]> {
+  const { rows } = await pool.query<{ scope: unknown }>({
+    name: 'halts',
+    text: `select scope from serving_halt where workspace_id = $1 and state = 'active'`,
+    values: [workspaceId],
+  });
+  return rows.map(({ scope }) => haltScopeSchema.parse(scope));
+}
