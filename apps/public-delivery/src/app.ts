@@ -16,6 +16,7 @@ import { contractRoute } from './http/contract-route.ts';
 import { feedRoutes } from './http/feed-routes.ts';
 import { fileRoutes } from './http/file-routes.ts';
 import { mediaRoutes } from './http/media-routes.ts';
+import { playFileRoutes } from './http/play-file-routes.ts';
 import { createRouter } from './http/route.ts';
 import { shownFileRoutes } from './http/shown-file-routes.ts';
 import { loadPlaces } from './listener/country.ts';
@@ -114,6 +115,8 @@ export async function createApp(
         findFeed: createFindFeed(pool, documents, { mediaUrl, hubUrl, usesPodping: config.PODPING_URL !== undefined }),
         ...{ mediaUrl, hubUrl, now },
       }),
+      // Before the audio, whose last segment may be any name.
+      ...playFileRoutes({ pool, store, tokens }),
       ...mediaRoutes({
         pool,
         identify,

@@ -10,8 +10,9 @@ import type { SegmentCache } from '../media/segment-cache.ts';
 import { sendMedia, type SentMedia } from '../media/send-media.ts';
 import type { MeteredResponse } from '../media/written-meter.ts';
 import type { ChoosePlay, Play } from '../play/choose-play.ts';
+import { findPlay } from '../play/find-play.ts';
 import type { PlayTokens } from '../play/play-token.ts';
-import { findArrangementByShortId, findBindingByDecision, getHeader } from '../play/play-table.ts';
+import { findBindingByDecision, getHeader } from '../play/play-table.ts';
 import {
   findAudioByAlias,
   findAudioByDigest,
@@ -157,21 +158,11 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       path: '/delivery/v1/p/:token/:file',
       serve: async (exchange) => {
         parameter(exchange, 'file', mp3Name);
-        const address = tokens.openPlay(String(exchange.request.params['token']), exchange.startedAt);
-        const found = address && (await findArrangementByShortId(pool, address.shortId));
-        if (!found) throw new Problem('not_found');
-        const { arrangement, standing } = found;
-        if (standing === 'ended') throw new Problem('resource_gone');
-        // The token governs counting, not access: an expired one still serves what is public.
-        if (address.expired && standing === 'hidden') throw new Problem('not_found');
-        const binding =
-          address.decisionId === undefined ? undefined : await findBindingByDecision(pool, address.decisionId);
-        await send(
-          exchange,
-          listenerOf(exchange),
-          playMedia({ arrangement, binding }, 'private, max-age=86400'),
-          address.expired,
-        );
+        const token = String(exchange.request.params['token']);
+        const { arrangement, decisionId, late } = await findPlay(pool, tokens, token, exchange.startedAt);
+        const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
+        const media = playMedia({ arrangement, binding }, 'private, max-age=86400');
+        await send(exchange, listenerOf(exchange), media, late);
       },
     },
     {

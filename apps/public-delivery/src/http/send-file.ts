@@ -37,3 +37,16 @@ export async function sendFile({ request, response }: Exchange, file: SentFile):
   if (body === undefined || Buffer.isBuffer(body)) return void response.end(body);
   await pipeline(body, response).catch(() => response.destroy());
 }
+
+/** The same of bytes that are in memory. */
+export const sendDocument = (
+  exchange: Exchange,
+  bytes: Buffer,
+  etag: string,
+  headers: SentFile['headers'],
+): Promise<void> =>
+  sendFile(exchange, {
+    ...{ etag, headers },
+    sizeBytes: bytes.length,
+    open: async (interval) => (interval ? bytes.subarray(interval.from, interval.to) : bytes),
+  });

@@ -1,20 +1,14 @@
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import {
-  decodeTranscript,
-  renderTranscript,
-  transcriptContentTypes,
-  transcriptFormats,
-  type TranscriptFormat,
-} from '@longwave/transcript';
-import { drainBody } from '../media/drain-body.ts';
+import { renderTranscript, transcriptFormats, type TranscriptFormat } from '@longwave/transcript';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import { chaptersContentType } from '../projection/chapters-document.ts';
 import { findArtwork, findChapters, findTranscript } from '../projection/shown-files.ts';
 import { parameter } from './parameter.ts';
 import type { Route } from './route.ts';
-import { sendFile } from './send-file.ts';
+import { sendDocument, sendFile } from './send-file.ts';
+import { readTranscript, transcriptHeader } from './transcript-file.ts';
 
 const immutable = 'public, max-age=31536000, immutable';
 const digestShape = /^[0-9a-f]{64}$/;
@@ -30,12 +24,6 @@ export interface ShownFileRoutesOptions {
 
 /** Artwork, chapters and transcripts that a feed shows, by digest: what is not shown is not there. */
 export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOptions): readonly Route[] {
-  async function readTranscript(key: string): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    await drainBody(await store.get(key), (chunk) => void chunks.push(chunk));
-    return Buffer.concat(chunks);
-  }
-
   return [
     {
       name: 'artwork.read',
@@ -67,12 +55,8 @@ export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOption
         const digest = parameter(exchange, 'file', chaptersShape).slice(0, 64);
         const document = await findChapters(pool, digest);
         if (!document) throw new Problem('not_found');
-        await sendFile(exchange, {
-          etag: `"${digest}"`,
-          sizeBytes: document.length,
-          headers: { 'content-type': chaptersContentType, 'cache-control': immutable },
-          open: async (interval) => (interval ? document.subarray(interval.from, interval.to) : document),
-        });
+        const headers = { 'content-type': chaptersContentType, 'cache-control': immutable };
+        await sendDocument(exchange, document, `"${digest}"`, headers);
       },
     },
     {
@@ -83,18 +67,10 @@ export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOption
         const [shift, format] = parameter(exchange, 'file', transcriptShape).split('.') as [string, TranscriptFormat];
         const key = await findTranscript(pool, digest, Number(shift));
         if (key === undefined) throw new Problem('not_found');
-        const transcript = decodeTranscript((await readTranscript(key)).toString('utf8'));
+        const transcript = await readTranscript(store, key);
         const bytes = Buffer.from(renderTranscript(format, transcript, Number(shift)), 'utf8');
-        const type = transcriptContentTypes[format];
-        await sendFile(exchange, {
-          etag: `"${digest}-${shift}-${format}"`,
-          sizeBytes: bytes.length,
-          headers: {
-            'content-type': format === 'json' ? type : `${type}; charset=utf-8`,
-            'cache-control': immutable,
-          },
-          open: async (interval) => (interval ? bytes.subarray(interval.from, interval.to) : bytes),
-        });
+        const headers = { 'content-type': transcriptHeader(format), 'cache-control': immutable };
+        await sendDocument(exchange, bytes, `"${digest}-${shift}-${format}"`, headers);
       },
     },
   ];

@@ -4,7 +4,7 @@ import type { Transaction } from '@longwave/postgres';
 import { chaptersTagBytes } from '../play/render-header.ts';
 import { tagChapters } from '../play/tag-chapters.ts';
 import { createTimeMap } from '../play/time-map.ts';
-import { chaptersContentType, renderChaptersDocument } from './chapters-document.ts';
+import { chaptersContentType, renderChaptersDocument, shiftedBy } from './chapters-document.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
 import { enclosureFileName, episodeAttributesSchema, type Chapters } from './projected.ts';
 import { artworkFiles, replaceShownFiles, transcriptFiles, type ShownFile } from './shown-files.ts';
@@ -13,7 +13,7 @@ import { artworkFiles, replaceShownFiles, transcriptFiles, type ShownFile } from
 export type MintAlias = (episodeId: string) => string;
 
 function chaptersFile(chapters: Chapters, shiftMs: number): ShownFile {
-  const document = renderChaptersDocument(chapters, shiftMs);
+  const document = renderChaptersDocument(chapters, shiftedBy(shiftMs));
   const digest = createHash('sha256').update(document).digest('hex');
   const sizeBytes = document.length;
   return { kind: 'chapters', digest, name: 'json', contentType: chaptersContentType, sizeBytes, document };

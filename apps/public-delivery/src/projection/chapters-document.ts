@@ -1,3 +1,4 @@
+import type { TimeMap } from '../play/time-map.ts';
 import type { Chapters } from './projected.ts';
 
 /** JSON chapters of the Podcasting 2.0 namespace, version 1.2.0. */
@@ -5,16 +6,22 @@ export const chaptersContentType = 'application/json+chapters';
 
 const seconds = (ms: number) => ms / 1000;
 
-/**
- * The public chapters document. Equal inputs give equal bytes.
- * @param shiftMs how much later the content begins in the file that is served without ads
- */
-export function renderChaptersDocument(chapters: Chapters, shiftMs: number): Buffer {
+/** The times of a file without ads, in which the content begins `shiftMs` later. */
+export const shiftedBy = (shiftMs: number): Pick<TimeMap, 'beginOf' | 'endOf'> => ({
+  beginOf: (ms) => ms + shiftMs,
+  endOf: (ms) => ms + shiftMs,
+});
+
+/** The public chapters document at the times of one file. Equal inputs give equal bytes. */
+export function renderChaptersDocument(
+  chapters: Chapters,
+  { beginOf, endOf }: Pick<TimeMap, 'beginOf' | 'endOf'>,
+): Buffer {
   const document = {
     version: '1.2.0',
     chapters: chapters.map(({ start_ms, end_ms, title, url, image_url, toc }) => ({
-      startTime: seconds(start_ms + shiftMs),
-      ...(end_ms !== undefined && { endTime: seconds(end_ms + shiftMs) }),
+      startTime: seconds(beginOf(start_ms)),
+      ...(end_ms !== undefined && { endTime: seconds(Math.max(beginOf(start_ms), endOf(end_ms))) }),
       title,
       ...(image_url !== undefined && { img: image_url }),
       ...(url !== undefined && { url }),

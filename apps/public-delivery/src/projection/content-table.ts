@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Pool } from '@longwave/postgres';
-import type { Artwork, Chapters, JoinedPart, Rendition } from './projected.ts';
+import type { Artwork, Chapters, JoinedPart, Rendition, ShownEpisode } from './projected.ts';
 
 /** A published episode of a published podcast with its audio: all that a play needs to know. */
 export interface PlayableEpisode {
@@ -125,6 +125,21 @@ export async function getComposition(pool: Pool, episodeId: string): Promise<Com
     chapters: chapters ?? [],
     artwork: artwork ?? undefined,
   };
+}
+
+/** What goes with the audio of an episode, in content time. */
+export interface Companions {
+  readonly chapters: Chapters;
+  readonly transcripts: NonNullable<ShownEpisode['transcripts']>;
+}
+
+export async function getCompanions(pool: Pool, episodeId: string): Promise<Companions> {
+  const { rows } = await pool.query<{ [K in keyof Companions]: Companions[K] | null }>({
+    name: 'companions',
+    text: `select chapters, attributes->'transcripts' as transcripts from episode where id = $1`,
+    values: [episodeId],
+  });
+  return { chapters: rows[0]?.chapters ?? [], transcripts: rows[0]?.transcripts ?? [] };
 }
 
 export interface PublicUpload {

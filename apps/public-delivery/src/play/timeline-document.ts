@@ -1,0 +1,54 @@
+import { partsOf, type ArrangementDocument } from '../media/arrangement.ts';
+import type { BreakPosition } from '../projection/break-plan.ts';
+import { filledBreaksOf, splitSlotName } from './arranged-breaks.ts';
+
+interface Span {
+  readonly start_ms: number;
+  readonly duration_ms: number;
+}
+
+/** One ad of a break; whose it is, nobody is told. */
+export interface TimelineSlot extends Span {
+  readonly slot: number;
+}
+
+export type TimelinePart =
+  | (Span & { readonly kind: 'intro' | 'outro' })
+  /** A piece of the episode's own audio. */
+  | (Span & { readonly kind: 'content'; readonly content_start_ms: number })
+  | (Span & {
+      readonly kind: 'break';
+      readonly key: string;
+      readonly position: BreakPosition;
+      readonly slots: readonly TimelineSlot[];
+    });
+
+/** What sounds when in one delivered file, in order and without a gap. Times are milliseconds of the file. */
+export interface TimelineDocument {
+  readonly version: 1;
+  readonly duration_ms: number;
+  readonly parts: readonly TimelinePart[];
+}
+
+const durationOf = (spans: readonly Span[]): number => spans.reduce((sum, { duration_ms: ms }) => sum + ms, 0);
+
+/** The timeline of an arrangement. */
+export function timelineOf(document: ArrangementDocument): TimelineDocument {
+  const spans = document.timeline.map(({ start_ms, dur_ms: duration_ms }): Span => ({ start_ms, duration_ms }));
+  const placed = partsOf(document);
+  const firstOwn = placed.findIndex(({ content_ms: ms }) => ms !== undefined);
+  const spanOfSlot = new Map(placed.map(({ slot }, index) => [slot, spans[index]!] as const));
+  const sound = placed.flatMap(({ kind, content_ms: content_start_ms }, index): TimelinePart[] => {
+    if (kind !== 'content') return [];
+    return content_start_ms === undefined
+      ? [{ kind: index < firstOwn ? 'intro' : 'outro', ...spans[index]! }]
+      : [{ kind, ...spans[index]!, content_start_ms }];
+  });
+  const breaks = filledBreaksOf(document).map(({ key, position, ads }): TimelinePart => {
+    const slots = ads.map(({ slot }) => ({ slot: splitSlotName(slot).slot, ...spanOfSlot.get(slot)! }));
+    const { start_ms } = slots[0]!;
+    return { kind: 'break', key, position, start_ms, duration_ms: durationOf(slots), slots };
+  });
+  const parts = [...sound, ...breaks].sort((a, b) => a.start_ms - b.start_ms);
+  return { version: 1, duration_ms: durationOf(parts), parts };
+}
