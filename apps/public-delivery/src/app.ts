@@ -10,9 +10,11 @@ import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit'
 import { announceFeeds } from './announce/announce-feeds.ts';
 import { podpingPort, websubPort } from './announce/announcement-ports.ts';
 import type { DeliveryConfig } from './config.ts';
+import { createServingTokens } from './events/serving-token.ts';
 import { openFactSink } from './facts/fact-sink.ts';
 import { createFindFeed } from './feed/find-feed.ts';
 import { contractRoute } from './http/contract-route.ts';
+import { eventRoutes } from './http/event-routes.ts';
 import { feedRoutes } from './http/feed-routes.ts';
 import { fileRoutes } from './http/file-routes.ts';
 import { mediaRoutes } from './http/media-routes.ts';
@@ -94,10 +96,9 @@ export async function createApp(
   ];
   const announcements = { names: ports.map((port) => port.name), afterMs: config.ANNOUNCE_AFTER_MS };
   const revoked = building.use(await followRevokedWeeks(pool, logger));
-  const tokens = createPlayTokens(
-    createTokenKeys(config.DELIVERY_TOKEN_SECRETS, revoked.epochOf),
-    new URL(mediaUrl).host,
-  );
+  const keys = createTokenKeys(config.DELIVERY_TOKEN_SECRETS, revoked.epochOf);
+  const host = new URL(mediaUrl).host;
+  const tokens = createPlayTokens(keys, host);
   const choosePlay = createChoosePlay({
     ...{ pool, serving, segments, logger },
     compose: createComposer({ pool, artworks, logger }),
@@ -130,6 +131,10 @@ export async function createApp(
         listsVersion: lists.listsVersion,
         mediaUrl,
         now,
+      }),
+      ...eventRoutes({
+        ...{ pool, identify, facts, listsVersion: lists.listsVersion },
+        tokens: createServingTokens(keys, host),
       }),
       ...shownFileRoutes({ pool, store, artworks }),
       ...fileRoutes(pool, store),

@@ -7,12 +7,12 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-export type Ask = (path: string, headers?: Record<string, string>, method?: string) => Promise<Answer>;
+export type Ask = (path: string, headers?: Record<string, string>, method?: string, body?: string) => Promise<Answer>;
 
 /** Plain requests to the app, so that nothing is added, followed or decoded. */
 export const askAt =
   (port: () => number): Ask =>
-  (path, headers = {}, method = 'GET') =>
+  (path, headers = {}, method = 'GET', body = '') =>
     new Promise((resolve, reject) => {
       const request = httpRequest(
         { host: '127.0.0.1', port: port(), path: path.replace('http://media.test', ''), method, headers },
@@ -26,7 +26,7 @@ export const askAt =
         },
       );
       request.once('error', reject);
-      request.end();
+      request.end(body);
     });
 
 let address = 10;

@@ -7,6 +7,7 @@ import {
   deliveryFactSchema,
   topics,
   type ByteRangeServed,
+  type DeliveryEvent,
   type DeliveryFact,
   type DomainEvent,
 } from '@longwave/events';
@@ -313,6 +314,9 @@ export function showOf(
   );
   return { podcastId, episodeId, productionId, subdomain, events: { podcast, episode, production } };
 }
+
+export const eventFacts = (facts: readonly DeliveryFact[]) =>
+  facts.filter((fact): fact is DeliveryEvent => fact.kind === 'delivery_event');
 
 export const playedFacts = (facts: readonly DeliveryFact[]) =>
   facts.filter((fact): fact is ByteRangeServed => fact.kind === 'byte_range_served');

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { askAt } from './_ask.ts';
+import { serveOnce, tokensOf } from './_serving.ts';
 import { openUrl, startServiceProcess, type ServiceProcess } from './_service-process.ts';
 import {
   audio,
+  eventFacts,
   eventually,
   makeShow,
   openBench,
@@ -22,15 +25,20 @@ let service: ServiceProcess;
 
 const content = audio(200_000);
 
-async function play(): Promise<IncomingMessage> {
+async function enclosureOf(): Promise<string> {
   const { rows } = await eventually(async () => {
     const found = await bench.pool.query<{ alias: string }>('select alias from alias where episode_id = $1', [
       show.episodeId,
     ]);
     return found.rowCount === 1 && found;
   });
+  return `/delivery/v1/e/${rows[0]!.alias}/x.mp3`;
+}
+
+async function play(): Promise<IncomingMessage> {
+  const enclosure = await enclosureOf();
   const redirect = await eventually(async () => {
-    const answer = await openUrl(`${service.url}/delivery/v1/e/${rows[0]!.alias}/x.mp3`);
+    const answer = await openUrl(`${service.url}${enclosure}`);
     answer.resume();
     return answer.statusCode === 302 && answer;
   });
@@ -84,6 +92,33 @@ test('after kill -9 while the bus does not answer, every fact is published by th
   });
   expect(facts.every((fact) => fact.status === 200)).toBe(true);
 });
+
+test('kill -9 right after they were acknowledged loses no delivery event', async () => {
+  const ask = askAt(() => Number(new URL(service.url).port));
+  const ad = audio(100);
+  await bench.store.put(`media/${sha256(ad)}`, ad, { contentType: 'audio/mpeg' });
+  const served = await serveOnce(bench, ask, await enclosureOf(), ad);
+  const token = tokensOf(bench).mint('evt', served, served.startedAt);
+  const redis = new Redis(bench.environment['REDIS_URL']!);
+  await redis.call('CLIENT', 'PAUSE', '60000', 'WRITE');
+  const acknowledged: number[] = [];
+  const asking = Array.from({ length: 200 }, async (_, sequence) => {
+    const { status } = await ask(`/delivery/v1/ev/${token}?e=progress&n=${sequence}`, served.listener);
+    expect(status).toBe(204);
+    acknowledged.push(sequence);
+    // In the middle of the others.
+    if (acknowledged.length === 100) await service.stop('SIGKILL');
+  });
+  await Promise.allSettled(asking);
+  expect(acknowledged.length).toBeGreaterThanOrEqual(100);
+  await redis.call('CLIENT', 'UNPAUSE');
+  await redis.quit();
+  service = await startServiceProcess(bench);
+  await eventually(() => {
+    const kept = new Set(eventFacts(bench.facts).map((fact) => fact.sequence));
+    return acknowledged.every((sequence) => kept.has(sequence));
+  });
+}, 30_000);
 
 test('what was written to a listener who stops reading is reported meanwhile, and no more is written than the sockets take', async () => {
   const stalled = await Promise.all(Array.from({ length: 8 }, play));

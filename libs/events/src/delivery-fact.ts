@@ -122,6 +122,8 @@ export const deliveryEventSchema = z.object({
   sequence: z.int().min(0),
   /** When it was received first. */
   at: z.string(),
+  /** When it happened by the player's clock, if it said so. */
+  reported_at: z.string().optional(),
   /** Received after the life of its token. */
   late: z.boolean(),
   workspace_id: z.string(),

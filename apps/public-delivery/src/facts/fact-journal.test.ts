@@ -72,6 +72,26 @@ test('a line cut by a crash does not swallow the next one', async () => {
   await journal[Symbol.asyncDispose]();
 });
 
+test('what is kept is in the file when that is said, in the order it came, also between lines that nobody waits for', async () => {
+  const journal = await open();
+  busIsDown = true;
+  const kept = lines(60).map((line, i) => {
+    journal.append(`${line}`);
+    return journal.keep([`{"kept":${i}}`, `{"too":${i}}`]).then(() => readFile(file(), 'utf8'));
+  });
+  for (const [i, text] of (await Promise.all(kept)).entries()) {
+    const expected = lines(i + 1).map((line, n) => `${line}\n{"kept":${n}}\n{"too":${n}}\n`);
+    expect(text.startsWith(expected.join(''))).toBe(true);
+  }
+  await journal[Symbol.asyncDispose]();
+});
+
+test('what the disk does not take is refused, not promised', async () => {
+  const journal = await open();
+  await journal[Symbol.asyncDispose]();
+  await expect(journal.keep(['{"n":0}'])).rejects.toThrow();
+});
+
 test('more than one batch is read in whole lines, multi-byte characters included', async () => {
   const journal = await open(1);
   const long = Array.from({ length: 3000 }, (_, i) => JSON.stringify({ i, text: 'ä€😀'.repeat(100) }));

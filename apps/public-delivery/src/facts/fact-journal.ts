@@ -16,14 +16,21 @@ export interface FactJournalOptions {
 export interface FactJournal extends AsyncDisposable {
   /** Takes one line, without waiting; it is in the file within moments and published after the next flush. */
   append(line: string): void;
+  /** Takes lines and resolves when they are in the file, so that no end of the process loses them. Rejects when the disk does not take them. */
+  keep(lines: readonly string[]): Promise<void>;
   /** Publishes what it can now. Resolves true when nothing is left. */
   flush(): Promise<boolean>;
 }
 
-/** Lines waiting for a disk that does not answer; beyond it, facts are lost and counted in the log. */
-const waitingLinesMax = 200_000;
+/** What waits for a disk that does not answer; beyond it, facts are lost and counted in the log, or refused. */
+const waitingMax = 200_000;
 const batchBytes = 1 << 20;
 const newline = 0x0a;
+
+interface Waiting {
+  readonly lines: readonly string[];
+  readonly written?: PromiseWithResolvers<void>;
+}
 
 /**
  * A write-ahead file of facts. Lines are appended at once (so `kill -9` of the process loses none that reached the file), synced
@@ -42,7 +49,7 @@ export async function openFactJournal({
   let written = (await file.stat()).size;
   let synced = 0;
   let published = 0;
-  let waiting: string[] = [];
+  let waiting: Waiting[] = [];
   let lost = 0;
   let failing = false;
   let writing: Promise<void> | undefined;
@@ -54,8 +61,9 @@ export async function openFactJournal({
 
   async function writeWaiting(): Promise<void> {
     while (waiting.length > 0) {
-      const lines = waiting;
+      const batch = waiting;
       waiting = [];
+      const lines = batch.flatMap((each) => each.lines);
       const bytes = Buffer.from((torn ? '\n' : '') + lines.map((line) => `${line}\n`).join(''));
       try {
         for (let at = 0; at < bytes.length;) {
@@ -64,9 +72,13 @@ export async function openFactJournal({
           written += bytesWritten;
         }
         torn = false;
+        for (const each of batch) each.written?.resolve();
       } catch (error) {
         torn = true;
-        lost += lines.length;
+        for (const each of batch) {
+          if (each.written) each.written.reject(error);
+          else lost += each.lines.length;
+        }
         logger.error({ err: error }, 'facts.journal_failed');
         return;
       }
@@ -141,9 +153,16 @@ export async function openFactJournal({
   const timer = setInterval(() => void flush(), flushEveryMs);
   return {
     append: (line) => {
-      if (waiting.length >= waitingLinesMax) lost++;
-      else waiting.push(line);
+      if (waiting.length >= waitingMax) lost++;
+      else waiting.push({ lines: [line] });
       void write();
+    },
+    keep: (lines) => {
+      const written = Promise.withResolvers<void>();
+      if (waiting.length >= waitingMax) written.reject(new Error('too much waits for the disk'));
+      else waiting.push({ lines, written });
+      void write();
+      return written.promise;
     },
     flush,
     [Symbol.asyncDispose]: async () => {

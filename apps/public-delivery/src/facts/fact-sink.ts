@@ -1,5 +1,6 @@
 import type { EventBus } from '@longwave/event-bus';
 import { deliveryFactSchema, topics, type DeliveryFact } from '@longwave/events';
+import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { newId } from '@longwave/ids';
 import { z } from 'zod';
@@ -8,6 +9,8 @@ import { openFactJournal } from './fact-journal.ts';
 /** Takes facts; they reach the bus at least once, in order per key. */
 export interface FactSink extends AsyncDisposable {
   add(fact: DeliveryFact): void;
+  /** Takes facts that somebody was promised. Rejects with `temporarily_unavailable` when they cannot be kept. */
+  keep(facts: readonly DeliveryFact[]): Promise<void>;
   /** Reports a user agent the first time this process sees it. */
   sawUserAgent(digest: string | null, userAgent: string, at: Date): void;
 }
@@ -59,6 +62,10 @@ export async function openFactSink(bus: EventBus, folder: string, logger: Logger
   const add = (fact: DeliveryFact) => journal.append(JSON.stringify(fact));
   return {
     add,
+    keep: (facts) =>
+      journal.keep(facts.map((fact) => JSON.stringify(fact))).catch((cause: unknown) => {
+        throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 5 });
+      }),
     sawUserAgent: (digest, userAgent, at) => {
       if (digest === null || known.has(digest)) return;
       if (known.size >= knownAgentsMax) known.clear();

@@ -11,11 +11,16 @@ export interface Exchange {
   readonly startedAt: Date;
 }
 
-/** A path and what answers GET and HEAD on it. `name` is what logs call it. */
+type Serve = (exchange: Exchange) => Promise<void>;
+
+/** A path and what answers on it. `name` is what logs call it. */
 export interface Route {
   readonly name: string;
   readonly path: string;
-  readonly serve: (exchange: Exchange) => Promise<void>;
+  /** GET and HEAD; neither is allowed without. */
+  readonly serve?: Serve;
+  /** POST; not allowed without. */
+  readonly take?: Serve;
 }
 
 /** A connection on which nothing moves for this long is closed; apps that pause longer resume by range. */
@@ -26,11 +31,12 @@ const cors = {
   'access-control-expose-headers': 'Content-Range, Content-Length, Accept-Ranges, ETag',
 };
 const preflight = {
-  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-  'access-control-allow-headers': 'Range, If-Range, If-None-Match, If-Modified-Since',
+  'access-control-allow-headers': 'Range, If-Range, If-None-Match, If-Modified-Since, Content-Type',
   'access-control-max-age': '86400',
   'content-length': '0',
 };
+const methodsOf = ({ serve, take }: Route) =>
+  [...(serve ? ['GET', 'HEAD'] : []), ...(take ? ['POST'] : []), 'OPTIONS'].join(', ');
 
 /** A problem as this surface tells it: the status and a short code, no sentence and no reason. */
 function sendProblem(response: Response, problem: Problem): void {
@@ -45,17 +51,16 @@ function sendProblem(response: Response, problem: Problem): void {
     'content-type': 'application/problem+json',
     'content-length': String(Buffer.byteLength(body)),
     'cache-control': 'no-store',
-    ...(problem.code === 'method_not_allowed' && { allow: 'GET, HEAD, OPTIONS' }),
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
   });
   response.end(body);
 }
 
-/** Answers GET, HEAD and OPTIONS of the routes; one log line per request, which never names its URL, address or user agent. */
+/** Answers the routes and their preflights; one log line per request, which never names its URL, address or user agent. */
 export function createRouter(routes: readonly Route[], logger: Logger, now: () => Date): Express {
   const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
 
-  const answer = (name: string, serve: Route['serve']) => async (request: Request, response: Response) => {
+  const answer = (name: string, serve: Serve) => async (request: Request, response: Response) => {
     const exchange: Exchange = { request, response, requestId: newId('req'), startedAt: now() };
     const beforeBytes = request.socket.bytesWritten;
     const beganMs = performance.now();
@@ -64,7 +69,14 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
       const bytes = request.socket.bytesWritten - beforeBytes;
       const ms = Math.round(performance.now() - beganMs);
       logger.info(
-        { request_id: exchange.requestId, route: name, method: request.method, status: response.statusCode, bytes, ms },
+        {
+          request_id: exchange.requestId,
+          route: name,
+          method: request.method,
+          status: response.statusCode,
+          bytes,
+          ms,
+        },
         'request.served',
       );
     });
@@ -81,21 +93,32 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
       else sendProblem(response, problem);
     }
   };
-  const refuse = (code: 'not_found' | 'method_not_allowed') => () => Promise.reject(new Problem(code));
+  const unknown = () => Promise.reject(new Problem('not_found'));
 
-  for (const { name, path, serve } of routes) {
-    app.get(path, answer(name, serve));
+  for (const route of routes) {
+    const { name, path, serve, take } = route;
+    const methods = methodsOf(route);
+    if (serve) app.get(path, answer(name, serve));
+    if (take) app.post(path, answer(name, take));
     app.options(
       path,
-      answer(`${name}.preflight`, async ({ response }) => void response.writeHead(204, preflight).end()),
+      answer(`${name}.preflight`, async ({ response }) => {
+        response.writeHead(204, { 'access-control-allow-methods': methods, ...preflight }).end();
+      }),
     );
-    app.all(path, answer(name, refuse('method_not_allowed')));
+    app.all(
+      path,
+      answer(name, ({ response }) => {
+        response.setHeader('allow', methods);
+        return Promise.reject(new Problem('method_not_allowed'));
+      }),
+    );
   }
-  app.use(answer('unknown', refuse('not_found')));
+  app.use(answer('unknown', unknown));
   // Express' own refusals (a path that cannot be decoded) are nothing more than unknown addresses.
   app.use(
     (_error: unknown, request: Request, response: Response, _next: unknown) =>
-      void answer('unreadable', refuse('not_found'))(request, response),
+      void answer('unreadable', unknown)(request, response),
   );
   return app;
 }

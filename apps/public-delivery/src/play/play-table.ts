@@ -17,6 +17,16 @@ const countedAdsSchema = z.record(z.string(), countedAdSchema);
 /** By slot of the arrangement, "pre/0". */
 export type CountedAds = z.infer<typeof countedAdsSchema>;
 
+/** One ad that a listener was given, with what was stored of it. */
+export interface Serving {
+  readonly decisionId: string;
+  readonly workspaceId: string;
+  readonly podcastId: string;
+  readonly episodeId: string;
+  readonly listenerKey: string;
+  readonly ad: CountedAds[string];
+}
+
 export interface StoredArrangement {
   readonly id: string;
   readonly workspaceId: string;
@@ -126,6 +136,27 @@ export async function findBindingByDecision(pool: Pool, decisionId: string): Pro
     values: [decisionId],
   });
   return rows[0] && toBinding(rows[0]);
+}
+
+/** All ads of the decisions. */
+export async function findServings(
+  pool: Pool,
+  of: readonly { readonly decisionId: string }[],
+): Promise<readonly Serving[]> {
+  const { rows } = await pool.query<
+    Pick<BindingRow, 'decision_id' | 'listener_key' | 'ads'> & Omit<ArrangementRow, 'id' | 'document'>
+  >({
+    name: 'servings',
+    text: `select b.decision_id, b.listener_key, b.ads, a.workspace_id, a.podcast_id, a.episode_id
+           from binding b join arrangement a on a.id = b.arrangement_id where b.decision_id = any($1)`,
+    values: [[...new Set(of.map(({ decisionId }) => decisionId))]],
+  });
+  return rows.flatMap(({ decision_id: decisionId, listener_key: listenerKey, ads, ...row }) =>
+    Object.values(countedAdsSchema.parse(ads)).map((ad) => ({
+      ...{ workspaceId: row.workspace_id, podcastId: row.podcast_id, episodeId: row.episode_id },
+      ...{ decisionId, listenerKey, ad },
+    })),
+  );
 }
 
 /** The newest binding of an episode under any of the keys, of any age. */

@@ -1,0 +1,76 @@
+import { deliveryEventKinds, type DeliveryEventKind } from '@longwave/events';
+import { Problem } from '@longwave/problems';
+import { z } from 'zod';
+
+/** What a player may say of a serving, whose ad, line and price it cannot choose. */
+export interface Report {
+  readonly event: DeliveryEventKind;
+  readonly sequence: number;
+  /** When it happened, by the player's clock. */
+  readonly reportedAt: string | undefined;
+}
+
+export interface TokenReport extends Report {
+  readonly token: string;
+}
+
+/** Reports in one request. */
+export const reportsMax = 50;
+const sequenceMax = 65_535;
+
+const event = z.enum(deliveryEventKinds);
+const sequence = z.int().min(0).max(sequenceMax);
+const at = z.iso.datetime({ offset: true });
+
+const querySchema = z.object({
+  e: event.optional(),
+  n: z
+    .string()
+    .regex(/^\d{1,5}$/)
+    .transform(Number)
+    .pipe(sequence)
+    .optional(),
+  f: z.literal('gif').optional(),
+});
+const bodySchema = z.strictObject({ event: event.optional(), sequence: sequence.optional(), at: at.optional() });
+const batchSchema = z.strictObject({
+  events: z
+    .array(z.strictObject({ token: z.string().max(500), event, sequence: sequence.default(0), at: at.optional() }))
+    .min(1)
+    .max(reportsMax),
+});
+
+/** Throws `validation_failed` with 400: what this surface answers to anything malformed. */
+function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new Problem('validation_failed', undefined, { status: 400 });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Problem('malformed_json', undefined, { cause });
+  }
+}
+
+/**
+ * What the query (`e`, `n`, `f`) and the body of one report say; the body wins, an empty one says nothing. Other parameters of
+ * the query are ignored, other fields of the body refused. Throws `malformed_json` or `validation_failed`, both 400.
+ */
+export function readReport(query: unknown, body: string): Report & { readonly wantsGif: boolean } {
+  const asked = parse(querySchema, query);
+  const said = body === '' ? {} : parse(bodySchema, parseJson(body));
+  return {
+    event: parse(event, said.event ?? asked.e),
+    sequence: said.sequence ?? asked.n ?? 0,
+    reportedAt: said.at,
+    wantsGif: asked.f !== undefined,
+  };
+}
+
+/** The reports of `{"events": [{token, event, sequence?, at?}]}`. Throws as `readReport` does. */
+export function readReports(body: string): TokenReport[] {
+  return parse(batchSchema, parseJson(body)).events.map(({ at: reportedAt, ...rest }) => ({ ...rest, reportedAt }));
+}

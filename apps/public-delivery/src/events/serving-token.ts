@@ -1,0 +1,45 @@
+import { mintToken, openToken, type TokenKeys } from '@longwave/delivery-token';
+import { idBytes, idFromBytes } from '@longwave/ids';
+
+/** One ad of one decision. */
+export interface ServingAddress {
+  readonly servingId: string;
+  readonly decisionId: string;
+}
+
+/** What an address for events or clicks says. */
+export interface OpenedServing extends ServingAddress {
+  /** Its life is over: what it reports is kept, marked as late. */
+  readonly late: boolean;
+}
+
+/** Players report for this long; keys outlive it, so that later reports are kept too. */
+const eventLifeSeconds = 30 * 86_400;
+
+/** Makes and reads the tokens that name a serving: one for its events, one for its click. */
+export interface ServingTokens {
+  /** Equal inputs give equal tokens. @param startedAt of the binding */
+  mint(purpose: 'evt' | 'clk', serving: ServingAddress, startedAt: Date): string;
+  /** Undefined for every token that was never ours or has another purpose. */
+  open(purpose: 'evt' | 'clk', token: string, at: Date): OpenedServing | undefined;
+}
+
+/** @param host of the media URL */
+export function createServingTokens(keys: TokenKeys, host: string): ServingTokens {
+  return {
+    mint: (purpose, { servingId, decisionId }, startedAt) => {
+      const startsAt = Math.floor(startedAt.getTime() / 1000);
+      return mintToken(keys, {
+        ...{ purpose, host, startsAt, expiresAt: startsAt + eventLifeSeconds },
+        ...{ subject: idBytes(servingId), binding: idBytes(decisionId) },
+        ...{ flags: 0, workspaceOrdinal: 0, slot: 0, variant: 0 },
+      });
+    },
+    open: (purpose, token, at) => {
+      const opened = openToken(keys, purpose, host, token, Math.floor(at.getTime() / 1000));
+      if (!opened.claims) return undefined;
+      const { subject, binding } = opened.claims;
+      return { servingId: idFromBytes('srv', subject), decisionId: idFromBytes('dec', binding), late: !opened.ok };
+    },
+  };
+}
