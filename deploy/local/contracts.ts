@@ -61,9 +61,9 @@ function eventsContract() {
   };
 }
 
-function openApiContract(): unknown {
-  // The gateway derives the document from its route table; it prints it from its own process, so no app imports another.
-  const text = execFileSync(process.execPath, ['apps/rest-gateway/src/print-openapi.ts'], {
+function openApiContract(app: string): unknown {
+  // An app derives the document from its own routes; it prints it from its own process, so no app imports another.
+  const text = execFileSync(process.execPath, [`apps/${app}/src/print-openapi.ts`], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
@@ -75,7 +75,8 @@ const contracts: Readonly<Record<string, () => unknown>> = {
   'commands.json': commandsContract,
   'events.json': eventsContract,
   'problems.json': () => ({ notice, problems }),
-  'openapi.json': openApiContract,
+  'openapi.json': () => openApiContract('rest-gateway'),
+  'audience-openapi.json': () => openApiContract('analytics-sink'),
 };
 
 const check = process.argv.includes('--check');

@@ -18,7 +18,7 @@ const commands = {
     summary: 'start the whole service on this machine; the first time, run the main job once on a sample',
     usage: `npm start -- [options]
 
-  --port-base N   REST API on N, feeds and audio on N+3, uploads on N+4; N+1 and N+2 are kept free (default 8080)
+  --port-base N   REST API on N, ad server APIs on N+2, feeds and audio on N+3, uploads on N+4; N+1 is kept free (default 8080)
   --data FOLDER   where everything is kept (default .longwave)
 
 Ctrl-C stops everything; the next start keeps the data.`,

@@ -37,6 +37,7 @@ Longwave is running.
 
   REST API       ${fleet.urls.base}/api/v1
   documentation  ${fleet.urls.base}/api-docs
+  ad server APIs ${fleet.urls.api}
   feeds, audio   ${fleet.urls.media}
   data           ${fleet.dataFolder}
   logs           ${fleet.logsFolder}

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { freePorts, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
 import { createAccount } from '@longwave/local/job/operator';
 import { samples, startTestFleet } from '../_fleet.ts';
 
@@ -92,6 +93,37 @@ test('the tour of the REST API runs as it is written', async () => {
   expect(stdout).toMatch(/feeds\/harbour-light-[a-z0-9]+\.xml/);
   expect(stdout).toContain('"state":"encoded"');
   expect(stdout).toMatch(/"code":404,"message":"The podcast with id pod_[0-9a-z]{26} could not be found\."/);
+});
+
+test('the page of the Audience Analytics Sink API runs as it is written', async () => {
+  const tour = [...textOf('docs/audience-api.md').matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
+  expect(tour.length).toBe(2);
+  await using world = await startTestFleet();
+  const { workspaceId } = await createAccount(world.operator);
+  const { token } = await world.operator.issueMachineToken({
+    producer: 'acme',
+    workspaces: [workspaceId],
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  const script = path.join(world.folder, 'tour.sh');
+  writeFileSync(script, tour.join('\n'));
+  const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
+    cwd: world.folder,
+    env: {
+      PATH: process.env['PATH'],
+      AUDIENCE: `${world.fleet.urls.api}/audience/v1`,
+      TOKEN: token,
+      WORKSPACE: workspaceId,
+      PODCAST: newId('pod'),
+      EPISODE: newId('ep'),
+    },
+  });
+  const [first, again] = stdout.split('\n');
+  expect(first).toMatch(/"accepted":2,"watermark":{"contiguous_sequence":1,.*} 202$/);
+  expect(again).toBe(first!.replace(/202$/, '200'));
+  expect(stdout).toContain('"received":2');
+  expect(stdout).toContain('"gaps":[]');
+  expect(stdout).toMatch(/"code":"validation_failed".*There is no field \\"ip\\"/);
 });
 
 test('npm start runs the job, prints the addresses, and Ctrl-C stops everything', async () => {

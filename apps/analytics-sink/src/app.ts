@@ -3,18 +3,26 @@ import { readAudienceLists } from '@longwave/audience';
 import { createEventBus } from '@longwave/event-bus';
 import { createPool, databaseOutage } from '@longwave/postgres';
 import { readTls, serveRpc } from '@longwave/rpc';
-import type { Logger, RunningApp } from '@longwave/service-kit';
+import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { createCheckAccess } from './access.ts';
+import { startBatchWorker } from './batches/batch-worker.ts';
+import { createNoteLayouts } from './batches/known-layout-table.ts';
 import type { Config } from './config.ts';
 import { consumeFacts } from './consume-facts.ts';
+import { createAuthenticate } from './http/authenticate.ts';
+import { basePath, createAudienceServer } from './http/server.ts';
+import { createCountingMemory } from './record-facts.ts';
 import { audienceService } from './server.ts';
+import { followRevocations } from './tokens/follow-revocations.ts';
+import { openTokenKeys } from './tokens/token-keys.ts';
 
 const principalKeys = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { keys: JWK[] }).keys;
 
 /** Counts the audience: facts in from the bus, numbers out by gRPC. Owns schema `audience`. */
 export async function createApp(config: Config, logger: Logger): Promise<RunningApp> {
   await using stack = new AsyncDisposableStack();
+  const clock = () => new Date();
   const lists = readAudienceLists(config.AUDIENCE_DATA, Date.now);
   const pool = stack.adopt(createPool(config.DATABASE_URL, 'audience', { name: 'analytics-sink' }), (it) => it.end());
   const bus = stack.use(
@@ -27,17 +35,31 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
-    services: [
-      audienceService(
-        pool,
-        createCheckAccess(principalKeys(config.PRINCIPAL_KEYS), () => new Date()),
-      ),
-    ],
+    services: [audienceService(pool, createCheckAccess(principalKeys(config.PRINCIPAL_KEYS), clock))],
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
   });
   stack.defer(() => server.close());
-  stack.use(await consumeFacts({ bus, pool, lists, logger }));
+  stack.use(await consumeFacts({ bus, pool, lists, logger, note: createNoteLayouts(pool) }));
+  stack.use(await followRevocations({ bus, pool, logger, clock }));
+  const worker = stack.use(startBatchWorker({ pool, lists, memory: createCountingMemory(), clock, logger }));
+  const http = await listenHttp(
+    config.HTTP_LISTEN,
+    createAudienceServer({
+      authenticate: createAuthenticate({
+        pool,
+        findKey: openTokenKeys(config.ACCESS_TOKEN_KEYS, Date.now),
+        issuer: config.BASE_URL,
+        audience: `${config.API_URL}${basePath}`,
+        clock,
+      }),
+      tools: { pool, clock, onAccepted: () => worker.wake() },
+      issuer: config.BASE_URL,
+      apiUrl: config.API_URL,
+      logger,
+    }),
+  );
+  stack.defer(() => http.close());
   logger.info({ lists: lists.listsVersion }, 'facts.following');
   const running = stack.move();
   return {

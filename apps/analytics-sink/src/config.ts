@@ -5,9 +5,17 @@ const schema = z.object({
   ...commonConfig,
   ...busConfig,
   GRPC_LISTEN: addressSchema,
+  /** The Audience Analytics Sink API; public behind the ingress. */
+  HTTP_LISTEN: addressSchema,
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** File with the public keys (JWKS) that principal statements are verified with. */
   PRINCIPAL_KEYS: z.string().min(1),
+  /** File with the public keys (JWKS) that access tokens are verified with; read again when a token names another one. */
+  ACCESS_TOKEN_KEYS: z.string().min(1),
+  /** Public root of auth-server, without a slash at the end: the issuer of access tokens. */
+  BASE_URL: z.url(),
+  /** Public root of the ad server APIs, without a slash at the end. */
+  API_URL: z.url(),
   /** Folder with the user-agent and network lists. */
   AUDIENCE_DATA: z.string().min(1).default('libs/audience/data'),
 });

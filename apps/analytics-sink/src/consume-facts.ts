@@ -1,6 +1,6 @@
 import type { AudienceLists } from '@longwave/audience';
 import { subscribePatiently, type EventBus, type Subscription } from '@longwave/event-bus';
-import { deliveryFactSchema, topics } from '@longwave/events';
+import { deliveryFactSchema, topics, type DeliveryFact } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { createCountingMemory, recordFacts } from './record-facts.ts';
@@ -12,8 +12,10 @@ export async function consumeFacts(options: {
   readonly lists: AudienceLists;
   readonly logger: Logger;
   readonly batchSize?: number;
+  /** What else facts are told to, after they were recorded. */
+  readonly note?: (facts: readonly DeliveryFact[]) => Promise<void>;
 }): Promise<Subscription> {
-  const { bus, pool, lists, logger, batchSize = 500 } = options;
+  const { bus, pool, lists, logger, batchSize = 500, note } = options;
   const memory = createCountingMemory();
   return subscribePatiently(bus, {
     topic: topics.deliveryFacts,
@@ -22,6 +24,7 @@ export async function consumeFacts(options: {
     handle: async (messages) => {
       const facts = messages.map((message) => deliveryFactSchema.parse(message.payload));
       await recordFacts(pool, facts, lists, memory);
+      await note?.(facts);
       logger.debug({ facts: facts.length }, 'facts.recorded');
     },
     onRetry: (error) => logger.warn({ err: error }, 'facts.retried'),

@@ -1,10 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { listenHttp } from '@longwave/service-kit';
 import { endLeftovers } from './child.ts';
 import { dataFolder as openDataFolder } from './data-folder.ts';
 import { developmentCa } from './development-ca.ts';
+import { apiRoutes, createEdge } from './edge.ts';
 import { lockDataFolder, publishFleet, type FleetAccess } from './fleet-state.ts';
-import { freePorts, isPortFree } from './free-ports.ts';
+import { freePort, freePorts, isPortFree } from './free-ports.ts';
 import { openSecrets } from './secrets.ts';
 import { schemaOf, serviceEnvironment, serviceNames, type FleetService, type Wiring } from './service-environment.ts';
 import { startEngines, type Engines } from './start-engines.ts';
@@ -64,6 +66,7 @@ async function choosePorts(wanted: FleetOptions['ports']): Promise<PublicPorts> 
   }
   const used = [
     [wanted.base, 'web and REST API'],
+    [wanted.api, 'ad server APIs'],
     [wanted.media, 'feeds and audio'],
     [wanted.objectStore, 'uploads'],
   ] as const;
@@ -118,12 +121,13 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     ]),
   );
   const { endpoint, region, accessKey, secretKey } = engines.objectStore.first;
+  const sinkPort = await freePort();
   const wiring: Wiring = {
     data,
     urls: { base: url(ports.base), mcp: url(ports.mcp), api: url(ports.api), media: url(ports.media) },
     grpcPorts: await portPerService(),
     healthPorts: await portPerService(),
-    httpPorts: { 'rest-gateway': ports.base, 'public-delivery': ports.media },
+    httpPorts: { 'rest-gateway': ports.base, 'public-delivery': ports.media, 'analytics-sink': sinkPort },
     identities,
     databaseUrls: Object.fromEntries(
       Object.entries(schemaOf).map(([service, schema]) => [service, urlBySchema[schema] ?? '']),
@@ -153,6 +157,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       }),
     ),
   );
+  const edge = await listenHttp(`127.0.0.1:${ports.api}`, createEdge(apiRoutes({ 'analytics-sink': sinkPort })));
+  stack.defer(() => edge.close());
   const access: FleetAccess = {
     urls: wiring.urls,
     operator: identities.operator,

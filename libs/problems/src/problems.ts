@@ -94,6 +94,13 @@ export const problems = {
     'capacity',
     'after_delay',
   ),
+  bad_gateway: define(
+    502,
+    'temporarily-unavailable',
+    'The service behind this address is away',
+    'capacity',
+    'after_delay',
+  ),
   timeout: define(504, 'timeout', 'A dependency did not answer in time', 'capacity', 'after_delay'),
   method_not_allowed: define(405, 'method-not-allowed', 'The method is not allowed here', 'client', 'after_fix'),
   not_acceptable: define(406, 'not-acceptable', 'No acceptable representation', 'client', 'after_fix'),

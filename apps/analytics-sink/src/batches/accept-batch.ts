@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { transaction, type Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import canonicalize from 'canonicalize';
+import { findAnswers, insertBatch, isSequenceTaken } from './batch-table.ts';
+import type { Batch } from './batch.ts';
+import { advanceWatermark, lockWatermark } from './watermark-table.ts';
+
+/** SHA-256 (hex) of a body's JCS form (RFC 8785): white space, the order of fields and compression make no difference. */
+export function bodyDigest(body: unknown): string {
+  return createHash('sha256')
+    .update(canonicalize(body) ?? 'null')
+    .digest('hex');
+}
+
+export interface Acceptance {
+  /** JSON; a repetition has the same text. */
+  readonly answer: string;
+  readonly replayed: boolean;
+}
+
+/**
+ * Accepts a batch whole and durably, or answers as it was answered first. Batches of one producer are accepted one after the other.
+ * Throws `idempotency_conflict` when the id or the key names another body, `value_taken` when the sequence names another batch.
+ */
+export function acceptBatch(
+  pool: Pool,
+  batch: Batch,
+  own: { readonly idempotencyKey: string; readonly digest: string; readonly receivedAt: Date },
+): Promise<Acceptance> {
+  const { producer, batch_id: batchId, sequence } = batch;
+  return transaction(pool, async (tx) => {
+    const before = await lockWatermark(tx, producer);
+    const known = await findAnswers(tx, producer, batchId, own.idempotencyKey);
+    if (known.some(({ digest }) => digest !== own.digest))
+      throw new Problem('idempotency_conflict', 'This batch id or this key already names another body.');
+    if (known[0]) return { answer: known[0].answer, replayed: true };
+    if (await isSequenceTaken(tx, producer, sequence))
+      throw new Problem('value_taken', '/sequence: Another batch has this sequence.', {
+        errors: [{ path: '/sequence', code: 'value_taken', detail: 'Another batch has this sequence.' }],
+      });
+    const watermark = await advanceWatermark(tx, producer, before, { sequence, windowTo: batch.window.to });
+    const answer = JSON.stringify({ batch_id: batchId, accepted: batch.rows.length, watermark });
+    await insertBatch(tx, batch, { ...own, answer });
+    return { answer, replayed: false };
+  });
+}

@@ -1,0 +1,158 @@
+import type { AudienceLists } from '@longwave/audience';
+import type { DeliveryFact } from '@longwave/events';
+import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { recordFacts, type CountingMemory } from '../record-facts.ts';
+import {
+  addToStatus,
+  insertWaitingRows,
+  postponeBatch,
+  takeBatch,
+  takeReadyRows,
+  type Rejection,
+  type TakenBatch,
+  type WaitingRow,
+} from './batch-table.ts';
+import type { BatchRow } from './batch.ts';
+import { findKnownLayouts, wakeWaitingRows } from './known-layout-table.ts';
+import { keepClaims, type Claim } from './platform-reported-table.ts';
+import {
+  awaitedName,
+  byteRangeFact,
+  declaredUserAgentsSeen,
+  deliveryEventFact,
+  type KnownLayout,
+  type RejectionCode,
+} from './row-facts.ts';
+
+export interface AggregationTools {
+  readonly pool: Pool;
+  readonly lists: AudienceLists;
+  readonly memory: CountingMemory;
+  readonly clock: () => Date;
+}
+
+interface IndexedRow {
+  readonly index: number;
+  readonly row: BatchRow;
+}
+
+const isClaim = (one: IndexedRow): one is { readonly index: number; readonly row: Claim } =>
+  one.row.kind === 'download_qualified' || one.row.kind === 'ad_delivered';
+
+function factOf(producer: string, row: BatchRow, layout: KnownLayout): DeliveryFact | RejectionCode | undefined {
+  if (row.kind === 'byte_range_served') return byteRangeFact(producer, row, layout);
+  return row.kind === 'delivery_event' ? deliveryEventFact(producer, row, layout) : undefined;
+}
+
+/** Rows of one producer by what they became. */
+interface Sorted {
+  readonly facts: readonly DeliveryFact[];
+  readonly rejections: readonly Rejection[];
+  readonly waiting: readonly (IndexedRow & { readonly awaits: string })[];
+}
+
+/** Turns rows that name an arrangement or a serving into facts, as far as it is known in their own workspace. */
+async function sortRows(tx: Transaction, producer: string, rows: readonly IndexedRow[]): Promise<Sorted> {
+  const named = rows.flatMap((one) => {
+    const awaits = awaitedName(one.row);
+    return awaits === undefined ? [] : [{ ...one, awaits }];
+  });
+  const layouts = await findKnownLayouts(
+    tx,
+    [...new Set(named.map((one) => one.awaits))],
+    [...new Set(named.map((one) => one.row.workspace))],
+  );
+  const facts: DeliveryFact[] = [];
+  const rejections: Rejection[] = [];
+  const waiting: Sorted['waiting'][number][] = [];
+  for (const one of named) {
+    const layout = layouts.get(one.awaits);
+    const outcome = layout?.workspaceId === one.row.workspace ? factOf(producer, one.row, layout) : undefined;
+    if (outcome === undefined) waiting.push(one);
+    else if (typeof outcome === 'string') rejections.push({ row: one.index, code: outcome });
+    else facts.push(outcome);
+  }
+  return { facts, rejections, waiting };
+}
+
+/** Counts facts like our own, with the dictionary's entries for what the producer judged. */
+async function countRows(
+  { pool, lists, memory }: AggregationTools,
+  facts: readonly DeliveryFact[],
+  rows: readonly BatchRow[],
+): Promise<void> {
+  if (facts.length > 0) await recordFacts(pool, [...declaredUserAgentsSeen(rows), ...facts], lists, memory);
+}
+
+/**
+ * Aggregates the batch that is due longest. Its row is locked until everything it says is kept, so a process that dies leaves it to the
+ * next one at once; facts and claims are kept once by their own ids, so doing it again changes nothing. A batch that fails is put off.
+ * @returns false when none is due
+ */
+export async function aggregateNextBatch(tools: AggregationTools): Promise<boolean> {
+  let taken: TakenBatch | undefined;
+  try {
+    const awaited = await transaction(tools.pool, async (tx) => {
+      taken = await takeBatch(tx, tools.clock());
+      if (!taken) return [];
+      const { producer } = taken;
+      const rows = taken.rows.map((row, index) => ({ index, row }));
+      const { facts, rejections, waiting } = await sortRows(tx, producer, rows);
+      await countRows(tools, facts, taken.rows);
+      const claims = rows.filter(isClaim);
+      const kept = await keepClaims(
+        tx,
+        producer,
+        claims.map((one) => one.row),
+      );
+      const changed = claims.flatMap(({ index }, position) =>
+        kept[position] ? [] : [{ row: index, code: 'claim_changed' as const }],
+      );
+      await insertWaitingRows(tx, taken, waiting);
+      const aggregated = facts.length + claims.length - changed.length;
+      const settled = aggregated + rejections.length + changed.length + waiting.length;
+      await addToStatus(tx, taken, {
+        stored: -settled,
+        aggregated,
+        waiting: waiting.length,
+        rejections: [...rejections, ...changed],
+      });
+      return [...new Set(waiting.map((one) => one.awaits))];
+    });
+    if (awaited.length > 0) await wakeWaitingRows(tools.pool, awaited);
+    return taken !== undefined;
+  } catch (error) {
+    if (taken) await postponeBatch(tools.pool, taken, tools.clock());
+    throw error;
+  }
+}
+
+const rowsAtOnce = 500;
+
+const batchKey = (one: WaitingRow) => JSON.stringify([one.producer, one.batchId]);
+
+/**
+ * Aggregates rows whose arrangement or serving has become known.
+ * @returns false when there are none
+ */
+export function settleReadyRows(tools: AggregationTools): Promise<boolean> {
+  return transaction(tools.pool, async (tx) => {
+    const rows = await takeReadyRows(tx, rowsAtOnce);
+    const batches = [...Map.groupBy(rows, batchKey)].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [, own] of batches) {
+      const { producer, batchId } = own[0]!;
+      const { facts, rejections } = await sortRows(tx, producer, own);
+      await countRows(
+        tools,
+        facts,
+        own.map((one) => one.row),
+      );
+      await addToStatus(
+        tx,
+        { producer, batchId },
+        { stored: 0, aggregated: facts.length, waiting: -own.length, rejections },
+      );
+    }
+    return rows.length > 0;
+  });
+}

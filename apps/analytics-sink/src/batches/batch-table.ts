@@ -1,0 +1,204 @@
+import type { Pool, Transaction } from '@longwave/postgres';
+import type { Batch, BatchRow } from './batch.ts';
+import type { RejectionCode } from './row-facts.ts';
+
+/** A row that cannot count: its index in the batch, and why. */
+export interface Rejection {
+  readonly row: number;
+  readonly code: RejectionCode;
+}
+
+/** What became of the rows of a batch; the four kinds add up to `received`. */
+export interface BatchStatus {
+  readonly batch_id: string;
+  /** `stored` until its rows were looked at, `waiting` while some name what nobody has shown us yet, then `aggregated`. */
+  readonly state: 'stored' | 'waiting' | 'aggregated';
+  readonly received: number;
+  /** Kept: not looked at yet, or of a kind that no number is made of. */
+  readonly stored: number;
+  readonly aggregated: number;
+  readonly rejected: number;
+  readonly waiting: number;
+  /** The first 20. */
+  readonly rejections: readonly Rejection[];
+}
+
+export interface StoredAnswer {
+  readonly batchId: string;
+  readonly digest: string;
+  /** JSON as first answered. */
+  readonly answer: string;
+}
+
+/** Batches of a producer with this id or under this key: at most two. */
+export async function findAnswers(
+  tx: Transaction,
+  producer: string,
+  batchId: string,
+  idempotencyKey: string,
+): Promise<StoredAnswer[]> {
+  const { rows } = await tx.query<{ batch_id: string; digest: string; answer: string }>(
+    `select batch_id, digest, answer::text from batch where producer = $1 and (batch_id = $2 or idempotency_key = $3)`,
+    [producer, batchId, idempotencyKey],
+  );
+  return rows.map((row) => ({ batchId: row.batch_id, digest: row.digest, answer: row.answer }));
+}
+
+/** Whether a batch of the producer has this sequence. */
+export async function isSequenceTaken(tx: Transaction, producer: string, sequence: number): Promise<boolean> {
+  const { rowCount } = await tx.query(`select from batch where producer = $1 and sequence = $2`, [producer, sequence]);
+  return rowCount !== 0;
+}
+
+/** Stores a batch whole, to be aggregated. */
+export async function insertBatch(
+  tx: Transaction,
+  batch: Batch,
+  own: {
+    readonly idempotencyKey: string;
+    readonly digest: string;
+    readonly answer: string;
+    readonly receivedAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into batch (producer, batch_id, idempotency_key, digest, sequence, window_from, window_to, workspaces, rows, answer,
+       received_at, state, received, stored, aggregated, rejected, waiting, rejections, next_attempt_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'stored', $12, $12, 0, 0, 0, '[]', $11)`,
+    [
+      batch.producer,
+      batch.batch_id,
+      own.idempotencyKey,
+      own.digest,
+      batch.sequence,
+      batch.window.from,
+      batch.window.to,
+      [...new Set(batch.rows.map((row) => row.workspace))],
+      JSON.stringify(batch.rows),
+      own.answer,
+      own.receivedAt,
+      batch.rows.length,
+    ],
+  );
+}
+
+/** What became of a batch, or undefined when a producer has none of this id within these workspaces. */
+export async function findBatchStatus(
+  pool: Pool,
+  producer: string,
+  workspaces: Iterable<string>,
+  batchId: string,
+): Promise<BatchStatus | undefined> {
+  const { rows } = await pool.query<BatchStatus>(
+    `select batch_id, state, received, stored, aggregated, rejected, waiting, rejections from batch
+     where producer = $1 and batch_id = $2 and workspaces <@ $3`,
+    [producer, batchId, [...workspaces]],
+  );
+  return rows[0];
+}
+
+export interface TakenBatch {
+  readonly producer: string;
+  readonly batchId: string;
+  readonly rows: readonly BatchRow[];
+}
+
+/** The batch that is due longest, locked until the end of this transaction; nobody else takes it meanwhile. */
+export async function takeBatch(tx: Transaction, now: Date): Promise<TakenBatch | undefined> {
+  const { rows } = await tx.query<{ producer: string; batch_id: string; rows: BatchRow[] }>(
+    `select producer, batch_id, rows from batch where state = 'stored' and next_attempt_at <= $1
+     order by next_attempt_at limit 1 for update skip locked`,
+    [now],
+  );
+  return rows[0] && { producer: rows[0].producer, batchId: rows[0].batch_id, rows: rows[0].rows };
+}
+
+/** Puts a batch off whose rows could not be looked at: 1 s, 2 s, 4 s … at most 5 min. */
+export async function postponeBatch(pool: Pool, { producer, batchId }: TakenBatch, now: Date): Promise<void> {
+  await pool.query(
+    `update batch set attempts = attempts + 1,
+       next_attempt_at = $3::timestamptz + least(power(2, attempts), 300) * interval '1 s'
+     where producer = $1 and batch_id = $2`,
+    [producer, batchId, now],
+  );
+}
+
+const rejectionsMax = 20;
+
+/** Adds what became of some rows of a batch that is locked. */
+export async function addToStatus(
+  tx: Transaction,
+  batch: { readonly producer: string; readonly batchId: string },
+  change: {
+    readonly stored: number;
+    readonly aggregated: number;
+    readonly waiting: number;
+    readonly rejections: readonly Rejection[];
+  },
+): Promise<void> {
+  await tx.query(
+    `update batch set stored = stored + $3, aggregated = aggregated + $4, waiting = waiting + $5, rejected = rejected + $6,
+       rejections = (select coalesce(jsonb_agg(r order by (r->>'row')::int), '[]')
+         from (select r from jsonb_array_elements(rejections || $7::jsonb) r order by (r->>'row')::int limit $8) as first),
+       state = case when waiting + $5 > 0 then 'waiting' else 'aggregated' end
+     where producer = $1 and batch_id = $2`,
+    [
+      batch.producer,
+      batch.batchId,
+      change.stored,
+      change.aggregated,
+      change.waiting,
+      change.rejections.length,
+      JSON.stringify(change.rejections),
+      rejectionsMax,
+    ],
+  );
+}
+
+export interface WaitingRow {
+  readonly producer: string;
+  readonly batchId: string;
+  readonly index: number;
+  readonly row: BatchRow;
+}
+
+/** Keeps rows until what they name is known. */
+export async function insertWaitingRows(
+  tx: Transaction,
+  { producer, batchId }: TakenBatch,
+  waiting: readonly { readonly index: number; readonly row: BatchRow; readonly awaits: string }[],
+): Promise<void> {
+  if (waiting.length === 0) return;
+  await tx.query(`insert into waiting_row select * from json_populate_recordset(null::waiting_row, $1)`, [
+    JSON.stringify(
+      waiting.map(({ index, row, awaits }) => ({
+        producer,
+        batch_id: batchId,
+        row_index: index,
+        awaits,
+        workspace_id: row.workspace,
+        row,
+        is_ready: false,
+      })),
+    ),
+  ]);
+}
+
+/** Takes up to `most` rows whose layouts are known out of waiting; two at once never take the same one. */
+export async function takeReadyRows(tx: Transaction, most: number): Promise<WaitingRow[]> {
+  const { rows } = await tx.query<{ producer: string; batch_id: string; row_index: number; row: BatchRow }>(
+    `with taken as (
+       select producer, batch_id, row_index from waiting_row where is_ready
+       order by producer, batch_id, row_index limit $1 for update skip locked)
+     delete from waiting_row w using taken t
+     where (w.producer, w.batch_id, w.row_index) = (t.producer, t.batch_id, t.row_index)
+     returning w.producer, w.batch_id, w.row_index, w.row`,
+    [most],
+  );
+  return rows.map((row) => ({
+    producer: row.producer,
+    batchId: row.batch_id,
+    index: row.row_index,
+    row: row.row,
+  }));
+}

@@ -1,0 +1,216 @@
+import { addressVerdicts, deliveryEventKinds } from '@longwave/events';
+import { producerPattern } from '@longwave/principal';
+import { Problem, fieldErrors, type FieldError } from '@longwave/problems';
+import { z } from 'zod';
+
+export const rowsMax = 1000;
+export const schemaVersion = 1;
+
+/** A name that a producer gives: of a batch, a response, a claim. */
+export const givenName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, '1 to 128 of letters, digits, ".", "_", ":", "-"; no sign first');
+
+const id = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `expected an id ${prefix}_…`);
+const instant = z.iso.datetime();
+/** A byte offset. */
+const offset = z.int().min(0);
+const status = z.int().min(100).max(599);
+/** A listener's bucket: 16 bytes, salted and rotating, made by the producer; never an address or a user agent. */
+const listener = z.string().regex(/^[0-9a-f]{32}$/, 'expected 16 bytes in lower-case hex');
+
+const place = { workspace: id('ws'), podcast: id('pod'), episode: id('ep') };
+const region = {
+  /** ISO 3166-1 alpha-2. */
+  country: z
+    .string()
+    .regex(/^(?:[A-Z]{2}|unknown)$/)
+    .default('unknown'),
+  /** ISO 3166-2. */
+  region: z
+    .string()
+    .regex(/^(?:[A-Z]{2}-[A-Z0-9]{1,3}|unknown)$/)
+    .default('unknown'),
+};
+
+/** What a user agent says by the published rules (docs/counting.md), decided where it is known. */
+export const userAgentVerdicts = ['ok', 'watch', 'scout', 'bot_ua', 'malformed_ua', 'no_ua'] as const;
+
+/** What the producer judged by the published rules, because it alone knows address and user agent. */
+const judged = {
+  user_agent_verdict: z.enum(userAgentVerdicts),
+  address_verdict: z.enum(addressVerdicts),
+};
+
+const byteRangeServed = z.strictObject({
+  kind: z.literal('byte_range_served'),
+  /** The response; its rows add up. */
+  request: givenName,
+  arrangement: z.string().regex(/^[0-9a-f]{64}$/, 'expected SHA-256 in lower-case hex'),
+  /** One serving of the decision that the bytes were made for; without it the bytes count and no ad is delivered. */
+  serving_id: id('srv').optional(),
+  /** Index of the arrangement's part that `from` and `to` lie in; without it they lie in the whole. */
+  part: z.int().min(0).max(9_999).optional(),
+  /** First byte written. */
+  from: offset,
+  /** After the last byte written. */
+  to: offset,
+  /** First byte of the request. */
+  started_at: instant,
+  /** When the bytes were written. */
+  at: instant,
+  status,
+  listener,
+  /** The bucket under the previous salt, during the first 48 h of a new one. */
+  previous_listener: listener.optional(),
+  ...place,
+  ...judged,
+  /** Announced as a prefetch or a preview. */
+  prefetch: z.boolean().default(false),
+  ...region,
+});
+
+const playlistServed = z.strictObject({
+  kind: z.literal('playlist_served'),
+  request: givenName,
+  playlist: givenName,
+  at: instant,
+  status,
+  listener,
+  ...place,
+});
+
+const assetServed = z.strictObject({
+  kind: z.literal('asset_served'),
+  request: givenName,
+  asset: givenName,
+  at: instant,
+  status,
+  listener,
+  ...place,
+});
+
+const deliveryEvent = z.strictObject({
+  kind: z.literal('delivery_event'),
+  serving_id: id('srv'),
+  event: z.enum(deliveryEventKinds),
+  /** 0 unless the player counts repetitions. */
+  seq: z.int().min(0).max(99_999),
+  at: instant,
+  /** Came after the life of its opportunity. */
+  late: z.boolean(),
+  workspace: id('ws'),
+  listener,
+  ...judged,
+  ...region,
+});
+
+/** One thing that another party counted, or several that it counted as one. */
+const claimed = {
+  claim: givenName,
+  at: instant,
+  quantity: z.int().min(1).max(1_000_000_000).default(1),
+  ...place,
+  country: region.country,
+};
+
+const downloadQualified = z.strictObject({ kind: z.literal('download_qualified'), ...claimed });
+const adDelivered = z.strictObject({
+  kind: z.literal('ad_delivered'),
+  ...claimed,
+  campaign: id('cmp'),
+  line_item: id('li'),
+  creative: id('crv').optional(),
+});
+
+export const rowSchema = z.discriminatedUnion('kind', [
+  byteRangeServed,
+  playlistServed,
+  assetServed,
+  deliveryEvent,
+  downloadQualified,
+  adDelivered,
+]);
+
+export const batchSchema = z.strictObject({
+  batch_id: givenName,
+  producer: z.string().regex(producerPattern),
+  /** 1, 2, 3 … without a hole; each names one batch of the producer. */
+  sequence: z.int().min(1),
+  /** Half-open; every row's `at` lies in it. */
+  window: z.strictObject({ from: instant, to: instant }),
+  schema_version: z.literal(schemaVersion),
+  rows: z.array(rowSchema).min(1).max(rowsMax),
+});
+
+export type Batch = z.infer<typeof batchSchema>;
+export type BatchRow = Batch['rows'][number];
+export type RowOf<K extends BatchRow['kind']> = Extract<BatchRow, { kind: K }>;
+
+const fieldErrorsMax = 20;
+/** A producer's clock may be ahead of ours by this much. */
+const skewMsMax = 5 * 60_000;
+
+const invalid = (errors: readonly FieldError[]) => {
+  const shown = errors.slice(0, fieldErrorsMax);
+  return new Problem('validation_failed', shown.map(({ path, detail }) => `${path || '/'}: ${detail}`).join(' '), {
+    errors: shown,
+  });
+};
+
+const error = (path: string, code: string, detail: string): FieldError => ({ path, code, detail });
+
+/** What no schema says: how the times and bytes of a batch lie to each other. */
+function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
+  const [from, to] = [Date.parse(window.from), Date.parse(window.to)];
+  if (from >= to) return [error('/window/to', 'empty_window', 'The window ends before it begins.')];
+  if (to > now.getTime() + skewMsMax) return [error('/window/to', 'in_future', 'The window has not ended yet.')];
+  return rows.flatMap((row, index) => {
+    const at = Date.parse(row.at);
+    const found: FieldError[] = [];
+    if (at < from || at >= to) found.push(error(`/rows/${index}/at`, 'outside_window', 'It lies outside the window.'));
+    if (row.kind !== 'byte_range_served') return found;
+    if (row.from >= row.to) found.push(error(`/rows/${index}/to`, 'empty_range', 'The range holds no byte.'));
+    if (Date.parse(row.started_at) > at)
+      found.push(error(`/rows/${index}/started_at`, 'after_end', 'The request began after its bytes were written.'));
+    return found;
+  });
+}
+
+/** The batch in a body, or `validation_failed` with at most 20 errors. */
+export function parseBatch(body: unknown, now: Date): Batch {
+  const result = batchSchema.safeParse(body);
+  if (!result.success) throw invalid(fieldErrors(result.error));
+  const found = contradictions(result.data, now);
+  if (found.length > 0) throw invalid(found);
+  return result.data;
+}
+
+const textAt = (value: unknown, name: string): string | undefined => {
+  const found = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  return typeof found === 'string' ? found : undefined;
+};
+
+/**
+ * Refuses a body, whatever else is wrong with it, that speaks for another producer or of a workspace outside the closed set: the same
+ * words for one that exists and one that does not.
+ */
+export function refuseForeign(
+  body: unknown,
+  client: { readonly producer: string; readonly workspaces: ReadonlySet<string> },
+): void {
+  const errors: FieldError[] = [];
+  const producer = textAt(body, 'producer');
+  if (producer !== undefined && producer !== client.producer)
+    errors.push(error('/producer', 'other_producer', 'The token is of another producer.'));
+  const rows = (body as { readonly rows?: unknown } | null)?.rows;
+  for (const [index, row] of (Array.isArray(rows) ? rows : []).entries()) {
+    const workspace = textAt(row, 'workspace');
+    if (workspace !== undefined && !client.workspaces.has(workspace))
+      errors.push(error(`/rows/${index}/workspace`, 'other_workspace', 'The token does not name this workspace.'));
+  }
+  if (errors.length > 0)
+    throw new Problem('permission_denied', 'The token is not for this producer and these workspaces.', {
+      errors: errors.slice(0, fieldErrorsMax),
+    });
+}

@@ -1,0 +1,102 @@
+import { byteRangeServedSchema, type ByteRangeServed, type CountedPart, type DeliveryFact } from '@longwave/events';
+import type { Pool, Transaction } from '@longwave/postgres';
+import { layoutDigest } from '../fact-table.ts';
+import type { KnownLayout } from './row-facts.ts';
+
+const partsSchema = byteRangeServedSchema.shape.parts;
+
+interface LayoutRow {
+  readonly name: string;
+  readonly arrangement_id: string;
+  readonly workspace_id: string;
+  readonly podcast_id: string;
+  readonly episode_id: string;
+  readonly published_at: Date;
+  readonly total_bytes: string;
+  readonly parts: readonly (Omit<CountedPart, 'ad'> & { readonly ad?: Partial<CountedPart['ad']> })[];
+}
+
+/** Parts as a fact has them, whatever order the store gives their fields; what was served before ads had a price was not billed. */
+const partsOf = (stored: LayoutRow['parts']) =>
+  partsSchema.parse(stored.map((part) => (part.ad ? { ...part, ad: { billable: false, ...part.ad } } : part)));
+
+/** Layouts by the names (arrangement or serving ids) that these workspaces know them by. */
+export async function findKnownLayouts(
+  tx: Transaction,
+  names: readonly string[],
+  workspaceIds: readonly string[],
+): Promise<Map<string, KnownLayout>> {
+  if (names.length === 0) return new Map();
+  const { rows } = await tx.query<LayoutRow>(
+    `select k.name, k.arrangement_id, k.workspace_id, k.podcast_id, k.episode_id, k.published_at, l.total_bytes, l.parts
+     from known_layout k join layout l on l.digest = k.layout_digest
+     where k.name = any($1) and k.workspace_id = any($2)`,
+    [names, workspaceIds],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.name,
+      {
+        arrangementId: row.arrangement_id,
+        workspaceId: row.workspace_id,
+        podcastId: row.podcast_id,
+        episodeId: row.episode_id,
+        publishedAt: row.published_at,
+        totalBytes: Number(row.total_bytes),
+        parts: partsOf(row.parts),
+      },
+    ]),
+  );
+}
+
+/**
+ * Wakes the rows that wait for what is known by now.
+ * @param names left out: whatever they wait for
+ */
+export async function wakeWaitingRows(pool: Pool, names?: readonly string[]): Promise<void> {
+  await pool.query(
+    `update waiting_row w set is_ready = true from known_layout k
+     where k.name = w.awaits and k.workspace_id = w.workspace_id and not w.is_ready ${names ? 'and w.awaits = any($1)' : ''}`,
+    names ? [names] : [],
+  );
+}
+
+const namesOf = (fact: ByteRangeServed): string[] => [
+  fact.arrangement_id,
+  ...fact.parts.flatMap((part) => (part.ad ? [part.ad.serving_id] : [])),
+];
+
+const rememberedMax = 50_000;
+
+/**
+ * Remembers what our own facts, once recorded with their layouts, say of arrangements and servings, and wakes the rows that waited for it. The rows are looked for after
+ * the layouts were committed, and a row looks for its layout again after it was committed: whoever is second sees the other.
+ */
+export function createNoteLayouts(pool: Pool): (facts: readonly DeliveryFact[]) => Promise<void> {
+  const noted = new Set<string>();
+  return async (facts) => {
+    if (noted.size > rememberedMax) noted.clear();
+    const unknown = new Map<string, ByteRangeServed>();
+    for (const fact of facts)
+      if (fact.kind === 'byte_range_served')
+        for (const name of namesOf(fact)) if (!noted.has(name) && !unknown.has(name)) unknown.set(name, fact);
+    if (unknown.size === 0) return;
+    const names = [...unknown.keys()].sort();
+    await pool.query(
+      `insert into known_layout select * from json_populate_recordset(null::known_layout, $1) order by name
+       on conflict do nothing`,
+      [
+        JSON.stringify(
+          names.map((name) => {
+            const fact = unknown.get(name)!;
+            const { arrangement_id, workspace_id, podcast_id, episode_id, published_at } = fact;
+            const layout_digest = layoutDigest(fact);
+            return { name, arrangement_id, layout_digest, workspace_id, podcast_id, episode_id, published_at };
+          }),
+        ),
+      ],
+    );
+    await wakeWaitingRows(pool, names);
+    for (const name of names) noted.add(name);
+  };
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { userAgentDigest } from '@longwave/audience';
+import type { ByteRangeServed, CountedPart, DeliveryEvent, UserAgentSeen } from '@longwave/events';
+import type { BatchRow, RowOf } from './batch.ts';
+
+/** What our own facts said of the arrangement or the serving that a row names. */
+export interface KnownLayout {
+  readonly arrangementId: string;
+  readonly workspaceId: string;
+  readonly podcastId: string;
+  readonly episodeId: string;
+  readonly publishedAt: Date;
+  readonly totalBytes: number;
+  /** In byte order; its fields in the order of the fact's schema, on which the layout's digest depends. */
+  readonly parts: readonly CountedPart[];
+}
+
+/** Why a row that was accepted cannot count. */
+export const rejectionCodes = [
+  'other_episode',
+  'other_arrangement',
+  'unknown_part',
+  'outside',
+  'claim_changed',
+] as const;
+export type RejectionCode = (typeof rejectionCodes)[number];
+
+type UserAgentVerdict = RowOf<'byte_range_served'>['user_agent_verdict'];
+
+/**
+ * Texts that stand in the dictionary of user agents for what a producer judged: the lists judge each by its name, and none of them
+ * names an app or a device.
+ */
+export const declaredUserAgents: Readonly<Record<Exclude<UserAgentVerdict, 'no_ua'>, string>> = {
+  ok: 'producer',
+  watch: 'atc/producer watchOS',
+  scout: 'Podcasts/producer Scout/producer',
+  bot_ua: 'bot',
+  malformed_ua: '-',
+};
+
+const digestOf = (verdict: UserAgentVerdict) =>
+  verdict === 'no_ua' ? null : userAgentDigest(declaredUserAgents[verdict]);
+
+/** The dictionary's entries for what these rows were judged as. */
+export function declaredUserAgentsSeen(rows: readonly BatchRow[]): UserAgentSeen[] {
+  const verdicts = new Set(rows.flatMap((row) => ('user_agent_verdict' in row ? [row.user_agent_verdict] : [])));
+  return [...verdicts].flatMap((verdict) => {
+    const digest = digestOf(verdict);
+    if (verdict === 'no_ua' || digest === null) return [];
+    return {
+      kind: 'user_agent_seen' as const,
+      fact_id: `declared:${verdict}`,
+      at: new Date(0).toISOString(),
+      user_agent_digest: digest,
+      user_agent: declaredUserAgents[verdict],
+    };
+  });
+}
+
+const rfc3339 = (text: string) => new Date(text).toISOString();
+
+const digest = (...parts: readonly string[]) => createHash('sha256').update(parts.join('\n')).digest('hex');
+
+/** Bytes of the arrangement that a row reports, or why there are none such. */
+function writtenBytes(
+  { part, from, to }: RowOf<'byte_range_served'>,
+  { parts, totalBytes }: KnownLayout,
+): readonly [number, number] | RejectionCode {
+  if (part === undefined) return to <= totalBytes ? [from, to] : 'outside';
+  const within = parts[part];
+  if (!within) return 'unknown_part';
+  return within.from + to <= within.to ? [within.from + from, within.from + to] : 'outside';
+}
+
+/** Parts in which no ad can be delivered: their time still counts. */
+const withoutAds = (parts: readonly CountedPart[]): CountedPart[] =>
+  parts.map(({ ad, ...part }) => (ad ? { ...part, kind: 'ident' } : part));
+
+/**
+ * The fact behind a row: what `public-delivery` would have reported of the same bytes. Its id follows from the row alone, so the same
+ * row is the same fact in whatever batch it comes.
+ */
+export function byteRangeFact(
+  producer: string,
+  row: RowOf<'byte_range_served'>,
+  layout: KnownLayout,
+): ByteRangeServed | RejectionCode {
+  if (layout.podcastId !== row.podcast || layout.episodeId !== row.episode) return 'other_episode';
+  if (layout.arrangementId !== row.arrangement) return 'other_arrangement';
+  const written = writtenBytes(row, layout);
+  if (typeof written === 'string') return written;
+  return {
+    kind: 'byte_range_served',
+    fact_id: `batch:${digest(producer, JSON.stringify(row))}`,
+    request_id: `${producer}/${row.request}`,
+    started_at: rfc3339(row.started_at),
+    at: rfc3339(row.at),
+    workspace_id: row.workspace,
+    podcast_id: row.podcast,
+    episode_id: row.episode,
+    arrangement_id: row.arrangement,
+    method: 'GET',
+    status: row.status,
+    requested: [[...written]],
+    written: [[...written]],
+    total_bytes: layout.totalBytes,
+    parts: row.serving_id === undefined ? withoutAds(layout.parts) : [...layout.parts],
+    published_at: layout.publishedAt.toISOString(),
+    listener_key: row.listener,
+    ...(row.previous_listener !== undefined && { previous_listener_key: row.previous_listener }),
+    // No address is known here: a bucket stands for one.
+    address_key: row.listener,
+    address_verdict: row.address_verdict,
+    user_agent_digest: digestOf(row.user_agent_verdict),
+    prefetch: row.prefetch,
+    preload: false,
+    internal: false,
+    country: row.country,
+    region: row.region,
+    late: false,
+    lists_version: `declared by ${producer}`,
+  };
+}
+
+/** The client event behind a row; what it was an event of comes from our own facts. */
+export function deliveryEventFact(
+  producer: string,
+  row: RowOf<'delivery_event'>,
+  layout: KnownLayout,
+): DeliveryEvent | RejectionCode {
+  const ad = layout.parts.find((part) => part.ad?.serving_id === row.serving_id)?.ad;
+  if (!ad) return 'other_arrangement';
+  return {
+    kind: 'delivery_event',
+    fact_id: `batch:${digest('delivery_event', row.serving_id, row.event, String(row.seq))}`,
+    serving_id: row.serving_id,
+    event: row.event,
+    sequence: row.seq,
+    at: rfc3339(row.at),
+    late: row.late,
+    workspace_id: layout.workspaceId,
+    podcast_id: layout.podcastId,
+    episode_id: layout.episodeId,
+    campaign_id: ad.campaign_id,
+    line_item_id: ad.line_item_id,
+    creative_id: ad.creative_id,
+    break_key: ad.break_key,
+    slot: ad.slot,
+    listener_key: row.listener,
+    address_verdict: row.address_verdict,
+    user_agent_digest: digestOf(row.user_agent_verdict),
+    country: row.country,
+    region: row.region,
+    lists_version: `declared by ${producer}`,
+  };
+}
+
+/** The name whose layout a row waits for, or undefined when it needs none. */
+export function awaitedName(row: BatchRow): string | undefined {
+  if (row.kind === 'delivery_event') return row.serving_id;
+  return row.kind === 'byte_range_served' ? (row.serving_id ?? row.arrangement) : undefined;
+}

@@ -1,0 +1,85 @@
+import type { Pool, Transaction } from '@longwave/postgres';
+
+/** How far a producer's batches have come. */
+export interface Watermark {
+  /** Every sequence from 1 to here was received; 0 when the first is missing. */
+  readonly contiguous_sequence: number;
+  /** The highest sequence received. */
+  readonly highest_sequence: number;
+  /** The end of the latest window among the contiguous batches. */
+  readonly event_time: string | null;
+}
+
+/** Sequences that are missing below the highest one, both ends included. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface WatermarkRow {
+  readonly contiguous: string;
+  readonly highest: string;
+  readonly event_time: Date | null;
+}
+
+const columns = `coalesce((select upper(r) - 1 from unnest(sequences) r where r @> 1::bigint), 0) as contiguous,
+  coalesce(upper(sequences) - 1, 0) as highest, event_time`;
+
+const watermarkOf = ({ contiguous, highest, event_time }: WatermarkRow): Watermark => ({
+  contiguous_sequence: Number(contiguous),
+  highest_sequence: Number(highest),
+  event_time: event_time?.toISOString() ?? null,
+});
+
+/** Makes whoever accepts another batch of the producer wait for the end of this transaction; answers where it stands. */
+export async function lockWatermark(tx: Transaction, producer: string): Promise<Watermark> {
+  await tx.query(`insert into batch_watermark values ($1, '{}', null) on conflict do nothing`, [producer]);
+  const { rows } = await tx.query<WatermarkRow>(
+    `select ${columns} from batch_watermark where producer = $1 for update`,
+    [producer],
+  );
+  return watermarkOf(rows[0]!);
+}
+
+/** Moves a locked watermark by one batch, which is stored later in the same transaction. */
+export async function advanceWatermark(
+  tx: Transaction,
+  producer: string,
+  before: Watermark,
+  batch: { readonly sequence: number; readonly windowTo: string },
+): Promise<Watermark> {
+  const { rows } = await tx.query<WatermarkRow>(
+    `update batch_watermark set sequences = sequences + int8multirange(int8range($2, $2, '[]')) where producer = $1
+     returning ${columns}`,
+    [producer, batch.sequence],
+  );
+  const moved = watermarkOf(rows[0]!);
+  if (moved.contiguous_sequence === before.contiguous_sequence) return moved;
+  const { rows: latest } = await tx.query<{ event_time: Date }>(
+    `update batch_watermark set event_time = greatest(event_time, $4::timestamptz(3),
+       (select max(window_to) from batch where producer = $1 and sequence > $2 and sequence <= $3))
+     where producer = $1 returning event_time`,
+    [producer, before.contiguous_sequence, moved.contiguous_sequence, batch.windowTo],
+  );
+  return { ...moved, event_time: latest[0]!.event_time.toISOString() };
+}
+
+const gapsMax = 20;
+
+/** Where a producer stands, with its first missing sequences; zeros when nothing was received. */
+export async function readWatermark(
+  pool: Pool,
+  producer: string,
+): Promise<Watermark & { readonly gaps: readonly Gap[] }> {
+  const { rows } = await pool.query<WatermarkRow & { readonly gaps: readonly Gap[] | null }>(
+    `select ${columns},
+       (select json_agg(json_build_object('from', lower(g), 'to', upper(g) - 1)) from
+         (select g from unnest(int8multirange(int8range(1, upper(sequences))) - sequences) g limit $2) as missing) as gaps
+     from batch_watermark where producer = $1`,
+    [producer, gapsMax],
+  );
+  const row = rows[0];
+  return row
+    ? { ...watermarkOf(row), gaps: row.gaps ?? [] }
+    : { contiguous_sequence: 0, highest_sequence: 0, event_time: null, gaps: [] };
+}

@@ -1,0 +1,61 @@
+import type { Pool } from '@longwave/postgres';
+import { bearerOf, tryVerifyAccessToken, type AudienceScope } from '@longwave/principal';
+import { Problem, type ProblemCode } from '@longwave/problems';
+import type { JWK } from 'jose';
+import { isTokenRevoked } from '../tokens/revoked-token-table.ts';
+
+/** Who sends, and what for. */
+export interface Client {
+  readonly tokenId: string;
+  readonly producer: string;
+  /** Closed: everything else does not exist for this client. */
+  readonly workspaces: ReadonlySet<string>;
+  readonly scopes: ReadonlySet<string>;
+}
+
+export type Authenticate = (authorization: string | undefined) => Promise<Client>;
+
+/** Checks a request's token without asking anybody but our own tables. Throws `token_missing` or `token_invalid`, one for every reason. */
+export const createAuthenticate =
+  (options: {
+    readonly pool: Pool;
+    readonly findKey: (kid: string) => JWK | undefined;
+    readonly issuer: string;
+    readonly audience: string;
+    readonly clock: () => Date;
+  }): Authenticate =>
+  async (authorization) => {
+    if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
+    const { pool, findKey, issuer, audience, clock } = options;
+    const token = bearerOf(authorization);
+    const claims = token && (await tryVerifyAccessToken(token, { findKey, issuer, audience, now: clock() }));
+    if (!claims || (await isTokenRevoked(pool, claims.jti)))
+      throw new Problem('token_invalid', 'The token is not valid here.');
+    return {
+      tokenId: claims.jti,
+      producer: claims.producer,
+      workspaces: new Set(claims.workspaces),
+      scopes: new Set(claims.scope.split(' ')),
+    };
+  };
+
+/** Throws `insufficient_scope` unless the client has the scope. */
+export function requireScope(client: Client, scope: AudienceScope): void {
+  if (!client.scopes.has(scope)) throw new Problem('insufficient_scope', `This needs the scope ${scope}.`);
+}
+
+/** The `WWW-Authenticate` of a refusal (RFC 6750 §3, RFC 9728 §5.1), or undefined for another problem. */
+export function challengeOf(
+  code: ProblemCode,
+  metadataUrl: string,
+  scope: AudienceScope | undefined,
+): string | undefined {
+  const error = {
+    token_missing: '',
+    token_invalid: 'error="invalid_token", ',
+    insufficient_scope: 'error="insufficient_scope", ',
+  };
+  if (!Object.hasOwn(error, code)) return undefined;
+  const scopes = scope ? `scope="${scope}", ` : '';
+  return `Bearer ${error[code as keyof typeof error]}${scopes}resource_metadata="${metadataUrl}"`;
+}

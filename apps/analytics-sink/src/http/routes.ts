@@ -1,0 +1,100 @@
+import type { Pool } from '@longwave/postgres';
+import type { AudienceScope } from '@longwave/principal';
+import { parseOrProblem, Problem } from '@longwave/problems';
+import type { Request } from 'express';
+import { z } from 'zod';
+import { acceptBatch, bodyDigest } from '../batches/accept-batch.ts';
+import { findBatchStatus } from '../batches/batch-table.ts';
+import { givenName, parseBatch, refuseForeign } from '../batches/batch.ts';
+import { readWatermark } from '../batches/watermark-table.ts';
+import type { Client } from './authenticate.ts';
+import { checkBodyHeaders, readJson } from './read-json.ts';
+
+export interface RouteTools {
+  readonly pool: Pool;
+  readonly clock: () => Date;
+  /** Told of every batch that was accepted. */
+  readonly onAccepted: () => void;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** One operation: what it needs and what it answers. */
+export interface AudienceRoute {
+  readonly operation: 'batch.send' | 'batch.read' | 'watermark.read';
+  readonly method: 'get' | 'post';
+  /** Below the base path, parameters as `:name`. */
+  readonly path: string;
+  readonly scope: AudienceScope;
+  /** What the headers say of a body, before the token is looked at. */
+  readonly checkHeaders?: (request: Request) => void;
+  readonly answer: (request: Request, client: Client, tools: RouteTools) => Promise<Answer>;
+}
+
+const json = (status: number, body: unknown): Answer => ({ status, body: JSON.stringify(body) });
+
+/** The key of the header. Throws `idempotency_key_required` or `idempotency_key_invalid`. */
+function idempotencyKeyOf(request: Request): string {
+  const key = request.get('idempotency-key');
+  if (!key) throw new Problem('idempotency_key_required', 'Send an Idempotency-Key that names this batch.');
+  if (!givenName.safeParse(key).success)
+    throw new Problem(
+      'idempotency_key_invalid',
+      'Use 1 to 128 characters: letters, digits, ".", "_", ":", "-"; a letter or digit first.',
+    );
+  return key;
+}
+
+const sendBatch: AudienceRoute = {
+  operation: 'batch.send',
+  method: 'post',
+  path: '/batches',
+  scope: 'audience:write',
+  checkHeaders: (request) => void checkBodyHeaders(request),
+  answer: async (request, client, { pool, clock, onAccepted }) => {
+    const idempotencyKey = idempotencyKeyOf(request);
+    const body = await readJson(request, checkBodyHeaders(request));
+    refuseForeign(body, client);
+    const receivedAt = clock();
+    const batch = parseBatch(body, receivedAt);
+    const own = { idempotencyKey, digest: bodyDigest(body), receivedAt };
+    const { answer, replayed } = await acceptBatch(pool, batch, own);
+    if (!replayed) onAccepted();
+    return { status: replayed ? 200 : 202, body: answer };
+  },
+};
+
+const readBatch: AudienceRoute = {
+  operation: 'batch.read',
+  method: 'get',
+  path: '/batches/:id',
+  scope: 'audience:read',
+  answer: async (request, client, { pool }) => {
+    const { id } = request.params;
+    const { data: batchId } = givenName.safeParse(id);
+    const found = batchId && (await findBatchStatus(pool, client.producer, client.workspaces, batchId));
+    if (!found) throw new Problem('not_found', 'There is no such batch.');
+    return json(200, found);
+  },
+};
+
+const watermarkQuery = z.strictObject({ producer: z.string() });
+
+const readProducerWatermark: AudienceRoute = {
+  operation: 'watermark.read',
+  method: 'get',
+  path: '/watermarks',
+  scope: 'audience:read',
+  answer: async (request, client, { pool }) => {
+    const { producer } = parseOrProblem(watermarkQuery, request.query);
+    if (producer !== client.producer) throw new Problem('not_found', 'There is no such producer.');
+    return json(200, { producer, ...(await readWatermark(pool, producer)) });
+  },
+};
+
+/** Every operation of the Audience Analytics Sink API. */
+export const audienceRoutes: readonly AudienceRoute[] = [sendBatch, readBatch, readProducerWatermark];

@@ -1,0 +1,24 @@
+import type { Pool } from '@longwave/postgres';
+
+/** Notes tokens that ended early; those that have expired are forgotten, because their expiry refuses them. */
+export async function insertRevokedTokens(
+  pool: Pool,
+  tokens: readonly { readonly id: string; readonly expiresAt: string }[],
+  now: Date,
+): Promise<void> {
+  await pool.query(
+    `insert into revoked_token select * from unnest($1::text[], $2::timestamptz[]) on conflict do nothing`,
+    [tokens.map(({ id }) => id), tokens.map(({ expiresAt }) => expiresAt)],
+  );
+  await pool.query(`delete from revoked_token where expires_at < $1::timestamptz - interval '1 day'`, [now]);
+}
+
+/** Whether a token ended early; one index probe. */
+export async function isTokenRevoked(pool: Pool, tokenId: string): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'is_token_revoked',
+    text: `select from revoked_token where token_id = $1`,
+    values: [tokenId],
+  });
+  return rowCount !== 0;
+}

@@ -1,0 +1,228 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createEventBus, type EventBus } from '@longwave/event-bus';
+import { topics } from '@longwave/events';
+import {
+  developmentCa,
+  freePorts,
+  removeDataFolder,
+  startChild,
+  startTestDatabase,
+  startTestRedis,
+  temporaryDataFolder,
+  workspaceRoot,
+  type Child,
+} from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { createPool, type Pool } from '@longwave/postgres';
+import { signAccessToken } from '@longwave/principal';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { batch, byteRow, claimRow, ownFact, workspace } from './_audience.ts';
+import { dataFolder } from './_facts.ts';
+
+const stack = new AsyncDisposableStack();
+const keys: { privateKey: JWK; publicKey: JWK }[] = [];
+let keysFile: string;
+let httpPort: number;
+let pool: Pool;
+let bus: EventBus;
+let sink: Child;
+let startSink: () => Promise<Child>;
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!(await condition().catch(() => false))) {
+    if (Date.now() > end) throw new Error('waited in vain');
+    await pause(20);
+  }
+}
+
+async function addKey(): Promise<void> {
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  const kid = `key-${keys.length + 1}`;
+  keys.unshift({
+    privateKey: { ...(await exportJWK(pair.privateKey)), kid },
+    publicKey: { ...(await exportJWK(pair.publicKey)), kid },
+  });
+  writeFileSync(keysFile, JSON.stringify({ keys: keys.map(({ publicKey }) => publicKey) }));
+}
+
+const token = (key = keys[0]!.privateKey, jti: string = newId('mtk')) => {
+  const seconds = Math.floor(Date.now() / 1000);
+  return signAccessToken(
+    {
+      iss: 'http://base.test',
+      aud: 'http://api.test/audience/v1',
+      sub: 'acme',
+      client_id: 'acme',
+      scope: 'audience:write audience:read',
+      producer: 'acme',
+      workspaces: [workspace],
+      iat: seconds,
+      exp: seconds + 3600,
+      jti,
+    },
+    key,
+  );
+};
+
+beforeAll(async () => {
+  const folder = temporaryDataFolder();
+  stack.defer(() => removeDataFolder(folder));
+  const database = stack.use(await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' }));
+  const redis = stack.use(await startTestRedis());
+  const identities = await developmentCa(folder.inside('tls'), ['analytics-sink'] as const, new Date());
+  const [health = 0, grpc = 0, http = 0] = await freePorts(3);
+  httpPort = http;
+  keysFile = folder.inside('access-token-keys.json');
+  await addKey();
+  writeFileSync(folder.inside('principal-keys.json'), JSON.stringify({ keys: [] }));
+  pool = stack.adopt(createPool(database.url, 'audience', { name: 'test' }), (it) => it.end());
+  bus = stack.use(createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
+  const { ca, cert, key } = identities['analytics-sink'];
+  startSink = async () => {
+    const child = await startChild({
+      name: 'analytics-sink',
+      command: process.execPath,
+      args: [path.join(workspaceRoot, 'apps/analytics-sink/src/main.ts')],
+      env: {
+        HEALTH_LISTEN: `127.0.0.1:${health}`,
+        GRPC_LISTEN: `127.0.0.1:${grpc}`,
+        HTTP_LISTEN: `127.0.0.1:${http}`,
+        TLS_CA: ca,
+        TLS_CERT: cert,
+        TLS_KEY: key,
+        DATABASE_URL: database.url,
+        REDIS_URL: redis.url,
+        PRINCIPAL_KEYS: folder.inside('principal-keys.json'),
+        ACCESS_TOKEN_KEYS: keysFile,
+        BASE_URL: 'http://base.test',
+        API_URL: 'http://api.test',
+        AUDIENCE_DATA: dataFolder,
+      },
+      logFile: folder.logFile('analytics-sink'),
+      pidFolder: folder.pids,
+      stopSignal: 'SIGTERM',
+    });
+    await until(async () => (await fetch(`http://127.0.0.1:${health}/readyz`)).ok);
+    return child;
+  };
+  sink = await startSink();
+}, 60_000);
+afterAll(async () => {
+  await sink.stop();
+  await stack.disposeAsync();
+});
+
+const call = async (where: string, bearer: string, body?: object) => {
+  const response = await fetch(`http://127.0.0.1:${httpPort}/audience/v1${where}`, {
+    method: body ? 'POST' : 'GET',
+    headers: {
+      authorization: `Bearer ${bearer}`,
+      ...(body && { 'content-type': 'application/json', 'idempotency-key': (body as { batch_id: string }).batch_id }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
+const downloads = async () =>
+  (await pool.query<{ n: number }>('select coalesce(sum(downloads), 0)::int as n from download_hour')).rows[0]!.n;
+
+test('a process that is killed while it aggregates has counted nothing twice when its successor is done', async () => {
+  const bearer = await token();
+  await bus.publish([
+    { topic: topics.deliveryFacts, key: 'own', id: 'own', type: 'byte_range_served', payload: ownFact() },
+  ]);
+  await until(async () => (await pool.query('select from known_layout')).rowCount === 2);
+  // Facts are recorded in a transaction of their own; the claims and the status of the batch stand before this lock.
+  const blocker = await pool.connect();
+  await blocker.query('begin');
+  await blocker.query('lock table platform_reported in exclusive mode');
+  const rows = ['1', '2', '3'].map((digit) => byteRow({ request: `req-${digit}`, listener: digit.repeat(32) }));
+  expect((await call('/batches', bearer, batch({ rows: [...rows, claimRow()] }))).status).toBe(202);
+  await until(async () => (await downloads()) === 3);
+  sink.kill('SIGKILL');
+  await sink.exited;
+  await blocker.query('rollback');
+  blocker.release();
+  sink = await startSink();
+  await until(async () => (await call('/batches/batch-1', bearer)).body['state'] === 'aggregated');
+  expect((await call('/batches/batch-1', bearer)).body).toMatchObject({ aggregated: 4, waiting: 0, rejected: 0 });
+  expect(await downloads()).toBe(3);
+  expect((await pool.query('select from platform_reported')).rowCount).toBe(1);
+}, 60_000);
+
+test('rows that wait are counted when the bus brings the first fact of their arrangement', async () => {
+  const bearer = await token();
+  const unknown = 'd'.repeat(64);
+  const rows = [byteRow({ request: 'later', arrangement: unknown, serving_id: undefined, listener: '9'.repeat(32) })];
+  await call('/batches', bearer, batch({ batch_id: 'batch-2', sequence: 2, rows }));
+  await until(async () => (await call('/batches/batch-2', bearer)).body['state'] === 'waiting');
+  await bus.publish([
+    {
+      topic: topics.deliveryFacts,
+      key: 'late',
+      id: 'late',
+      type: 'byte_range_served',
+      payload: ownFact({ fact_id: 'late', request_id: 'late', arrangement_id: unknown }),
+    },
+  ]);
+  await until(async () => (await call('/batches/batch-2', bearer)).body['state'] === 'aggregated');
+  expect(await downloads()).toBe(4);
+});
+
+test('a revocation takes effect within 5 s of its event', async () => {
+  const id = newId('mtk');
+  const bearer = await token(keys[0]!.privateKey, id);
+  expect((await call('/watermarks?producer=acme', bearer)).status).toBe(200);
+  const attributes = {
+    producer: 'acme',
+    workspaces: [workspace],
+    scopes: ['audience:write'],
+    expires_at: '2099-01-01T00:00:00.000Z',
+  };
+  await bus.publish([
+    {
+      topic: topics.identity,
+      key: id,
+      id: newId('evt'),
+      type: 'machine_token.revoked',
+      payload: {
+        id: newId('evt'),
+        type: 'machine_token.revoked',
+        workspace_id: workspace,
+        subject: { type: 'machine_tokens', id, version: 2 },
+        operation_id: newId('op'),
+        occurred_at: new Date().toISOString(),
+        after: {
+          resource_type: 'machine_tokens',
+          id,
+          workspace_id: workspace,
+          version: 2,
+          lifecycle_state: 'revoked',
+          attributes,
+          links: {},
+          digest: '0'.repeat(64),
+          created_at: new Date().toISOString(),
+          updated_at: new Date().toISOString(),
+          updated_by: { operation_id: newId('op') },
+        },
+      },
+    },
+  ]);
+  const publishedAt = performance.now();
+  await until(async () => (await call('/watermarks?producer=acme', bearer)).status === 401);
+  expect(performance.now() - publishedAt).toBeLessThan(5_000);
+  expect((await call('/watermarks?producer=acme', await token())).status).toBe(200);
+});
+
+test('a key that is added to the file is known without a restart, and the older ones stay', async () => {
+  const older = await token();
+  await addKey();
+  const newer = await token();
+  await until(async () => (await call('/watermarks?producer=acme', newer)).status === 200);
+  expect((await call('/watermarks?producer=acme', older)).status).toBe(200);
+});

@@ -1,0 +1,357 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { judgeUserAgent } from '@longwave/audience';
+import { newId } from '@longwave/ids';
+import { aggregateNextBatch } from '../src/batches/aggregate-batches.ts';
+import { declaredUserAgents } from '../src/batches/row-facts.ts';
+import {
+  at,
+  arrangement,
+  batch,
+  byteRow,
+  claimRow,
+  episode,
+  ownFact,
+  podcast,
+  serving,
+  startAudience,
+  workspace,
+  type Audience,
+} from './_audience.ts';
+import { lists, totalBytes } from './_facts.ts';
+
+let api: Audience;
+beforeAll(async () => {
+  api = await startAudience();
+}, 60_000);
+afterAll(() => api[Symbol.asyncDispose]());
+afterEach(async () => {
+  const tables = await api.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'audience' and table_name not like '\\_%'`,
+  );
+  for (const { name } of tables) await api.query(`delete from "${name}"`);
+});
+
+const downloads = async () =>
+  (
+    await api.query<{ downloads: number }>(`select coalesce(sum(downloads), 0)::int as downloads from download_hour`)
+  )[0]!.downloads;
+const ads = () =>
+  api.query(`select listener_key, serving_id, campaign_id, line_item_id, creative_id from ad_delivered order by 1`);
+const statusOf = async (id: string) => (await api.call(`/batches/${id}`)).body;
+
+test('a batch is accepted with 202 and its watermark, and a repetition has the same bytes with 200', async () => {
+  const first = await api.send(batch());
+  expect(first.status).toBe(202);
+  expect(first.body).toEqual({
+    batch_id: 'batch-1',
+    accepted: 1,
+    watermark: { contiguous_sequence: 1, highest_sequence: 1, event_time: '2025-11-02T11:00:00.000Z' },
+  });
+  await api.send(batch({ batch_id: 'batch-2', sequence: 2 }));
+  const again = await api.send(batch());
+  expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text });
+});
+
+test('the same body is the same whatever its spaces, the order of its fields and its compression, and under another key', async () => {
+  const first = await api.send(batch());
+  const { rows, ...rest } = batch();
+  const turned = await api.send({ rows, ...rest }, { gzip: true, key: 'another-key' });
+  expect({ status: turned.status, text: turned.text }).toEqual({ status: 200, text: first.text });
+});
+
+test('another body under a used id or a used key is a conflict and changes nothing', async () => {
+  await api.send(batch());
+  const other = batch({ rows: [byteRow({ request: 'req-2' })] });
+  expect((await api.send(other)).body).toMatchObject({ status: 409, code: 'idempotency_conflict' });
+  const moved = await api.send(batch({ batch_id: 'batch-2', sequence: 2 }), { key: 'batch-1' });
+  expect(moved.body).toMatchObject({ status: 409, code: 'idempotency_conflict' });
+  expect(await api.query('select batch_id from batch')).toEqual([{ batch_id: 'batch-1' }]);
+});
+
+test('a sequence names one batch', async () => {
+  await api.send(batch());
+  const second = await api.send(batch({ batch_id: 'batch-2' }));
+  expect(second.body).toMatchObject({ status: 422, code: 'value_taken', errors: [{ path: '/sequence' }] });
+});
+
+test('twenty identical requests at once make one batch: one 202 and nineteen repetitions', async () => {
+  const sent = await Promise.all(Array.from({ length: 20 }, () => api.send(batch())));
+  expect(sent.filter(({ status }) => status === 202)).toHaveLength(1);
+  expect(sent.filter(({ status }) => status === 200)).toHaveLength(19);
+  expect(new Set(sent.map(({ text }) => text)).size).toBe(1);
+  expect(await api.query('select batch_id from batch')).toHaveLength(1);
+});
+
+test('an answered batch is committed: another connection reads it whole', async () => {
+  await api.send(batch());
+  const [stored] = await api.query<{ rows: unknown[] }>('select rows from batch');
+  expect(stored!.rows).toEqual([{ ...byteRow(), prefetch: false, region: 'unknown' }]);
+});
+
+test('one wrong row of a thousand refuses the whole batch', async () => {
+  const rows = Array.from({ length: 1000 }, (_, index) => byteRow({ request: `req-${index}` }));
+  rows[777] = byteRow({ listener: 'not hex' });
+  const refused = await api.send(batch({ rows }));
+  expect(refused.body).toMatchObject({ status: 422, errors: [{ path: '/rows/777/listener' }] });
+  expect(await api.query('select batch_id from batch')).toEqual([]);
+});
+
+test('of many wrong fields the first twenty are named', async () => {
+  const rows = Array.from({ length: 50 }, () => byteRow({ ip: '192.0.2.1' }));
+  const { body } = await api.send(batch({ rows }));
+  expect((body['errors'] as unknown[]).length).toBe(20);
+  expect((body['errors'] as { path: string }[])[19]!.path).toBe('/rows/19/ip');
+});
+
+test('bytes of a known arrangement are counted by our method: one download, its ad delivered, whoever served them', async () => {
+  await api.report(ownFact());
+  const half = Math.floor(totalBytes / 2);
+  const rows = [
+    byteRow({ to: half, status: 206 }),
+    byteRow({ from: half, status: 206 }),
+    byteRow({ request: 'req-2', listener: 'b'.repeat(32), user_agent_verdict: 'bot_ua' }),
+    byteRow({ request: 'req-3', listener: 'c'.repeat(32), address_verdict: 'dc_ip' }),
+  ];
+  await api.send(batch({ rows }));
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toEqual({
+    batch_id: 'batch-1',
+    state: 'aggregated',
+    received: 4,
+    stored: 0,
+    aggregated: 4,
+    rejected: 0,
+    waiting: 0,
+    rejections: [],
+  });
+  expect(await downloads()).toBe(1);
+  expect(await ads()).toEqual([
+    {
+      listener_key: '0'.repeat(32),
+      serving_id: serving,
+      campaign_id: 'cmp_1',
+      line_item_id: 'li_1',
+      creative_id: 'crv_1',
+    },
+  ]);
+  const judgements = await api.query(`select judgement from fact where fact_id like 'batch:%' order by 1`);
+  expect(judgements.map(({ judgement }) => judgement)).toEqual(['bot_ua', 'dc_ip', 'eligible', 'eligible']);
+});
+
+test('offsets within a part are those of the arrangement', async () => {
+  await api.report(ownFact());
+  const rows = [byteRow({ part: 2, to: 960_000 }), byteRow({ part: 2, from: 960_000, to: 1_920_000 })];
+  await api.send(batch({ rows }));
+  await api.aggregate();
+  expect(await downloads()).toBe(1);
+  expect(await ads()).toEqual([]);
+  const [written] = await api.query(`select range_merge(written)::text as written from served_request`);
+  expect(written).toEqual({ written: '[161000,2081000)' });
+});
+
+test('without the serving that they were made for, bytes count as a download and deliver no ad', async () => {
+  await api.report(ownFact());
+  await api.send(batch({ rows: [byteRow({ serving_id: undefined })] }));
+  await api.aggregate();
+  expect({ downloads: await downloads(), ads: await ads() }).toEqual({ downloads: 1, ads: [] });
+});
+
+test('the same row in two batches is one fact', async () => {
+  await api.report(ownFact());
+  await api.send(batch());
+  await api.send(batch({ batch_id: 'batch-2', sequence: 2 }));
+  await api.aggregate();
+  expect(await downloads()).toBe(1);
+  expect(await api.query(`select fact_id from fact where fact_id like 'batch:%'`)).toHaveLength(1);
+});
+
+test('rows of an arrangement that nobody has shown wait, and count once it is known', async () => {
+  await api.send(batch({ rows: [byteRow(), byteRow({ request: 'req-2', listener: 'b'.repeat(32) })] }));
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toMatchObject({ state: 'waiting', stored: 0, aggregated: 0, waiting: 2 });
+  expect(await downloads()).toBe(0);
+  await api.report(ownFact());
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toMatchObject({ state: 'aggregated', aggregated: 2, waiting: 0 });
+  expect(await downloads()).toBe(2);
+});
+
+test('an arrangement of another workspace is like one that does not exist', async () => {
+  await api.report(ownFact({ workspace_id: newId('ws') }));
+  await api.send(batch());
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toMatchObject({ state: 'waiting', waiting: 1, rejected: 0 });
+  expect(await downloads()).toBe(0);
+});
+
+test('rows that contradict what is known of their arrangement are rejected, each by name', async () => {
+  await api.report(ownFact());
+  const rows = [
+    byteRow(),
+    byteRow({ request: 'req-1', to: totalBytes + 1 }),
+    byteRow({ request: 'req-2', part: 3, to: 1 }),
+    byteRow({ request: 'req-3', part: 0, to: 1_001 }),
+    byteRow({ request: 'req-4', episode: newId('ep') }),
+    byteRow({ request: 'req-5', arrangement: 'b'.repeat(64) }),
+  ];
+  await api.send(batch({ rows }));
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toMatchObject({
+    state: 'aggregated',
+    aggregated: 1,
+    rejected: 5,
+    rejections: [
+      { row: 1, code: 'outside' },
+      { row: 2, code: 'unknown_part' },
+      { row: 3, code: 'outside' },
+      { row: 4, code: 'other_episode' },
+      { row: 5, code: 'other_arrangement' },
+    ],
+  });
+  expect(await downloads()).toBe(1);
+});
+
+test('what another party counted is kept as its claim, once, and changes no number of ours', async () => {
+  await api.report(ownFact());
+  const campaign = newId('cmp');
+  const delivered = {
+    ...claimRow({ kind: 'ad_delivered', quantity: 12, country: 'AT' }),
+    ...{ campaign, line_item: newId('li') },
+  };
+  await api.send(batch({ rows: [claimRow({ quantity: 40 }), delivered] }));
+  await api.send(
+    batch({ batch_id: 'batch-2', sequence: 2, rows: [claimRow({ quantity: 40 }), claimRow({ claim: 'claim-2' })] }),
+  );
+  await api.send(batch({ batch_id: 'batch-3', sequence: 3, rows: [claimRow({ quantity: 41 })] }));
+  await api.aggregate();
+  expect(await statusOf('batch-2')).toMatchObject({ state: 'aggregated', aggregated: 2, rejected: 0 });
+  expect(await statusOf('batch-3')).toMatchObject({ rejected: 1, rejections: [{ row: 0, code: 'claim_changed' }] });
+  expect(
+    await api.query(
+      `select kind, claim, campaign_id, country, quantity::int from platform_reported order by kind, claim`,
+    ),
+  ).toEqual([
+    { kind: 'ad_delivered', claim: 'claim-1', campaign_id: campaign, country: 'AT', quantity: 12 },
+    { kind: 'download_qualified', claim: 'claim-1', campaign_id: null, country: 'unknown', quantity: 40 },
+    { kind: 'download_qualified', claim: 'claim-2', campaign_id: null, country: 'unknown', quantity: 1 },
+  ]);
+  expect({ downloads: await downloads(), ads: await ads() }).toEqual({ downloads: 0, ads: [] });
+});
+
+test('playlists and assets are kept and shown as stored', async () => {
+  const served = { request: 'req-1', at, status: 200, listener: '0'.repeat(32), workspace, podcast, episode };
+  const rows = [
+    { kind: 'playlist_served', playlist: 'main', ...served },
+    { kind: 'asset_served', asset: 'segment-1', ...served },
+  ];
+  await api.send(batch({ rows }));
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toMatchObject({ state: 'aggregated', received: 2, stored: 2, aggregated: 0 });
+});
+
+test('the watermark shows every gap, and its time moves only over what has none', async () => {
+  const hour = (sequence: number) => ({
+    batch_id: `batch-${sequence}`,
+    sequence,
+    window: { from: '2025-11-02T10:00:00Z', to: `2025-11-02T1${sequence}:00:00Z` },
+  });
+  for (const sequence of [1, 2, 4, 7]) await api.send(batch(hour(sequence)));
+  const path = '/watermarks?producer=acme';
+  expect((await api.call(path)).body).toEqual({
+    producer: 'acme',
+    contiguous_sequence: 2,
+    highest_sequence: 7,
+    event_time: '2025-11-02T12:00:00.000Z',
+    gaps: [
+      { from: 3, to: 3 },
+      { from: 5, to: 6 },
+    ],
+  });
+  await api.send(batch(hour(3)));
+  expect((await api.call(path)).body).toMatchObject({
+    contiguous_sequence: 4,
+    event_time: '2025-11-02T14:00:00.000Z',
+    gaps: [{ from: 5, to: 6 }],
+  });
+});
+
+test('a producer that has sent nothing stands at zero', async () => {
+  expect((await api.call('/watermarks?producer=acme')).body).toEqual({
+    producer: 'acme',
+    contiguous_sequence: 0,
+    highest_sequence: 0,
+    event_time: null,
+    gaps: [],
+  });
+});
+
+test("another producer's batch, another workspace's and a missing one are the same 404", async () => {
+  await api.send(batch());
+  const answers = await Promise.all([
+    api.call('/batches/no-such-batch'),
+    api.call('/batches/batch-1', {}, await api.token({ producer: 'rival' })),
+    api.call('/batches/batch-1', {}, await api.token({ workspaces: [newId('ws')] })),
+    api.call('/batches/%20%20'),
+  ]);
+  const bytes = answers.map(({ text, body }) => text.replace(String(body['trace_id']), ''));
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  expect(new Set(bytes).size).toBe(1);
+  const rival = await api.token({ producer: 'rival' });
+  const marks = await Promise.all([
+    api.call('/watermarks?producer=acme', {}, rival),
+    api.call('/watermarks?producer=nobody', {}, rival),
+  ]);
+  expect(new Set(marks.map(({ text, body }) => text.replace(String(body['trace_id']), ''))).size).toBe(1);
+  expect(marks[0]!.status).toBe(404);
+});
+
+test('the same batch id and key of two producers are two batches', async () => {
+  await api.send(batch());
+  const rival = await api.send(batch({ producer: 'rival' }), { bearer: await api.token({ producer: 'rival' }) });
+  expect(rival.status).toBe(202);
+});
+
+test('a batch that cannot be aggregated is put off and done later; others go on', async () => {
+  await api.report(ownFact());
+  await api.send(batch({ rows: [byteRow()] }));
+  await api.query(`update batch set rows = '[{"kind": "download_qualified"}]'`);
+  await api.send(batch({ batch_id: 'batch-2', sequence: 2, rows: [claimRow()] }));
+  await expect(aggregateNextBatch(api.tools())).rejects.toThrow();
+  await api.aggregate();
+  expect(await statusOf('batch-2')).toMatchObject({ state: 'aggregated' });
+  expect(await statusOf('batch-1')).toMatchObject({ state: 'stored', stored: 1 });
+  await api.query(`update batch set rows = $1 where batch_id = 'batch-1'`, [
+    JSON.stringify([{ ...byteRow(), prefetch: false, region: 'unknown' }]),
+  ]);
+  api.clock.now = new Date(api.clock.now.getTime() + 2_000);
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toMatchObject({ state: 'aggregated', aggregated: 1 });
+});
+
+test('two that aggregate at once never take the same batch, and count it once', async () => {
+  await api.report(ownFact());
+  for (let sequence = 1; sequence <= 6; sequence++)
+    await api.send(
+      batch({
+        batch_id: `batch-${sequence}`,
+        sequence,
+        rows: [byteRow({ listener: String(sequence).repeat(32) }), claimRow({ claim: `claim-${sequence}` })],
+      }),
+    );
+  await Promise.all([api.aggregate(), api.aggregate(), api.aggregate()]);
+  expect(await downloads()).toBe(6);
+  expect(await api.query('select claim from platform_reported')).toHaveLength(6);
+});
+
+test('what a producer judged is what the lists say of the text that stands for it', () => {
+  for (const [verdict, text] of Object.entries(declaredUserAgents))
+    expect([verdict, judgeUserAgent(lists.userAgents, text)]).toEqual([verdict, verdict]);
+});
+
+test('no log line holds a token, a listener or a row', async () => {
+  await api.send(batch());
+  await api.aggregate();
+  const log = api.logLines.join('');
+  expect(log).toContain('batch.send');
+  for (const secret of ['eyJ', '0'.repeat(32), arrangement]) expect(log).not.toContain(secret);
+});

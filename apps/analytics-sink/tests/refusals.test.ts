@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import { insertRevokedTokens } from '../src/tokens/revoked-token-table.ts';
+import { batch, byteRow, startAudience, type Audience } from './_audience.ts';
+
+interface Refusal {
+  readonly name: string;
+  readonly method?: string;
+  readonly path?: string;
+  /** Changed claims, or null for no token. */
+  readonly token?: Record<string, unknown> | null;
+  readonly authorization?: string;
+  /** Null removes one. */
+  readonly headers?: Record<string, string | null>;
+  /** By JSON Pointer; null removes. */
+  readonly body?: Record<string, unknown>;
+  readonly raw?: string;
+  readonly expect: {
+    readonly status: number;
+    readonly code: string;
+    readonly paths?: readonly string[];
+    readonly challenge?: string;
+    readonly allow?: string;
+  };
+}
+
+const refusals = JSON.parse(readFileSync(new URL('../cases/refusals.json', import.meta.url), 'utf8')) as Refusal[];
+
+/** A right batch with other values in the named places. */
+function changed(changes: Record<string, unknown>): object {
+  const body = structuredClone(batch());
+  for (const [pointer, value] of Object.entries(changes)) {
+    const names = pointer.split('/').slice(1);
+    const last = names.pop()!;
+    const target = names.reduce<Record<string, unknown>>((inner, name) => inner[name] as Record<string, unknown>, body);
+    if (value === null) delete target[last];
+    else target[last] = value;
+  }
+  return body;
+}
+
+let api: Audience;
+beforeAll(async () => {
+  api = await startAudience();
+}, 60_000);
+afterAll(() => api[Symbol.asyncDispose]());
+
+const stored = () => api.query('select batch_id from batch');
+
+describe('refused is', () => {
+  test.each(refusals.map((one) => [one.name, one] as const))('%s', async (_name, one) => {
+    const { method = 'POST', path = '/batches' } = one;
+    const headers: Record<string, string> = {};
+    if (one.authorization) headers['authorization'] = one.authorization;
+    else if (one.token !== null) headers['authorization'] = `Bearer ${await api.token(one.token)}`;
+    if (method === 'POST') Object.assign(headers, { 'content-type': 'application/json', 'idempotency-key': 'key-1' });
+    for (const [name, value] of Object.entries(one.headers ?? {}))
+      if (value === null) delete headers[name];
+      else headers[name] = value;
+    const response = await fetch(`http://127.0.0.1:${api.port}/audience/v1${path}`, {
+      method,
+      headers,
+      ...(method === 'POST' && { body: one.raw ?? JSON.stringify(changed(one.body ?? {})) }),
+    });
+    const problem = (await response.json()) as Record<string, unknown> & { errors?: { path: string }[] };
+    const { status, code, paths, challenge, allow } = one.expect;
+    expect({ status: response.status, code: problem['code'] }).toEqual({ status, code });
+    expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(problem).toMatchObject({
+      type: expect.stringMatching(/^urn:longwave:problem:[a-z-]+$/),
+      status,
+      trace_id: response.headers.get('x-request-id'),
+    });
+    if (paths) expect(problem.errors?.map((error) => error.path)).toEqual(paths);
+    if (challenge) expect(response.headers.get('www-authenticate')).toBe(challenge);
+    else expect(response.headers.has('www-authenticate')).toBe(status === 401 || code === 'insufficient_scope');
+    expect(response.headers.get('allow')).toBe(allow ?? null);
+    expect(await stored()).toEqual([]);
+  });
+});
+
+const post = (body: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  api.call('/batches', {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', 'idempotency-key': 'key-1', ...headers },
+  });
+
+test('a revoked token is as good as none, and what the table holds of it goes when it has expired', async () => {
+  const jti = newId('mtk');
+  const bearer = await api.token({ jti });
+  expect((await api.call('/watermarks?producer=acme', {}, bearer)).status).toBe(200);
+  await insertRevokedTokens(api.pool, [{ id: jti, expiresAt: '2026-12-01T00:00:00Z' }], api.clock.now);
+  await insertRevokedTokens(api.pool, [{ id: jti, expiresAt: '2026-12-01T00:00:00Z' }], api.clock.now);
+  const refused = await api.call('/watermarks?producer=acme', {}, bearer);
+  expect(refused.body).toMatchObject({ status: 401, code: 'token_invalid' });
+  await insertRevokedTokens(api.pool, [], new Date('2026-12-03T00:00:00Z'));
+  expect(await api.query('select token_id from revoked_token')).toEqual([]);
+});
+
+test('a body of more than 1 MiB is refused, announced or not', async () => {
+  const long = 'x'.repeat(1024 * 1024 + 1);
+  expect((await post(long)).body).toMatchObject({ status: 413, code: 'payload_too_large' });
+  const unannounced = new Response(long).body!;
+  const response = await fetch(`http://127.0.0.1:${api.port}/audience/v1/batches`, {
+    method: 'POST',
+    body: unannounced,
+    duplex: 'half',
+    headers: {
+      authorization: `Bearer ${await api.token()}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'key-1',
+    },
+  });
+  expect(response.status).toBe(413);
+});
+
+test('what 1 GiB would unpack to is refused before it is unpacked', async () => {
+  const megabyte = gzipSync(Buffer.alloc(1024 * 1024, 32), { level: 9 });
+  // Members of one gzip file follow each other (RFC 1952 §2.2).
+  const bomb = Buffer.concat(Array.from({ length: 900 }, () => megabyte));
+  expect(bomb.length).toBeLessThan(1024 * 1024);
+  const before = process.memoryUsage().arrayBuffers;
+  expect((await post(bomb, { 'content-encoding': 'gzip' })).body).toMatchObject({ status: 413 });
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
+});
+
+test('a gzip file that is cut short or has something behind it is refused', async () => {
+  const packed = gzipSync(JSON.stringify(batch()));
+  for (const body of [packed.subarray(0, -9), Buffer.concat([packed, Buffer.from('more')])])
+    expect((await post(body, { 'content-encoding': 'gzip' })).body).toMatchObject({
+      status: 400,
+      code: 'malformed_json',
+    });
+});
+
+test('text that is no UTF-8 is refused, and so are 1001 rows', async () => {
+  expect((await post(Buffer.from([0x22, 0xff, 0x22]))).body).toMatchObject({ status: 400, code: 'malformed_json' });
+  const rows = Array.from({ length: 1001 }, (_, index) => byteRow({ request: `r${index}`, country: undefined }));
+  const { body } = await post(JSON.stringify(batch({ rows })));
+  expect(body).toMatchObject({ status: 422, errors: [{ path: '/rows' }] });
+});
+
+test.each(['__proto__', 'constructor', 'toString'])('a field %j is unknown like any other', async (name) => {
+  const body = JSON.stringify(batch()).replace('"schema_version"', `"${name}":{"ip":"192.0.2.1"},"schema_version"`);
+  expect((await post(body)).body).toMatchObject({ status: 422, errors: [{ path: `/${name}`, code: 'unknown_field' }] });
+});
+
+test('a connection goes on after a refused body', async () => {
+  const refused = await post('x'.repeat(1024 * 1024 + 1));
+  expect(refused.status).toBe(413);
+  expect((await post(JSON.stringify(batch()))).status).toBe(202);
+});
+
+test('who sends its body a byte now and then is cut off', async () => {
+  const slow = connect(api.port, '127.0.0.1').on('error', () => undefined);
+  slow.write(
+    [
+      'POST /audience/v1/batches HTTP/1.1',
+      'Host: test',
+      `Authorization: Bearer ${await api.token()}`,
+      'Content-Type: application/json',
+      'Idempotency-Key: slow',
+      'Content-Length: 100000',
+      '',
+      '{',
+    ].join('\r\n'),
+  );
+  const drip = setInterval(() => slow.write(' '), 100);
+  await new Promise((resolve) => slow.once('close', resolve).resume());
+  clearInterval(drip);
+  expect((await api.call('/watermarks?producer=acme')).status).toBe(200);
+});
+
+test('contract, document and metadata of the resource are there for everybody', async () => {
+  const root = `http://127.0.0.1:${api.port}`;
+  const read = async (path: string) => (await fetch(root + path)).json();
+  expect(await read('/audience/v1/contract')).toEqual({
+    name: 'Audience Analytics Sink API',
+    version: 'v1',
+    status: 'current',
+    deprecations: [],
+  });
+  expect(await read('/audience/v1/openapi.json')).toMatchObject({ openapi: '3.1.1' });
+  expect(await read('/.well-known/oauth-protected-resource/audience/v1')).toMatchObject({
+    resource: 'http://api.test/audience/v1',
+    authorization_servers: ['http://base.test'],
+    scopes_supported: ['audience:write', 'audience:read'],
+  });
+});

@@ -1,0 +1,168 @@
+import { createServer, request as send, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { listenHttp, type HttpListener } from '@longwave/service-kit';
+import { createEdge } from './edge.ts';
+
+let upstream: Server;
+let edge: HttpListener;
+let serve: RequestListener;
+
+beforeEach(async () => {
+  upstream = createServer((request, response) => serve(request, response));
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const { port } = upstream.address() as AddressInfo;
+  edge = await listenHttp('127.0.0.1:0', createEdge([{ prefix: '/audience/v1', port }]));
+});
+afterEach(async () => {
+  upstream.closeAllConnections();
+  await new Promise((resolve) => upstream.close(resolve));
+  await edge.close(0);
+});
+
+const url = (path: string) => `http://127.0.0.1:${edge.port}${path}`;
+
+test('method, path, query, headers and body arrive as they were sent, and the answer comes back as it was given', async () => {
+  let seen: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string } | undefined;
+  serve = async (request, response) => {
+    seen = { method: request.method!, url: request.url!, headers: request.headers, body: await text(request) };
+    response.writeHead(
+      207,
+      'As It Was',
+      [
+        ['Content-Type', 'text/plain'],
+        ['Set-Cookie', 'a=1'],
+        ['Set-Cookie', 'b=2'],
+        ['X-Request-Id', 'req_1'],
+      ].flat(),
+    );
+    response.end('answer');
+  };
+  const response = await fetch(url('/audience/v1/batches?a=%2F..&b'), {
+    method: 'POST',
+    body: 'body',
+    headers: { authorization: 'Bearer token', 'idempotency-key': 'key', 'content-type': 'application/json' },
+  });
+  expect(seen).toMatchObject({
+    method: 'POST',
+    url: '/audience/v1/batches?a=%2F..&b',
+    body: 'body',
+    headers: {
+      host: `127.0.0.1:${edge.port}`,
+      authorization: 'Bearer token',
+      'idempotency-key': 'key',
+      'content-type': 'application/json',
+      'content-length': '4',
+    },
+  });
+  expect(Object.keys(seen!.headers).filter((name) => name.startsWith('x-forwarded') || name === 'forwarded')).toEqual(
+    [],
+  );
+  expect({ status: response.status, statusText: response.statusText, body: await response.text() }).toEqual({
+    status: 207,
+    statusText: 'As It Was',
+    body: 'answer',
+  });
+  expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  expect(response.headers.get('x-request-id')).toBe('req_1');
+});
+
+test('bytes pass as they come, in both directions, before either side has ended', async () => {
+  serve = (request, response) => {
+    request.once('data', (chunk) => response.write(`heard ${chunk}`));
+    request.once('end', () => response.end(' and the end'));
+  };
+  const asking = send(url('/audience/v1/echo'), { method: 'POST' });
+  asking.write('hello');
+  const response = await new Promise<IncomingMessage>((resolve) => asking.once('response', resolve));
+  const first = await new Promise<Buffer>((resolve) => response.once('data', resolve));
+  expect(String(first)).toBe('heard hello');
+  asking.end();
+  expect(await text(response)).toBe(' and the end');
+});
+
+test('a HEAD and a 304 have their headers and no body', async () => {
+  serve = (request, response) => {
+    if (request.method === 'HEAD') response.writeHead(200, { 'Content-Length': '1000' }).end();
+    else response.writeHead(304, { ETag: '"1"' }).end();
+  };
+  expect((await fetch(url('/audience/v1/a'), { method: 'HEAD' })).headers.get('content-length')).toBe('1000');
+  const unchanged = await fetch(url('/audience/v1/a'));
+  expect([unchanged.status, unchanged.headers.get('etag')]).toEqual([304, '"1"']);
+});
+
+test('what belongs to one connection stays there', async () => {
+  let headers: IncomingMessage['headers'] = {};
+  serve = (request, response) => {
+    headers = request.headers;
+    response.end();
+  };
+  const client = connect(edge.port, '127.0.0.1');
+  client.write(
+    'GET /audience/v1/a HTTP/1.1\r\nHost: api.test\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nX-End: 2\r\nUpgrade: h2c\r\n\r\n',
+  );
+  await new Promise((resolve) => client.once('close', resolve).resume());
+  expect(headers).toMatchObject({ host: 'api.test', 'x-end': '2' });
+  expect(headers).not.toHaveProperty('x-hop');
+  expect(headers).not.toHaveProperty('upgrade');
+});
+
+test('a service that is away is 502 with a problem, also when it dies before it answers', async () => {
+  serve = (request) => request.socket.destroy();
+  const died = await fetch(url('/audience/v1/a'));
+  expect(died.status).toBe(502);
+  expect(await died.json()).toMatchObject({ code: 'bad_gateway', retry: { class: 'after_delay', after_seconds: 1 } });
+  const away = await listenHttp('127.0.0.1:0', createEdge([{ prefix: '/audience/v1', port: 1 }]));
+  const refused = await fetch(`http://127.0.0.1:${away.port}/audience/v1/a`, {
+    method: 'POST',
+    body: 'x'.repeat(100_000),
+  });
+  expect([refused.status, refused.headers.get('content-type'), refused.headers.get('retry-after')]).toEqual([
+    502,
+    'application/problem+json; charset=utf-8',
+    '1',
+  ]);
+  await away.close(0);
+});
+
+test('an answer that breaks off breaks off here, instead of looking whole', async () => {
+  serve = (_request, response) => {
+    response.writeHead(200, { 'Content-Length': '100' });
+    response.write('half');
+    setImmediate(() => response.destroy());
+  };
+  await expect(fetch(url('/audience/v1/a')).then((response) => response.text())).rejects.toThrow();
+});
+
+test('who goes away before the answer ends the work behind the edge', async () => {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  serve = (_request, response) => {
+    response.once('close', () => ended.resolve());
+    begun.resolve();
+  };
+  const leaving = new AbortController();
+  const asked = fetch(url('/audience/v1/a'), { signal: leaving.signal });
+  await begun.promise;
+  leaving.abort();
+  await expect(asked).rejects.toThrow();
+  await ended.promise;
+});
+
+test.each(['/', '/audience', '/audience/v10/batches', '/management/v1/contract', '/x/audience/v1/batches'])(
+  '%s is of nobody: 404',
+  async (path) => {
+    serve = (_request, response) => response.end();
+    const response = await fetch(url(path));
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([404, 'not_found']);
+  },
+);
+
+test.each(['/audience/v1', '/audience/v1?x', '/audience/v1/', '/audience/v1/batches'])(
+  '%s is passed on',
+  async (path) => {
+    serve = (request, response) => response.end(request.url);
+    expect(await (await fetch(url(path))).text()).toBe(path);
+  },
+);

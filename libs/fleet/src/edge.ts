@@ -1,0 +1,71 @@
+import { Agent, request as send, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import { newId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
+import { renderProblem } from '@longwave/service-kit';
+
+/** Everything under a path is served by one port of this machine. */
+export interface EdgeRoute {
+  /** Without a slash at the end. */
+  readonly prefix: string;
+  readonly port: number;
+}
+
+/** What `{api_url}` is made of: the rules that an ingress has in a cluster. */
+export const apiRoutes = (ports: { readonly 'analytics-sink': number }): readonly EdgeRoute[] =>
+  ['/audience/v1', '/.well-known/oauth-protected-resource/audience/v1'].map((prefix) => ({
+    prefix,
+    port: ports['analytics-sink'],
+  }));
+
+/** Headers of one connection (RFC 9110 §7.6.1), and `Expect`, which this end has answered already. */
+const ownToConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade', 'expect'];
+
+/** Names and values in turn, as they came, without those of the connection. */
+function passedOn({ rawHeaders, headers }: IncomingMessage): string[] {
+  const listed = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const dropped = new Set([...ownToConnection, ...listed]);
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 1 || dropped.has(name.toLowerCase()) ? [] : [name, rawHeaders[index + 1]!],
+  );
+}
+
+function refuse(response: ServerResponse, problem: Problem): void {
+  if (response.headersSent) return void response.destroy();
+  renderProblem(response, problem, newId('req'));
+}
+
+/**
+ * A proxy by path: bodies stream through in both directions, status and headers stay as they are, whoever goes away ends the other
+ * side. A service that is away is `bad_gateway`, a path of nobody `not_found`. It adds no header: nobody behind it asks for addresses.
+ */
+export function createEdge(routes: readonly EdgeRoute[]): RequestListener {
+  const agent = new Agent({ keepAlive: true });
+  return (request, response) => {
+    const path = (request.url ?? '/').split('?')[0]!;
+    const route = routes.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+    if (!route) return refuse(response, new Problem('not_found', 'There is no such API.'));
+    const onward = send({
+      host: '127.0.0.1',
+      port: route.port,
+      method: request.method,
+      path: request.url,
+      headers: passedOn(request),
+      setHost: false,
+      agent,
+    });
+    let isAnswered = false;
+    onward.once('response', (answer) => {
+      isAnswered = true;
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passedOn(answer));
+      pipeline(answer, response, () => undefined);
+    });
+    onward.once('error', (cause) => {
+      if (!isAnswered) refuse(response, new Problem('bad_gateway', undefined, { cause, retryAfterSeconds: 1 }));
+      request.resume();
+    });
+    request.once('error', () => onward.destroy());
+    response.once('close', () => onward.destroy());
+    request.pipe(onward);
+  };
+}
