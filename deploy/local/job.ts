@@ -140,18 +140,22 @@ export async function runJob(options: {
         podcastId: ids.podcast,
         goal: 1000,
       });
-      return `${booking.lineItemId}, ${seconds(booking.ad.duration_ms)} of ad`;
+      return `${booking.lineItemId}, ${seconds(booking.streams[0]!.duration_ms)} of ad, ${booking.streams.length} loudnesses`;
     });
     await step('serving plan in force', () => publishPlan(operator, account.workspaceId));
     await step('download with the ad stitched in', async () => {
       const got = await download(result.enclosure_url!);
       const rendition = production.files.find((file) => file.role === 'rendition')!;
       result.download = { status: got.status, bytes: got.bytes.length, sha256: sha256(got.bytes), etag: got.etag };
-      const parts = dissect(got.bytes, booking.ad, {
+      const { parts, ad } = dissect(got.bytes, booking.streams, {
         sha256: rendition.sha256,
         size_bytes: rendition.size,
         duration_ms: rendition.duration_ms ?? 0,
       });
+      const [adLufs, episodeLufs] = [ad.loudness_lufs, production.loudness?.output_lufs ?? null];
+      // Silence has no loudness to be near to.
+      const apartLu = adLufs === null || episodeLufs === null ? 0 : Math.abs(adLufs - episodeLufs);
+      if (apartLu > 1) throw new Error(`the ad is ${apartLu.toFixed(1)} LU louder or quieter than the episode`);
       result.arrangement = { parts };
       result.ranges_checked = await checkRanges(got, [parts[0]!.bytes, parts[0]!.bytes + parts[1]!.bytes]);
       return `${megabytes(got.bytes.length)}, ${parts.map((part) => part.kind).join(' + ')}, ${result.ranges_checked} ranges equal the slice`;

@@ -220,7 +220,7 @@ test('internal-serving down or slower than its deadline: clean content, in time,
   process.kill(serving.pid!, 'SIGSTOP');
   const slow = await clean('Castro/1');
   process.kill(serving.pid!, 'SIGCONT');
-  expect(slow.bytes).toBeLessThan(withAd - booking.ad.size_bytes / 2);
+  expect(slow.bytes).toBeLessThan(withAd - booking.streams[0]!.size_bytes / 2);
   expect(slow.ms).toBeLessThan(5_000);
   await serving.stop();
   const down = await clean('Castro/2');

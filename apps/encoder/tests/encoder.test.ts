@@ -108,30 +108,32 @@ test('a production is encoded, stored under its digests and reported by command,
   await eventually(() => jobs.workFiles().length === 0);
 });
 
-test('a creative is prepared and reported with its media', async () => {
+test('a creative is prepared at every loudness that is asked for and reported with its streams', async () => {
   const source = await jobs.upload(makeSource(world.folder, 'ad.wav', speech(5)));
-  const input = {
-    creative_id: 'crv_1',
-    storage_key: source.storageKey,
-    source_etag: source.etag,
-    loudness_target_lufs: -19,
+  const stored = { creative_id: 'crv_1', storage_key: source.storageKey, source_etag: source.etag };
+  const prepare = async (loudness: object) => {
+    for (const key of await world.mediaKeys()) await world.store.remove(key);
+    const report = await jobs.reportOf(
+      jobs.enqueue('encode_creative', 'creatives', 'crv_1', { ...stored, ...loudness }),
+    );
+    expect(report).toMatchObject({ commandType: 'creative.record_media', subjectId: 'crv_1' });
+    return productCatalog.commands['creative.record_media'].changes.parse(JSON.parse(report.changesJson));
   };
-  const report = await jobs.reportOf(jobs.enqueue('encode_creative', 'creatives', 'crv_1', input));
-  expect(report).toMatchObject({ commandType: 'creative.record_media', subjectType: 'creatives', subjectId: 'crv_1' });
-  const { media, duration_ms } = JSON.parse(report.changesJson);
-  expect(media).toHaveLength(1);
-  expect(Object.keys(media[0])).toEqual([
-    'stream_format',
-    'storage_key',
-    'sha256',
-    'size_bytes',
-    'duration_ms',
-    'loudness_lufs',
-    'true_peak_dbtp',
-  ]);
-  expect(Math.abs(media[0].loudness_lufs + 19)).toBeLessThanOrEqual(0.5);
-  expect(duration_ms).toBe(media[0].duration_ms);
-  expect(await world.mediaKeys()).toEqual([media[0].storage_key]);
+  const { media, duration_ms } = await prepare({ loudness_targets_lufs: [-16, -20, -24] });
+  expect(duration_ms).toBe(5016);
+  expect(media.map(({ loudness_lufs }) => Math.round(loudness_lufs!))).toEqual([-24, -20, -16]);
+  for (const { storage_key, sha256, ...stream } of media) {
+    const bytes = await buffer(await world.store.get(storage_key));
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+    expect(storage_key).toBe(`media/${sha256}`);
+    expect(stream).toMatchObject({ stream_format: canonicalFormat.name, size_bytes: bytes.length, duration_ms });
+    expect(stream.true_peak_dbtp).toBeLessThanOrEqual(-1);
+  }
+  expect(await world.mediaKeys()).toEqual(media.map(({ storage_key }) => storage_key).sort());
+
+  // As jobs were written when an ad had one loudness.
+  const only = await prepare({ loudness_target_lufs: -19 });
+  expect(only.media.map(({ loudness_lufs }) => Math.round(loudness_lufs!))).toEqual([-19]);
 });
 
 test.each(['intro', 'outro'] as const)('an %s is prepared and reported to its podcast', async (part) => {

@@ -2,17 +2,23 @@ import type { ResourceView } from '@longwave/events';
 import type { Operator } from './operator.ts';
 import { until } from './until.ts';
 
-/** Prepared ad audio, as the creative records it. */
-export interface PreparedAd {
+/** A prepared segment, as a creative and a production record it. */
+export interface PreparedAudio {
   readonly sha256: string;
   readonly size_bytes: number;
   readonly duration_ms: number;
 }
 
+/** One stream of an ad. */
+export interface PreparedAd extends PreparedAudio {
+  readonly loudness_lufs: number | null;
+}
+
 export interface Booking {
   readonly lineItemId: string;
   readonly creativeId: string;
-  readonly ad: PreparedAd;
+  /** The ad at its several loudnesses. */
+  readonly streams: readonly PreparedAd[];
 }
 
 /** One campaign, one line item, one creative: created, prepared, approved and booked by commands. */
@@ -82,7 +88,7 @@ export async function bookCampaign(
   await send('creative_assignment.activate', assignment);
   lineItem = await send('line_item.submit', lineItem);
   lineItem = await send('line_item.book', lineItem);
-  return { lineItemId: lineItem.id, creativeId, ad: (creative.attributes['media'] as PreparedAd[])[0]! };
+  return { lineItemId: lineItem.id, creativeId, streams: creative.attributes['media'] as PreparedAd[] };
 }
 
 /** Compiles everything booked, publishes the plan, and waits until decisions use it. */

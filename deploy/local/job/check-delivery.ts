@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PreparedAd } from './book-campaign.ts';
+import type { PreparedAd, PreparedAudio } from './book-campaign.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
@@ -37,20 +37,28 @@ export interface Part {
   readonly bytes: number;
 }
 
-/** Finds header, ad and content in the bytes themselves: both segments must stand there whole, byte for byte. */
-export function dissect(bytes: Buffer, ad: PreparedAd, content: PreparedAd): Part[] {
-  const header = bytes.length - ad.size_bytes - content.size_bytes;
+export interface DissectedFile {
+  readonly parts: readonly Part[];
+  /** The stream that is heard. */
+  readonly ad: PreparedAd;
+}
+
+/** Finds header, ad and content in the bytes themselves: both segments must stand there whole, byte for byte; of the ad one stream. */
+export function dissect(bytes: Buffer, streams: readonly PreparedAd[], content: PreparedAudio): DissectedFile {
+  const header = bytes.length - streams[0]!.size_bytes - content.size_bytes;
   if (header < 10 || bytes.subarray(0, 3).toString('latin1') !== 'ID3')
     throw new Error(`no ID3 header before the audio (${header} bytes left over)`);
-  if (sha256(bytes.subarray(header, header + ad.size_bytes)) !== ad.sha256)
-    throw new Error('the ad is not stitched byte for byte');
+  const found = sha256(bytes.subarray(header, header + streams[0]!.size_bytes));
+  const ad = streams.find((stream) => stream.sha256 === found);
+  if (!ad) throw new Error('the ad is not stitched byte for byte');
   if (sha256(bytes.subarray(header + ad.size_bytes)) !== content.sha256)
     throw new Error('the content is not stitched byte for byte');
-  return [
+  const parts = [
     { kind: 'header', duration_ms: 0, bytes: header },
     { kind: 'ad', duration_ms: ad.duration_ms, bytes: ad.size_bytes },
     { kind: 'content', duration_ms: content.duration_ms, bytes: content.size_bytes },
   ];
+  return { parts, ad };
 }
 
 /** Asks for ranges, HEAD, If-Range and an impossible range; every answer must be the slice of the whole. Answers how many. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
 import { foundProblem, leaseReason, reference, sha256, shortText, webUrl } from './fields.ts';
 
+/** One stream of the ad; all of a format have the same duration, each another loudness. */
 const media = z.strictObject({
   stream_format: z.string(),
   storage_key: z.string(),

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
 import { MediaFault } from '../media/media-fault.ts';
-import { checkFreeDisk, tooManyBytes, type FetchOptions } from './fetch-source.ts';
+import { checkFreeDisk, tooManyBytes, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 
 const timeoutMs = 2 * 3_600_000;
 const triesMax = 3;
@@ -26,7 +27,7 @@ export async function fetchAddress(
     /** Before the second try; longer before the third. */
     readonly pauseMs?: number;
   },
-): Promise<void> {
+): Promise<FetchedFile> {
   const { signal, pauseMs = 1_000 } = options;
   for (let tried = 1; ; tried++) {
     try {
@@ -45,7 +46,7 @@ async function fetchOnce(
   url: string,
   target: string,
   { maxBytes, signal, onProgress }: FetchOptions,
-): Promise<void> {
+): Promise<FetchedFile> {
   using response = await guardedFetch(url, { maxBytes, timeoutMs, signal }).catch(named);
   if (response.status >= 500 || response.status === 429) throw new HostTrouble(answered(response.status));
   if (response.status !== 200) throw new MediaFault('media_not_fetchable', answered(response.status));
@@ -53,6 +54,7 @@ async function fetchOnce(
   if (announced > maxBytes) throw tooManyBytes(maxBytes);
   await checkFreeDisk(target, announced || 0);
 
+  const hash = createHash('sha256');
   let received = 0;
   let checkedAt = announced || 0;
   await pipeline(
@@ -64,6 +66,7 @@ async function fetchOnce(
             await checkFreeDisk(target, 0);
             checkedAt = received;
           }
+          hash.update(chunk);
           if (announced > 0) onProgress(received / announced);
           yield chunk;
         }
@@ -75,6 +78,7 @@ async function fetchOnce(
     { signal },
   );
   if (received === 0) throw new MediaFault('media_empty', 'The address answers with an empty file.');
+  return { sizeBytes: received, sha256: hash.digest('hex') };
 }
 
 const answered = (status: number) => `The address answers with status ${status}. Check it, or upload the file instead.`;

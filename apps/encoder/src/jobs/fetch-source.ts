@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,6 +17,13 @@ export interface FetchOptions {
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly onProgress: (fraction: number) => void;
+}
+
+/** What was written to the disk. */
+export interface FetchedFile {
+  readonly sizeBytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
 }
 
 export const tooManyBytes = (maxBytes: number): MediaFault =>
@@ -39,7 +47,7 @@ export async function fetchSource(
   source: { readonly storageKey: string; readonly etag: string; readonly declaredBytes?: number | null | undefined },
   target: string,
   { maxBytes, signal, onProgress }: FetchOptions,
-): Promise<void> {
+): Promise<FetchedFile> {
   const stored = await untilAborted(store.find(source.storageKey), signal);
   if (!stored) throw new MediaFault('encoder_failed', 'The uploaded file is no longer stored. Upload it again.');
   if (stored.sizeBytes === 0) throw new MediaFault('media_empty', 'The file is empty. Upload it again.');
@@ -59,6 +67,7 @@ export async function fetchSource(
   const silent = new AbortController();
   const silence = setTimeout(() => silent.abort(new Error('the object store sends nothing more')), silenceMsMax);
   const flowing = AbortSignal.any([signal, silent.signal]);
+  const hash = createHash('sha256');
   let received = 0;
   try {
     const body = await untilAborted(store.get(source.storageKey), flowing, (late: Readable) => late.destroy());
@@ -69,6 +78,7 @@ export async function fetchSource(
           silence.refresh();
           received += chunk.length;
           if (received > stored.sizeBytes) break;
+          hash.update(chunk);
           onProgress(received / stored.sizeBytes);
           yield chunk;
         }
@@ -80,4 +90,5 @@ export async function fetchSource(
     clearTimeout(silence);
   }
   if (received !== stored.sizeBytes) throw new Error('the object store did not deliver the whole source');
+  return { sizeBytes: received, sha256: hash.digest('hex') };
 }

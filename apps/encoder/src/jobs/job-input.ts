@@ -5,7 +5,9 @@ const stored = {
   /** ETag of the object that was probed; other bytes under the same key are refused. */
   source_etag: z.string().min(1),
 };
-const loudness = { loudness_target_lufs: z.number().min(-40).max(-5) };
+const targetLufs = z.number().min(-40).max(-5);
+const loudness = { loudness_target_lufs: targetLufs };
+const creative = { ...stored, creative_id: z.string() };
 
 const production = {
   ...loudness,
@@ -26,7 +28,13 @@ export const jobInputs = {
     z.strictObject({ ...production, source_url: z.url({ protocol: /^https?$/ }) }),
   ]),
   encode_segment: z.strictObject({ ...loudness, ...stored, podcast_id: z.string(), part: z.enum(['intro', 'outro']) }),
-  encode_creative: z.strictObject({ ...loudness, ...stored, creative_id: z.string() }),
+  encode_creative: z.union([
+    z.strictObject({ ...creative, loudness_targets_lufs: z.array(targetLufs).min(1).max(12) }),
+    /** Jobs that were waiting when ads got more than one loudness. */
+    z
+      .strictObject({ ...creative, ...loudness })
+      .transform(({ loudness_target_lufs: only, ...input }) => ({ ...input, loudness_targets_lufs: [only] })),
+  ]),
 } as const;
 
 export type JobKind = keyof typeof jobInputs;

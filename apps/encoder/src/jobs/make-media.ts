@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { canonicalFormat } from '@longwave/audio';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
-import { encodeAudio, type EncodedAudio } from '../media/encode-audio.ts';
+import { encodeAudio, encodeLadder, type EncodedAudio, type EncodedSegment } from '../media/encode-audio.ts';
 import { listChapters } from '../media/list-chapters.ts';
 import { fetchAddress } from './fetch-address.ts';
-import { fetchSource } from './fetch-source.ts';
+import { fetchSource, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 import type { JobInput } from './job-input.ts';
 import type { ProgressReporter } from './progress.ts';
 import { blobKey, storeFile } from './stored-blobs.ts';
@@ -26,65 +25,71 @@ export interface MediaTools {
  */
 export async function makeMedia(
   input: JobInput,
-  { store, guardedFetch, sourceBytesMax }: MediaTools,
+  tools: MediaTools,
   folder: string,
   progress: Pick<ProgressReporter, 'report'>,
   signal: AbortSignal,
 ): Promise<object> {
   await mkdir(folder, { recursive: true });
   const inputPath = path.join(folder, 'source');
-  const outputPath = path.join(folder, 'segment.mp3');
-  const fetching = {
-    maxBytes: sourceBytesMax,
+  const fetched = await fetchInput(input, tools, inputPath, {
+    maxBytes: tools.sourceBytesMax,
     signal,
-    onProgress: (fraction: number) => progress.report('downloading', fraction),
-  };
-  const declaredBytes = input.kind === 'encode_production' ? input.declared_size_bytes : undefined;
-  if ('source_url' in input) await fetchAddress(guardedFetch, input.source_url, inputPath, fetching);
-  else
-    await fetchSource(
-      store,
-      { storageKey: input.storage_key, etag: input.source_etag, declaredBytes },
-      inputPath,
-      fetching,
-    );
+    onProgress: (fraction) => progress.report('downloading', fraction),
+  });
+  if (input.kind === 'encode_creative') {
+    const targetsLufs = input.loudness_targets_lufs;
+    const streams = await encodeLadder({ inputPath, folder, targetsLufs, signal });
+    for (const stream of streams) await storeSegment(tools.store, stream, signal);
+    return creativeMedia(streams);
+  }
   const encoded = await encodeAudio({
     inputPath,
-    outputPath,
+    outputPath: path.join(folder, 'segment.mp3'),
     targetLufs: input.loudness_target_lufs,
     onProgress: (stage, fraction) => progress.report(stage, fraction),
     signal,
   });
   progress.report('storing', 0);
-  const key = blobKey(encoded.sha256);
-  await storeFile(store, { key, path: outputPath, contentType: canonicalFormat.contentType }, signal);
-  if (input.kind === 'encode_creative') return creativeMedia(encoded);
+  await storeSegment(tools.store, encoded, signal);
   if (input.kind === 'encode_segment') return { segment: segmentOf(encoded) };
 
   const peaksPath = path.join(folder, 'peaks.json');
   const peaks = Buffer.from(JSON.stringify(encoded.waveform));
   await writeFile(peaksPath, peaks);
   const sha256 = createHash('sha256').update(peaks).digest('hex');
-  await storeFile(store, { key: blobKey(sha256), path: peaksPath, contentType: 'application/json' }, signal);
-  const source = await describeSource(inputPath, input);
-  return productionMedia(encoded, { sha256, sizeBytes: peaks.length }, source);
+  await storeFile(tools.store, { key: blobKey(sha256), path: peaksPath, contentType: 'application/json' }, signal);
+  return productionMedia(encoded, { sha256, sizeBytes: peaks.length }, sourceOf(input, fetched));
 }
 
+/** Brings the source of a job to `target`. */
+function fetchInput(
+  input: JobInput,
+  { store, guardedFetch }: MediaTools,
+  target: string,
+  options: FetchOptions,
+): Promise<FetchedFile> {
+  if ('source_url' in input) return fetchAddress(guardedFetch, input.source_url, target, options);
+  const declaredBytes = input.kind === 'encode_production' ? input.declared_size_bytes : undefined;
+  return fetchSource(store, { storageKey: input.storage_key, etag: input.source_etag, declaredBytes }, target, options);
+}
+
+const storeSegment = (store: ObjectStore, { sha256, path }: EncodedSegment, signal: AbortSignal) =>
+  storeFile(store, { key: blobKey(sha256), path, contentType: canonicalFormat.contentType }, signal);
+
 /** What was encoded, as the podcaster gave it. */
-async function describeSource(file: string, { filename, ...input }: Extract<JobInput, { kind: 'encode_production' }>) {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  const extension = path.extname(filename).slice(1).toLowerCase();
+function sourceOf(input: Extract<JobInput, { kind: 'encode_production' }>, { sizeBytes, sha256 }: FetchedFile) {
+  const extension = path.extname(input.filename).slice(1).toLowerCase();
   return {
     role: 'source',
     format: extension === '' ? 'unknown' : extension,
     ...('storage_key' in input && { storage_key: input.storage_key }),
-    size_bytes: (await stat(file)).size,
-    sha256: hash.digest('hex'),
+    size_bytes: sizeBytes,
+    sha256,
   };
 }
 
-const segmentOf = (encoded: EncodedAudio) => ({
+const segmentOf = (encoded: EncodedSegment) => ({
   stream_format: canonicalFormat.name,
   storage_key: blobKey(encoded.sha256),
   sha256: encoded.sha256,
@@ -113,23 +118,21 @@ function productionMedia(
     audio_duration_ms: encoded.durationMs,
     loudness: {
       input_lufs: encoded.inputLoudness.lufs,
-      output_lufs: encoded.outputLoudness.lufs,
-      true_peak_dbtp: encoded.outputLoudness.truePeakDbtp,
+      output_lufs: encoded.loudness.lufs,
+      true_peak_dbtp: encoded.loudness.truePeakDbtp,
     },
     silences: encoded.silences,
     ...(chapters.length > 0 && { chapters }),
   };
 }
 
-function creativeMedia(encoded: EncodedAudio): object {
+function creativeMedia(streams: readonly EncodedSegment[]): object {
   return {
-    media: [
-      {
-        ...segmentOf(encoded),
-        loudness_lufs: encoded.outputLoudness.lufs,
-        true_peak_dbtp: encoded.outputLoudness.truePeakDbtp,
-      },
-    ],
-    duration_ms: encoded.durationMs,
+    media: streams.map((stream) => ({
+      ...segmentOf(stream),
+      loudness_lufs: stream.loudness.lufs,
+      true_peak_dbtp: stream.loudness.truePeakDbtp,
+    })),
+    duration_ms: streams[0]!.durationMs,
   };
 }

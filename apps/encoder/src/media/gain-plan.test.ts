@@ -12,10 +12,11 @@ test('a gain that leaves room for its peaks needs no limiter; silence needs noth
 
 test('a result is on target within 0.5 LU and below −1 dBTP', () => {
   const source: Loudness = { lufs: -20, truePeakDbtp: -6 };
-  expect(isOnTarget({ lufs: -16.5, truePeakDbtp: -1.1 }, source, -16)).toBe(true);
-  expect(isOnTarget({ lufs: -16.6, truePeakDbtp: -1.1 }, source, -16)).toBe(false);
-  expect(isOnTarget({ lufs: -16, truePeakDbtp: -1 }, source, -16)).toBe(false);
-  expect(isOnTarget({ lufs: null, truePeakDbtp: null }, { lufs: null, truePeakDbtp: null }, -16)).toBe(true);
+  const target = { lufs: -16, toleranceLu: 0.5 };
+  expect(isOnTarget({ lufs: -16.5, truePeakDbtp: -1.1 }, source, target)).toBe(true);
+  expect(isOnTarget({ lufs: -16.6, truePeakDbtp: -1.1 }, source, target)).toBe(false);
+  expect(isOnTarget({ lufs: -16, truePeakDbtp: -1 }, source, target)).toBe(false);
+  expect(isOnTarget({ lufs: null, truePeakDbtp: null }, { lufs: null, truePeakDbtp: null }, target)).toBe(true);
 });
 
 test('a revision lowers the ceiling when peaks passed and raises the gain when loudness is missing', () => {
@@ -31,7 +32,7 @@ test('a revision lowers the ceiling when peaks passed and raises the gain when l
         const source = { lufs, truePeakDbtp: peak };
         const result = { lufs: resultLufs, truePeakDbtp: resultPeak };
         const plan = planGain(source, -16);
-        const next = reviseGain(plan, result, source, -16);
+        const next = reviseGain(plan, result, source, { lufs: -16, toleranceLu: 0.5 });
         if (resultLufs < -16.6) expect(next.gainDb).toBeGreaterThan(plan.gainDb);
         if (resultLufs > -15.4) expect(next.gainDb).toBeLessThan(plan.gainDb);
         if (resultPeak > -1 && next.ceilingDb !== undefined && plan.ceilingDb !== undefined)

@@ -12,8 +12,12 @@ export interface GainPlan {
   readonly ceilingDb?: number;
 }
 
-/** Allowed distance from the target, LU. */
-export const loudnessTolerance = 0.5;
+export interface LoudnessTarget {
+  readonly lufs: number;
+  /** Allowed distance from it. */
+  readonly toleranceLu: number;
+}
+
 /** Highest true peak of the decoded result, one step of the meter below −1 dBTP. */
 export const truePeakMax = -1.1;
 /** Headroom that MP3 coding eats; a gain that stays below needs no limiter. */
@@ -31,21 +35,21 @@ export function planGain(source: Loudness, targetLufs: number): GainPlan {
 }
 
 /** True when a result keeps both promises, or there is no loudness to aim at. */
-export function isOnTarget(result: Loudness, source: Loudness, targetLufs: number): boolean {
+export function isOnTarget(result: Loudness, source: Loudness, target: LoudnessTarget): boolean {
   return (
     peakExcess(result) <= 0 &&
-    (source.lufs === null || Math.abs((result.lufs ?? -70) - targetLufs) <= loudnessTolerance)
+    (source.lufs === null || Math.abs((result.lufs ?? -70) - target.lufs) <= target.toleranceLu)
   );
 }
 
 /** The next plan after a result that was measured and is not on target. */
-export function reviseGain(plan: GainPlan, result: Loudness, source: Loudness, targetLufs: number): GainPlan {
+export function reviseGain(plan: GainPlan, result: Loudness, source: Loudness, target: LoudnessTarget): GainPlan {
   const excess = peakExcess(result);
   const reached = plan.ceilingDb ?? Math.min(firstCeilingDb, (source.truePeakDbtp ?? 0) + plan.gainDb);
   const ceilingDb = excess > 0 ? round(reached - excess - 0.2) : reached;
-  const missing = source.lufs === null ? 0 : targetLufs - (result.lufs ?? targetLufs);
+  const missing = source.lufs === null ? 0 : target.lufs - (result.lufs ?? target.lufs);
   return withCeiling(
-    round(plan.gainDb + (Math.abs(missing) > loudnessTolerance ? missing : 0)),
+    round(plan.gainDb + (Math.abs(missing) > target.toleranceLu ? missing : 0)),
     source,
     plan.ceilingDb === undefined && excess <= 0 ? firstCeilingDb : ceilingDb,
   );

@@ -11,8 +11,8 @@ type CreativeRules = Pick<
   'creative.create' | 'creative.attach_media' | 'creative.record_media' | 'creative.fail_media' | 'creative.submit'
 >;
 
-/** Loudness of prepared ads: the field's practice for stereo (delivery.md, encoding norms). */
-const adLoudnessLufs = -16;
+/** Loudnesses that an ad is prepared at, so that one is within 1 LU of any usual episode (docs/adr/0014). */
+const adLoudnessesLufs = [-24, -22, -20, -18, -16, -14];
 
 /** Rules of the creative commands. */
 export const creativeRules = (options: { pool: Pool; store: ObjectStore }): CreativeRules => ({
@@ -39,7 +39,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
                 creative_id: subjectId,
                 storage_key: upload.storage_key,
                 source_etag: etag,
-                loudness_target_lufs: adLoudnessLufs,
+                loudness_targets_lufs: adLoudnessesLufs,
               },
               now,
             }),

@@ -1,0 +1,103 @@
+import { open, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { canonicalFormat, durationMsOfFrames, framesOfSamples } from '@longwave/audio';
+import type { Loudness } from './gain-plan.ts';
+import { checkDecodedDuration, inspectSource, type SourceInfo } from './inspect-source.ts';
+import { loudnessMeter, parseLoudness } from './loudness-meter.ts';
+import { MediaFault } from './media-fault.ts';
+import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
+
+/** A local source that was decoded once. */
+export interface MeasuredSource {
+  /** What ffmpeg opens. */
+  readonly url: string;
+  readonly info: SourceInfo;
+  readonly loudness: Loudness;
+  /** Canonical frames that it fills. */
+  readonly frames: number;
+  readonly durationMs: number;
+}
+
+/** Filter that makes any sound what a canonical encoder takes. */
+export const toCanonicalPcm = `aresample=${canonicalFormat.sampleRate},aformat=sample_fmts=fltp:channel_layouts=stereo`;
+
+/** ffmpeg, and so any player built on it, opens no MP3 of a single frame. */
+const framesMin = 2;
+const durationMsMax = 24 * 3_600_000;
+
+/**
+ * Inspects and decodes a whole local file: its loudness and its exact length.
+ * @param onFraction told how much is decoded, 0 … 1
+ * Throws `MediaFault` when the source is at fault, the signal's reason when aborted.
+ */
+export async function measureSource(
+  path: string,
+  onFraction: (fraction: number) => void,
+  signal: AbortSignal,
+): Promise<MeasuredSource> {
+  const url = `file:${path}`;
+  const info = await inspectFile(path, url, signal);
+  const onPosition = (positionMs: number) =>
+    onFraction(info.durationMs > 0 ? Math.min(1, positionMs / info.durationMs) : 0);
+  const { samples, loudness } = await decodeSource(url, info, onPosition, signal);
+  const frames = Math.max(framesMin, framesOfSamples(samples));
+  return { url, info, loudness, frames, durationMs: durationMsOfFrames(frames) };
+}
+
+async function inspectFile(path: string, url: string, signal: AbortSignal): Promise<SourceInfo> {
+  await using file = await open(path);
+  const { size } = await stat(path);
+  const read = async (from: number, to: number) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, Math.min(to, size) - from)), {
+      position: from,
+    });
+    return buffer.subarray(0, bytesRead);
+  };
+  return await inspectSource({ url, reader: { sizeBytes: size, read } }, signal);
+}
+
+/** Loudness and length in samples at 48 kHz. */
+async function decodeSource(
+  url: string,
+  source: SourceInfo,
+  onPosition: (positionMs: number) => void,
+  signal: AbortSignal,
+): Promise<{ readonly samples: number; readonly loudness: Loudness }> {
+  let samples = 0;
+  const consume = async (stdout: Readable) => {
+    // One line of framecrc per block of samples: stream, dts, pts, duration, size, checksum.
+    for await (const line of createInterface({ input: stdout })) {
+      if (line.startsWith('#')) continue;
+      samples += Number(line.split(',')[3]);
+      if (samples > (durationMsMax / 1000) * canonicalFormat.sampleRate)
+        throw new MediaFault('encoder_failed', 'The file is longer than 24 hours. Upload a shorter one.');
+    }
+  };
+  const filter = `${toCanonicalPcm},${loudnessMeter}`;
+  const args = [
+    ...untrustedInput(url),
+    '-map',
+    '0:a:0',
+    '-af',
+    filter,
+    '-c:a',
+    'pcm_s16le',
+    '-f',
+    'framecrc',
+    'pipe:1',
+  ];
+  try {
+    const said = await runFfmpeg('ffmpeg', args, { signal, consume, onPosition });
+    checkDecodedDuration(source, (samples * 1000) / canonicalFormat.sampleRate);
+    return { samples, loudness: parseLoudness(said) };
+  } catch (error) {
+    if (!(error instanceof FfmpegExit)) throw error;
+    if (samples === 0)
+      throw new MediaFault(
+        'media_not_audio',
+        'The file cannot be decoded. Upload MP3, M4A, WAV, FLAC, Ogg, Opus, AAC, MP4 or MOV.',
+      );
+    throw new MediaFault('media_truncated', 'The file is damaged and cannot be decoded to its end. Upload it again.');
+  }
+}

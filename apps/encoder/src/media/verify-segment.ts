@@ -1,0 +1,61 @@
+import type { Readable } from 'node:stream';
+import {
+  canonicalFormat,
+  createSilenceFinder,
+  createWaveform,
+  readSamples,
+  type Silence,
+  type Waveform,
+} from '@longwave/audio';
+import type { Loudness } from './gain-plan.ts';
+import { loudnessMeter, parseLoudness } from './loudness-meter.ts';
+import { runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
+
+/** 50 ms per pixel. */
+const samplesPerPixel = canonicalFormat.sampleRate / 20;
+
+/** What a listener hears of a segment. */
+export interface VerifiedSegment {
+  readonly loudness: Loudness;
+  readonly waveform: Waveform;
+  readonly silences: readonly Silence[];
+}
+
+/** Decodes the result as a player does: loudness, true peak, waveform and silences in one pass. */
+export async function verifySegment(
+  path: string,
+  frames: number,
+  onPosition: (positionMs: number) => void,
+  signal: AbortSignal,
+): Promise<VerifiedSegment> {
+  const { channels, sampleRate, frameSamples } = canonicalFormat;
+  const waveform = createWaveform(sampleRate, samplesPerPixel, channels);
+  const silences = createSilenceFinder(sampleRate, channels);
+  let samples = 0;
+  const consume = async (stdout: Readable) => {
+    for await (const part of readSamples(stdout as AsyncIterable<Buffer>)) {
+      waveform.push(part);
+      silences.push(part);
+      samples += part.length;
+    }
+  };
+  const args = [
+    // So few frames may be too little for the demuxer to be guessed.
+    '-f',
+    'mp3',
+    ...untrustedInput(`file:${path}`),
+    '-map',
+    '0:a:0',
+    '-af',
+    loudnessMeter,
+    '-c:a',
+    'pcm_s16le',
+    '-f',
+    's16le',
+    'pipe:1',
+  ];
+  const said = await runFfmpeg('ffmpeg', args, { signal, consume, onPosition });
+  const decodedFrames = samples / channels / frameSamples;
+  if (decodedFrames !== frames) throw new Error(`the segment of ${frames} frames decodes to ${decodedFrames}`);
+  return { loudness: parseLoudness(said), waveform: waveform.finish(), silences: silences.finish() };
+}
