@@ -5,25 +5,29 @@ import path from 'node:path';
 const ffmpeg = (...args: string[]) =>
   execFileSync('ffmpeg', ['-v', 'error', ...args, 'pipe:1'], { maxBuffer: 1 << 28 });
 
-/** A tone as canonical segments are: constant bit rate, no reservoir, no tags. */
-export const tone = (seconds: number, hertz: number): Buffer =>
+/** What a source of ffmpeg sounds like as canonical segments are: constant bit rate, no reservoir, no tags. */
+const canonical = (source: string): Buffer =>
   ffmpeg(
-    ...['-f', 'lavfi', '-i', `sine=frequency=${hertz}:sample_rate=48000:duration=${seconds}`, '-ac', '2'],
-    ...[
-      '-c:a',
-      'libmp3lame',
-      '-b:a',
-      '128k',
-      '-reservoir',
-      '0',
-      '-write_xing',
-      '0',
-      '-id3v2_version',
-      '0',
-      '-f',
-      'mp3',
-    ],
+    ...['-f', 'lavfi', '-i', source, '-ac', '2', '-c:a', 'libmp3lame', '-b:a', '128k', '-reservoir', '0'],
+    ...['-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3'],
   );
+
+export const tone = (seconds: number, hertz: number): Buffer =>
+  canonical(`sine=frequency=${hertz}:sample_rate=48000:duration=${seconds}`);
+
+/** No two frames of it are alike; silent in [from, to) seconds. */
+export const noise = (seconds: number, seed: number, [from, to]: readonly [number, number] = [0, 0]): Buffer =>
+  canonical(
+    `anoisesrc=color=pink:seed=${seed}:sample_rate=48000:duration=${seconds},volume=0:enable='between(t,${from},${to})*gt(${to},${from})'`,
+  );
+
+/** Samples of both channels, interleaved, as ffmpeg decodes them. */
+export function decode(folder: string, bytes: Buffer): Float32Array {
+  const file = path.join(folder, 'decoded.mp3');
+  writeFileSync(file, bytes);
+  const pcm = ffmpeg('-i', file, '-map', '0:a', '-f', 'f32le', '-ac', '2');
+  return new Float32Array(pcm.buffer, pcm.byteOffset, pcm.length / 4);
+}
 
 /** A square JPEG. */
 export const jpeg = (pixels: number): Buffer =>

@@ -1,20 +1,11 @@
+import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { DeliveryApp } from '../src/app.ts';
-import { apply, next } from './_apply.ts';
+import { apply } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment, type Marker } from './_stitched.ts';
-import {
-  audio,
-  eventOf,
-  eventually,
-  frameBytes,
-  noAds,
-  openBench,
-  playedFacts,
-  sha256,
-  type Bench,
-} from './_support.ts';
+import { audio, eventOf, frameBytes, noAds, openBench, sha256, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -245,114 +236,112 @@ async function publishPlan(podcastId: string, plan: Record<string, unknown>): Pr
   );
 }
 
-let halts = 0;
-/** Halts something; answers how to release it. */
-async function halt(scope: Record<string, unknown>): Promise<() => Promise<void>> {
-  const event = eventOf('serving_halts', `hlt_${++halts}`, 1, 'active', { scope, cause: 'A complaint' });
-  await apply(bench, event);
-  return () => apply(bench, next(event, {}, { state: 'released' }));
-}
-
-test.each(['creative', 'line_item'] as const)(
-  'a halted %s is not handed out any more, the other ads stay, and a download that goes on begins anew',
-  async (kind) => {
-    giveAds(bench, (key, slot) => (key === 'pre' ? ads[3] : ads[slot]));
-    const content = audio(contentFrames);
-    const { enclosure, episodeId } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 2)] });
-    const listener = newListener();
-    const before = await resolve(enclosure, listener);
-    const old = await ask(before, listener);
-    const bindings = async () =>
-      (
-        await bench.pool.query<{ sequence: number; ads: Record<string, Record<string, unknown>>; started_at: Date }>(
-          'select sequence, ads, started_at from binding where episode_id = $1 order by sequence',
-          [episodeId],
-        )
-      ).rows;
-    const [first] = await bindings();
-    const gone = first!.ads['m1/0']!;
-    const release = await halt({ kind, [`${kind}_id`]: gone[`${kind}_id`] });
-    // Many at once, and those who only look, see the same new file.
-    const places = await Promise.all([
-      ...Array.from({ length: 8 }, () => resolve(enclosure, listener)),
-      resolve(enclosure, listener, 'HEAD'),
-    ]);
-    expect(new Set(places).size).toBe(1);
-    const after = await ask(places[0]!, { ...listener, range: 'bytes=1000-', 'if-range': old.headers.etag! });
-    expect([after.status, after.headers.etag === old.headers.etag]).toEqual([200, false]);
-    expect(after.body.subarray(-content.length - ads[3]!.length - ads[1]!.length)).toEqual(
-      Buffer.concat([ads[3]!, content.subarray(0, 200 * frameBytes), ads[1]!, content.subarray(200 * frameBytes)]),
-    );
-    const rows = await bindings();
-    expect(rows.map(({ sequence }) => sequence)).toEqual([0, 1]);
-    const { 'm1/0': _, ...left } = first!.ads;
-    expect(rows[1]).toMatchObject({ ads: left, started_at: first!.started_at });
-    expect(Object.keys(rows[1]!.ads)).toEqual(Object.keys(left));
-    // What was handed out stays what it is.
-    expect((await ask(before, listener)).body.equals(old.body)).toBe(true);
-    // What was given stays counted under its serving.
-    const fact = await eventually(() =>
-      playedFacts(bench.facts).find((each) => each.request_id === after.headers['x-request-id']),
-    );
-    expect(fact.parts.flatMap(({ ad }) => (ad ? [ad.serving_id] : [])).toSorted()).toEqual(
-      Object.values(left)
-        .map((ad) => ad['serving_id'])
-        .toSorted(),
-    );
-    await release();
-    expect(await resolve(enclosure, listener)).toBe(places[0]);
-    expect(bench.serving.requests).toHaveLength(1);
-  },
-);
-
-test.each(['workspace', 'show', 'surface'] as const)('a halted %s has no ads, neither bound nor new', async (kind) => {
+test('a play of several breaks answers HEAD as GET, single, suffix and several ranges, and conditions', async () => {
   giveAds(bench, (_key, slot) => ads[slot]);
-  const content = audio(contentFrames);
-  const { enclosure, podcastId } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 2)] });
-  const [bound, other] = [newListener(), newListener()];
-  await resolve(enclosure, bound);
-  const release = await halt({
-    kind,
-    ...(kind === 'show' && { podcast_id: podcastId }),
-    ...(kind === 'surface' && { surface: 'progressive' }),
+  const { enclosure } = await publishShow(bench, audio(contentFrames), {
+    markers: [marker('m1', 'mid', 200, 2), marker('end', 'post', contentFrames, 1)],
   });
-  for (const listener of [bound, other]) {
-    const clean = await ask(await resolve(enclosure, listener), listener);
-    expect(clean.body.subarray(-content.length).equals(content)).toBe(true);
-    expect(clean.body.length).toBeLessThan(content.length + 4096);
-  }
-  expect(bench.serving.requests).toHaveLength(1);
-  await release();
-  const again = await ask(await resolve(enclosure, other), other);
-  expect(again.body.length).toBeGreaterThan(content.length + 4096);
-});
-
-test('a halt of another show, creative, line item or surface changes nothing', async () => {
-  giveAds(bench, (_key, slot) => ads[slot]);
-  const { enclosure } = await publishShow(bench, audio(10), {});
   const listener = newListener();
   const location = await resolve(enclosure, listener);
-  await halt({ kind: 'show', podcast_id: 'pod_other' });
-  await halt({ kind: 'creative', creative_id: 'crv_other' });
-  await halt({ kind: 'line_item', line_item_id: 'li_other' });
-  await halt({ kind: 'surface', surface: 'hls' });
-  expect(await resolve(enclosure, listener)).toBe(location);
+  const { status, headers, body } = await ask(location, listener);
+  const telling = (all: typeof headers) => {
+    const { date: _date, 'x-request-id': _id, ...others } = all;
+    return others;
+  };
+  expect(status).toBe(200);
+  expect(telling(headers)).toMatchObject({
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, max-age=86400',
+    'content-length': String(body.length),
+    'content-type': 'audio/mpeg',
+    etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
+  });
+  const head = await ask(location, listener, 'HEAD');
+  expect([head.status, head.body.length, telling(head.headers)]).toEqual([200, 0, telling(headers)]);
+  const ranged = (range: string, more: Record<string, string> = {}) => ask(location, { ...listener, range, ...more });
+  const etag = headers.etag!;
+  for (const [range, from, to] of [
+    ['bytes=0-0', 0, 1],
+    ['bytes=5000-99999999', 5000, body.length],
+    ['bytes=-1', body.length - 1, body.length],
+    ['bytes=-99999999', 0, body.length],
+  ] as const) {
+    const part = await ranged(range, { 'if-range': etag });
+    expect([part.status, part.headers['content-range'], part.body.equals(body.subarray(from, to))]).toEqual([
+      206,
+      `bytes ${from}-${to - 1}/${body.length}`,
+      true,
+    ]);
+  }
+  // Several ranges get the whole file, and so does a range of another file.
+  for (const answer of [await ranged('bytes=0-1,-5'), await ranged('bytes=5-', { 'if-range': `W/${etag}` })])
+    expect([answer.status, answer.headers['content-length'], answer.body.equals(body)]).toEqual([
+      200,
+      String(body.length),
+      true,
+    ]);
+  const outside = await ranged(`bytes=${body.length}-`);
+  expect([outside.status, outside.headers['content-range']]).toEqual([416, `bytes */${body.length}`]);
+  const known = await ask(location, { ...listener, 'if-none-match': `"x", ${etag}` });
+  expect([known.status, known.body.length, known.headers.etag]).toEqual([304, 0, etag]);
 });
 
-test('a decision that gives what was halted is bound without it', async () => {
+test('a listener who reads slowly gets the right bytes, though the cache keeps nothing for him', async () => {
   giveAds(bench, (_key, slot) => ads[slot]);
-  const answer = bench.serving.answer;
-  const creativeId = 'crv_halted';
-  bench.serving.answer = async (request) => {
-    const decided = await answer(request);
-    return { ...decided, picks: decided.picks.map((pick, i) => (i === 0 ? { ...pick, creativeId } : pick)) };
-  };
-  await halt({ kind: 'creative', creative_id: creativeId });
-  const content = audio(contentFrames);
-  const { enclosure } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 1)] });
-  const listener = newListener();
-  const { body } = await ask(await resolve(enclosure, listener), listener);
-  expect(body.subarray(-content.length - ads[0]!.length)).toEqual(
-    Buffer.concat([content.subarray(0, 200 * frameBytes), ads[0]!, content.subarray(200 * frameBytes)]),
-  );
+  const markers = [200, 1_000, 2_000].map((frame) => marker(`m${frame}`, 'mid', frame, 2));
+  const { enclosure } = await publishShow(bench, audio(3_000), { markers });
+  const { enclosure: other } = await publishShow(bench, audio(3_000), { markers });
+  const small = await bench.start({
+    CACHE_MAX_BYTES: '1',
+    CACHE_FOLDER: `${bench.folder}/small-cache`,
+    JOURNAL_FOLDER: `${bench.folder}/small-journal`,
+  });
+  try {
+    const listener = newListener();
+    const location = await resolve(enclosure, listener);
+    const expected = await ask(location, listener);
+    const path = location.replace('http://media.test', `http://127.0.0.1:${small.port}`);
+    const chunks: Buffer[] = [];
+    const response = await new Promise<IncomingMessage>((done, reject) =>
+      get(path, { headers: listener }, done).once('error', reject),
+    );
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer);
+      // Another file pushes out what this one is read from.
+      if (chunks.length % 8 === 0)
+        await askAt(() => small.port)(`${other}?direct=1`, { ...listener, range: `bytes=${chunks.length * 1_000}-` });
+    }
+    expect(chunks.length).toBeGreaterThan(8);
+    expect(sha256(Buffer.concat(chunks))).toBe(sha256(expected.body));
+  } finally {
+    await small[Symbol.asyncDispose]();
+  }
+});
+
+test('every route, and every refusal of it, may be read from any origin', async () => {
+  const { enclosure } = await publishShow(bench, audio(contentFrames));
+  const listener = { ...newListener(), origin: 'https://player.example' };
+  const location = await resolve(enclosure, listener);
+  const file = location.split('/').at(-1)!;
+  const beside = (name: string) => location.replace(file, name);
+  const paths = [
+    enclosure,
+    `${enclosure}?direct=1`,
+    location,
+    ...['chapters.json', 'timeline.json', 'transcript.vtt'].map(beside),
+  ];
+  const answers = [
+    ...(await Promise.all(paths.map((path) => ask(path, listener)))),
+    ...(await Promise.all(paths.map((path) => ask(path, listener, 'OPTIONS')))),
+    ...(await Promise.all(paths.map((path) => ask(path, listener, 'POST')))),
+    ...(await Promise.all(paths.map((path) => ask(path.replace(/t1\.[^/]+/, 't1.'.padEnd(60, 'x')), listener)))),
+    await ask(location, { ...listener, range: 'bytes=99999999-' }),
+    await ask('/delivery/v1/nothing', listener),
+    await ask('/delivery/v1/p/%E0%A4%A/x.mp3', listener),
+  ];
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 204, 302, 404, 405, 416]));
+  for (const { headers } of answers) {
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['access-control-expose-headers']).toContain('Content-Range');
+  }
 });

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { DeliveryApp } from '../src/app.ts';
+import { apply, next } from './_apply.ts';
+import { askAt, newListener } from './_ask.ts';
+import { giveAds, publishShow, storeSegment, type Marker } from './_stitched.ts';
+import { audio, eventOf, eventually, frameBytes, noAds, openBench, playedFacts, type Bench } from './_support.ts';
+
+let bench: Bench;
+let app: DeliveryApp;
+const ask = askAt(() => app.port);
+
+/** Of different sizes, so that a wrong one shows. */
+const ads = [40, 55, 70, 85].map(audio);
+
+beforeAll(async () => {
+  bench = await openBench();
+  app = await bench.start();
+  for (const ad of ads) await storeSegment(bench, ad);
+}, 60_000);
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await bench.stop();
+}, 30_000);
+beforeEach(() => {
+  bench.serving.answer = async (request) => noAds(request);
+  bench.serving.requests.length = 0;
+  bench.setClock(undefined);
+});
+
+const marker = (key: string, kind: Marker['kind'], frame: number, max_slots: number): Marker => ({
+  ...{ key, kind, position_ms: frame * 24, max_slots },
+});
+const resolve = async (enclosure: string, headers: Record<string, string>, method = 'GET') => {
+  const answer = await ask(enclosure, headers, method);
+  expect(answer.status).toBe(302);
+  return String(answer.headers.location);
+};
+
+const contentFrames = 600;
+
+let halts = 0;
+/** Halts something; answers how to release it. */
+async function halt(scope: Record<string, unknown>): Promise<() => Promise<void>> {
+  const event = eventOf('serving_halts', `hlt_${++halts}`, 1, 'active', { scope, cause: 'A complaint' });
+  await apply(bench, event);
+  return () => apply(bench, next(event, {}, { state: 'released' }));
+}
+
+test.each(['creative', 'line_item'] as const)(
+  'a halted %s is not handed out any more, the other ads stay, and a download that goes on begins anew',
+  async (kind) => {
+    giveAds(bench, (key, slot) => (key === 'pre' ? ads[3] : ads[slot]));
+    const content = audio(contentFrames);
+    const { enclosure, episodeId } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 2)] });
+    const listener = newListener();
+    const before = await resolve(enclosure, listener);
+    const old = await ask(before, listener);
+    const bindings = async () =>
+      (
+        await bench.pool.query<{ sequence: number; ads: Record<string, Record<string, unknown>>; started_at: Date }>(
+          'select sequence, ads, started_at from binding where episode_id = $1 order by sequence',
+          [episodeId],
+        )
+      ).rows;
+    const [first] = await bindings();
+    const gone = first!.ads['m1/0']!;
+    const release = await halt({ kind, [`${kind}_id`]: gone[`${kind}_id`] });
+    // Many at once, and those who only look, see the same new file.
+    const places = await Promise.all([
+      ...Array.from({ length: 8 }, () => resolve(enclosure, listener)),
+      resolve(enclosure, listener, 'HEAD'),
+    ]);
+    expect(new Set(places).size).toBe(1);
+    const after = await ask(places[0]!, { ...listener, range: 'bytes=1000-', 'if-range': old.headers.etag! });
+    expect([after.status, after.headers.etag === old.headers.etag]).toEqual([200, false]);
+    expect(after.body.subarray(-content.length - ads[3]!.length - ads[1]!.length)).toEqual(
+      Buffer.concat([ads[3]!, content.subarray(0, 200 * frameBytes), ads[1]!, content.subarray(200 * frameBytes)]),
+    );
+    const rows = await bindings();
+    expect(rows.map(({ sequence }) => sequence)).toEqual([0, 1]);
+    const { 'm1/0': _, ...left } = first!.ads;
+    expect(rows[1]).toMatchObject({ ads: left, started_at: first!.started_at });
+    expect(Object.keys(rows[1]!.ads)).toEqual(Object.keys(left));
+    // What was handed out stays what it is.
+    expect((await ask(before, listener)).body.equals(old.body)).toBe(true);
+    // What was given stays counted under its serving.
+    const fact = await eventually(() =>
+      playedFacts(bench.facts).find((each) => each.request_id === after.headers['x-request-id']),
+    );
+    expect(fact.parts.flatMap(({ ad }) => (ad ? [ad.serving_id] : [])).toSorted()).toEqual(
+      Object.values(left)
+        .map((ad) => ad['serving_id'])
+        .toSorted(),
+    );
+    await release();
+    expect(await resolve(enclosure, listener)).toBe(places[0]);
+    expect(bench.serving.requests).toHaveLength(1);
+  },
+);
+
+test.each(['workspace', 'show', 'surface'] as const)('a halted %s has no ads, neither bound nor new', async (kind) => {
+  giveAds(bench, (_key, slot) => ads[slot]);
+  const content = audio(contentFrames);
+  const { enclosure, podcastId } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 2)] });
+  const [bound, other] = [newListener(), newListener()];
+  await resolve(enclosure, bound);
+  const release = await halt({
+    kind,
+    ...(kind === 'show' && { podcast_id: podcastId }),
+    ...(kind === 'surface' && { surface: 'progressive' }),
+  });
+  for (const listener of [bound, other]) {
+    const clean = await ask(await resolve(enclosure, listener), listener);
+    expect(clean.body.subarray(-content.length).equals(content)).toBe(true);
+    expect(clean.body.length).toBeLessThan(content.length + 4096);
+  }
+  expect(bench.serving.requests).toHaveLength(1);
+  await release();
+  const again = await ask(await resolve(enclosure, other), other);
+  expect(again.body.length).toBeGreaterThan(content.length + 4096);
+});
+
+test('a halt of another show, creative, line item or surface changes nothing', async () => {
+  giveAds(bench, (_key, slot) => ads[slot]);
+  const { enclosure } = await publishShow(bench, audio(10), {});
+  const listener = newListener();
+  const location = await resolve(enclosure, listener);
+  await halt({ kind: 'show', podcast_id: 'pod_other' });
+  await halt({ kind: 'creative', creative_id: 'crv_other' });
+  await halt({ kind: 'line_item', line_item_id: 'li_other' });
+  await halt({ kind: 'surface', surface: 'hls' });
+  expect(await resolve(enclosure, listener)).toBe(location);
+});
+
+test('a decision that gives what was halted is bound without it', async () => {
+  giveAds(bench, (_key, slot) => ads[slot]);
+  const answer = bench.serving.answer;
+  const creativeId = 'crv_halted';
+  bench.serving.answer = async (request) => {
+    const decided = await answer(request);
+    return { ...decided, picks: decided.picks.map((pick, i) => (i === 0 ? { ...pick, creativeId } : pick)) };
+  };
+  await halt({ kind: 'creative', creative_id: creativeId });
+  const content = audio(contentFrames);
+  const { enclosure } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 1)] });
+  const listener = newListener();
+  const { body } = await ask(await resolve(enclosure, listener), listener);
+  expect(body.subarray(-content.length - ads[0]!.length)).toEqual(
+    Buffer.concat([content.subarray(0, 200 * frameBytes), ads[0]!, content.subarray(200 * frameBytes)]),
+  );
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { audioExtent, checkCanonical, walkFrames } from '@longwave/audio';
+import type { DeliveryApp } from '../src/app.ts';
+import type { TimelineDocument } from '../src/play/timeline-document.ts';
+import { askAt, newListener } from './_ask.ts';
+import { decode, jpeg, noise, probe, tone } from './_media.ts';
+import { durationOf, giveAds, publishShow, storeSegment } from './_stitched.ts';
+import { noAds, openBench, sha256, type Bench } from './_support.ts';
+
+let bench: Bench;
+let app: DeliveryApp;
+const ask = askAt(() => app.port);
+
+const intro = tone(2, 440);
+const outro = tone(3, 550);
+const content = noise(60, 1, [20, 20.6]);
+const ads = [tone(5, 220), noise(7, 2), tone(4, 330)] as const;
+const chapters = [
+  { start_ms: 0, title: 'Ebb' },
+  { start_ms: 15_000, title: 'Around the silence' },
+  { start_ms: 40_008, title: 'From the second break on' },
+];
+
+/** The file with ads and the one without, with the timeline of the former. */
+interface Played {
+  readonly file: Buffer;
+  readonly clean: Buffer;
+  readonly timeline: TimelineDocument;
+}
+let played: Played;
+
+beforeAll(async () => {
+  bench = await openBench();
+  app = await bench.start();
+  for (const ad of ads) await storeSegment(bench, ad);
+  const picture = jpeg(300);
+  await bench.store.put(`artwork/${sha256(picture)}`, picture, { contentType: 'image/jpeg' });
+  const image = { size: 300, content_type: 'image/jpeg', storage_key: `artwork/${sha256(picture)}` };
+  const { enclosure } = await publishShow(
+    bench,
+    content,
+    {
+      intro: await storeSegment(bench, intro),
+      outro: await storeSegment(bench, outro),
+      artwork: { renditions: [{ ...image, sha256: sha256(picture), size_bytes: picture.length }] },
+      markers: [
+        { key: 'in-silence', kind: 'mid', position_ms: 19_000, max_slots: 2 },
+        { key: 'in-sound', kind: 'mid', position_ms: 40_000, max_slots: 1 },
+        { key: 'end', kind: 'post', position_ms: 60_000, max_slots: 1 },
+      ],
+      chapters,
+    },
+    { silences: [[20_000, 20_600]] },
+  );
+  const clean = (await ask(`${enclosure}?direct=1`, newListener())).body;
+  giveAds(bench, (key, slot) => (key === 'in-silence' ? ads[slot + 1] : ads[0]));
+  const listener = newListener();
+  const location = String((await ask(enclosure, listener)).headers.location);
+  const timeline = await ask(location.replace(/[^/]+\.mp3$/, 'timeline.json'));
+  played = {
+    file: (await ask(location, listener)).body,
+    clean,
+    timeline: JSON.parse(timeline.body.toString()) as TimelineDocument,
+  };
+  bench.serving.answer = async (request) => noAds(request);
+}, 60_000);
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await bench.stop();
+}, 30_000);
+
+const soundOf = (file: Buffer) => {
+  const { from, to } = audioExtent(file);
+  return file.subarray(from, to);
+};
+const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+
+test('the file lasts as long as its content and its ads, to the frame, by ffprobe and by its own tag', () => {
+  const expectedMs = sum([intro, content, outro, ads[0], ads[1], ads[2], ads[0], ads[0]].map(durationOf));
+  expect(durationOf(soundOf(played.file))).toBe(expectedMs);
+  expect(played.timeline.duration_ms).toBe(expectedMs);
+  const { format } = probe(bench.folder, played.file);
+  expect(Math.abs(Number(format.duration) * 1000 - expectedMs)).toBeLessThanOrEqual(24);
+  expect(format.tags['TLEN']).toBe(String(expectedMs));
+});
+
+test('the tag is as long as without ads, its chapters begin and end where the content does, and the picture is in it', () => {
+  expect(audioExtent(played.file).from).toBe(audioExtent(played.clean).from);
+  const found = probe(bench.folder, played.file);
+  const startMs = durationOf(ads[0]) + durationOf(intro);
+  const [middleMs, endMs] = [durationOf(ads[1]) + durationOf(ads[2]), durationOf(ads[0])];
+  const times = found.chapters.map(({ start_time: from, end_time: to }) =>
+    [from, to].map((time) => Number(time) * 1000),
+  );
+  expect(times.map((pair) => pair.map(Math.round))).toEqual([
+    [startMs, startMs + 15_000],
+    // The first break lies in it; the second one begins where it ends.
+    [startMs + 15_000, startMs + middleMs + 40_008],
+    [startMs + middleMs + endMs + 40_008, startMs + middleMs + endMs + durationOf(content)],
+  ]);
+  expect(found.streams.map(({ codec_name, width }) => [codec_name, width])).toEqual([
+    ['mp3', undefined],
+    ['mjpeg', 300],
+  ]);
+});
+
+test('a break stands in the middle of the silence near its marker, else at the frame nearest to it', () => {
+  const own = played.timeline.parts.filter((part) => part.kind === 'content');
+  expect(own.map((part) => part.content_start_ms)).toEqual([0, 20_304, 40_008]);
+});
+
+test('the sound is nothing but canonical frames, and no frame at a join needs an earlier one', () => {
+  expect(checkCanonical(soundOf(played.file))).toMatchObject({
+    canonical: true,
+    frames: played.timeline.duration_ms / 24,
+  });
+  const frames = [...walkFrames(soundOf(played.file))];
+  const joins = played.timeline.parts.flatMap((part) =>
+    part.kind === 'break' ? part.slots.map(({ start_ms: ms }) => ms) : [part.start_ms],
+  );
+  expect(joins).toHaveLength(10);
+  for (const ms of joins) expect(frames[ms / 24]!.sideInfo.mainDataBegin).toBe(0);
+});
+
+/**
+ * A decoder adds the second half of each granule's window to the next one (overlap of the IMDCT) and its filter bank remembers 480
+ * samples: what comes before a join sounds on for less than the first frame behind it, and nowhere else.
+ */
+test('from the second frame behind every join on, the decoded samples are those of the file without ads', () => {
+  const frameSamples = 1152 * 2;
+  const [withAds, clean] = [played.file, played.clean].map((file) => decode(bench.folder, file)) as [
+    Float32Array,
+    Float32Array,
+  ];
+  expect(withAds.length).toBe((played.timeline.duration_ms / 24) * frameSamples);
+  const introFrames = durationOf(intro) / 24;
+  const own = played.timeline.parts.filter((part) => part.kind === 'content');
+  expect(own).toHaveLength(3);
+  for (const { start_ms, duration_ms, content_start_ms } of own) {
+    const frames = duration_ms / 24;
+    const here = (start_ms / 24) * frameSamples;
+    const there = (introFrames + content_start_ms / 24) * frameSamples;
+    const second = content_start_ms === 0 ? 0 : 1;
+    const got = withAds.subarray(here + second * frameSamples, here + frames * frameSamples);
+    const source = clean.subarray(there + second * frameSamples, there + frames * frameSamples);
+    expect(Buffer.compare(Buffer.from(got.slice().buffer), Buffer.from(source.slice().buffer))).toBe(0);
+  }
+});
