@@ -10,6 +10,10 @@ export function addBit(bits: Bits, ordinal: number): void {
   bits[ordinal >>> 5]! |= 1 << (ordinal & 31);
 }
 
+export function removeBit(bits: Bits, ordinal: number): void {
+  bits[ordinal >>> 5]! &= ~(1 << (ordinal & 31));
+}
+
 export function hasBit(bits: Bits, ordinal: number): boolean {
   return ((bits[ordinal >>> 5] ?? 0) & (1 << (ordinal & 31))) !== 0;
 }
@@ -19,9 +23,17 @@ export function intersect(target: Bits, other: Bits): void {
   for (let word = 0; word < target.length; word++) target[word]! &= other[word]!;
 }
 
-/** Adds to `target` what `other` has. */
-export function unite(target: Bits, other: Bits): void {
-  for (let word = 0; word < target.length; word++) target[word]! |= other[word]!;
+/** Takes the ordinals ≥ `from` and < `to` from `target`. */
+export function removeRange(target: Bits, from: number, to: number): void {
+  for (let ordinal = from; ordinal < to;) {
+    if ((ordinal & 31) === 0 && ordinal + 32 <= to) {
+      target[ordinal >>> 5] = 0;
+      ordinal += 32;
+    } else {
+      removeBit(target, ordinal);
+      ordinal++;
+    }
+  }
 }
 
 function countWord(word: number): number {
@@ -30,10 +42,26 @@ function countWord(word: number): number {
   return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
+/** `intersect` and `countBits` of the result in one pass. */
+export function intersectAndCount(target: Bits, other: Bits): number {
+  let count = 0;
+  for (let word = 0; word < target.length; word++) {
+    const value = target[word]!;
+    if (value === 0) continue;
+    const both = value & other[word]!;
+    target[word] = both;
+    if (both !== 0) count += countWord(both);
+  }
+  return count;
+}
+
 /** How many ordinals the set has. */
 export function countBits(bits: Bits): number {
   let count = 0;
-  for (let word = 0; word < bits.length; word++) count += countWord(bits[word]!);
+  for (let word = 0; word < bits.length; word++) {
+    const value = bits[word]!;
+    if (value !== 0) count += countWord(value);
+  }
   return count;
 }
 

@@ -1,24 +1,44 @@
 /**
- * Why a line item did or did not serve: exactly one verdict per candidate (design: commands.md §6).
+ * Why a line item did or did not serve: exactly one verdict per candidate, the first that speaks against it (design: commands.md §6).
  * Codes no stage issues yet belong to the wire contract already; readers of traces must know all of them.
  */
 export const verdictCodes = [
+  /** Outside its window, or it, its campaign, advertiser or assignment is no longer in a state that serves. */
   'not_active',
   'halted',
-  'targeting_position',
+  'creative_unapproved',
   'targeting_podcast',
   'targeting_episode',
   'targeting_country',
+  'targeting_region',
+  'targeting_language',
+  'targeting_device',
+  'targeting_app',
+  'targeting_surface',
+  'targeting_content_category',
+  'targeting_explicit',
+  'targeting_episode_age',
+  'targeting_daypart',
+  /** Its price is under the podcast's least price. */
+  'below_floor',
+  'targeting_position',
   'surface_unsupported',
-  'duration_too_long',
-  'creative_unapproved',
   'no_rendition',
-  'paced_out',
+  /** None of its creatives may serve at this time. */
+  'creative_out_of_window',
   'no_lease',
   'capped',
   'separated_advertiser',
+  'separated_group',
   'separated_category',
+  /** It has had its share of the breaks of the last window. */
+  'paced_out',
+  'duration_too_long',
+  /** The play has no room for more seconds of ads. */
   'ad_load',
+  /** No slot of the break takes its type, production or length. */
+  'slot_rule',
+  /** The only places that take it are filled. */
   'position_taken',
   'outranked',
   'won',
@@ -32,16 +52,22 @@ export const noAdReasons = [
   'no_plan',
   /** The request names no break. */
   'no_breaks',
-  /** No line item's window is open. */
+  /** No line item is active. */
   'no_active_line_item',
-  /** Open line items exist; none targets this break, podcast, episode and country. */
+  /** Active line items exist; all of them are halted. */
+  'halted',
+  /** Line items may serve now; none targets this play and break. */
   'no_matching_line_item',
   /** Matching line items exist; none has a creative in the stream format. */
   'no_rendition',
+  /** What could still serve is too long, fits no slot or is too close to a competitor. */
+  'no_fit',
   /** What could still serve has no goal left, or its goal cannot be counted now. */
   'no_lease',
-  /** What could still serve is too long or too close to the same advertiser. */
-  'no_fit',
+  /** What could still serve was heard often enough, or nobody can tell how often. */
+  'capped',
+  /** What could still serve has had its share. */
+  'paced_out',
   /** Every candidate was placed and room is left. */
   'no_more_line_items',
 ] as const;

@@ -1,9 +1,18 @@
 import type { NoAdReason, VerdictCode } from './codes.ts';
-import type { AdBreak, DecisionContext, MayServe } from './decision-context.ts';
+import {
+  freshInputs,
+  type AdBreak,
+  type DecisionContext,
+  type DecisionInputs,
+  type Share,
+} from './decision-context.ts';
 import { decisionHash, seedOf } from './decision-hash.ts';
-import { findEligible, type Eligibility } from './eligibility.ts';
+import { findEligible, findEligibleInBreak, type Eligibility } from './eligibility.ts';
 import { fillBreak, type FilledBreak } from './fill-break.ts';
-import type { PlanIndex, Tier } from './plan-index.ts';
+import { capKeysOf } from './frequency.ts';
+import type { PlanIndex } from './plan-index.ts';
+import type { Standing } from './separation.ts';
+import { traceCandidates, traceStages, type TraceCandidate, type TraceStage } from './trace.ts';
 
 /** One slot of a break and the prepared stream that fills it. */
 export interface Pick {
@@ -21,144 +30,170 @@ export interface Pick {
   /** Approved address of a click. */
   readonly clickUrl: string | null;
   readonly billable: boolean;
-}
-
-/** What one stage of one break let through, and how many each code dropped. */
-export interface TraceStage {
-  readonly breakKey: string;
-  readonly name: 'eligibility' | 'selection';
-  readonly in: number;
-  readonly out: number;
-  readonly droppedBy: Readonly<Partial<Record<VerdictCode, number>>>;
-}
-
-export interface TraceCandidate {
-  readonly breakKey: string;
-  readonly lineItemId: string;
-  readonly verdict: VerdictCode;
-  /** Every code that speaks against the candidate (or "won"); the verdict is the first. */
-  readonly codes: readonly VerdictCode[];
-  readonly tier: Tier;
-  /** 1-based place in the order in which candidates were looked at; undefined when it never came to that. */
-  readonly rank: number | undefined;
+  /** What the listener's record must count this serving under. */
+  readonly capKeys: readonly string[];
 }
 
 export interface Decision {
   readonly picks: readonly Pick[];
   /** Undefined when no slot could have held more. */
   readonly noAdReason: NoAdReason | undefined;
+  /** Line items with a share, once per break in which they could have served. */
+  readonly opportunities: readonly string[];
   readonly stages: readonly TraceStage[];
   /** At most 50, shared evenly by the breaks, and always every winner. */
   readonly candidates: readonly TraceCandidate[];
 }
 
 const traceCandidatesMax = 50;
+const slotsMax = 16;
 
-function counts(codes: Iterable<VerdictCode>): Partial<Record<VerdictCode, number>> {
-  const result: Partial<Record<VerdictCode, number>> = {};
-  for (const code of codes) result[code] = (result[code] ?? 0) + 1;
-  return result;
-}
+/** Why nothing more was placed, of the verdicts that candidates got; the first that fits is told. */
+const reasonsByVerdict: readonly (readonly [NoAdReason, readonly VerdictCode[]])[] = [
+  [
+    'no_fit',
+    [
+      'duration_too_long',
+      'separated_advertiser',
+      'separated_group',
+      'separated_category',
+      'ad_load',
+      'slot_rule',
+      'position_taken',
+    ],
+  ],
+  ['no_lease', ['no_lease']],
+  ['capped', ['capped']],
+  ['paced_out', ['paced_out']],
+];
 
 function reasonOf(eligible: Eligibility, filled: FilledBreak): NoAdReason | undefined {
   if (filled.full) return undefined;
   if (eligible.count === 0) {
     const last = [...eligible.droppedBy.keys()].at(-1);
-    if (last === 'no_rendition') return last;
+    if (last === 'no_rendition' || last === 'halted') return last;
     return last === undefined || last === 'not_active' ? 'no_active_line_item' : 'no_matching_line_item';
   }
   const verdicts = new Set(filled.considered.values());
-  if (verdicts.has('duration_too_long') || verdicts.has('separated_advertiser')) return 'no_fit';
-  return verdicts.has('no_lease') ? 'no_lease' : 'no_more_line_items';
+  const found = reasonsByVerdict.find(([, codes]) => codes.some((code) => verdicts.has(code)));
+  return found?.[0] ?? 'no_more_line_items';
 }
 
-function traceStages(index: PlanIndex, adBreak: AdBreak, eligible: Eligibility, filled: FilledBreak): TraceStage[] {
-  const lost = counts([...filled.considered.values()].filter((code) => code !== 'won'));
-  const outranked = eligible.count - filled.considered.size;
-  if (outranked > 0) lost.outranked = outranked;
-  return [
-    {
-      breakKey: adBreak.key,
-      name: 'eligibility',
-      in: index.lines.length,
-      out: eligible.count,
-      droppedBy: Object.fromEntries(eligible.droppedBy),
-    },
-    {
-      breakKey: adBreak.key,
-      name: 'selection',
-      in: eligible.count,
-      out: filled.placements.length,
-      droppedBy: lost,
-    },
-  ];
+const positionOrder = { pre: 0, mid: 1, post: 2 } as const;
+
+/** Per break the keys of those heard right before and after it. */
+function neighboursOf(breaks: readonly AdBreak[]): ReadonlyMap<string, readonly string[]> {
+  if (breaks.length === 1) return new Map([[breaks[0]!.key, []]]);
+  const heard = breaks.toSorted(
+    (a, b) => positionOrder[a.position] - positionOrder[b.position] || a.positionMs - b.positionMs,
+  );
+  return new Map(
+    heard.map(({ key }, at) => [key, [heard[at - 1], heard[at + 1]].flatMap((one) => (one ? [one.key] : []))]),
+  );
 }
 
-function traceCandidates(
+/** A play whose eligible line items are found; `decide` may be asked of it again with other inputs. */
+export interface PreparedPlay {
+  readonly index: PlanIndex;
+  readonly context: DecisionContext;
+  readonly suspended: DecisionInputs['suspended'];
+  readonly eligible: readonly Eligibility[];
+}
+
+/** The part of a decision that asks for plan, play and suspensions alone. */
+export function preparePlay(
   index: PlanIndex,
-  adBreak: AdBreak,
-  eligible: Eligibility,
-  filled: FilledBreak,
-  max: number,
-): TraceCandidate[] {
-  const view = (ordinal: number, codes: readonly [VerdictCode, ...VerdictCode[]], rank?: number): TraceCandidate => {
-    const { lineItemId, tier } = index.lines[ordinal]!;
-    return { breakKey: adBreak.key, lineItemId, verdict: codes[0], codes, tier, rank };
-  };
-  const considered = [...filled.considered].map(([ordinal, verdict], at) => view(ordinal, [verdict], at + 1));
-  const winners = considered.filter((one) => one.verdict === 'won');
-  let room = Math.max(0, max - winners.length);
-  const listed = considered.filter((one) => one.verdict === 'won' || room-- > 0);
-  for (let ordinal = 0; ordinal < index.lines.length && listed.length < max; ordinal++) {
-    if (filled.considered.has(ordinal)) continue;
-    const [first = 'outranked', ...rest] = eligible.failures(ordinal);
-    listed.push(view(ordinal, [first, ...rest]));
-  }
-  return listed;
+  context: DecisionContext,
+  suspended?: DecisionInputs['suspended'],
+): PreparedPlay {
+  const inPlay = findEligible(index, context, suspended);
+  const eligible = context.breaks.map((adBreak) => findEligibleInBreak(index, context, inPlay, adBreak));
+  return { index, context, suspended, eligible };
 }
 
 /**
  * Chooses the ads of one play: the whole answer depends on the arguments alone, so a replay gives the same.
- * Breaks are filled in request order, each best tier first, then priority, then `hash(decision_id, ordinal)`, where the hash of
- * every further break of the play is another one. Creatives rotate by weight among those that have the stream format and fit, each
- * in the stream whose loudness is nearest to the content's.
- * Cost is bounded: bitset tests over the plan, then at most 4096 candidates a break.
- * @param mayServe asked before a line item takes a slot; the caller's goals, later leases and caps
+ * Breaks are filled in request order, each best tier first. Within a tier exclusive and house line items go by weight, sponsorships
+ * by what they lack of their share, guaranteed ones by priority, those that compete by price by price, and equals by
+ * `hash(decision_id, ordinal)`, where the hash of every further break of the play is another one. Creatives rotate by weight or in
+ * sequence among those that fit, each in the stream whose loudness is nearest to the content's.
+ * Cost is bounded: bitset tests over the plan, then at most 4096 candidates and one search of 400 nodes a break.
  */
-export function decide(index: PlanIndex, context: DecisionContext, mayServe: MayServe = () => true): Decision {
+export function decidePrepared(
+  { index, context, eligible, suspended }: PreparedPlay,
+  given: Omit<DecisionInputs, 'suspended'>,
+): Decision {
+  const inputs = { ...given, suspended };
   const seed = seedOf(context.decisionId);
   const taken = new Map<number, number>();
+  const shares = new Map<number, Share>();
+  const shareOf = (ordinal: number) => shares.get(ordinal) ?? inputs.share(ordinal);
   const picks: Pick[] = [];
+  const placed: Standing[] = [];
+  const opportunities: string[] = [];
   const stages: TraceStage[] = [];
   const candidates: TraceCandidate[] = [];
+  const neighbours = neighboursOf(context.breaks);
   let noAdReason: NoAdReason | undefined = context.breaks.length === 0 ? 'no_breaks' : undefined;
-  const candidatesMax = Math.floor(traceCandidatesMax / Math.max(1, context.breaks.length));
+  let adLoadLeftMs = context.adLoadLimitMs ?? Infinity;
+  const listedMax = Math.floor(traceCandidatesMax / Math.max(1, context.breaks.length));
 
   context.breaks.forEach((adBreak, at) => {
-    const eligible = findEligible(index, context, adBreak);
-    const breakSeed = at === 0 ? seed : decisionHash(seed, at);
-    const filled = fillBreak(index, eligible, context, adBreak, breakSeed, taken, mayServe);
-    filled.placements.forEach(({ ordinal, creative, stream }, slot) => {
-      const { lineItemId, campaignId, billable } = index.lines[ordinal]!;
-      const { creativeId, clickUrl } = creative;
-      const { segmentDigest, sizeBytes, durationMs } = stream;
+    const heardNextDoor = neighbours.get(adBreak.key)!;
+    const filled = fillBreak(
+      {
+        index,
+        context,
+        inputs,
+        adBreak,
+        seed: at === 0 ? seed : decisionHash(seed, at),
+        taken,
+        shareOf,
+        placed,
+        neighbours: new Set(
+          picks.filter((pick) => heardNextDoor.includes(pick.breakKey)).map((pick) => pick.creativeId),
+        ),
+        slotCount: Math.min(adBreak.maxSlots, slotsMax),
+        limitMs: Math.min(adBreak.maxDurationMs, adLoadLeftMs),
+      },
+      eligible[at]!,
+    );
+    const hearing = { episodeId: context.episodeId, breakKey: adBreak.key };
+    for (const { candidate, given: chosen, slot } of filled.placements) {
+      const { ordinal, line } = candidate;
+      const { segmentDigest, sizeBytes, durationMs } = chosen.stream;
       picks.push({
         breakKey: adBreak.key,
         slot,
         ordinal,
-        lineItemId,
-        campaignId,
-        creativeId,
+        lineItemId: line.lineItemId,
+        campaignId: line.campaignId,
+        creativeId: chosen.creative.creativeId,
         segmentDigest,
         sizeBytes,
         durationMs,
-        clickUrl,
-        billable,
+        clickUrl: chosen.creative.clickUrl,
+        billable: line.billable,
+        capKeys: capKeysOf(line, hearing),
       });
-    });
-    noAdReason ??= reasonOf(eligible, filled);
-    stages.push(...traceStages(index, adBreak, eligible, filled));
-    candidates.push(...traceCandidates(index, adBreak, eligible, filled, candidatesMax));
+      placed.push({ line, adBreak });
+      taken.set(ordinal, (taken.get(ordinal) ?? 0) + 1);
+      adLoadLeftMs -= durationMs;
+    }
+    for (const ordinal of filled.opportunities) {
+      const before = shareOf(ordinal);
+      const served = filled.placements.some((one) => one.candidate.ordinal === ordinal) ? 1 : 0;
+      shares.set(ordinal, { served: before.served + served, opportunities: before.opportunities + 1 });
+      opportunities.push(index.lines[ordinal]!.lineItemId);
+    }
+    noAdReason ??= reasonOf(eligible[at]!, filled);
+    stages.push(...traceStages(index, adBreak, eligible[at]!, filled));
+    candidates.push(...traceCandidates(index, adBreak, eligible[at]!, filled, listedMax));
   });
-  return { picks, noAdReason, stages, candidates };
+  return { picks, noAdReason, opportunities, stages, candidates };
+}
+
+/** `preparePlay` and `decidePrepared` in one. */
+export function decide(index: PlanIndex, context: DecisionContext, inputs: DecisionInputs = freshInputs): Decision {
+  return decidePrepared(preparePlay(index, context, inputs.suspended), inputs);
 }

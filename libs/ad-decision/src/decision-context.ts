@@ -1,5 +1,6 @@
 import type { PlanLineItem } from '@longwave/events';
 import type { BreakPosition } from './plan-index.ts';
+import type { SuspendedLines } from './suspensions.ts';
 
 /** What one slot of a break takes. */
 export interface SlotRule {
@@ -55,9 +56,31 @@ export interface DecisionContext {
   readonly breaks: readonly AdBreak[];
 }
 
+/** How often a sponsorship served, of the breaks in which it could have, in the last window. */
+export interface Share {
+  readonly served: number;
+  readonly opportunities: number;
+}
+
 /**
- * Whether a line item may take one more slot.
- * @param ordinal of `PlanIndex.lines`
- * @param taken slots that it already took in this decision
+ * What a decision is told besides plan and context; every answer must stay the same during one decision. All of it is recorded with
+ * the decision (`recordInputs`), so that a replay is told the same.
  */
-export type MayServe = (ordinal: number, taken: number) => boolean;
+export interface DecisionInputs {
+  /** Slots that a line item with a goal may take in this decision; absent when no goal can be counted now. */
+  readonly room?: ((ordinal: number) => number) | undefined;
+  readonly share: (ordinal: number) => Share;
+  /**
+   * How often the listener heard what a cap counts (`capKey`) since a time; absent when there is no listener or nobody can tell.
+   * Servings of this very decision are not among them.
+   */
+  readonly heard?: ((capKey: string, sinceMs: number) => number) | undefined;
+  readonly suspended?: SuspendedLines | undefined;
+}
+
+/** Inputs of a plan whose goals, shares and listeners are all new. */
+export const freshInputs: DecisionInputs = {
+  room: () => Infinity,
+  share: () => ({ served: 0, opportunities: 0 }),
+  heard: () => 0,
+};

@@ -17,3 +17,13 @@ export function seedOf(decisionId: string): number {
 export function decisionHash(seed: number, number: number): number {
   return mix(seed ^ Math.imul(number + 1, 0x9e3779b1));
 }
+
+/**
+ * A hash under which the smallest of several is of one of them as often as its weight says (Efraimidis and Spirakis 2006,
+ * algorithm A-Res: the largest u^(1/weight)). Unsigned 32-bit.
+ */
+export function weighByHash(hash: number, weight: number): number {
+  if (weight === 1) return hash;
+  const u = 1 - (hash + 0.5) / 2 ** 32;
+  return Math.floor((1 - u ** (1 / weight)) * 2 ** 32);
+}

@@ -1,15 +1,15 @@
-import { addBit, countBits, hasBit, intersect, type Bits } from './bitset.ts';
+import { countBits, hasBit, intersectAndCount, removeRange, type Bits } from './bitset.ts';
 import type { VerdictCode } from './codes.ts';
 import type { AdBreak, DecisionContext } from './decision-context.ts';
-import type { PlanIndex, Postings, ValueBits } from './plan-index.ts';
+import type { Dimension } from './dimension.ts';
+import type { DimensionName, PlanIndex } from './plan-index.ts';
+import type { SuspendedLines } from './suspensions.ts';
 
-/** One test of the eligibility stage, in the order in which it drops lines. */
-interface EligibilityTest {
-  readonly code: VerdictCode;
-  /** Removes from `bits` what fails. */
-  readonly narrow: (bits: Bits) => void;
-  readonly passes: (ordinal: number) => boolean;
-}
+/** One test of the eligibility stage. What passes is a set, or asked of a dimension's lists, or outside a range. */
+type EligibilityTest =
+  | { readonly code: VerdictCode; readonly allowed: Bits }
+  | { readonly code: VerdictCode; readonly dimension: Dimension; readonly values: readonly string[] }
+  | { readonly code: VerdictCode; readonly from: number; readonly to: number };
 
 export interface Eligibility {
   readonly bits: Bits;
@@ -18,50 +18,118 @@ export interface Eligibility {
   readonly droppedBy: ReadonlyMap<VerdictCode, number>;
   /** Every test a line fails, in order; empty for an eligible one. */
   readonly failures: (ordinal: number) => readonly VerdictCode[];
+  readonly tests: readonly EligibilityTest[];
 }
 
-function bitsTest(code: VerdictCode, allowed: Bits): EligibilityTest {
-  return { code, narrow: (bits) => intersect(bits, allowed), passes: (ordinal) => hasBit(allowed, ordinal) };
+const dimensionCodes: Readonly<Record<DimensionName, VerdictCode>> = {
+  podcasts: 'targeting_podcast',
+  episodes: 'targeting_episode',
+  countries: 'targeting_country',
+  regions: 'targeting_region',
+  languages: 'targeting_language',
+  devices: 'targeting_device',
+  apps: 'targeting_app',
+  surfaces: 'targeting_surface',
+  content_categories: 'targeting_content_category',
+};
+
+const dimensionNames = Object.keys(dimensionCodes) as DimensionName[];
+
+function targeted(code: VerdictCode, dimension: Dimension, values: readonly string[]): EligibilityTest {
+  return dimension.allowed ? { code, allowed: dimension.allowed(values) } : { code, dimension, values };
 }
 
-function valueTest(code: VerdictCode, dimension: ValueBits, value: string): EligibilityTest {
-  return bitsTest(code, dimension.byValue.get(value) ?? dimension.others);
+function passes(test: EligibilityTest, ordinal: number): boolean {
+  if ('allowed' in test) return hasBit(test.allowed, ordinal);
+  if ('dimension' in test) return test.dimension.allows(ordinal, test.values);
+  return ordinal < test.from || ordinal >= test.to;
 }
 
-function postingsTest(code: VerdictCode, { unconstrained, byValue }: Postings, value: string): EligibilityTest {
-  const included = byValue.get(value) ?? [];
-  return {
-    code,
-    narrow: (bits) => {
-      const kept = included.filter((ordinal) => hasBit(bits, ordinal));
-      intersect(bits, unconstrained);
-      for (const ordinal of kept) addBit(bits, ordinal);
-    },
-    passes: (ordinal) => hasBit(unconstrained, ordinal) || included.includes(ordinal),
+/** Takes from `bits` what fails; answers how many are left. */
+function narrow(bits: Bits, test: EligibilityTest): number {
+  if ('allowed' in test) return intersectAndCount(bits, test.allowed);
+  if ('dimension' in test) test.dimension.narrow(bits, test.values);
+  else removeRange(bits, test.from, test.to);
+  return countBits(bits);
+}
+
+/** Dimensions, ages and so on that no line item says anything about are left out: they let everything through. */
+function playTests(
+  index: PlanIndex,
+  context: DecisionContext,
+  suspended: SuspendedLines | undefined,
+): EligibilityTest[] {
+  const values: Readonly<Record<DimensionName, readonly string[]>> = {
+    podcasts: [context.podcastId],
+    episodes: [context.episodeId],
+    countries: [context.country],
+    regions: [context.region],
+    languages: [context.language],
+    devices: [context.device],
+    apps: [context.app],
+    surfaces: [context.surface],
+    content_categories: context.contentCategories,
   };
+  const tests: EligibilityTest[] = [{ code: 'not_active', allowed: index.activeAt(context.atMs) }];
+  if (suspended)
+    tests.push(
+      { code: 'not_active', allowed: suspended.active },
+      { code: 'halted', allowed: suspended.unhalted(context.podcastId, context.surface) },
+      { code: 'creative_unapproved', allowed: suspended.approved },
+    );
+  for (const name of dimensionNames) {
+    const dimension = index.dimensions[name];
+    if (dimension.constrained) tests.push(targeted(dimensionCodes[name], dimension, values[name]));
+  }
+  tests.push({ code: 'targeting_explicit', allowed: context.explicit ? index.explicit.yes : index.explicit.no });
+  if (index.agesAt)
+    tests.push({ code: 'targeting_episode_age', allowed: index.agesAt(context.atMs - context.publishedAtMs) });
+  if (index.daypartsAt) tests.push({ code: 'targeting_daypart', allowed: index.daypartsAt(context.atMs) });
+  const belowFloor = index.belowFloor(context.podcastId);
+  if (belowFloor.from < belowFloor.to) tests.push({ code: 'below_floor', ...belowFloor });
+  return tests;
 }
 
-/** Which lines may serve in one break, before anything about their neighbours is asked. */
-export function findEligible(index: PlanIndex, context: DecisionContext, adBreak: AdBreak): Eligibility {
-  const active = index.activeAt(context.atMs);
-  const tests = [
-    valueTest('targeting_position', index.positions, adBreak.position),
-    postingsTest('targeting_podcast', index.podcasts, context.podcastId),
-    postingsTest('targeting_episode', index.episodes, context.episodeId),
-    valueTest('targeting_country', index.countries, context.country),
-    valueTest('no_rendition', index.streamFormats, context.streamFormat),
-  ];
-  const bits = active.slice();
-  let count = countBits(bits);
-  const droppedBy = new Map<VerdictCode, number>();
-  if (count < index.lines.length) droppedBy.set('not_active', index.lines.length - count);
+type Narrowed = Pick<Eligibility, 'bits' | 'count' | 'tests' | 'droppedBy'>;
+
+function narrowBy(before: Narrowed, tests: readonly EligibilityTest[]): Eligibility {
+  const bits = before.bits.slice();
+  const droppedBy = new Map(before.droppedBy);
+  let { count } = before;
   for (const test of tests) {
-    test.narrow(bits);
-    const left = countBits(bits);
-    if (left < count) droppedBy.set(test.code, count - left);
+    if (count === 0) break;
+    const left = narrow(bits, test);
+    if (left < count) droppedBy.set(test.code, (droppedBy.get(test.code) ?? 0) + count - left);
     count = left;
   }
-  const all = [bitsTest('not_active', active), ...tests];
-  const failures = (ordinal: number) => all.filter((test) => !test.passes(ordinal)).map((test) => test.code);
-  return { bits, count, droppedBy, failures };
+  const all = [...before.tests, ...tests];
+  const failures = (ordinal: number) => {
+    const codes: VerdictCode[] = [];
+    for (const test of all) if (codes.at(-1) !== test.code && !passes(test, ordinal)) codes.push(test.code);
+    return codes;
+  };
+  return { bits, count, droppedBy, failures, tests: all };
+}
+
+/** Which lines may serve in the play, whatever the break. */
+export function findEligible(
+  index: PlanIndex,
+  context: DecisionContext,
+  suspended: SuspendedLines | undefined,
+): Eligibility {
+  const all = { bits: index.all, count: index.lines.length, tests: [], droppedBy: new Map() };
+  return narrowBy(all, playTests(index, context, suspended));
+}
+
+/** Which of them may serve in one break, before anything about their neighbours is asked. */
+export function findEligibleInBreak(
+  index: PlanIndex,
+  context: DecisionContext,
+  inPlay: Eligibility,
+  adBreak: AdBreak,
+): Eligibility {
+  return narrowBy(inPlay, [
+    targeted('targeting_position', index.positions, [adBreak.position]),
+    targeted('no_rendition', index.streamFormats, [context.streamFormat]),
+  ]);
 }

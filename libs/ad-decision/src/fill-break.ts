@@ -1,97 +1,180 @@
 import type { VerdictCode } from './codes.ts';
-import { decisionHash } from './decision-hash.ts';
-import type { AdBreak, DecisionContext, MayServe } from './decision-context.ts';
+import { decisionHash, weighByHash } from './decision-hash.ts';
 import type { Eligibility } from './eligibility.ts';
-import { nearestStream, type IndexedCreative, type IndexedStream } from './index-creatives.ts';
-import { tiers, type PlanIndex } from './plan-index.ts';
-import { walkCandidates } from './walk-candidates.ts';
+import { nextBit } from './bitset.ts';
+import { tiers } from './plan-index.ts';
+import { screenCandidate, shareDeficit, type Candidate, type Screening } from './screen-candidate.ts';
+import { assignSlots, poolMaxOf, searchBreak, type Chosen } from './search-break.ts';
+import { separationOf } from './separation.ts';
+import { walkCandidates, type RankKey } from './walk-candidates.ts';
 
 /** Candidates that may serve but do not fit: after so many of one tier the next tier has its turn. */
 const misfitsPerTierMax = 24;
 /** Candidates looked at for one break; bounds the worst case of a plan full of finished goals. */
 const consideredMax = 4096;
-/** Keeps the creative's choice independent of the line item's. */
-const creativeSalt = 0x5bd1e995;
 
-export interface Placement {
-  readonly ordinal: number;
-  readonly creative: IndexedCreative;
-  readonly stream: IndexedStream;
+const misfitCodes: ReadonlySet<VerdictCode> = new Set([
+  'separated_advertiser',
+  'separated_group',
+  'separated_category',
+  'duration_too_long',
+  'ad_load',
+  'slot_rule',
+  'position_taken',
+]);
+
+export interface Placement extends Chosen {
+  /** 0-based within the break. */
+  readonly slot: number;
 }
 
 export interface FilledBreak {
   readonly placements: readonly Placement[];
   /** Every candidate looked at, in rank order, with its verdict. */
   readonly considered: ReadonlyMap<number, VerdictCode>;
+  /** Line items with a share that could have served here. */
+  readonly opportunities: readonly number[];
   /** True when nothing more could have been placed, whatever the plan holds. */
   readonly full: boolean;
 }
 
-type ChosenCreative = Omit<Placement, 'ordinal'>;
+/** What orders the equals of one tier: weight, lack of share, or the hash alone. */
+function rankKeyOf({ index, seed, shareOf }: Screening, tier: number): RankKey {
+  if (tier === tiers.exclusive || tier === tiers.house)
+    return (ordinal) => weighByHash(decisionHash(seed, ordinal), index.lines[ordinal]!.weight);
+  if (tier !== tiers.sponsorship) return (ordinal) => decisionHash(seed, ordinal);
+  return (ordinal) => {
+    const lacking = Math.max(-1, Math.min(1, shareDeficit(index.lines[ordinal]!, shareOf(ordinal))));
+    return Math.floor(((1 - lacking) / 2) * (2 ** 20 - 1)) * 2 ** 12 + (decisionHash(seed, ordinal) >>> 20);
+  };
+}
 
-function chooseCreative(
-  creatives: readonly IndexedCreative[],
-  contentLufs: number | undefined,
-  longestMs: number,
-  hash: number,
-): ChosenCreative | undefined {
-  const fitting = creatives
-    .map((creative) => ({ creative, stream: nearestStream(creative, contentLufs) }))
-    .filter(({ stream }) => stream.durationMs <= longestMs);
-  const total = fitting.reduce((sum, { creative }) => sum + creative.weight, 0);
-  let at = (hash / 2 ** 32) * total;
-  return fitting.find(({ creative }) => (at -= creative.weight) < 0) ?? fitting.at(-1);
+function* walkTier(screening: Screening, eligible: Eligibility, tier: number): Generator<number> {
+  const { index, seed } = screening;
+  const end = index.tierEnds[tier]!;
+  const keyOf = rankKeyOf(screening, tier);
+  let from = tier === 0 ? 0 : index.tierEnds[tier - 1]!;
+  for (let first = nextBit(eligible.bits, from, end); first >= 0; first = nextBit(eligible.bits, from, end)) {
+    from = index.groupEnds[first]!;
+    yield* walkCandidates(eligible.bits, first, from, seed, keyOf);
+  }
+}
+
+function separationBetween({ index, adBreak }: Screening, one: Candidate, other: Candidate): VerdictCode | undefined {
+  return separationOf(index.separation, one.line, adBreak, other.line, adBreak);
+}
+
+/** Of equals those go last that would repeat what a neighbouring break says. */
+function sortPool({ index: { groupEnds } }: Screening, pool: Candidate[]): void {
+  if (!pool.some((one) => one.repeats)) return;
+  pool.sort((a, b) => groupEnds[a.ordinal]! - groupEnds[b.ordinal]! || Number(a.repeats) - Number(b.repeats));
+}
+
+function chooseFrom(screening: Screening, pool: readonly Candidate[]): readonly Chosen[] {
+  if (screening.slotCount === 1) return searchBreak(pool, [], 1, screening.limitMs);
+  const separated = pool.map(() => 0);
+  for (let one = 0; one < pool.length; one++)
+    for (let other = one + 1; other < pool.length; other++) {
+      if (!separationBetween(screening, pool[one]!, pool[other]!)) continue;
+      separated[one]! |= 1 << other;
+      separated[other]! |= 1 << one;
+    }
+  return searchBreak(pool, separated, screening.slotCount, screening.limitMs);
+}
+
+const lengthOf = (chosen: readonly Chosen[]) => chosen.reduce((sum, { given }) => sum + given.stream.durationMs, 0);
+
+/** The candidate beside ads that are chosen already, or what keeps it from there. */
+function placeBeside(screening: Screening, chosen: readonly Chosen[], candidate: Candidate): Chosen | VerdictCode {
+  if (chosen.length >= screening.slotCount) return 'outranked';
+  for (const other of chosen) {
+    const separated = separationBetween(screening, candidate, other.candidate);
+    if (separated) return separated;
+  }
+  const leftMs = screening.limitMs - lengthOf(chosen);
+  const short = candidate.creatives.filter(({ stream }) => stream.durationMs <= leftMs);
+  if (short.length === 0) return screening.limitMs < screening.adBreak.maxDurationMs ? 'ad_load' : 'duration_too_long';
+  const given = short.find(({ slots }) => assignSlots([...chosen.map((one) => one.given.slots), slots]));
+  return given ? { candidate, given } : 'position_taken';
+}
+
+/** Why a candidate lost to others: what those before it leave does not suit it, or those after it are worth more without it. */
+function refusalOf(screening: Screening, better: readonly Chosen[], loser: Candidate): VerdictCode {
+  const beside = placeBeside(screening, better, loser);
+  return typeof beside === 'string' ? beside : 'outranked';
+}
+
+function placeInSlots({ adBreak }: Screening, chosen: readonly Chosen[]): Placement[] {
+  const slots = assignSlots(chosen.map((one) => one.given.slots))!;
+  const placements = chosen.map((one, at) => ({ ...one, slot: slots[at]! })).sort((a, b) => a.slot - b.slot);
+  // Without rules a slot is only a place in the order, and nothing is left out between two ads.
+  return adBreak.slotRules.length > 0 ? placements : placements.map((one, slot) => ({ ...one, slot }));
 }
 
 /**
- * Fills one break from the best candidate down: tier, then priority, then hash. A line item, and an advertiser, has at most one
- * slot of a break; an exclusive line item that wins closes the break to all others.
- * @param taken slots per ordinal in this decision; counted on
+ * Fills one break: the first exclusive line item that fits has it alone; else the best set of at most 24 candidates in rank order,
+ * and what still fits beside it of those that come after. A line item has at most one slot of a break.
  */
-export function fillBreak(
-  index: PlanIndex,
-  eligible: Eligibility,
-  { streamFormat, loudnessLufs }: Pick<DecisionContext, 'streamFormat' | 'loudnessLufs'>,
-  adBreak: AdBreak,
-  seed: number,
-  taken: Map<number, number>,
-  mayServe: MayServe,
-): FilledBreak {
-  const placements: Placement[] = [];
+export function fillBreak(screening: Screening, eligible: Eligibility): FilledBreak {
+  const { slotCount, limitMs } = screening;
   const considered = new Map<number, VerdictCode>();
-  const advertisers = new Set<string>();
-  let leftMs = adBreak.maxDurationMs;
-  let closed = adBreak.maxSlots <= 0 || leftMs <= 0;
-  let misfits = 0;
-  let tier = -1;
+  const opportunities: number[] = [];
+  const closed = slotCount <= 0 || limitMs <= 0;
+  if (closed || eligible.count === 0) return { placements: [], considered, opportunities, full: closed };
 
+  for (const ordinal of walkTier(screening, eligible, tiers.exclusive)) {
+    const screened = screenCandidate(screening, ordinal);
+    considered.set(ordinal, typeof screened === 'string' ? screened : 'won');
+    if (considered.size >= consideredMax) break;
+    if (typeof screened === 'string') continue;
+    const alone = [{ candidate: screened, given: screened.creatives[0]! }];
+    return { placements: placeInSlots(screening, alone), considered, opportunities, full: true };
+  }
+
+  const pool: Candidate[] = [];
+  const poolMax = poolMaxOf(slotCount);
+  let chosen: readonly Chosen[] | undefined;
+  const choose = () => {
+    sortPool(screening, pool);
+    return chooseFrom(screening, pool);
+  };
+  const isFull = () => chosen !== undefined && (chosen.length >= slotCount || lengthOf(chosen) >= limitMs);
+
+  /** Verdict of one candidate; `won` is provisional while it only joins the pool. */
   const consider = (ordinal: number): VerdictCode => {
-    const line = index.lines[ordinal]!;
-    const slotsTaken = taken.get(ordinal) ?? 0;
-    if (advertisers.has(line.advertiserId)) return 'separated_advertiser';
-    if (!mayServe(ordinal, slotsTaken)) return 'no_lease';
-    const creatives = line.creativesByFormat.get(streamFormat) ?? [];
-    const chosen = chooseCreative(creatives, loudnessLufs, leftMs, decisionHash(seed ^ creativeSalt, ordinal));
-    if (!chosen) return 'duration_too_long';
-    placements.push({ ordinal, ...chosen });
-    taken.set(ordinal, slotsTaken + 1);
-    advertisers.add(line.advertiserId);
-    leftMs -= chosen.stream.durationMs;
-    closed = placements.length === adBreak.maxSlots || leftMs === 0 || line.tier === tiers.exclusive;
+    const screened = screenCandidate(screening, ordinal);
+    if (
+      screening.index.lines[ordinal]!.sharePct !== undefined &&
+      (typeof screened !== 'string' || screened === 'paced_out')
+    )
+      opportunities.push(ordinal);
+    if (typeof screened === 'string') return screened;
+    if (!chosen) {
+      pool.push(screened);
+      if (pool.length === poolMax) chosen = choose();
+      return 'won';
+    }
+    const beside = placeBeside(screening, chosen, screened);
+    if (typeof beside === 'string') return beside;
+    chosen = [...chosen, beside];
     return 'won';
   };
 
-  walk: for (const group of eligible.count === 0 ? [] : index.groups) {
-    if (group.tier !== tier) misfits = 0;
-    tier = group.tier;
-    if (misfits >= misfitsPerTierMax) continue;
-    for (const ordinal of walkCandidates(eligible.bits, group, seed)) {
-      if (closed || considered.size >= consideredMax) break walk;
+  walk: for (let tier: number = tiers.sponsorship; tier <= tiers.house; tier++) {
+    let misfits = 0;
+    for (const ordinal of walkTier(screening, eligible, tier)) {
+      if (isFull() || considered.size >= consideredMax) break walk;
       const verdict = consider(ordinal);
       considered.set(ordinal, verdict);
-      if (verdict === 'separated_advertiser' || verdict === 'duration_too_long') misfits++;
-      if (misfits >= misfitsPerTierMax) break;
+      if (misfitCodes.has(verdict) && ++misfits >= misfitsPerTierMax) break;
     }
   }
-  return { placements, considered, full: closed };
+  chosen ??= choose();
+  const better: Chosen[] = [];
+  for (const candidate of pool) {
+    const won = chosen.find((one) => one.candidate === candidate);
+    if (won) better.push(won);
+    else considered.set(candidate.ordinal, refusalOf(screening, better, candidate));
+  }
+  return { placements: placeInSlots(screening, chosen), considered, opportunities, full: isFull() };
 }

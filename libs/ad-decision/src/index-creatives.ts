@@ -1,4 +1,5 @@
 import type { PlanLineItem } from '@longwave/events';
+import type { TimeWindow } from './index-times.ts';
 
 /** One prepared stream: the same words at one loudness. */
 export interface IndexedStream {
@@ -10,10 +11,17 @@ export interface IndexedStream {
   readonly loudnessLufs: number | undefined;
 }
 
+type PlanCreative = PlanLineItem['creatives'][number];
+
 /** One creative in one stream format. */
 export interface IndexedCreative {
   readonly creativeId: string;
   readonly weight: number;
+  readonly sequenceNo: number;
+  /** Undefined when it serves as long as its line item. */
+  readonly window: TimeWindow | undefined;
+  readonly place: PlanCreative['place'];
+  readonly production: PlanCreative['production'];
   readonly clickUrl: string | null;
   /** At least one; several differ in loudness alone. */
   readonly streams: readonly IndexedStream[];
@@ -22,20 +30,42 @@ export interface IndexedCreative {
 /** Target of podcasts where nothing is known (Apple Podcasts audio requirements: −16 LUFS ±1). */
 const usualLoudnessLufs = -16;
 
+/** Unix time in ms of an RFC 3339 text. Throws `RangeError` naming what is no instant. */
+export function parseInstant(text: string, owner: string): number {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new RangeError(`The window of ${owner} is no instant: ${text.slice(0, 40)}`);
+  return ms;
+}
+
+export const parseWindow = ({ start, end }: { start: string; end: string }, owner: string): TimeWindow => ({
+  startMs: parseInstant(start, owner),
+  endMs: parseInstant(end, owner),
+});
+
 /** Per stream format the creatives that have it: once each, however many loudnesses of them are prepared. */
 export function indexCreatives(line: PlanLineItem): ReadonlyMap<string, readonly IndexedCreative[]> {
   const byFormat = new Map<string, IndexedCreative[]>();
-  for (const { creative_id: creativeId, weight, click_url: clickUrl, media } of line.creatives)
+  for (const { creative_id: creativeId, media, window, ...given } of line.creatives) {
+    const common = {
+      creativeId,
+      weight: given.weight,
+      sequenceNo: given.sequence_no,
+      window: window ? parseWindow(window, creativeId) : undefined,
+      place: given.place,
+      production: given.production,
+      clickUrl: given.click_url,
+    };
     for (const [format, streams] of Map.groupBy(media, (one) => one.stream_format)) {
-      const creative = { creativeId, weight, clickUrl, streams: streams.map(indexStream) };
+      const creative = { ...common, streams: streams.map(indexStream) };
       const list = byFormat.get(format);
       if (list) list.push(creative);
       else byFormat.set(format, [creative]);
     }
+  }
   return byFormat;
 }
 
-function indexStream(media: PlanLineItem['creatives'][number]['media'][number]): IndexedStream {
+function indexStream(media: PlanCreative['media'][number]): IndexedStream {
   return {
     segmentDigest: media.segment_digest,
     sizeBytes: media.size_bytes,

@@ -1,6 +1,9 @@
-import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
-import { addBit, createBits, unite, type Bits } from './bitset.ts';
-import { indexCreatives, type IndexedCreative } from './index-creatives.ts';
+import type { PlanLineItem, PlanTargeting, ServingPlanDocument } from '@longwave/events';
+import { addBit, createBits, type Bits } from './bitset.ts';
+import { indexDimension, type Dimension } from './dimension.ts';
+import { indexCreatives, parseWindow, type IndexedCreative } from './index-creatives.ts';
+import { indexLabels, type Labels } from './labels.ts';
+import { indexAges, indexDayparts, indexWindows } from './index-times.ts';
 
 /** Strictly ordered: everything of a lower tier number goes before everything of a higher one (design: commands.md §2). */
 export const tiers = { exclusive: 0, sponsorship: 1, guaranteed: 2, non_guaranteed: 3, house: 4 } as const;
@@ -8,153 +11,157 @@ export const tiers = { exclusive: 0, sponsorship: 1, guaranteed: 2, non_guarante
 export type Tier = (typeof tiers)[PlanLineItem['type']];
 export type BreakPosition = PlanLineItem['break_positions'][number];
 
+export interface FrequencyCap {
+  readonly max: number;
+  readonly per: PlanLineItem['frequency_caps'][number]['per'];
+  readonly windowMs: number;
+}
+
 /** A line item under its ordinal. */
 export interface IndexedLine {
   readonly lineItemId: string;
   readonly campaignId: string;
   readonly advertiserId: string;
+  readonly type: PlanLineItem['type'];
   readonly tier: Tier;
   readonly priority: number;
+  readonly weight: number;
+  /** Millionths of the workspace's currency; 0 when it is not sold by impressions. */
+  readonly cpmMicros: number;
   /** Half-open [startMs, endMs). */
   readonly startMs: number;
   readonly endMs: number;
-  /** Impressions it may have in all; undefined when unlimited. */
+  /** Slots it may have in all; undefined when it has no such goal. */
   readonly goalQuantity: number | undefined;
+  /** Per cent of the breaks that it may serve in; undefined when it has no such goal. */
+  readonly sharePct: number | undefined;
   readonly billable: boolean;
+  readonly caps: readonly FrequencyCap[];
+  readonly separationGroups: Labels;
+  readonly categories: Labels;
+  readonly rotation: PlanLineItem['creative_rotation'];
+  readonly creativeIds: ReadonlySet<string>;
   readonly creativesByFormat: ReadonlyMap<string, readonly IndexedCreative[]>;
 }
 
-/** Ordinals [from, to) of one tier and priority. */
-export interface RankGroup {
-  readonly tier: Tier;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Few values: per value the lines that may serve there; `others` for every value the plan does not name. */
-export interface ValueBits {
-  readonly byValue: ReadonlyMap<string, Bits>;
-  readonly others: Bits;
-}
-
-/** Many values: lines without a list, and per value the ordinals that list it, ascending. */
-export interface Postings {
-  readonly unconstrained: Bits;
-  readonly byValue: ReadonlyMap<string, readonly number[]>;
-}
-
-/** A compiled serving plan. Immutable; ordinals follow the rank (tier, priority, id), so a smaller one is never outranked. */
+/** A compiled serving plan. Ordinals follow the rank, so a line item of a smaller one is never outranked by a greater one. */
 export interface PlanIndex {
   readonly lines: readonly IndexedLine[];
-  readonly groups: readonly RankGroup[];
-  readonly positions: ValueBits;
-  readonly countries: ValueBits;
-  readonly streamFormats: ValueBits;
-  readonly podcasts: Postings;
-  readonly episodes: Postings;
+  /** Every ordinal. */
+  readonly all: Bits;
+  /** Per ordinal the end of its rank group: line items of one tier that are equals before hash, weight and share. */
+  readonly groupEnds: Uint32Array;
+  /** Per tier the end of its ordinals. */
+  readonly tierEnds: readonly number[];
+  readonly separation: ServingPlanDocument['separation'];
+  readonly dimensions: Readonly<Record<DimensionName, Dimension>>;
+  readonly positions: Dimension;
+  readonly streamFormats: Dimension;
+  /** Lines that may serve in explicit and in other episodes. */
+  readonly explicit: { readonly yes: Bits; readonly no: Bits };
   /** Lines whose window is open. */
   readonly activeAt: (atMs: number) => Bits;
+  readonly daypartsAt: ((atMs: number) => Bits) | undefined;
+  readonly agesAt: ((ageMs: number) => Bits) | undefined;
+  /** Ordinals [from, to) of non-guaranteed lines whose price is under the podcast's floor. */
+  readonly belowFloor: (podcastId: string) => { readonly from: number; readonly to: number };
+  /** Whether any line asks how often a listener heard it. */
+  readonly asksListener: boolean;
+  /** Ordinals of the lines with a share of breaks. */
+  readonly sharedOrdinals: readonly number[];
 }
+
+export type DimensionName = Exclude<keyof PlanTargeting, 'explicit' | 'episode_age_hours' | 'dayparts'>;
 
 /** The sort key of a candidate holds a 32-bit hash and the ordinal in one double. */
 const lineItemsMax = 2 ** 20;
 
-function parseInstant(text: string, lineItemId: string): number {
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new RangeError(`The window of ${lineItemId} is no instant: ${text.slice(0, 40)}`);
-  return ms;
-}
+/** Dimensions of which plays come with few values; the others have a value per podcast, episode, region or app. */
+const fewValues: Readonly<Record<DimensionName, 'few' | 'many'>> = {
+  podcasts: 'many',
+  episodes: 'many',
+  countries: 'few',
+  regions: 'many',
+  languages: 'few',
+  devices: 'few',
+  apps: 'many',
+  surfaces: 'few',
+  content_categories: 'few',
+};
 
 function indexLine(line: PlanLineItem): IndexedLine {
-  if (line.goal.unit === 'impressions' && line.goal.quantity === undefined)
-    throw new RangeError(`${line.line_item_id} counts impressions and has no quantity`);
+  const { unit, quantity } = line.goal;
+  if (unit !== 'unlimited' && quantity === undefined)
+    throw new RangeError(`${line.line_item_id} has a goal of ${unit} and no quantity`);
   return {
     lineItemId: line.line_item_id,
     campaignId: line.campaign_id,
     advertiserId: line.advertiser_id,
+    type: line.type,
     tier: tiers[line.type],
     priority: line.priority,
-    startMs: parseInstant(line.window.start, line.line_item_id),
-    endMs: parseInstant(line.window.end, line.line_item_id),
-    goalQuantity: line.goal.quantity,
+    weight: line.weight,
+    cpmMicros: line.cpm_micros ?? 0,
+    ...parseWindow(line.window, line.line_item_id),
+    goalQuantity: unit === 'impressions' || unit === 'completes' ? quantity : undefined,
+    sharePct: unit === 'share_pct' ? quantity : undefined,
     billable: line.billable,
+    caps: line.frequency_caps.map(({ max, per, window_seconds }) => ({ max, per, windowMs: window_seconds * 1000 })),
+    separationGroups: indexLabels(line.separation_groups),
+    categories: indexLabels(line.ad_product_categories),
+    rotation: line.creative_rotation,
+    creativeIds: new Set(line.creatives.map((creative) => creative.creative_id)),
     creativesByFormat: indexCreatives(line),
   };
 }
 
-/** @param anyWhenEmpty whether a line that lists nothing may serve everywhere or nowhere */
-function indexValues(lists: readonly Iterable<string>[], anyWhenEmpty: boolean): ValueBits {
-  const others = createBits(lists.length);
-  const byValue = new Map<string, Bits>();
-  lists.forEach((list, ordinal) => {
-    let empty = true;
-    for (const value of list) {
-      empty = false;
-      const bits = byValue.get(value) ?? createBits(lists.length);
-      byValue.set(value, bits);
-      addBit(bits, ordinal);
-    }
-    if (empty && anyWhenEmpty) addBit(others, ordinal);
-  });
-  for (const bits of byValue.values()) unite(bits, others);
-  return { byValue, others };
+/** What orders line items of one tier before hash, weight and share: priority if guaranteed, price if it competes by price. */
+function rankOf({ type, priority, cpm_micros }: Pick<PlanLineItem, 'type' | 'priority' | 'cpm_micros'>): number {
+  if (type === 'guaranteed') return priority;
+  return type === 'non_guaranteed' ? -(cpm_micros ?? 0) : 0;
 }
 
-function indexPostings(lists: readonly (readonly string[])[]): Postings {
-  const unconstrained = createBits(lists.length);
-  const byValue = new Map<string, number[]>();
-  lists.forEach((list, ordinal) => {
-    if (list.length === 0) addBit(unconstrained, ordinal);
-    for (const value of new Set(list)) {
-      const postings = byValue.get(value);
-      if (postings) postings.push(ordinal);
-      else byValue.set(value, [ordinal]);
-    }
-  });
-  return { unconstrained, byValue };
+const compareIds = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+function rankGroups(sorted: readonly PlanLineItem[]): Uint32Array {
+  const ends = new Uint32Array(sorted.length);
+  for (let from = 0, to = 0; from < sorted.length; from = to) {
+    const first = sorted[from]!;
+    while (sorted[to]?.type === first.type && rankOf(sorted[to]!) === rankOf(first)) to++;
+    ends.fill(to, from, to);
+  }
+  return ends;
 }
 
-/** Between two window edges the active set is constant, so the last one is kept: one binary search per call. */
-function indexWindows(lines: readonly IndexedLine[]): (atMs: number) => Bits {
-  const edges = Float64Array.from(new Set(lines.flatMap((line) => [line.startMs, line.endMs]))).sort();
-  let last = { edge: -1, bits: createBits(lines.length) };
-  return (atMs) => {
-    let edge = 0;
-    for (let high = edges.length; edge < high;) {
-      const middle = (edge + high) >>> 1;
-      if (edges[middle]! <= atMs) edge = middle + 1;
+function indexFloors(
+  floors: ServingPlanDocument['floors'],
+  lines: readonly IndexedLine[],
+  from: number,
+  to: number,
+): PlanIndex['belowFloor'] {
+  const byPodcast = new Map(floors.map((floor) => [floor.podcast_id, floor.min_cpm_micros]));
+  return (podcastId) => {
+    const floor = byPodcast.get(podcastId) ?? byPodcast.get(null) ?? 0;
+    let low = from;
+    for (let high = to; low < high;) {
+      const middle = (low + high) >>> 1;
+      if (lines[middle]!.cpmMicros >= floor) low = middle + 1;
       else high = middle;
     }
-    if (last.edge === edge) return last.bits;
-    const bits = createBits(lines.length);
-    lines.forEach((line, ordinal) => {
-      if (line.startMs <= atMs && atMs < line.endMs) addBit(bits, ordinal);
-    });
-    last = { edge, bits };
-    return bits;
+    return { from: low, to };
   };
 }
 
-function rankGroups(lines: readonly IndexedLine[]): RankGroup[] {
-  const groups: RankGroup[] = [];
-  for (let from = 0, to = 0; from < lines.length; from = to) {
-    const { tier, priority } = lines[from]!;
-    while (lines[to]?.tier === tier && lines[to]?.priority === priority) to++;
-    groups.push({ tier, from, to });
-  }
-  return groups;
-}
-
 /**
- * Compiles a serving plan for `decide`. Empty podcast, episode and country lists mean any; a line serves only at the break
- * positions that it lists. Priority 1 goes before priority 10.
- * Throws `RangeError` for a plan that cannot be meant: a line item twice, a window that is no time, a goal without quantity,
- * more than 2^20 line items.
+ * Compiles a serving plan for `decide`. Empty inclusions of targeting mean any; a line serves only at the break positions that it
+ * lists. Priority 1 goes before priority 10.
+ * Throws `RangeError` for a plan that cannot be meant: a line item twice, a window that is no time, a zone that is no zone, a goal
+ * without quantity, more than 2^20 line items.
  */
 export function buildIndex(plan: ServingPlanDocument): PlanIndex {
   if (plan.line_items.length > lineItemsMax) throw new RangeError(`A plan holds at most ${lineItemsMax} line items`);
   const sorted = plan.line_items.toSorted(
-    (a, b) => tiers[a.type] - tiers[b.type] || a.priority - b.priority || (a.line_item_id < b.line_item_id ? -1 : 1),
+    (a, b) => tiers[a.type] - tiers[b.type] || rankOf(a) - rankOf(b) || compareIds(a.line_item_id, b.line_item_id),
   );
   const lines = sorted.map(indexLine);
   const ids = new Set<string>();
@@ -162,23 +169,53 @@ export function buildIndex(plan: ServingPlanDocument): PlanIndex {
     if (ids.has(lineItemId)) throw new RangeError(`The plan names ${lineItemId} twice`);
     ids.add(lineItemId);
   }
+  const tierEnds = Object.values(tiers).map((tier) => lines.findLastIndex((line) => line.tier <= tier) + 1);
+  const bitsWhere = (holds: (line: PlanLineItem) => boolean) => {
+    const bits = createBits(sorted.length);
+    sorted.forEach((line, ordinal) => {
+      if (holds(line)) addBit(bits, ordinal);
+    });
+    return bits;
+  };
+  const dimensionOf = (name: DimensionName) =>
+    indexDimension(
+      sorted.map((line) => line.targeting[name]),
+      fewValues[name],
+    );
+  const listed = (lists: readonly Iterable<string>[]) =>
+    indexDimension(
+      lists.map((include) => ({ include, exclude: [] })),
+      'few',
+      'nowhere',
+    );
   return {
     lines,
-    groups: rankGroups(lines),
-    positions: indexValues(
-      sorted.map((line) => line.break_positions),
-      false,
-    ),
-    countries: indexValues(
-      sorted.map((line) => line.targeting.countries.include),
-      true,
-    ),
-    streamFormats: indexValues(
-      lines.map((line) => line.creativesByFormat.keys()),
-      false,
-    ),
-    podcasts: indexPostings(sorted.map((line) => line.targeting.podcasts.include)),
-    episodes: indexPostings(sorted.map((line) => line.targeting.episodes.include)),
+    all: bitsWhere(() => true),
+    groupEnds: rankGroups(sorted),
+    tierEnds,
+    separation: plan.separation,
+    dimensions: {
+      podcasts: dimensionOf('podcasts'),
+      episodes: dimensionOf('episodes'),
+      countries: dimensionOf('countries'),
+      regions: dimensionOf('regions'),
+      languages: dimensionOf('languages'),
+      devices: dimensionOf('devices'),
+      apps: dimensionOf('apps'),
+      surfaces: dimensionOf('surfaces'),
+      content_categories: dimensionOf('content_categories'),
+    },
+    positions: listed(sorted.map((line) => line.break_positions)),
+    streamFormats: listed(lines.map((line) => line.creativesByFormat.keys())),
+    explicit: {
+      yes: bitsWhere((line) => line.targeting.explicit !== 'none'),
+      no: bitsWhere((line) => line.targeting.explicit !== 'only'),
+    },
     activeAt: indexWindows(lines),
+    daypartsAt: indexDayparts(sorted.map((line) => line.targeting.dayparts)),
+    agesAt: indexAges(sorted.map((line) => line.targeting.episode_age_hours)),
+    belowFloor: indexFloors(plan.floors, lines, tierEnds[tiers.guaranteed]!, tierEnds[tiers.non_guaranteed]!),
+    asksListener: lines.some((line) => line.caps.length > 0 || line.rotation === 'sequential'),
+    sharedOrdinals: lines.flatMap((line, ordinal) => (line.sharePct === undefined ? [] : [ordinal])),
   };
 }

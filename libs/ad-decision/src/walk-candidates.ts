@@ -1,21 +1,33 @@
 import { nextBit, type Bits } from './bitset.ts';
 import { decisionHash } from './decision-hash.ts';
-import type { RankGroup } from './plan-index.ts';
 
 /** Candidates ordered at once. A larger group is walked in pieces from a place that the seed chooses. */
 const pieceMax = 256;
 
-function sortByHash(ordinals: readonly number[], seed: number): number[] {
-  const keys = Float64Array.from(ordinals, (ordinal) => decisionHash(seed, ordinal) * 2 ** 20 + ordinal).sort();
-  return Array.from(keys, (key) => key % 2 ** 20);
+/** Smaller goes first; a whole number below 2^32. */
+export type RankKey = (ordinal: number) => number;
+
+function sortByKey(ordinals: readonly number[], keyOf: RankKey): number[] {
+  if (ordinals.length === 1) return [...ordinals];
+  const keys = new Float64Array(ordinals.length);
+  for (let at = 0; at < keys.length; at++) keys[at] = keyOf(ordinals[at]!) * 2 ** 20 + ordinals[at]!;
+  keys.sort();
+  const sorted: number[] = [];
+  for (const key of keys) sorted.push(key % 2 ** 20);
+  return sorted;
 }
 
 /**
- * The eligible ordinals of one rank group in the order of `decisionHash(seed, ordinal)`. When more than 256 are eligible the order
- * holds within pieces of 256 neighbours, the first of which the seed chooses, so the cost never grows with the plan.
+ * The eligible ordinals of one rank group [from, to) in the order of `keyOf`. When more than 256 are eligible the order holds
+ * within pieces of 256 neighbours, the first of which the seed chooses, so the cost never grows with the plan.
  */
-export function* walkCandidates(eligible: Bits, group: RankGroup, seed: number): Generator<number> {
-  const { from, to } = group;
+export function* walkCandidates(
+  eligible: Bits,
+  from: number,
+  to: number,
+  seed: number,
+  keyOf: RankKey,
+): Generator<number> {
   const start = from + (decisionHash(seed, ~from) % (to - from));
   let piece: number[] = [];
   for (const [low, high] of [
@@ -25,8 +37,8 @@ export function* walkCandidates(eligible: Bits, group: RankGroup, seed: number):
     for (let ordinal = nextBit(eligible, low, high); ordinal >= 0; ordinal = nextBit(eligible, ordinal + 1, high)) {
       piece.push(ordinal);
       if (piece.length < pieceMax) continue;
-      yield* sortByHash(piece, seed);
+      yield* sortByKey(piece, keyOf);
       piece = [];
     }
-  if (piece.length > 0) yield* sortByHash(piece, seed);
+  if (piece.length > 0) yield* sortByKey(piece, keyOf);
 }

@@ -1,28 +1,76 @@
-import { anyTargeting, defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
+import {
+  anyTargeting,
+  defaultSeparation,
+  type PlanLineItem,
+  type PlanTargeting,
+  type ServingPlanDocument,
+} from '@longwave/events';
 import type { AdBreak, DecisionContext } from '../src/index.ts';
 
 export const mp3 = 'mp3/128000/48000/2';
 
+type PlanCreative = PlanLineItem['creatives'][number];
+
 /** A creative as the cases write it: its length in the usual stream format. */
-export interface CaseCreative {
+export interface CaseCreative extends Partial<
+  Pick<PlanCreative, 'weight' | 'sequence_no' | 'window' | 'place' | 'production'>
+> {
   readonly creative_id: string;
   readonly duration_ms: number;
-  readonly weight?: number;
   readonly stream_format?: string;
   /** Loudnesses in which it is prepared; null for one that was not measured. Each stream's digest is its loudness. */
   readonly loudnesses?: readonly (number | null)[];
 }
 
+/** A list stands for what it includes. */
+type CaseLists = readonly string[] | { readonly include?: readonly string[]; readonly exclude?: readonly string[] };
+type Listed = Exclude<keyof PlanTargeting, 'explicit' | 'episode_age_hours' | 'dayparts'>;
+export type CaseTargeting = { readonly [D in Listed]?: CaseLists } & Partial<Omit<PlanTargeting, Listed>>;
+
 export type CaseLine = Partial<Omit<PlanLineItem, 'creatives' | 'targeting'>> & {
   readonly line_item_id: string;
   readonly creatives?: readonly CaseCreative[];
-  readonly targeting?: { readonly [D in 'podcasts' | 'episodes' | 'countries']?: readonly string[] };
+  readonly targeting?: CaseTargeting;
 };
 
-const only = (values: readonly string[] = []) => ({ include: [...values], exclude: [] });
+function targetingOf(given: CaseTargeting): PlanTargeting {
+  const lists = Object.entries(given).map(([name, value]) => {
+    if (Array.isArray(value)) return [name, { include: value, exclude: [] }];
+    if (value !== null && typeof value === 'object' && ('include' in value || 'exclude' in value))
+      return [name, { include: [], exclude: [], ...value }];
+    return [name, value];
+  });
+  return { ...anyTargeting, ...Object.fromEntries(lists) };
+}
+
+function creativeOf({
+  creative_id,
+  duration_ms,
+  stream_format = mp3,
+  loudnesses = [-16],
+  ...given
+}: CaseCreative): PlanCreative {
+  return {
+    creative_id,
+    weight: 1,
+    sequence_no: 1,
+    window: null,
+    place: 'any',
+    production: 'produced',
+    click_url: null,
+    media: loudnesses.map((loudness_lufs) => ({
+      stream_format,
+      loudness_lufs,
+      segment_digest: String(loudness_lufs),
+      size_bytes: duration_ms * 16,
+      duration_ms,
+    })),
+    ...given,
+  };
+}
 
 /** A whole line item from what a case says about it: otherwise house, 30 s, any break, any listener, the year 2026. */
-export function lineItem({ creatives, targeting, ...given }: CaseLine): PlanLineItem {
+export function lineItem({ creatives, targeting = {}, ...given }: CaseLine): PlanLineItem {
   return {
     campaign_id: `cmp_${given.line_item_id}`,
     advertiser_id: `adv_${given.line_item_id}`,
@@ -34,39 +82,20 @@ export function lineItem({ creatives, targeting, ...given }: CaseLine): PlanLine
     weight: 1,
     billable: given.type !== undefined && given.type !== 'house',
     cpm_micros: null,
-    targeting: {
-      ...anyTargeting,
-      podcasts: only(targeting?.podcasts),
-      episodes: only(targeting?.episodes),
-      countries: only(targeting?.countries),
-    },
+    targeting: targetingOf(targeting),
     frequency_caps: [],
     separation_groups: [],
     ad_product_categories: [],
     creative_rotation: 'weighted',
-    creatives: (creatives ?? [{ creative_id: `crv_${given.line_item_id}`, duration_ms: 30_000 }]).map(
-      ({ creative_id, duration_ms, weight = 1, stream_format = mp3, loudnesses = [-16] }) => ({
-        creative_id,
-        weight,
-        sequence_no: 1,
-        window: null,
-        place: 'any' as const,
-        production: 'produced' as const,
-        click_url: null,
-        media: loudnesses.map((loudness_lufs) => ({
-          stream_format,
-          loudness_lufs,
-          segment_digest: String(loudness_lufs),
-          size_bytes: duration_ms * 16,
-          duration_ms,
-        })),
-      }),
-    ),
+    creatives: (creatives ?? [{ creative_id: `crv_${given.line_item_id}`, duration_ms: 30_000 }]).map(creativeOf),
     ...given,
   };
 }
 
-export function planOf(lines: readonly CaseLine[]): ServingPlanDocument {
+export function planOf(
+  lines: readonly CaseLine[],
+  given: Partial<Pick<ServingPlanDocument, 'separation' | 'floors'>> = {},
+): ServingPlanDocument {
   return {
     format: 2,
     workspace_id: 'ws_1',
@@ -75,6 +104,7 @@ export function planOf(lines: readonly CaseLine[]): ServingPlanDocument {
     separation: defaultSeparation,
     floors: [],
     line_items: lines.map(lineItem),
+    ...given,
   };
 }
 

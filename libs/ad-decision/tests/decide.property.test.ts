@@ -1,134 +1,153 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { buildIndex, decide, type AdBreak } from '../src/index.ts';
+import { buildIndex, decide, freshInputs } from '../src/index.ts';
+import { hour, inputs, lines, plays, separations } from './_arbitraries.ts';
 import { contextOf, planOf, preroll, type CaseLine } from './_support.ts';
 
-const positions = ['pre', 'mid', 'post'] as const;
-const types = ['exclusive', 'sponsorship', 'guaranteed', 'non_guaranteed', 'house'] as const;
-const hour = (h: number) => new Date(Date.UTC(2026, 5, 1, h)).toISOString();
-
-const line = fc.record({
-  advertiser_id: fc.constantFrom('adv_1', 'adv_2', 'adv_3', 'adv_4', 'adv_5'),
-  type: fc.constantFrom(...types),
-  priority: fc.integer({ min: 1, max: 3 }),
-  window: fc.tuple(fc.integer({ min: 0, max: 22 }), fc.integer({ min: 1, max: 12 })).map(([from, length]) => ({
-    start: hour(from),
-    end: hour(from + length),
-  })),
-  break_positions: fc.subarray([...positions], { minLength: 1 }),
-  targeting: fc.record({
-    podcasts: fc.subarray(['pod_1', 'pod_2']),
-    episodes: fc.subarray(['ep_1', 'ep_2']),
-    countries: fc.subarray(['DE', 'FR']),
-  }),
-  creatives: fc.array(
-    fc.record({
-      creative_id: fc.constantFrom('crv_1', 'crv_2'),
-      duration_ms: fc.integer({ min: 1, max: 60_000 }),
-      weight: fc.integer({ min: 1, max: 9 }),
-      stream_format: fc.constantFrom('mp3/128000/48000/2', 'aac/128000/48000/2'),
-    }),
-    { maxLength: 3 },
-  ),
-});
-const lines: fc.Arbitrary<CaseLine[]> = fc
-  .array(line, { maxLength: 40 })
-  .map((list) => list.map((one, at) => ({ line_item_id: `li_${at}`, ...one })));
-const adBreaks: fc.Arbitrary<AdBreak[]> = fc
-  .array(
-    fc.record({
-      position: fc.constantFrom(...positions),
-      maxSlots: fc.integer({ min: 0, max: 4 }),
-      maxDurationMs: fc.integer({ min: 0, max: 120_000 }),
-    }),
-    { maxLength: 4 },
-  )
-  .map((list) => list.map((one, at) => ({ key: `b${at}`, positionMs: at * 600_000, slotRules: [], ...one })));
-const context = fc
-  .record({
-    decisionId: fc.string(),
-    podcastId: fc.constantFrom('pod_1', 'pod_2', 'pod_3'),
-    episodeId: fc.constantFrom('ep_1', 'ep_2', 'ep_3'),
-    country: fc.constantFrom('DE', 'FR', 'US', ''),
-    atMs: fc.integer({ min: 0, max: 30 }).map((h) => Date.parse(hour(h))),
-    breaks: adBreaks,
-  })
-  .map(contextOf);
-const refusals = fc.func(fc.boolean());
-
-test('equal inputs give equal decisions, whatever was decided between them', () => {
+test('equal inputs give equal decisions, whatever was decided between them and in whatever order the plan lists its line items', () => {
   fc.assert(
-    fc.property(lines, context, context, (given, play, other) => {
-      const index = buildIndex(planOf(given));
-      const first = decide(index, play);
-      decide(index, other);
-      expect(decide(index, play)).toEqual(first);
-      expect(decide(buildIndex(planOf(given.toReversed())), play)).toEqual(first);
+    fc.property(lines, separations, plays, plays, inputs, (given, separation, play, other, told) => {
+      const index = buildIndex(planOf(given, { separation }));
+      const first = decide(index, play, told(index));
+      decide(index, other, told(index));
+      expect(decide(index, play, told(index))).toEqual(first);
+      const reversed = buildIndex(planOf(given.toReversed(), { separation }));
+      expect(decide(reversed, play, told(reversed))).toEqual(first);
     }),
   );
 });
 
-test('every pick is inside its window and targeting, in the stream format, and no break exceeds its slots or duration', () => {
+test('every pick is inside its window and targeting, in the stream format, and no break exceeds its slots, duration or ad load', () => {
   fc.assert(
-    fc.property(lines, context, (given, play) => {
+    fc.property(lines, plays, inputs, (given, play, told) => {
       const plan = planOf(given);
-      const { picks } = decide(buildIndex(plan), play);
+      const index = buildIndex(plan);
+      const { picks } = decide(index, play, told(index));
+      const load = picks.reduce((sum, pick) => sum + pick.durationMs, 0);
+      expect(load).toBeLessThanOrEqual(play.adLoadLimitMs ?? Infinity);
       for (const adBreak of play.breaks) {
         const here = picks.filter((pick) => pick.breakKey === adBreak.key);
-        expect(here.map((pick) => pick.slot)).toEqual(here.map((_, at) => at));
-        expect(here.length).toBeLessThanOrEqual(adBreak.maxSlots);
+        const slots = here.map((pick) => pick.slot);
+        expect(slots).toEqual(adBreak.slotRules.length > 0 ? [...new Set(slots)].sort() : slots.map((_, at) => at));
+        for (const slot of slots) expect(slot).toBeLessThan(adBreak.maxSlots);
         expect(here.reduce((sum, pick) => sum + pick.durationMs, 0)).toBeLessThanOrEqual(adBreak.maxDurationMs);
-        const booked = here.map((pick) => plan.line_items.find((one) => one.line_item_id === pick.lineItemId)!);
-        expect(new Set(booked.map((one) => one.advertiser_id)).size).toBe(here.length);
-        for (const [at, one] of booked.entries()) {
+        expect(new Set(here.map((pick) => pick.lineItemId)).size).toBe(here.length);
+        for (const pick of here) {
+          const one = plan.line_items.find((line) => line.line_item_id === pick.lineItemId)!;
+          const creative = one.creatives.find((other) => other.creative_id === pick.creativeId)!;
           expect(Date.parse(one.window.start)).toBeLessThanOrEqual(play.atMs);
           expect(Date.parse(one.window.end)).toBeGreaterThan(play.atMs);
           expect(one.break_positions).toContain(adBreak.position);
-          const [podcasts, episodes, countries] = [
-            one.targeting.podcasts.include,
-            one.targeting.episodes.include,
-            one.targeting.countries.include,
-          ];
-          if (podcasts.length) expect(podcasts).toContain(play.podcastId);
-          if (episodes.length) expect(episodes).toContain(play.episodeId);
-          if (countries.length) expect(countries).toContain(play.country);
-          const creatives = one.creatives.filter((creative) => creative.creative_id === here[at]!.creativeId);
-          expect(creatives.flatMap((creative) => creative.media.map((media) => media.stream_format))).toContain(
+          for (const [lists, value] of [
+            [one.targeting.podcasts, play.podcastId],
+            [one.targeting.episodes, play.episodeId],
+            [one.targeting.countries, play.country],
+          ] as const) {
+            if (lists.include.length) expect(lists.include).toContain(value);
+            expect(lists.exclude).not.toContain(value);
+          }
+          if (one.targeting.explicit !== 'any') expect(one.targeting.explicit === 'only').toBe(play.explicit);
+          expect(one.creatives.flatMap(({ media }) => media.map((media) => media.stream_format))).toContain(
             play.streamFormat,
           );
+          const rule = adBreak.slotRules.find((other) => other.slot === pick.slot);
+          if (rule?.maxDurationMs) expect(pick.durationMs).toBeLessThanOrEqual(rule.maxDurationMs);
+          if (rule?.lineItemTypes.length) expect(rule.lineItemTypes).toContain(one.type);
+          if (creative.place === 'first') expect(pick.slot).toBe(Math.min(...slots));
+          if (creative.place === 'last') expect(pick.slot).toBe(Math.max(...slots));
         }
       }
     }),
   );
 });
 
-test('whoever lost to a pick of a lower rank was refused, too long or too close to the same advertiser', () => {
+test('no two ads of a play stand nearer than separation allows', () => {
   fc.assert(
-    fc.property(lines, context, refusals, (given, play, refuse) => {
+    fc.property(lines, separations, plays, (given, separation, play) => {
+      const plan = planOf(given, { separation });
+      const { picks } = decide(buildIndex(plan), play);
+      const standing = picks.map((pick) => ({
+        line: plan.line_items.find((line) => line.line_item_id === pick.lineItemId)!,
+        adBreak: play.breaks.find((one) => one.key === pick.breakKey)!,
+      }));
+      const near = { none: () => false, episode: () => true } as const;
+      const shares = (a: readonly string[], b: readonly string[]) => a.some((one) => b.includes(one));
+      for (const [at, a] of standing.entries())
+        for (const b of standing.slice(0, at)) {
+          const inOne = a.adBreak.key === b.adBreak.key;
+          const minutes = Math.abs(a.adBreak.positionMs - b.adBreak.positionMs) / 60_000;
+          const tooNear = ({ scope, minutes: apart = 0 }: (typeof separation)['group']) =>
+            scope === 'break' ? inOne : scope === 'minutes' ? inOne || minutes < apart : near[scope]();
+          if (a.line.advertiser_id === b.line.advertiser_id) expect(tooNear(separation.advertiser)).toBe(false);
+          else {
+            if (shares(a.line.separation_groups, b.line.separation_groups))
+              expect(tooNear(separation.group)).toBe(false);
+            if (shares(a.line.ad_product_categories, b.line.ad_product_categories))
+              expect(tooNear(separation.category)).toBe(false);
+          }
+        }
+    }),
+  );
+});
+
+test('no goal, cap or share is exceeded by the slots that one decision gives', () => {
+  fc.assert(
+    fc.property(lines, plays, inputs, (given, play, told) => {
       const index = buildIndex(planOf(given));
-      const { picks, candidates } = decide(index, play, (ordinal) => !refuse(ordinal));
+      const { room, heard, share } = told(index);
+      const { picks } = decide(index, play, told(index));
+      for (const [ordinal, line] of index.lines.entries()) {
+        const here = picks.filter((pick) => pick.ordinal === ordinal);
+        if (here.length === 0) continue;
+        if (line.goalQuantity !== undefined) expect(here.length).toBeLessThanOrEqual(room?.(ordinal) ?? 0);
+        for (const { max, per, windowMs } of line.caps) {
+          expect(heard).toBeDefined();
+          if (per === 'listener_bucket')
+            expect(heard!(line.lineItemId, play.atMs - windowMs) + here.length).toBeLessThanOrEqual(max);
+        }
+        if (line.sharePct !== undefined) {
+          const { served, opportunities } = share(ordinal);
+          const allowed = (line.sharePct / 100) * (opportunities + play.breaks.length) - served;
+          expect(here.length).toBeLessThan(allowed + 1);
+        }
+      }
+    }),
+  );
+});
+
+test('whoever lost to a pick of a lower tier or priority was refused, did not fit or was too close to a competitor', () => {
+  fc.assert(
+    fc.property(lines, plays, inputs, (given, play, told) => {
+      const index = buildIndex(planOf(given));
+      const { picks, candidates } = decide(index, play, told(index));
       const rankOf = (lineItemId: string) => {
         const { tier, priority } = index.lines.find((one) => one.lineItemId === lineItemId)!;
-        return tier * 10 + priority;
+        return tier * 10 + (tier === 2 ? priority : 0);
       };
-      for (const pick of picks) {
-        expect(refuse(pick.ordinal)).toBe(false);
+      for (const pick of picks)
         for (const other of candidates)
           if (other.breakKey === pick.breakKey && rankOf(other.lineItemId) < rankOf(pick.lineItemId))
             expect(other.verdict).not.toBe('outranked');
-      }
     }),
   );
 });
 
 test('every stage accounts for every line item, and every candidate has one verdict per break', () => {
   fc.assert(
-    fc.property(lines, context, refusals, (given, play, refuse) => {
-      const { stages, candidates, noAdReason, picks } = decide(buildIndex(planOf(given)), play, (o) => !refuse(o));
+    fc.property(lines, plays, inputs, (given, play, told) => {
+      const index = buildIndex(planOf(given));
+      const { stages, candidates, noAdReason, picks } = decide(index, play, told(index));
       for (const stage of stages)
         expect(stage.out + Object.values(stage.droppedBy).reduce((sum, count) => sum + count, 0)).toBe(stage.in);
+      for (const adBreak of play.breaks) {
+        const ofBreak = stages.filter((stage) => stage.breakKey === adBreak.key);
+        expect(ofBreak[0]!.in).toBe(given.length);
+        for (const [at, stage] of ofBreak.slice(1).entries()) expect(stage.in).toBe(ofBreak[at]!.out);
+        expect(ofBreak.at(-1)!.out).toBe(picks.filter((pick) => pick.breakKey === adBreak.key).length);
+      }
       const names = candidates.map((one) => `${one.breakKey} ${one.lineItemId}`);
       expect(new Set(names).size).toBe(names.length);
+      expect(names.length).toBeLessThanOrEqual(50);
       expect(candidates.filter((one) => one.verdict === 'won').length).toBe(picks.length);
       if (picks.length === 0 && play.breaks.every((one) => one.maxSlots > 0 && one.maxDurationMs > 0))
         expect(noAdReason).toBeDefined();
@@ -136,22 +155,44 @@ test('every stage accounts for every line item, and every candidate has one verd
   );
 });
 
+const served = (count: number, serve: (decisionId: string) => string) => {
+  const times = new Map<string, number>();
+  for (let play = 0; play < count; play++) {
+    const name = serve(`dec_${play}`);
+    times.set(name, (times.get(name) ?? 0) + 1);
+  }
+  return times;
+};
+
 test('equal line items share the plays evenly, also when there are more than one piece of the walk holds', () => {
-  for (const [count, plays] of [
+  for (const [count, each] of [
     [10, 500],
     [600, 40],
   ] as const) {
     const index = buildIndex(planOf(Array.from({ length: count }, (_, at) => ({ line_item_id: `li_${at}` }))));
-    const served = new Map<string, number>();
-    for (let play = 0; play < count * plays; play++) {
-      const [pick] = decide(index, contextOf({ decisionId: `dec_${play}`, breaks: [preroll] })).picks;
-      served.set(pick!.lineItemId, (served.get(pick!.lineItemId) ?? 0) + 1);
-    }
-    expect(served.size).toBe(count);
-    expect(Math.min(...served.values())).toBeGreaterThan(plays * 0.3);
-    expect(Math.max(...served.values())).toBeLessThan(plays * 1.9);
+    const times = served(count * each, (decisionId) => {
+      return decide(index, contextOf({ decisionId, breaks: [preroll] })).picks[0]!.lineItemId;
+    });
+    expect(times.size).toBe(count);
+    expect(Math.min(...times.values())).toBeGreaterThan(each * 0.3);
+    expect(Math.max(...times.values())).toBeLessThan(each * 1.9);
   }
 });
+
+test.each(['exclusive', 'house'] as const)(
+  '%s line items share the plays by weight, long ones and short ones alike',
+  (type) => {
+    const index = buildIndex(
+      planOf([
+        { line_item_id: 'light', type, weight: 1, creatives: [{ creative_id: 'crv_1', duration_ms: 60_000 }] },
+        { line_item_id: 'heavy', type, weight: 3, creatives: [{ creative_id: 'crv_2', duration_ms: 10_000 }] },
+      ]),
+    );
+    const times = served(10_000, (decisionId) => decide(index, contextOf({ decisionId })).picks[0]!.lineItemId);
+    expect(times.get('heavy')! / 10_000).toBeGreaterThan(0.73);
+    expect(times.get('heavy')! / 10_000).toBeLessThan(0.77);
+  },
+);
 
 test('creatives of one line item share its plays by weight', () => {
   const creatives = [
@@ -159,11 +200,36 @@ test('creatives of one line item share its plays by weight', () => {
     { creative_id: 'crv_heavy', duration_ms: 30_000, weight: 3 },
   ];
   const index = buildIndex(planOf([{ line_item_id: 'li_1', creatives }]));
-  let heavy = 0;
-  for (let play = 0; play < 10_000; play++)
-    if (decide(index, contextOf({ decisionId: `dec_${play}` })).picks[0]!.creativeId === 'crv_heavy') heavy++;
-  expect(heavy / 10_000).toBeGreaterThan(0.73);
-  expect(heavy / 10_000).toBeLessThan(0.77);
+  const times = served(10_000, (decisionId) => decide(index, contextOf({ decisionId })).picks[0]!.creativeId);
+  expect(times.get('crv_heavy')! / 10_000).toBeGreaterThan(0.73);
+  expect(times.get('crv_heavy')! / 10_000).toBeLessThan(0.77);
+});
+
+test('sponsorships have exactly their shares of many plays, whatever the decision ids', () => {
+  const shares = { half: 50, third: 30, tenth: 10 };
+  const index = buildIndex(
+    planOf([
+      ...Object.entries(shares).map(([line_item_id, quantity]) => ({
+        line_item_id,
+        type: 'sponsorship' as const,
+        goal: { unit: 'share_pct' as const, quantity },
+      })),
+      { line_item_id: 'house' },
+    ]),
+  );
+  const counts = new Map<string, { served: number; opportunities: number }>();
+  const countOf = (id: string) => counts.get(id) ?? { served: 0, opportunities: 0 };
+  const times = served(1_000, (decisionId) => {
+    const share = (ordinal: number) => countOf(index.lines[ordinal]!.lineItemId);
+    const { picks, opportunities } = decide(index, contextOf({ decisionId }), { ...freshInputs, share });
+    for (const id of opportunities) {
+      const before = countOf(id);
+      const more = picks.filter((pick) => pick.lineItemId === id).length;
+      counts.set(id, { served: before.served + more, opportunities: before.opportunities + 1 });
+    }
+    return picks[0]!.lineItemId;
+  });
+  for (const [id, pct] of Object.entries(shares)) expect(Math.abs(times.get(id)! - pct * 10)).toBeLessThanOrEqual(2);
 });
 
 test('loudnesses that a creative is prepared in never change what it is chosen for', () => {
@@ -172,7 +238,7 @@ test('loudnesses that a creative is prepared in never change what it is chosen f
     maxLength: 4,
   });
   fc.assert(
-    fc.property(lines, context, fc.infiniteStream(loudnesses), (given, play, prepared) => {
+    fc.property(lines, plays, fc.infiniteStream(loudnesses), (given, play, prepared) => {
       const louder = given.map((one) => ({
         ...one,
         creatives: one.creatives!.map((creative) => ({ ...creative, loudnesses: prepared.next().value! })),
@@ -186,9 +252,12 @@ test('loudnesses that a creative is prepared in never change what it is chosen f
   );
 });
 
-test('a plan with a line item twice, an unreadable window or a goal without quantity is refused', () => {
+test('a plan with a line item twice, an unreadable window, a zone that is none or a goal without quantity is refused', () => {
   expect(() => buildIndex(planOf([{ line_item_id: 'li_1' }, { line_item_id: 'li_1' }]))).toThrow('li_1 twice');
   const window = { start: 'soon', end: hour(1) };
   expect(() => buildIndex(planOf([{ line_item_id: 'li_1', window }]))).toThrow('no instant');
-  expect(() => buildIndex(planOf([{ line_item_id: 'li_1', goal: { unit: 'impressions' } }]))).toThrow('no quantity');
+  const dayparts = { time_zone: 'Mars/Olympus', hours: [1] };
+  expect(() => buildIndex(planOf([{ line_item_id: 'li_1', targeting: { dayparts } }]))).toThrow('Mars/Olympus');
+  for (const unit of ['impressions', 'completes', 'share_pct'] as const)
+    expect(() => buildIndex(planOf([{ line_item_id: 'li_1', goal: { unit } }]))).toThrow('no quantity');
 });

@@ -1,27 +1,104 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { PlanLineItem, ServingPlanDocument } from '@longwave/events';
 import { describe, expect, test } from '@jest/globals';
-import { buildIndex, decide, noAdReasons, verdictCodes, type BreakPosition } from '../src/index.ts';
+import {
+  buildIndex,
+  decide,
+  noAdReasons,
+  noSuspensions,
+  suspendLines,
+  verdictCodes,
+  type BreakPosition,
+  type DecisionInputs,
+  type Suspensions,
+} from '../src/index.ts';
 import { contextOf, planOf, type CaseLine } from './_support.ts';
 
+interface CaseBreak {
+  readonly key: string;
+  readonly position: BreakPosition;
+  readonly max_slots: number;
+  readonly max_duration_ms: number;
+  /** Where in the content it stands; otherwise at its beginning. */
+  readonly position_ms?: number;
+  readonly slot_rules?: readonly {
+    readonly slot: number;
+    readonly max_duration_ms?: number;
+    readonly line_item_types?: readonly PlanLineItem['type'][];
+    readonly productions?: readonly PlanLineItem['creatives'][number]['production'][];
+  }[];
+}
+
+/** Everything optional is as in `contextOf` and `lineItem`: an English episode of May 2026, played in Germany on Monday noon UTC. */
 interface GoldenCase {
   readonly guarantee: string;
   readonly line_items: readonly CaseLine[];
-  readonly country?: string;
-  /** Loudness of the content; null for unknown. Otherwise -16. */
-  readonly content_lufs?: number | null;
-  readonly breaks: readonly {
-    readonly key: string;
-    readonly position: BreakPosition;
-    readonly max_slots: number;
-    readonly max_duration_ms: number;
-  }[];
-  /** Line items whose goal is used up. */
-  readonly refused?: readonly string[];
+  readonly separation?: Partial<ServingPlanDocument['separation']>;
+  readonly floors?: ServingPlanDocument['floors'];
+  readonly play?: {
+    readonly at?: string;
+    readonly published_at?: string;
+    readonly podcast?: string;
+    readonly country?: string;
+    readonly region?: string;
+    readonly language?: string;
+    readonly device?: string;
+    readonly app?: string;
+    readonly surface?: string;
+    readonly explicit?: boolean;
+    readonly content_categories?: readonly string[];
+    /** Loudness of the content; null for unknown. Otherwise -16. */
+    readonly content_lufs?: number | null;
+    readonly ad_load_limit_ms?: number;
+  };
+  readonly breaks: readonly CaseBreak[];
+  /** Slots that goals leave; line items that are not named have room. */
+  readonly room?: Readonly<Record<string, number>>;
+  /** Times at which the listener heard what a cap counts (line item, line item/episode, line item/episode/break); null: nobody can tell. */
+  readonly heard?: Readonly<Record<string, readonly string[]>> | null;
+  /** Of so many breaks in which it could have served in the last window the line item served in the first number. */
+  readonly shares?: Readonly<Record<string, readonly [served: number, opportunities: number]>>;
+  readonly halts?: Partial<Suspensions['halts']>;
+  readonly not_active?: Partial<Suspensions['not_active']>;
   readonly picks: readonly string[];
   /** Loudness of the stream of each pick. */
   readonly picked_lufs?: readonly (number | null)[];
   readonly no_ad_reason: string | null;
   readonly verdicts: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+const breakOf = ({ slot_rules = [], ...given }: CaseBreak) => ({
+  key: given.key,
+  position: given.position,
+  maxSlots: given.max_slots,
+  maxDurationMs: given.max_duration_ms,
+  positionMs: given.position_ms ?? 0,
+  slotRules: slot_rules.map((rule) => ({
+    slot: rule.slot,
+    maxDurationMs: rule.max_duration_ms ?? 0,
+    lineItemTypes: rule.line_item_types ?? [],
+    productions: rule.productions ?? [],
+  })),
+});
+
+function playOf({ breaks, play = {} }: GoldenCase) {
+  const usual = contextOf();
+  return contextOf({
+    breaks: breaks.map(breakOf),
+    atMs: play.at ? Date.parse(play.at) : usual.atMs,
+    publishedAtMs: play.published_at ? Date.parse(play.published_at) : usual.publishedAtMs,
+    podcastId: play.podcast ?? usual.podcastId,
+    country: play.country ?? usual.country,
+    region: play.region ?? usual.region,
+    language: play.language ?? usual.language,
+    device: play.device ?? usual.device,
+    app: play.app ?? usual.app,
+    surface: play.surface ?? usual.surface,
+    explicit: play.explicit ?? usual.explicit,
+    contentCategories: play.content_categories ?? usual.contentCategories,
+    loudnessLufs: play.content_lufs === undefined ? usual.loudnessLufs : (play.content_lufs ?? undefined),
+    adLoadLimitMs: play.ad_load_limit_ms,
+  });
 }
 
 const folder = new URL('../cases/', import.meta.url);
@@ -30,25 +107,27 @@ describe.each(readdirSync(folder))('%s', (file) => {
   const cases = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as readonly GoldenCase[];
 
   test.each(cases.map((one) => [one.guarantee, one] as const))('%s', (_, golden) => {
-    const index = buildIndex(planOf(golden.line_items));
-    const breaks = golden.breaks.map(({ key, position, max_slots, max_duration_ms }) => ({
-      key,
-      position,
-      maxSlots: max_slots,
-      maxDurationMs: max_duration_ms,
-      positionMs: 0,
-      slotRules: [],
-    }));
-    const context = contextOf({
-      breaks,
-      ...(golden.country !== undefined && { country: golden.country }),
-      ...(golden.content_lufs !== undefined && { loudnessLufs: golden.content_lufs ?? undefined }),
+    const { room = {}, heard = {}, shares = {}, floors = [] } = golden;
+    const separation = { ...planOf([]).separation, ...golden.separation };
+    const index = buildIndex(planOf(golden.line_items, { separation, floors }));
+    const idOf = (ordinal: number) => index.lines[ordinal]!.lineItemId;
+    const { lines: suspended } = suspendLines(index, {
+      halts: { ...noSuspensions.halts, ...golden.halts },
+      not_active: { ...noSuspensions.not_active, ...golden.not_active },
     });
-    const decision = decide(
-      index,
-      context,
-      (ordinal) => !(golden.refused ?? []).includes(index.lines[ordinal]!.lineItemId),
-    );
+    const inputs: DecisionInputs = {
+      room: (ordinal) => room[idOf(ordinal)] ?? Infinity,
+      share: (ordinal) => {
+        const [served, opportunities] = shares[idOf(ordinal)] ?? [0, 0];
+        return { served, opportunities };
+      },
+      heard:
+        heard === null
+          ? undefined
+          : (key, sinceMs) => (heard[key] ?? []).filter((at) => Date.parse(at) > sinceMs).length,
+      suspended,
+    };
+    const decision = decide(index, playOf(golden), inputs);
 
     expect(decision.picks.map((pick) => `${pick.breakKey}/${pick.slot} ${pick.lineItemId} ${pick.creativeId}`)).toEqual(
       golden.picks,

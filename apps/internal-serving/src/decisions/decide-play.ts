@@ -1,4 +1,4 @@
-import { decide, type Decision, type MayServe } from '@longwave/ad-decision';
+import { decidePrepared, freshInputs, preparePlay, type Decision } from '@longwave/ad-decision';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
@@ -35,7 +35,7 @@ interface CountedDecision {
 const roundsMax = 4;
 
 const noPlan: CountedDecision = {
-  decision: { picks: [], noAdReason: 'no_plan', stages: [], candidates: [] },
+  decision: { picks: [], noAdReason: 'no_plan', opportunities: [], stages: [], candidates: [] },
   countedSlots: [],
 };
 
@@ -72,16 +72,20 @@ export function createDecidePlay({ pool, plans, goals, write, newAttempt, logger
     attempt: string,
     signal: AbortSignal,
   ): Promise<CountedDecision> {
+    const prepared = preparePlay(plan.index, context);
     const slotsMax = new Map<string, number>();
     for (let round = 1; ; round++) {
       if (signal.aborted) throw new Problem('timeout', 'The caller has gone.');
       const withGoals = round < roundsMax;
-      const mayServe: MayServe = (ordinal, taken) => {
-        const { lineItemId, goalQuantity } = plan.index.lines[ordinal]!;
-        if (goalQuantity === undefined) return true;
-        return withGoals && taken < Math.min(goals.room(lineItemId), slotsMax.get(lineItemId) ?? Infinity);
+      const room = (ordinal: number) => {
+        const { lineItemId } = plan.index.lines[ordinal]!;
+        return Math.min(goals.room(lineItemId), slotsMax.get(lineItemId) ?? Infinity);
       };
-      const decision = decide(plan.index, context, mayServe);
+      const decision = decidePrepared(prepared, {
+        ...freshInputs,
+        heard: undefined,
+        room: withGoals ? room : undefined,
+      });
       const wanted = wantedSlots(plan, decision);
       if (wanted.length === 0) return { decision, countedSlots: [] };
       const reservation = await goals.reserve(context.decisionId, attempt, wanted);

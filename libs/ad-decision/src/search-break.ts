@@ -1,0 +1,180 @@
+import type { Candidate, CandidateCreative } from './screen-candidate.ts';
+import { tiers } from './plan-index.ts';
+
+/** Most candidates of one search: a set of them is one 32-bit word, and their places fit a number. */
+const candidatesMax = 24;
+/** Nodes of one search; the best of those seen stands when they are used up, at least the greedy one. */
+const nodesMax = 400;
+/** More than the slots of a break, so that counts per class of rank are digits of one number. */
+const countBase = 17;
+const prioritiesMax = 10;
+const leaderBase = candidatesMax + 1;
+
+/** How many candidates are looked at together: enough to choose from, no more than a search can hold. */
+export const poolMaxOf = (slotCount: number) => Math.min(candidatesMax, 4 + 4 * slotCount);
+
+/** A candidate and what it serves. */
+export interface Chosen {
+  readonly candidate: Candidate;
+  readonly given: CandidateCreative;
+}
+
+/** What a set of ads is worth: each number matters only where those before it are equal. */
+interface Worth {
+  /** Sponsorships, then guaranteed ads of priority 1, of priority 2 …: how many, as digits. */
+  readonly ranked: number;
+  /** Prices of the ads that compete by price, together. */
+  readonly priceMicros: number;
+  readonly house: number;
+  /** Per tier the place of its best candidate, as digits; smaller is better. */
+  readonly leaders: number;
+  readonly durationMs: number;
+}
+
+const nothing: Worth = { ranked: 0, priceMicros: 0, house: 0, leaders: leaderBase ** 4 - 1, durationMs: 0 };
+
+function compareWorth(a: Worth, b: Worth): number {
+  return (
+    a.ranked - b.ranked ||
+    a.priceMicros - b.priceMicros ||
+    a.house - b.house ||
+    b.leaders - a.leaders ||
+    a.durationMs - b.durationMs
+  );
+}
+
+const rankedWorth = ({ line: { tier, priority } }: Candidate) =>
+  tier > tiers.guaranteed ? 0 : countBase ** (tier === tiers.sponsorship ? prioritiesMax : prioritiesMax - priority);
+/** An ad without a price is still worth more than none. */
+const priceOf = ({ line }: Candidate) => (line.tier === tiers.non_guaranteed ? line.cpmMicros + 1 : 0);
+const houseOf = ({ line }: Candidate) => (line.tier === tiers.house ? 1 : 0);
+const leaderDigit = (tier: number) => leaderBase ** (tiers.house - tier);
+
+/**
+ * Gives each of the ads a slot that takes it, the earlier ones the earlier slots; undefined when that cannot be.
+ * @param slots per ad a mask of the slots that take it
+ */
+export function assignSlots(slots: readonly number[]): readonly number[] | undefined {
+  const owner = new Map<number, number>();
+  const augment = (ad: number, tried: Set<number>, fixed: ReadonlySet<number>): boolean => {
+    for (let slot = 0, mask = slots[ad]!; mask !== 0; slot++, mask >>>= 1) {
+      if ((mask & 1) === 0 || tried.has(slot) || fixed.has(slot)) continue;
+      tried.add(slot);
+      const other = owner.get(slot);
+      if (other !== undefined && !augment(other, tried, fixed)) continue;
+      owner.set(slot, ad);
+      return true;
+    }
+    return false;
+  };
+  for (let ad = 0; ad < slots.length; ad++) if (!augment(ad, new Set(), new Set())) return undefined;
+
+  const given: number[] = [];
+  for (let ad = 0; ad < slots.length; ad++) {
+    for (let slot = 0, mask = slots[ad]!; mask !== 0; slot++, mask >>>= 1) {
+      if ((mask & 1) === 0 || given.includes(slot)) continue;
+      owner.clear();
+      const fixed = new Set([...given, slot]);
+      const rest = Array.from({ length: slots.length - ad - 1 }, (_, at) => ad + 1 + at);
+      if (!rest.every((other) => augment(other, new Set(), fixed))) continue;
+      given.push(slot);
+      break;
+    }
+  }
+  return given;
+}
+
+/** Upper bounds of what the candidates from each place on can still add. */
+function boundsOf(candidates: readonly Candidate[]) {
+  const sums = (value: (candidate: Candidate) => number) => {
+    const prefix = [0];
+    for (const one of candidates) prefix.push(prefix.at(-1)! + value(one));
+    return prefix;
+  };
+  /** Per tier the place of its first candidate or of the first after it. */
+  const starts: number[] = [];
+  for (let tier = 0, at = 0; tier <= tiers.house; tier++) {
+    while (at < candidates.length && candidates[at]!.line.tier < tier) at++;
+    starts.push(at);
+  }
+  const [ranked, prices, house] = [sums(rankedWorth), sums(priceOf), sums(houseOf)];
+  const longest = candidates.map((one) => Math.max(...one.creatives.map(({ stream }) => stream.durationMs)));
+  for (let at = longest.length - 2; at >= 0; at--) longest[at] = Math.max(longest[at]!, longest[at + 1]!);
+  const most = (prefix: readonly number[], from: number, count: number) =>
+    prefix[Math.min(from + count, candidates.length)]! - prefix[Math.min(from, candidates.length)]!;
+
+  return (from: number, now: Worth, slotsLeft: number, limitMs: number): Worth => {
+    let leaders = now.leaders;
+    for (let tier: number = tiers.sponsorship; tier <= tiers.house; tier++) {
+      const digit = leaderDigit(tier);
+      if (Math.floor(now.leaders / digit) % leaderBase !== candidatesMax) continue;
+      const next = Math.max(from, starts[tier]!);
+      if (candidates[next]?.line.tier === tier) leaders += (next - candidatesMax) * digit;
+    }
+    return {
+      ranked: now.ranked + most(ranked, from, slotsLeft),
+      priceMicros: now.priceMicros + most(prices, Math.max(from, starts[tiers.non_guaranteed]!), slotsLeft),
+      house: now.house + most(house, Math.max(from, starts[tiers.house]!), slotsLeft),
+      leaders,
+      durationMs: Math.min(limitMs, now.durationMs + slotsLeft * (longest[from] ?? 0)),
+    };
+  };
+}
+
+/**
+ * The best set of ads for a break, by depth-first search over at most 24 candidates in rank order and 400 nodes: most ads of the
+ * highest rank, then the highest price of those that compete by price, then most house ads. Of sets equal in that the one that
+ * holds the best placed candidate of each tier, so that share, hash and weight decide who serves and short ads are not starved;
+ * then the one that fills most seconds.
+ * @param separated per candidate a mask of those that it may not share the break with
+ */
+export function searchBreak(
+  candidates: readonly Candidate[],
+  separated: readonly number[],
+  slotCount: number,
+  limitMs: number,
+): readonly Chosen[] {
+  const [first] = candidates;
+  if (slotCount === 1 || !first) return first ? [{ candidate: first, given: first.creatives[0]! }] : [];
+  const everySlot = (1 << slotCount) - 1;
+  const anySlot = candidates.every((one) => one.creatives.every(({ slots }) => slots === everySlot));
+  const boundOf = boundsOf(candidates);
+  const chosen: Chosen[] = [];
+  let best: { worth: Worth; chosen: readonly Chosen[] } = { worth: nothing, chosen: [] };
+  let nodes = 0;
+
+  const findFitting = (candidate: Candidate, leftMs: number) =>
+    candidate.creatives.find(
+      (given) =>
+        given.stream.durationMs <= leftMs &&
+        (anySlot || assignSlots([...chosen.map((one) => one.given.slots), given.slots]) !== undefined),
+    );
+
+  function visit(from: number, worth: Worth, members: number): void {
+    if (++nodes > nodesMax) return;
+    if (compareWorth(worth, best.worth) > 0) best = { worth, chosen: [...chosen] };
+    const slotsLeft = slotCount - chosen.length;
+    if (from === candidates.length || slotsLeft === 0 || worth.durationMs >= limitMs) return;
+    if (compareWorth(boundOf(from, worth, slotsLeft, limitMs), best.worth) <= 0) return;
+    const candidate = candidates[from]!;
+    const given = (separated[from]! & members) === 0 ? findFitting(candidate, limitMs - worth.durationMs) : undefined;
+    if (given) {
+      const { tier } = candidate.line;
+      const digit = leaderDigit(tier);
+      const leads = Math.floor(worth.leaders / digit) % leaderBase === candidatesMax;
+      const more: Worth = {
+        ranked: worth.ranked + rankedWorth(candidate),
+        priceMicros: worth.priceMicros + priceOf(candidate),
+        house: worth.house + houseOf(candidate),
+        leaders: leads ? worth.leaders + (from - candidatesMax) * digit : worth.leaders,
+        durationMs: worth.durationMs + given.stream.durationMs,
+      };
+      chosen.push({ candidate, given });
+      visit(from + 1, more, members | (1 << from));
+      chosen.pop();
+    }
+    visit(from + 1, worth, members);
+  }
+  visit(0, nothing, 0);
+  return best.chosen;
+}

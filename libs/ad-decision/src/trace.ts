@@ -1,0 +1,94 @@
+import type { VerdictCode } from './codes.ts';
+import type { AdBreak } from './decision-context.ts';
+import type { Eligibility } from './eligibility.ts';
+import type { FilledBreak } from './fill-break.ts';
+import type { PlanIndex, Tier } from './plan-index.ts';
+
+const stageNames = ['eligibility', 'goals', 'frequency', 'separation', 'pacing', 'selection'] as const;
+
+/** What one stage of one break let through, and how many each code dropped. Each stage takes in what the one before let through. */
+export interface TraceStage {
+  readonly breakKey: string;
+  readonly name: (typeof stageNames)[number];
+  readonly in: number;
+  readonly out: number;
+  readonly droppedBy: Readonly<Partial<Record<VerdictCode, number>>>;
+}
+
+export interface TraceCandidate {
+  readonly breakKey: string;
+  readonly lineItemId: string;
+  readonly verdict: VerdictCode;
+  /** Every code that speaks against the candidate (or "won"); the verdict is the first. */
+  readonly codes: readonly VerdictCode[];
+  readonly tier: Tier;
+  /** 1-based place in the order in which candidates were looked at; undefined when it never came to that. */
+  readonly rank: number | undefined;
+}
+
+/** Stage of the codes that candidates get; every other one is of the selection. */
+const stageOf: Readonly<Partial<Record<VerdictCode, TraceStage['name']>>> = {
+  no_lease: 'goals',
+  capped: 'frequency',
+  separated_advertiser: 'separation',
+  separated_group: 'separation',
+  separated_category: 'separation',
+  paced_out: 'pacing',
+};
+
+export function traceStages(
+  index: PlanIndex,
+  { key: breakKey }: AdBreak,
+  eligible: Eligibility,
+  filled: FilledBreak,
+): readonly TraceStage[] {
+  const drops: Record<string, Partial<Record<VerdictCode, number>>> = {
+    eligibility: Object.fromEntries(eligible.droppedBy),
+  };
+  const drop = (code: VerdictCode, count: number) => {
+    const stage = (drops[stageOf[code] ?? 'selection'] ??= {});
+    stage[code] = (stage[code] ?? 0) + count;
+  };
+  for (const code of filled.considered.values()) if (code !== 'won') drop(code, 1);
+  const unseen = eligible.count - filled.considered.size;
+  if (unseen > 0) drop('outranked', unseen);
+
+  let left = index.lines.length;
+  const stages: TraceStage[] = [];
+  for (const name of stageNames) {
+    const droppedBy = drops[name] ?? {};
+    let out = left;
+    for (const count of Object.values(droppedBy)) out -= count;
+    stages.push({ breakKey, name, in: left, out, droppedBy });
+    left = out;
+  }
+  return stages;
+}
+
+/** At most `max` candidates, always every winner; those looked at before those that were not. */
+export function traceCandidates(
+  index: PlanIndex,
+  { key: breakKey }: AdBreak,
+  eligible: Eligibility,
+  { considered }: FilledBreak,
+  max: number,
+): readonly TraceCandidate[] {
+  const view = (ordinal: number, codes: readonly [VerdictCode, ...VerdictCode[]], rank?: number): TraceCandidate => {
+    const { lineItemId, tier } = index.lines[ordinal]!;
+    return { breakKey, lineItemId, verdict: codes[0], codes, tier, rank };
+  };
+  let room = max;
+  for (const verdict of considered.values()) if (verdict === 'won') room--;
+  const listed: TraceCandidate[] = [];
+  let rank = 0;
+  for (const [ordinal, verdict] of considered) {
+    rank++;
+    if (verdict === 'won' || room-- > 0) listed.push(view(ordinal, [verdict], rank));
+  }
+  for (let ordinal = 0; ordinal < index.lines.length && listed.length < max; ordinal++) {
+    if (considered.has(ordinal)) continue;
+    const [first = 'outranked', ...rest] = eligible.failures(ordinal);
+    listed.push(view(ordinal, [first, ...rest]));
+  }
+  return listed;
+}

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { buildIndex, decide, noSuspensions, recordInputs, replayInputs, suspendLines } from '../src/index.ts';
+import { inputs, lines, plays } from './_arbitraries.ts';
+import { planOf } from './_support.ts';
+
+test('a decision replays from what it was told, as JSON keeps it', () => {
+  fc.assert(
+    fc.property(lines, plays, inputs, (given, play, told) => {
+      const index = buildIndex(planOf(given));
+      const recording = recordInputs(index, told(index), play.atMs);
+      const decision = decide(index, play, recording.inputs);
+      const recorded = JSON.parse(JSON.stringify(recording.recorded()));
+      const again = buildIndex(planOf(given.toReversed()));
+      const suspended = told(again).suspended;
+      expect(decide(again, play, replayInputs(again, recorded, suspended, play.atMs))).toEqual(decision);
+    }),
+  );
+});
+
+test('suspensions that concern a plan suspend the same as all that are in force', () => {
+  fc.assert(
+    fc.property(
+      lines,
+      plays,
+      fc.subarray(['li_0', 'li_1', 'li_x']),
+      fc.subarray(['crv_0', 'crv_x']),
+      (given, play, ids, creatives) => {
+        const index = buildIndex(planOf(given));
+        const inForce = {
+          halts: { ...noSuspensions.halts, creative_ids: creatives },
+          not_active: { ...noSuspensions.not_active, line_item_ids: ids, assignments: ['li_2/crv_1', 'li_x/crv_0'] },
+        };
+        const { lines: suspended, relevant } = suspendLines(index, inForce);
+        expect(JSON.stringify(relevant)).not.toMatch(/li_x|crv_x/);
+        const fresh = recordInputs(index, { share: () => ({ served: 0, opportunities: 0 }) }, play.atMs).inputs;
+        expect(decide(index, play, { ...fresh, suspended: suspendLines(index, relevant).lines })).toEqual(
+          decide(index, play, { ...fresh, suspended }),
+        );
+      },
+    ),
+  );
+});
