@@ -9,6 +9,7 @@ import { aggregateNextBatch, settleReadyRows } from '../src/batches/aggregate-ba
 import type { BatchRow } from '../src/batches/batch.ts';
 import { createNoteLayouts } from '../src/batches/known-layout-table.ts';
 import { createAuthenticate } from '../src/http/authenticate.ts';
+import { answerSchemas, audienceOpenApi } from '../src/http/openapi.ts';
 import { createAudienceServer } from '../src/http/server.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
 import { fact, lists, totalBytes } from './_facts.ts';
@@ -86,6 +87,27 @@ export interface Sent {
   readonly headers: Headers;
 }
 
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, { schema?: { $ref: string } }>> }>
+  >;
+}
+const documented = Object.entries(audienceOpenApi().paths as unknown as Record<string, Record<string, Operation>>).map(
+  ([path, operations]) => ({ pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`), operations }),
+);
+
+/** Throws unless the document has this answer of the operation, with a body of its schema. */
+export function expectDocumented(method: string, path: string, status: number, text: string): void {
+  const [where = ''] = path.split('?');
+  const operation = documented.find(({ pattern }) => pattern.test(where))?.operations[method.toLowerCase()];
+  // What is no operation has no answer in the document either.
+  if (!operation) return;
+  const [content] = Object.values(operation.responses[status]?.content ?? {});
+  if (!content) throw new Error(`${method} ${path} answered ${status}, which the document does not know`);
+  const name = content.schema?.$ref.split('/').at(-1) as keyof typeof answerSchemas | undefined;
+  if (name) answerSchemas[name].parse(JSON.parse(text));
+}
+
 /** The API over HTTP on a real PostgreSQL; aggregation happens when a test says so. */
 export async function startAudience() {
   await using stack = new AsyncDisposableStack();
@@ -141,6 +163,7 @@ export async function startAudience() {
     const headers = { authorization: `Bearer ${bearer}`, ...(init.headers as Record<string, string>) };
     const response = await fetch(path.startsWith('/.well') ? new URL(path, root) : root + path, { ...init, headers });
     const text = await response.text();
+    expectDocumented(init.method ?? 'GET', path, response.status, text);
     return {
       status: response.status,
       text,

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { insertRevokedTokens } from '../src/tokens/revoked-token-table.ts';
-import { batch, byteRow, startAudience, type Audience } from './_audience.ts';
+import { batch, byteRow, expectDocumented, startAudience, type Audience } from './_audience.ts';
 
 interface Refusal {
   readonly name: string;
@@ -65,7 +65,9 @@ describe('refused is', () => {
       headers,
       ...(method === 'POST' && { body: one.raw ?? JSON.stringify(changed(one.body ?? {})) }),
     });
-    const problem = (await response.json()) as Record<string, unknown> & { errors?: { path: string }[] };
+    const text = await response.text();
+    expectDocumented(method, path, response.status, text);
+    const problem = JSON.parse(text) as Record<string, unknown> & { errors?: { path: string }[] };
     const { status, code, paths, challenge, allow } = one.expect;
     expect({ status: response.status, code: problem['code'] }).toEqual({ status, code });
     expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');

@@ -47,6 +47,14 @@ const problem = z.looseObject({
   retry: z.strictObject({ class: z.string(), after_seconds: z.int().optional() }),
 });
 
+/** Every body that the API answers with, by its name in the document. */
+export const answerSchemas = {
+  Accepted: accepted,
+  BatchStatus: batchStatus,
+  ProducerWatermark: producerWatermark,
+  Problem: problem,
+} as const;
+
 const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
   return rest;
@@ -155,10 +163,9 @@ export function audienceOpenApi() {
     components: {
       schemas: {
         Batch: schemaOf(batchSchema, 'input'),
-        Accepted: schemaOf(accepted, 'output'),
-        BatchStatus: schemaOf(batchStatus, 'output'),
-        ProducerWatermark: schemaOf(producerWatermark, 'output'),
-        Problem: schemaOf(problem, 'output'),
+        ...Object.fromEntries(
+          Object.entries(answerSchemas).map(([name, schema]) => [name, schemaOf(schema, 'output')]),
+        ),
       },
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
     },
