@@ -38,7 +38,7 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
       countByDimension: callers,
       countTotals: exporters,
       exportDays: exporters,
-      countAds: callers,
+      countAds: exporters,
     },
     {
       countDownloads: async (request, context) => {

@@ -26,6 +26,8 @@ import { followEvents } from './followers/follow-events.ts';
 import { sendAsManagement } from './followers/send-as-management.ts';
 import { startJobRunner, type JobRunner } from './jobs/job-runner.ts';
 import { createOwnWorks } from './jobs/own-works.ts';
+import { createCountDelivered } from './line-items/count-delivered.ts';
+import { reachGoals } from './line-items/flight-tasks.ts';
 import { createAsk } from './podcasts/ask.ts';
 import { createCheckLiveFeed } from './podcasts/check-live-feed.ts';
 import { createPrepareArtwork } from './prepare-artwork.ts';
@@ -70,6 +72,9 @@ export async function createApp(
   await store.ensureBucket();
   const encoder = stack.adopt(openChannel(config.ENCODER_ADDRESS, 'encoder', tls), (channel) => channel.close());
   const probe = encoder.client(ProbeServiceService);
+  const sink = stack.adopt(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls), (c) => c.close());
+  const { exportDays, countAds } = sink.client(AudienceServiceService);
+  const countDelivered = createCountDelivered(countAds, clock);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
   });
@@ -89,6 +94,7 @@ export async function createApp(
       prepareArtwork: createPrepareArtwork(probe),
       fetch: guardedFetch,
       ask,
+      countDelivered,
     }),
     signReceipt: await createReceiptSigner(readJson(config.RECEIPT_SIGNING_KEY) as JWK),
     clock,
@@ -109,8 +115,6 @@ export async function createApp(
       onError: onError('relay.failed'),
     }),
   );
-  const sink = stack.adopt(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls), (c) => c.close());
-  const { exportDays } = sink.client(AudienceServiceService);
   wake.jobs = stack.use(
     startJobRunner({
       pool,
@@ -133,7 +137,7 @@ export async function createApp(
     startClock({
       pool,
       execute,
-      tasks: dueTasks,
+      tasks: [...dueTasks, reachGoals(countDelivered)],
       clock,
       everyMs: config.CLOCK_EVERY_MS,
       onError: (error, task) => logger.warn({ err: error, task }, 'clock.task_failed'),

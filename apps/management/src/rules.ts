@@ -3,12 +3,15 @@ import type { Rules } from '@longwave/command-pipeline';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
+import { advertiserRules } from './advertisers/advertiser-rules.ts';
 import { batchEncodingRules } from './batch-encodings/batch-encoding-rules.ts';
 import { breakPlanRules } from './break-plans/break-plan-rules.ts';
+import { campaignRules } from './campaigns/campaign-rules.ts';
 import { creativeRules } from './creatives/creative-rules.ts';
 import { episodeRules } from './episodes/episode-rules.ts';
 import { importRules } from './imports/import-rules.ts';
 import { inventoryUnitRules } from './inventory-units/inventory-unit-rules.ts';
+import type { CountDelivered } from './line-items/count-delivered.ts';
 import { lineItemRules } from './line-items/line-item-rules.ts';
 import { mediaClipRules } from './media-clips/media-clip-rules.ts';
 import type { Ask } from './podcasts/ask.ts';
@@ -34,6 +37,8 @@ export const createRules = (options: {
   readonly fetch: GuardedFetch;
   /** Asks public addresses what directories will ask of them. */
   readonly ask: Ask;
+  /** Asks the sink how much of a goal is delivered. */
+  readonly countDelivered: CountDelivered;
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,
   ...contentRules(options),
@@ -43,8 +48,10 @@ export const createRules = (options: {
   ...mediaClipRules(options),
   ...batchEncodingRules,
   ...statisticsExportRules,
+  ...advertiserRules,
+  ...campaignRules,
   ...creativeRules(options),
-  ...lineItemRules,
+  ...lineItemRules(options),
   ...inventoryUnitRules,
   ...breakPlanRules,
   ...servingPlanRules,

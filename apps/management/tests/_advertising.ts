@@ -1,14 +1,21 @@
+import type { ResourceView } from '@longwave/events';
+import { savePlanContent } from '../src/serving-plans/plan-content-table.ts';
 import type { HostingWorld } from './_support.ts';
-import { digest, media, service, window } from './_values.ts';
+import { digest, hour, media, service, window } from './_values.ts';
 
 /** Advertising of a workspace in the making, through the commands themselves. */
 export function createAdvertising(hosting: HostingWorld) {
-  const { send } = hosting;
+  const { send, pool } = hosting;
   const world = {
     advertiser: () =>
       send('advertiser.create', null, { legal_name: 'Tidewater', brands: [], ad_product_categories: [] }),
     async campaign() {
-      return send('campaign.create', null, { advertiser_id: (await world.advertiser()).id, name: 'Autumn', window });
+      const advertiser = await world.advertiser();
+      return send('campaign.create', null, {
+        advertiser_id: advertiser.id,
+        name: 'Autumn',
+        window: world.around(1000 * hour),
+      });
     },
     async approvedCampaign() {
       return send('campaign.submit', await world.campaign(), {});
@@ -39,9 +46,9 @@ export function createAdvertising(hosting: HostingWorld) {
       campaign_id: campaignId,
       name: 'Pre-roll',
       type: 'guaranteed',
-      window,
+      window: world.around(24 * hour),
       goal: { unit: 'impressions', quantity: 10 },
-      rate: { model: 'none' },
+      rate: { model: 'cpm', price: { amount_micros: '18000000', currency: 'EUR' } },
       break_positions: ['pre'],
     }),
     async lineItem() {
@@ -62,6 +69,59 @@ export function createAdvertising(hosting: HostingWorld) {
       const { lineItem, assignment } = await world.assignment();
       await send('creative_assignment.activate', assignment, {});
       return send('line_item.submit', lineItem, {});
+    },
+    async activeAdvertiser() {
+      return send('advertiser.activate', await world.advertiser(), {});
+    },
+    async activeCampaign() {
+      return send('campaign.activate', await world.approvedCampaign(), {});
+    },
+    /** A line item, booked, in an active campaign. */
+    async booked(changes: Record<string, unknown> = {}) {
+      const campaign = await world.activeCampaign();
+      const lineItem = await send('line_item.create', null, { ...world.lineItemChanges(campaign.id), ...changes });
+      const creative = await world.approvedCreative();
+      const assignment = await world.assign(lineItem, creative);
+      await send('creative_assignment.activate', assignment, {});
+      const approved = await send('line_item.submit', lineItem, {});
+      return { campaign, creative, lineItem: await send('line_item.book', approved, {}) };
+    },
+    /** Begins an hour ago and ends in an hour, by the service's clock. */
+    shortFlight: () => ({ window: world.around(hour) }),
+    longFlight: () => ({ window: world.around(100 * hour) }),
+    around(ms: number) {
+      const now = hosting.now().getTime();
+      return { start: new Date(now - ms).toISOString(), end: new Date(now + ms).toISOString() };
+    },
+    assign: (lineItem: ResourceView, creative: ResourceView) =>
+      send('creative_assignment.create', null, { line_item_id: lineItem.id, creative_id: creative.id }),
+    /** Says that a published plan contains a line item. */
+    async planned(lineItemId: string) {
+      const plan = await send('serving_plan.publish', await world.readyPlan(), {});
+      await savePlanContent(pool, plan.id, [lineItemId]);
+      return plan;
+    },
+    async delivering(changes: Record<string, unknown> = {}) {
+      const { campaign, lineItem } = await world.booked(changes);
+      await world.planned(lineItem.id);
+      return { campaign, lineItem: await send('line_item.start_flight', lineItem, {}, service('management')) };
+    },
+    async pausedLineItem() {
+      return send('line_item.pause', (await world.booked()).lineItem, { cause: 'The offer ended early.' });
+    },
+    async reservedLineItem() {
+      const until = new Date(hosting.now().getTime() + hour).toISOString();
+      return send('line_item.reserve', await world.approvedLineItem(), { expires_at: until });
+    },
+    async cloning() {
+      const campaign = await send('campaign.clone', await world.campaign(), { name: 'Winter', window });
+      return { campaign, lease: await hosting.lease('clone_campaign', campaign.id) };
+    },
+    async supersededPlan() {
+      return send('serving_plan.supersede', await world.publishedPlan(), {}, service('management'));
+    },
+    async publishedPlan() {
+      return send('serving_plan.publish', await world.readyPlan(), {});
     },
     compiling: async () => {
       const plan = await send('serving_plan.compile', null, { effective_from: window.start });

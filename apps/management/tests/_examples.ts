@@ -1,6 +1,7 @@
 import type { Example } from './_example.ts';
 import { advertisingExamples } from './_examples-advertising.ts';
 import { contentExamples } from './_examples-content.ts';
+import { flightExamples } from './_examples-flights.ts';
 import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
@@ -12,5 +13,6 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...mediaExamples,
   ...moveExamples,
   ...advertisingExamples,
+  ...flightExamples,
   ...inventoryExamples,
 };

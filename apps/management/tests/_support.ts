@@ -75,6 +75,8 @@ export interface TestManagement extends AsyncDisposable {
   fetch: GuardedFetch;
   /** How far the service's clock is ahead of time. */
   aheadMs: number;
+  /** Ads that the sink has counted, by line item. */
+  readonly delivered: Map<string, number>;
   readonly clock: () => Date;
 }
 
@@ -93,6 +95,7 @@ export async function startTestManagement(): Promise<TestManagement> {
     ask: servedArtwork,
     fetch: servedFeed,
     aheadMs: 0,
+    delivered: new Map<string, number>(),
   };
   const clock = () => new Date(Date.now() + world.aheadMs);
   const execute = createCommandExecutor({
@@ -109,6 +112,7 @@ export async function startTestManagement(): Promise<TestManagement> {
       prepareArtwork: (source) => world.prepareArtwork(source),
       ask: (url, options) => world.ask(url, options),
       fetch: (url, request) => world.fetch(url, request),
+      countDelivered: async (_workspaceId, lineItemId) => world.delivered.get(lineItemId) ?? 0,
     }),
     signReceipt: await createReceiptSigner(await exportJWK(privateKey)),
     clock,
@@ -194,6 +198,10 @@ function createHosting(management: TestManagement, workspaceId: string = newId('
   const world = {
     workspaceId,
     actor,
+    pool,
+    now: management.clock,
+    /** The service's clock goes on. */
+    ahead: (ms: number) => void (management.aheadMs += ms),
     send,
     /** The workspace's own resource, as an account gets it. */
     provisioned: () =>

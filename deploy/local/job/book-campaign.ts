@@ -79,7 +79,7 @@ export async function bookCampaign(
     goal: { unit: 'impressions', quantity: options.goal },
     rate: { model: 'cpm', price: { amount_micros: '18000000', currency: 'EUR' } },
     break_positions: ['pre'],
-    targeting: { podcasts: [options.podcastId], episodes: [], countries: [] },
+    targeting: { podcasts: { include: [options.podcastId] } },
   });
   const assignment = await send('creative_assignment.create', 'creative_assignments', {
     line_item_id: lineItem.id,

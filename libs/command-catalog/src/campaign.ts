@@ -1,59 +1,84 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
-import { reference, shortText, timeWindow } from './fields.ts';
+import {
+  cause,
+  foundProblem,
+  leaseReason,
+  money,
+  reference,
+  separationGroup,
+  shortText,
+  stateReason,
+  timeWindow,
+} from './fields.ts';
 
-const brand = z.strictObject({ id: z.string().min(1).max(64), name: shortText, domain: z.string().max(253) });
-
-/** Advertisers: who pays. */
-export const advertisers = defineResource({
-  type: 'advertisers',
-  noun: 'advertiser',
-  prefix: 'adv',
-  attributes: z.strictObject({
-    legal_name: shortText,
-    brands: z.array(brand).max(50),
-    ad_product_categories: z.array(z.string().max(64)).max(20),
-  }),
-  states: ['draft', 'active', 'suspended', 'archived'],
-  terminalStates: ['archived'],
-  links: {},
-  uniqueAttributes: [],
-});
+const settings = {
+  name: shortText,
+  /** Bounds the windows of its line items. */
+  window: timeWindow,
+  budget: money.optional(),
+  /** Number of the insertion order. */
+  io_number: z.string().trim().min(1).max(64).optional(),
+  objective: shortText.optional(),
+  separation_group: separationGroup.optional(),
+  /** Whom to ask, as accounts: commercial resources hold no personal data (ADR 6). */
+  contacts: z
+    .array(z.strictObject({ role: shortText, account_id: reference('acc') }))
+    .max(20)
+    .optional(),
+};
 
 /** Campaigns: one order of an advertiser. */
 export const campaigns = defineResource({
   type: 'campaigns',
   noun: 'campaign',
   prefix: 'cmp',
-  attributes: z.strictObject({ advertiser_id: reference('adv'), name: shortText, window: timeWindow }),
+  attributes: z.strictObject({
+    advertiser_id: reference('adv'),
+    ...settings,
+    /** The campaign that this one was made of. */
+    cloned_from: reference('cmp').optional(),
+    /** The newest campaign that was made of this one. */
+    clone_id: reference('cmp').optional(),
+    state_reason: stateReason,
+  }),
   states: ['draft', 'pending_review', 'declined', 'approved', 'active', 'paused', 'completed', 'cancelled', 'archived'],
   terminalStates: ['archived'],
-  links: { advertiser: { attribute: 'advertiser_id', type: 'advertisers' } },
+  links: {
+    advertiser: { attribute: 'advertiser_id', type: 'advertisers' },
+    cloned_from: { attribute: 'cloned_from', type: 'campaigns' },
+  },
   uniqueAttributes: [],
 });
 
+const open = ['draft', 'pending_review', 'declined', 'approved', 'active', 'paused'] as const;
+const sellers = ['trafficker', 'sales', 'admin'] as const;
+const traffickers = ['trafficker', 'admin'] as const;
+
 export const campaignCommands = {
-  'advertiser.create': defineCommand({
-    type: 'advertiser.create',
-    subject: 'advertisers',
-    to: 'draft',
-    changes: z.strictObject({
-      legal_name: shortText,
-      brands: z.array(brand).max(50),
-      ad_product_categories: z.array(z.string().max(64)).max(20),
-    }),
-    roles: ['trafficker', 'sales', 'admin'],
-    event: 'advertiser.created',
-    summary: 'Creates an advertiser.',
-  }),
   'campaign.create': defineCommand({
     type: 'campaign.create',
     subject: 'campaigns',
     to: 'draft',
-    changes: z.strictObject({ advertiser_id: reference('adv'), name: shortText, window: timeWindow }),
-    roles: ['trafficker', 'sales', 'admin'],
+    changes: z.strictObject({ advertiser_id: reference('adv'), ...settings }),
+    roles: sellers,
     event: 'campaign.created',
+    ruled: true,
+    problems: ['validation_failed', 'link_not_found'],
     summary: 'Creates a campaign of an advertiser.',
+  }),
+  'campaign.revise': defineCommand({
+    type: 'campaign.revise',
+    subject: 'campaigns',
+    from: ['draft', 'declined', 'approved', 'active', 'paused'],
+    changes: z.strictObject(settings).partial(),
+    roles: sellers,
+    review: 'policy',
+    versionGuard: 'required',
+    event: 'campaign.revised',
+    ruled: true,
+    problems: ['validation_failed'],
+    summary: 'Changes what was ordered; the next serving plan knows it.',
   }),
   'campaign.submit': defineCommand({
     type: 'campaign.submit',
@@ -61,7 +86,7 @@ export const campaignCommands = {
     from: ['draft', 'declined'],
     to: 'approved',
     changes: z.strictObject({}),
-    roles: ['trafficker', 'sales', 'admin'],
+    roles: sellers,
     review: 'policy',
     versionGuard: 'required',
     event: 'campaign.approved',
@@ -73,9 +98,132 @@ export const campaignCommands = {
     from: ['approved'],
     to: 'active',
     changes: z.strictObject({}),
-    roles: ['trafficker', 'admin'],
+    roles: traffickers,
     versionGuard: 'required',
     event: 'campaign.activated',
     summary: 'Activates an approved campaign; its booked line items may serve.',
+  }),
+  'campaign.pause': defineCommand({
+    type: 'campaign.pause',
+    subject: 'campaigns',
+    from: ['active'],
+    to: 'paused',
+    changes: z.strictObject({ cause }),
+    roles: traffickers,
+    versionGuard: 'required',
+    event: 'campaign.paused',
+    externalEffect: 'The next serving plan has none of its line items.',
+    summary: 'Pauses a campaign with all its line items.',
+  }),
+  'campaign.resume': defineCommand({
+    type: 'campaign.resume',
+    subject: 'campaigns',
+    from: ['paused'],
+    to: 'active',
+    changes: z.strictObject({ cause }),
+    roles: traffickers,
+    versionGuard: 'required',
+    event: 'campaign.resumed',
+    externalEffect: 'The next serving plan has its line items again.',
+    summary: 'Goes on with a paused campaign.',
+  }),
+  'campaign.complete': defineCommand({
+    type: 'campaign.complete',
+    subject: 'campaigns',
+    from: ['active', 'paused'],
+    to: 'completed',
+    changes: z.strictObject({}),
+    roles: traffickers,
+    versionGuard: 'required',
+    event: 'campaign.completed',
+    ruled: true,
+    problems: ['still_in_use'],
+    summary: 'Closes a campaign whose line items have all ended.',
+  }),
+  'campaign.cancel': defineCommand({
+    type: 'campaign.cancel',
+    subject: 'campaigns',
+    from: open,
+    to: 'cancelled',
+    changes: z.strictObject({ cause }),
+    roles: ['sales', 'admin'],
+    mode: 'async',
+    versionGuard: 'required',
+    event: 'campaign.cancelled',
+    externalEffect: 'Its line items are cancelled, or stopped where they have begun.',
+    summary: 'Cancels a campaign and ends its line items.',
+  }),
+  'campaign.complete_cancel': defineCommand({
+    type: 'campaign.complete_cancel',
+    subject: 'campaigns',
+    from: ['cancelled'],
+    changes: z.strictObject({}),
+    machines: ['management'],
+    settles: 'succeeded',
+    settlesOf: ['campaign.cancel'],
+    event: 'campaign.cancel_completed',
+    summary: 'All line items of a cancelled campaign have ended.',
+  }),
+  'campaign.clone': defineCommand({
+    type: 'campaign.clone',
+    subject: 'campaigns',
+    from: [...open, 'completed', 'cancelled'],
+    changes: z.strictObject({ name: shortText, window: timeWindow }),
+    roles: sellers,
+    mode: 'async',
+    versionGuard: 'required',
+    event: 'campaign.clone_requested',
+    ruled: true,
+    summary: 'Makes a new draft of a campaign with its line items and assignments; windows move with the new one.',
+  }),
+  'campaign.derive': defineCommand({
+    type: 'campaign.derive',
+    subject: 'campaigns',
+    to: 'draft',
+    changes: z.strictObject({ advertiser_id: reference('adv'), ...settings, cloned_from: reference('cmp') }),
+    machines: ['management'],
+    event: 'campaign.derived',
+    summary: 'Creates the draft that a campaign was asked to be cloned into.',
+  }),
+  'campaign.complete_clone': defineCommand({
+    type: 'campaign.complete_clone',
+    subject: 'campaigns',
+    from: [...open, 'completed', 'cancelled'],
+    changes: z.strictObject({ clone_id: reference('cmp') }),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'succeeded',
+    settlesOf: ['campaign.clone'],
+    event: 'campaign.cloned',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'The clone is whole.',
+  }),
+  'campaign.fail_clone': defineCommand({
+    type: 'campaign.fail_clone',
+    subject: 'campaigns',
+    from: [...open, 'completed', 'cancelled'],
+    changes: z.strictObject({ problem: foundProblem }),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'failed',
+    settlesOf: ['campaign.clone'],
+    event: 'campaign.clone_failed',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'The clone could not be made whole.',
+  }),
+  'campaign.archive': defineCommand({
+    type: 'campaign.archive',
+    subject: 'campaigns',
+    from: ['completed', 'cancelled'],
+    to: 'archived',
+    changes: z.strictObject({}),
+    roles: traffickers,
+    settles: 'cancelled',
+    settlesOf: ['campaign.cancel', 'campaign.clone'],
+    versionGuard: 'required',
+    event: 'campaign.archived',
+    summary: 'Puts a closed campaign away.',
   }),
 } as const;

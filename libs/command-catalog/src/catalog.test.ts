@@ -98,7 +98,7 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
     const { noun, speaksOf = noun } = subjectOf(command);
     expect(command.type).toBe(key);
     expect(command.type).toMatch(new RegExp(`^${speaksOf}\\.[a-z]+(_[a-z]+)*$`));
-    expect(command.event).toMatch(new RegExp(`^${speaksOf}\\.([a-z]+_)*[a-z]*(ed|set|withdrawn)$`));
+    expect(command.event).toMatch(new RegExp(`^${speaksOf}\\.([a-z]+_)*[a-z]*(ed|set|withdrawn|rolled_back)$`));
   });
 
   test.each(ofCommand)('%s starts from and leads to states its subject has', (_type, command) => {

@@ -1,12 +1,15 @@
 import { accountCommands, accounts, credentials, memberships } from './account.ts';
+import { advertiserCommands, advertisers } from './advertiser.ts';
 import { batchEncodingCommands, batchEncodings } from './batch-encoding.ts';
 import { breakPlanCommands, breakPlans } from './break-plan.ts';
-import { advertisers, campaignCommands, campaigns } from './campaign.ts';
-import { creativeAssignments, creativeCommands, creatives } from './creative.ts';
+import { campaignCommands, campaigns } from './campaign.ts';
+import { creativeAssignmentCommands, creativeAssignments } from './creative-assignment.ts';
+import { creativeCommands, creatives } from './creative.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
 import { episodeCommands, episodes } from './episode.ts';
 import { inventoryUnitCommands, inventoryUnits } from './inventory-unit.ts';
-import { lineItemCommands, lineItems } from './line-item.ts';
+import { lineItemCommands } from './line-item-commands.ts';
+import { lineItems } from './line-item.ts';
 import { machineTokenCommands, machineTokens } from './machine-token.ts';
 import { mediaClipCommands, mediaClips } from './media-clip.ts';
 import { podcastCommands, podcasts } from './podcast.ts';
@@ -53,9 +56,11 @@ export const productCatalog = {
     ...mediaClipCommands,
     ...batchEncodingCommands,
     ...statisticsExportCommands,
+    ...advertiserCommands,
     ...campaignCommands,
     ...lineItemCommands,
     ...creativeCommands,
+    ...creativeAssignmentCommands,
     ...inventoryUnitCommands,
     ...breakPlanCommands,
     ...servingPlanCommands,

@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
-import { foundProblem, leaseReason, reference, sha256, shortText, webUrl } from './fields.ts';
+import {
+  cause,
+  foundProblem,
+  leaseReason,
+  reference,
+  sha256,
+  shortText,
+  stateReason,
+  taxonomyIds,
+  timeWindow,
+  webUrl,
+} from './fields.ts';
 
 /** One stream of the ad; all of a format have the same duration, each another loudness. */
 const media = z.strictObject({
@@ -14,14 +25,18 @@ const media = z.strictObject({
 });
 
 const settings = {
-  advertiser_id: reference('adv'),
   name: shortText,
-  format: z.literal('audio'),
   production: z.enum(['host_read', 'producer_read', 'produced']),
   /** Identifier of the ad across systems (Ad-ID and the like); "unknown" is the registered fallback of VAST 4. */
   universal_ad_id: z.string().min(1).max(255),
   click_url: webUrl.optional(),
+  /** IAB content categories of the ad itself. */
+  categories: taxonomyIds.default([]),
+  /** When it may be heard, whatever it is assigned to. */
+  valid_window: timeWindow.optional(),
 };
+
+const identity = { advertiser_id: reference('adv'), format: z.enum(['audio', 'video', 'hybrid']) };
 
 /** Creatives: the ad itself, with the streams prepared for stitching. */
 export const creatives = defineResource({
@@ -29,12 +44,14 @@ export const creatives = defineResource({
   noun: 'creative',
   prefix: 'crv',
   attributes: z.strictObject({
+    ...identity,
     ...settings,
     upload_id: reference('upl').optional(),
     media: z.array(media),
     duration_ms: z.int().min(1).optional(),
     disclosure: shortText.optional(),
     problem: foundProblem.optional(),
+    state_reason: stateReason,
   }),
   states: [
     'draft',
@@ -54,35 +71,31 @@ export const creatives = defineResource({
   uniqueAttributes: [],
 });
 
-/** Creative assignments: which creatives a line item rotates. */
-export const creativeAssignments = defineResource({
-  type: 'creative_assignments',
-  noun: 'creative_assignment',
-  prefix: 'cas',
-  attributes: z.strictObject({
-    line_item_id: reference('li'),
-    creative_id: reference('crv'),
-    weight: z.int().min(1).max(1000),
-  }),
-  states: ['draft', 'active', 'paused', 'ended'],
-  terminalStates: ['ended'],
-  links: {
-    line_item: { attribute: 'line_item_id', type: 'line_items' },
-    creative: { attribute: 'creative_id', type: 'creatives' },
-  },
-  uniqueAttributes: [],
-});
-
 export const creativeCommands = {
   'creative.create': defineCommand({
     type: 'creative.create',
     subject: 'creatives',
     to: 'draft',
-    changes: z.strictObject(settings),
+    changes: z.strictObject({ ...identity, ...settings }),
     roles: ['trafficker', 'admin'],
     event: 'creative.created',
     ruled: true,
-    summary: 'Creates a creative; its media is attached afterwards.',
+    problems: ['format_not_supported'],
+    summary: 'Creates a creative; its media is attached afterwards. Audio is what can be prepared today.',
+  }),
+  'creative.revise': defineCommand({
+    type: 'creative.revise',
+    subject: 'creatives',
+    from: ['draft', 'approved'],
+    changes: z.strictObject({ ...settings, categories: taxonomyIds, disclosure: shortText }).partial(),
+    roles: ['trafficker', 'admin'],
+    review: 'policy',
+    versionGuard: 'required',
+    event: 'creative.revised',
+    ruled: true,
+    problems: ['validation_failed'],
+    summary:
+      'Changes what is known of a creative. What listeners meet (media, click address, who reads it) is fixed by approval.',
   }),
   'creative.attach_media': defineCommand({
     type: 'creative.attach_media',
@@ -140,28 +153,55 @@ export const creativeCommands = {
     problems: ['creative_not_ready'],
     summary: 'Submits a prepared creative; without a review policy it is approved at once.',
   }),
-  'creative_assignment.create': defineCommand({
-    type: 'creative_assignment.create',
-    subject: 'creative_assignments',
-    to: 'draft',
-    changes: z.strictObject({
-      line_item_id: reference('li'),
-      creative_id: reference('crv'),
-      weight: z.int().min(1).max(1000).default(1),
-    }),
-    roles: ['trafficker', 'admin'],
-    event: 'creative_assignment.created',
-    summary: 'Assigns a creative to a line item.',
+  'creative.suspend': defineCommand({
+    type: 'creative.suspend',
+    subject: 'creatives',
+    from: ['approved'],
+    to: 'suspended',
+    changes: z.strictObject({ cause }),
+    roles: ['trafficker', 'reviewer', 'publisher', 'admin'],
+    versionGuard: 'required',
+    event: 'creative.suspended',
+    externalEffect: 'The next serving plan does not contain it.',
+    summary: 'Takes an approved creative out of use for a while.',
   }),
-  'creative_assignment.activate': defineCommand({
-    type: 'creative_assignment.activate',
-    subject: 'creative_assignments',
-    from: ['draft', 'paused'],
-    to: 'active',
+  'creative.reinstate': defineCommand({
+    type: 'creative.reinstate',
+    subject: 'creatives',
+    from: ['suspended'],
+    to: 'approved',
+    changes: z.strictObject({ cause }),
+    roles: ['trafficker', 'reviewer', 'publisher', 'admin'],
+    versionGuard: 'required',
+    event: 'creative.reinstated',
+    externalEffect: 'The next serving plan contains it again.',
+    summary: 'Takes a suspension back.',
+  }),
+  'creative.reject': defineCommand({
+    type: 'creative.reject',
+    subject: 'creatives',
+    from: ['pending_review', 'approved'],
+    to: 'rejected',
+    changes: z.strictObject({ cause }),
+    roles: ['reviewer', 'publisher', 'admin'],
+    versionGuard: 'required',
+    event: 'creative.rejected',
+    externalEffect: 'The next serving plan does not contain it.',
+    summary: 'Refuses a creative for good.',
+  }),
+  'creative.archive': defineCommand({
+    type: 'creative.archive',
+    subject: 'creatives',
+    from: ['draft', 'processing', 'processing_failed', 'pending_review', 'approved', 'suspended'],
+    to: 'archived',
     changes: z.strictObject({}),
     roles: ['trafficker', 'admin'],
+    settles: 'cancelled',
+    settlesOf: ['creative.attach_media'],
     versionGuard: 'required',
-    event: 'creative_assignment.activated',
-    summary: 'Lets the assigned creative rotate.',
+    event: 'creative.archived',
+    ruled: true,
+    problems: ['still_in_use'],
+    summary: 'Puts a creative away; refused while an active assignment rotates it.',
   }),
 } as const;

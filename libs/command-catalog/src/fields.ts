@@ -64,5 +64,8 @@ export const cause = z.string().trim().min(1).max(1000);
 /** Attribute that keeps the cause of the present state; the pipeline writes it. */
 export const stateReason = cause.optional();
 
-/** Ids of a taxonomy, such as the IAB Content Taxonomy ("IAB1-6", "483"). */
-export const taxonomyIds = z.array(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/)).max(100);
+/** Categories of a taxonomy by their ids, such as the IAB Content Taxonomy's ("IAB1-6", "483"). */
+export const taxonomyIds = z.array(shortText.max(64)).max(100);
+
+/** Name of a group of competitors; two of one group are kept apart. */
+export const separationGroup = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected a name such as "beer"');

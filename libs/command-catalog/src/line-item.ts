@@ -1,38 +1,133 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { money, reference, shortText, timeWindow } from './fields.ts';
+import { instant, reference, shortText, stateReason, timeWindow, unitPrice } from './fields.ts';
+import { defineResource } from './definition.ts';
+import { storedTargeting, targeting } from './targeting.ts';
 
-const settings = {
-  campaign_id: reference('cmp'),
+const goal = z
+  .strictObject({
+    unit: z.enum(['impressions', 'completes', 'share_pct', 'unlimited']),
+    /** Ads delivered, or per cent of the breaks that it may serve in. */
+    quantity: z.int().min(1).max(1_000_000_000_000).optional(),
+    daily_min: z.int().min(1).optional(),
+    daily_max: z.int().min(1).optional(),
+  })
+  .refine((it) => (it.unit !== 'unlimited') === (it.quantity !== undefined), {
+    message: 'Give a quantity, and none for unlimited.',
+    path: ['quantity'],
+  })
+  .refine((it) => it.unit !== 'share_pct' || (it.quantity ?? 0) <= 100, {
+    message: 'A share is at most 100 per cent.',
+    path: ['quantity'],
+  })
+  .refine((it) => it.daily_max === undefined || (it.daily_min ?? 1) <= it.daily_max, {
+    message: 'daily_max is below daily_min.',
+    path: ['daily_max'],
+  });
+
+const rate = z
+  .strictObject({ model: z.enum(['cpm', 'cpcv', 'flat', 'cpd', 'none']), price: unitPrice.optional() })
+  .refine((it) => (it.model === 'none') === (it.price === undefined), {
+    message: 'Give a price, and none for none.',
+    path: ['price'],
+  });
+
+const pacing = z.strictObject({
+  mode: z.enum(['even', 'front_loaded', 'asap']).default('even'),
+  /** How far delivery may run ahead of its plan to catch up. */
+  velocity: z.number().min(1).max(2).default(1),
+  /** Per cent of the window that is left free at its end. */
+  finish_early_pct: z.number().min(0).max(20).default(0),
+});
+
+const frequencyCap = z.strictObject({
+  max: z.int().min(1).max(1000),
+  per: z.enum(['listener_bucket', 'episode', 'break']),
+  window_seconds: z
+    .int()
+    .min(1)
+    .max(90 * 86_400),
+});
+
+const weight = z.int().min(1).max(1000);
+
+/** What people decide about a line item, beside its campaign. */
+export const lineItemSettings = {
   name: shortText,
   type: z.enum(['exclusive', 'sponsorship', 'guaranteed', 'non_guaranteed', 'house']),
   priority: z.int().min(1).max(10),
   window: timeWindow,
-  goal: z
-    .strictObject({ unit: z.enum(['impressions', 'unlimited']), quantity: z.int().min(1).optional() })
-    .refine((goal) => (goal.unit === 'impressions') === (goal.quantity !== undefined), {
-      message: 'Give a quantity for impressions, and none for unlimited.',
-    }),
-  rate: z
-    .strictObject({ model: z.enum(['cpm', 'flat', 'none']), price: money.optional() })
-    .refine((rate) => (rate.model === 'none') === (rate.price === undefined), {
-      message: 'Give a price for cpm and flat, and none for none.',
-    }),
+  goal,
+  rate,
+  pacing,
+  targeting,
   break_positions: z.array(z.enum(['pre', 'mid', 'post'])).min(1),
-  /** Include lists; an empty list means any. */
-  targeting: z.strictObject({
-    podcasts: z.array(reference('pod')).max(1000),
-    episodes: z.array(reference('ep')).max(1000),
-    countries: z.array(z.string().regex(/^[A-Z]{2}$/)).max(250),
-  }),
+  frequency_caps: z.array(frequencyCap).max(10),
+  creative_rotation: z.enum(['weighted', 'sequential']),
+  /** What a bill counts: decisions, bytes sent, ads delivered (docs/counting.md), or what the client tells. */
+  counting_basis: z.enum(['reserved', 'served_bytes', 'ad_delivered', 'client_event']),
+  /** Of exclusive and house line items among their equals. */
+  weight,
+  /** Goes on after its window until the goal is reached, within the campaign's window. */
+  auto_extend: z.boolean(),
+  /** The line item whose shortfall this one makes good. */
+  makegood_of: reference('li').optional(),
 };
+
+const { targeting: _targeting, ...plain } = lineItemSettings;
+
+/** The same, with what a new line item has unless it says otherwise. */
+export const newLineItem = {
+  ...lineItemSettings,
+  priority: lineItemSettings.priority.default(5),
+  pacing: pacing.prefault({}),
+  targeting: targeting.prefault({}),
+  frequency_caps: lineItemSettings.frequency_caps.default([]),
+  creative_rotation: lineItemSettings.creative_rotation.default('weighted'),
+  counting_basis: lineItemSettings.counting_basis.default('ad_delivered'),
+  weight: weight.default(1),
+  auto_extend: lineItemSettings.auto_extend.default(false),
+};
+
+/** What an amendment may change. */
+export const amendable = {
+  goal: goal.optional(),
+  window: timeWindow.optional(),
+  rate: rate.optional(),
+  pacing: pacing.optional(),
+  targeting: targeting.optional(),
+  frequency_caps: lineItemSettings.frequency_caps.optional(),
+};
+
+/** States in which it may serve, or has paused doing so. */
+export const flightStates = ['booked', 'delivering', 'delivery_extended', 'paused'] as const;
 
 /** Line items: what is bought, when, where and how often (a podcast "flight"). */
 export const lineItems = defineResource({
   type: 'line_items',
   noun: 'line_item',
   prefix: 'li',
-  attributes: z.strictObject(settings),
+  attributes: z.strictObject({
+    campaign_id: reference('cmp'),
+    ...plain,
+    pacing: newLineItem.pacing,
+    targeting: storedTargeting,
+    frequency_caps: newLineItem.frequency_caps,
+    creative_rotation: newLineItem.creative_rotation,
+    counting_basis: newLineItem.counting_basis,
+    weight: newLineItem.weight,
+    auto_extend: newLineItem.auto_extend,
+    /** While reserved: until when. */
+    reserved_until: instant.optional(),
+    /** While paused: where it goes on. */
+    paused_from: z.enum(['booked', 'delivering', 'delivery_extended']).optional(),
+    /** Accepted changes whose time has not come. */
+    amendment: z.strictObject({ ...amendable, effective_at: instant }).optional(),
+    /** Why the window was extended last. */
+    extension_cause: z.string().optional(),
+    /** Ads delivered when the flight ended, as far as they were counted then. */
+    delivered: z.int().min(0).optional(),
+    state_reason: stateReason,
+  }),
   states: [
     'draft',
     'pending_review',
@@ -50,50 +145,9 @@ export const lineItems = defineResource({
     'archived',
   ],
   terminalStates: ['archived'],
-  links: { campaign: { attribute: 'campaign_id', type: 'campaigns' } },
+  links: {
+    campaign: { attribute: 'campaign_id', type: 'campaigns' },
+    makegood_of: { attribute: 'makegood_of', type: 'line_items' },
+  },
   uniqueAttributes: [],
 });
-
-export const lineItemCommands = {
-  'line_item.create': defineCommand({
-    type: 'line_item.create',
-    subject: 'line_items',
-    to: 'draft',
-    changes: z.strictObject({
-      ...settings,
-      priority: settings.priority.default(5),
-      targeting: settings.targeting.default({ podcasts: [], episodes: [], countries: [] }),
-    }),
-    roles: ['trafficker', 'sales', 'admin'],
-    event: 'line_item.created',
-    summary: 'Creates a line item of a campaign.',
-  }),
-  'line_item.submit': defineCommand({
-    type: 'line_item.submit',
-    subject: 'line_items',
-    from: ['draft', 'declined', 'reservation_expired'],
-    to: 'approved',
-    changes: z.strictObject({}),
-    roles: ['trafficker', 'sales', 'admin'],
-    review: 'policy',
-    versionGuard: 'required',
-    event: 'line_item.approved',
-    ruled: true,
-    problems: ['line_item_not_bookable'],
-    summary: 'Submits a line item; without a review policy it is approved at once.',
-  }),
-  'line_item.book': defineCommand({
-    type: 'line_item.book',
-    subject: 'line_items',
-    from: ['approved', 'reserved'],
-    to: 'booked',
-    changes: z.strictObject({}),
-    roles: ['trafficker', 'sales', 'admin'],
-    review: 'policy',
-    versionGuard: 'required',
-    event: 'line_item.booked',
-    ruled: true,
-    problems: ['line_item_not_bookable'],
-    summary: 'Books an approved line item; the next serving plan contains it.',
-  }),
-} as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
-import { foundProblem, instant, leaseReason, sha256 } from './fields.ts';
+import { cause, foundProblem, instant, leaseReason, reference, sha256, stateReason } from './fields.ts';
 
 const compiled = {
   storage_key: z.string(),
@@ -17,10 +17,18 @@ export const servingPlans = defineResource({
     effective_from: instant,
     ...z.object(compiled).partial().shape,
     problem: foundProblem.optional(),
+    /** The earlier plan that a rollback goes back to. */
+    target_id: reference('spl').optional(),
+    /** The plan whose content this one has again. */
+    republishes: reference('spl').optional(),
+    state_reason: stateReason,
   }),
   states: ['compiling', 'ready', 'published', 'superseded', 'rolled_back', 'failed'],
   terminalStates: ['superseded', 'rolled_back', 'failed'],
-  links: {},
+  links: {
+    target: { attribute: 'target_id', type: 'serving_plans' },
+    republishes: { attribute: 'republishes', type: 'serving_plans' },
+  },
   uniqueAttributes: [],
 });
 
@@ -87,5 +95,31 @@ export const servingPlanCommands = {
     machines: ['management'],
     event: 'serving_plan.superseded',
     summary: 'Retires the plan that a newer one replaced.',
+  }),
+  'serving_plan.rollback': defineCommand({
+    type: 'serving_plan.rollback',
+    subject: 'serving_plans',
+    from: ['published'],
+    to: 'rolled_back',
+    changes: z.strictObject({ target_id: reference('spl'), cause }),
+    roles: ['trafficker', 'admin'],
+    versionGuard: 'required',
+    event: 'serving_plan.rolled_back',
+    ruled: true,
+    problems: ['validation_failed', 'link_not_found'],
+    externalEffect: 'Within seconds ad decisions use what the earlier plan contained.',
+    summary: 'Takes a published plan back; what the earlier plan contained is published again as a plan of its own.',
+  }),
+  'serving_plan.republish': defineCommand({
+    type: 'serving_plan.republish',
+    subject: 'serving_plans',
+    to: 'published',
+    changes: z.strictObject({ republishes: reference('spl') }),
+    machines: ['management'],
+    event: 'serving_plan.republished',
+    ruled: true,
+    problems: ['link_not_found'],
+    externalEffect: 'Ad decisions use this plan within seconds.',
+    summary: 'Publishes the content of an earlier plan again.',
   }),
 } as const;

@@ -1,6 +1,6 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
-import { Problem } from '@longwave/problems';
+import { refuseField } from '../refuse-field.ts';
 import { requireResources } from '../require-resources.ts';
 
 type BreakPlanRules = Pick<
@@ -29,10 +29,7 @@ export const breakPlanRules: BreakPlanRules = {
     const { replacement_id: id } = changes;
     if (id === 'none') return { attributes: current };
     const at = '/changes/replacement_id';
-    if (id === subjectId) {
-      const detail = 'A break plan does not replace itself.';
-      throw new Problem('validation_failed', detail, { errors: [{ path: at, code: 'same_plan', detail }] });
-    }
+    if (id === subjectId) refuseField(at, 'same_plan', 'A break plan does not replace itself.');
     const unless = ['draft', 'superseded', 'retired'];
     await requireResources(tx, { workspaceId, type: 'break_plans', ids: [id], path: at, unless });
     return { attributes: { ...current, replacement_id: id } };

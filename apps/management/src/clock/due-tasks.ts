@@ -1,6 +1,7 @@
 import type { CommandRequest } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { supersedeBreakPlans } from '../break-plans/superseded-break-plans.ts';
+import { flightTasks } from '../line-items/flight-tasks.ts';
 import { uploadTasks } from '../uploads/expire-uploads.ts';
 
 /** A resource whose time has come. */
@@ -37,4 +38,9 @@ const publishScheduledEpisode: DueTask = {
 };
 
 /** Everything the clock does; a task more is an entry more. */
-export const dueTasks: readonly DueTask[] = [publishScheduledEpisode, ...uploadTasks, supersedeBreakPlans];
+export const dueTasks: readonly DueTask[] = [
+  publishScheduledEpisode,
+  ...uploadTasks,
+  ...flightTasks,
+  supersedeBreakPlans,
+];

@@ -1,22 +1,42 @@
-import type { productCatalog } from '@longwave/command-catalog';
-import type { Rules } from '@longwave/command-pipeline';
+import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import { listLinked, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, insertJob, stopJobs, type LeaseReport } from '../jobs/job-table.ts';
+import { refuseField } from '../refuse-field.ts';
 import { holdUpload, receivedUpload } from '../uploads/find-upload.ts';
 
-type CreativeRules = Pick<
-  Rules<typeof productCatalog>,
-  'creative.create' | 'creative.attach_media' | 'creative.record_media' | 'creative.fail_media' | 'creative.submit'
->;
+type Catalog = typeof productCatalog;
+type CreativeRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `creative.${string}`>>;
 
 /** Loudnesses that an ad is prepared at, so that one is within 1 LU of any usual episode (docs/adr/0014). */
 const adLoudnessesLufs = [-24, -22, -20, -18, -16, -14];
 
 /** Rules of the creative commands. */
 export const creativeRules = (options: { pool: Pool; store: ObjectStore }): CreativeRules => ({
-  'creative.create': ({ changes }) => ({ attributes: { ...changes, media: [] } }),
+  'creative.create': ({ changes }) => {
+    if (changes.format !== 'audio')
+      throw new Problem(
+        'format_not_supported',
+        'Only audio is prepared today. Create the creative with format "audio".',
+        {
+          errors: [{ path: '/changes/format', code: 'format_not_supported', detail: 'Only audio is prepared today.' }],
+        },
+      );
+    return { attributes: { ...changes, media: [] } };
+  },
+
+  'creative.revise': ({ current, changes, state }) => {
+    for (const name of ['click_url', 'production'] as const)
+      if (state === 'approved' && changes[name] !== undefined && changes[name] !== current[name])
+        refuseField(
+          `/changes/${name}`,
+          'fixed_by_approval',
+          'What listeners meet was approved. Make another creative.',
+        );
+    return { attributes: { ...current, ...changes } };
+  },
 
   'creative.attach_media': {
     prepare: async ({ workspaceId, changes }) => {
@@ -65,5 +85,12 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
         `“${current.name}” has no prepared media yet. Wait for creative.media_recorded.`,
       );
     return { attributes: { ...current, ...changes } };
+  },
+
+  'creative.archive': async ({ tx: held, workspaceId, current, subjectId }) => {
+    const assignments = await listLinked(held, workspaceId, 'creative_assignments', 'creative', subjectId);
+    const active = assignments.find(({ lifecycle_state: state }) => state === 'active');
+    if (active) throw new Problem('still_in_use', `Pause or end assignment ${active.id} first.`);
+    return { attributes: current, also: (tx) => stopJobs(tx, subjectId) };
   },
 });

@@ -6,7 +6,8 @@ import { saveEncodingLimit } from '../productions/encoding-balance-table.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Logger } from '@longwave/service-kit';
 import { deleteClips, recordClip } from './follow-clips.ts';
-import { supersedeCoveredBreakPlans, supersedeServingPlans } from './follow-plans.ts';
+import { endLineItems } from './follow-campaigns.ts';
+import { republishTarget, supersedeCoveredBreakPlans, supersedeServingPlans } from './follow-plans.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings, unpublishSilentEpisode } from './follow-productions.ts';
 import { markFilesReceived } from './follow-uploads.ts';
 import type { Send } from './send-as-management.ts';
@@ -61,6 +62,9 @@ export async function followEvents(options: {
     'upload.aborted': removeObject,
     'upload.expired': removeObject,
     'serving_plan.published': (event) => supersedeServingPlans(event, plans),
+    'serving_plan.republished': (event) => supersedeServingPlans(event, plans),
+    'serving_plan.rolled_back': (event) => republishTarget(event, plans),
+    'campaign.cancelled': (event) => endLineItems(event, send, pool),
     'break_plan.published': (event) => supersedeCoveredBreakPlans(event, plans),
   };
 

@@ -28,3 +28,11 @@ export async function supersedeCoveredBreakPlans(event: DomainEvent, { send, poo
   for (const { id } of await listSupersededBreakPlans(pool, event.workspace_id, clock(), 1000))
     await send(event, id, supersedeBreakPlan(id));
 }
+
+/** What the target of a rollback contained is published again, as a plan of its own. */
+export const republishTarget = (event: DomainEvent, { send }: Means): Promise<void> =>
+  send(event, 'republish', {
+    commandType: 'serving_plan.republish',
+    subject: { type: 'serving_plans', id: null },
+    changes: { republishes: event.after.attributes['target_id'] },
+  });

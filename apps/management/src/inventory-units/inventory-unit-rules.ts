@@ -1,7 +1,7 @@
 import type { AttributesOf, productCatalog } from '@longwave/command-catalog';
 import { findResource, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { refuseField } from '../refuse-field.ts';
 import { requireCurrency } from '../require-currency.ts';
 import { requireResources } from '../require-resources.ts';
 
@@ -10,9 +10,6 @@ export type InventoryUnit = AttributesOf<typeof productCatalog, 'inventory_unit.
 
 /** Units above one another. */
 const depthMax = 8;
-
-const invalid = (path: string, code: string, detail: string) =>
-  new Problem('validation_failed', detail, { errors: [{ path, code, detail }] });
 
 /** What each kind names as its source. */
 const sourceOf = {
@@ -25,14 +22,14 @@ async function checkSource(tx: Transaction, workspaceId: string, { kind, source_
   const path = '/changes/source_ref';
   const wanted = sourceOf[kind];
   if (wanted.podcast !== (source.podcast_id !== undefined) || wanted.episodes !== (source.episode_ids !== undefined))
-    throw invalid(path, 'wrong_source', wanted.says);
+    refuseField(path, 'wrong_source', wanted.says);
   const { podcast_id: podcastId, episode_ids: episodeIds = [] } = source;
   if (podcastId !== undefined)
     await requireResources(tx, { workspaceId, type: 'podcasts', ids: [podcastId], path: `${path}/podcast_id` });
   const ids = [...new Set(episodeIds)];
   const episodes = await requireResources(tx, { workspaceId, type: 'episodes', ids, path: `${path}/episode_ids` });
   const stranger = episodes.find(({ attributes }) => attributes['podcast_id'] !== podcastId);
-  if (stranger) throw invalid(`${path}/episode_ids`, 'other_podcast', `${stranger.id} is of another podcast.`);
+  if (stranger) refuseField(`${path}/episode_ids`, 'other_podcast', `${stranger.id} is of another podcast.`);
 }
 
 /** Throws when the units above lead back to this one, or are too many. */
@@ -40,7 +37,7 @@ async function checkParents(tx: Transaction, workspaceId: string, id: string, un
   let above = unit.parent_id;
   for (let depth = 0; above !== undefined; depth++) {
     if (above === id || depth === depthMax)
-      throw invalid(
+      refuseField(
         '/changes/parent_id',
         'no_tree',
         `Units lie in one another at most ${depthMax} deep, never in a circle.`,
@@ -53,6 +50,8 @@ async function checkParents(tx: Transaction, workspaceId: string, id: string, un
 async function check(tx: Transaction, workspaceId: string, id: string, unit: InventoryUnit): Promise<void> {
   await checkSource(tx, workspaceId, unit);
   await checkParents(tx, workspaceId, id, unit);
+  if (unit.kind === 'episode_set' && unit.min_cpm)
+    refuseField('/changes/min_cpm', 'not_of_a_set', 'Least prices are of networks and shows.');
   await requireCurrency(tx, workspaceId, unit.min_cpm, '/changes/min_cpm');
 }
 

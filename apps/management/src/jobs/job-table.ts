@@ -7,6 +7,7 @@ export type JobKind =
   | 'encode_creative'
   | 'encode_segment'
   | 'compile_serving_plan'
+  | 'clone_campaign'
   | 'import_feed'
   | 'run_batch_encoding'
   | 'export_statistics';

@@ -1,5 +1,6 @@
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createBatchWork } from '../batch-encodings/batch-work.ts';
+import { createCloneWork } from '../campaigns/clone-work.ts';
 import { createImportWork } from '../imports/import-work.ts';
 import { createCompileWork } from '../serving-plans/plan-compiler.ts';
 import { createExportWork, type ExportWorkOptions } from '../statistics-exports/export-work.ts';
@@ -10,6 +11,7 @@ export const createOwnWorks = (
   options: ExportWorkOptions & { readonly fetch: GuardedFetch },
 ): Readonly<Record<OwnJobKind, Work>> => ({
   compile_serving_plan: createCompileWork(options),
+  clone_campaign: createCloneWork(options),
   import_feed: createImportWork(options),
   run_batch_encoding: {
     run: createBatchWork(options),

@@ -1,9 +1,17 @@
-import type { productCatalog } from '@longwave/command-catalog';
-import { findResource, listLinked, type Rules } from '@longwave/command-pipeline';
-import type { Transaction } from '@longwave/postgres';
+import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import { findResource, listLinked, type ResourceRow, type Rules } from '@longwave/command-pipeline';
+import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { refuseField } from '../refuse-field.ts';
+import { requireCurrency } from '../require-currency.ts';
+import { requireResources } from '../require-resources.ts';
+import { isPlanned } from '../serving-plans/plan-content-table.ts';
+import type { CountDelivered } from './count-delivered.ts';
+import * as flight from './line-item.ts';
+import type { LineItem, Window } from './line-item.ts';
 
-type LineItemRules = Pick<Rules<typeof productCatalog>, 'line_item.submit' | 'line_item.book'>;
+type Catalog = typeof productCatalog;
+type LineItemRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `line_item.${string}`>>;
 
 /** How many creatives a line item has in the wanted states of assignment and creative. */
 async function countCreatives(
@@ -23,8 +31,64 @@ async function countCreatives(
 
 const refuse = (detail: string) => new Problem('line_item_not_bookable', detail);
 
-/** Rules of the line item commands (design: commands.md §4). */
-export const lineItemRules: LineItemRules = {
+async function campaignOf(db: Transaction | Pool, workspaceId: string, { campaign_id: id }: Readonly<LineItem>) {
+  const campaign = await findResource(db, workspaceId, 'campaigns', id);
+  return { state: campaign!.lifecycle_state, window: campaign!.attributes['window'] as Window };
+}
+
+/** Throws for sets of episodes beside whole podcasts: the two are dimensions of their own, and a play must match both. */
+function checkMixture(units: readonly ResourceRow[], targeting: LineItem['targeting'], path: string): void {
+  const isSet = ({ attributes }: ResourceRow) => attributes['kind'] === 'episode_set';
+  const { podcasts } = targeting;
+  const whole = units.some((unit) => !isSet(unit)) || (!Array.isArray(podcasts) && podcasts.include.length > 0);
+  if (units.some(isSet) && whole)
+    refuseField(
+      path,
+      'mixed_inventory',
+      'Target whole podcasts or sets of episodes, each with a line item of its own.',
+    );
+}
+
+/** Throws unless everything that changes names exists and goes together. */
+async function check(
+  tx: Transaction,
+  workspaceId: string,
+  {
+    targeting,
+    rate,
+  }: { readonly targeting?: LineItem['targeting'] | undefined; readonly rate?: LineItem['rate'] | undefined },
+): Promise<void> {
+  await requireCurrency(tx, workspaceId, rate?.price, '/changes/rate/price');
+  const types = { podcasts: 'podcasts', episodes: 'episodes', inventory: 'inventory_units' } as const;
+  for (const [name, type] of Object.entries(types)) {
+    const lists = targeting?.[name as keyof typeof types];
+    if (!lists || Array.isArray(lists)) continue;
+    for (const [side, ids] of Object.entries(lists)) {
+      const path = `/changes/targeting/${name}/${side}`;
+      const named = await requireResources(tx, { workspaceId, type, ids: [...new Set(ids)], path, unless: [] });
+      if (name === 'inventory' && side === 'include') checkMixture(named, targeting!, path);
+    }
+  }
+}
+
+/** Rules of drafts: what is written down, and whether it may be promised. */
+const draftRules = {
+  'line_item.create': async ({ tx, workspaceId, changes }) => {
+    flight.checkLineItem(changes);
+    const unless = ['completed', 'cancelled', 'archived'];
+    const named = { workspaceId, type: 'campaigns', ids: [changes.campaign_id], path: '/changes/campaign_id', unless };
+    await requireResources(tx, named);
+    await check(tx, workspaceId, changes);
+    return { attributes: changes };
+  },
+
+  'line_item.revise': async ({ tx, workspaceId, current, changes }) => {
+    const attributes = { ...current, ...changes };
+    flight.checkLineItem(attributes);
+    await check(tx, workspaceId, changes);
+    return { attributes };
+  },
+
   'line_item.submit': async ({ tx, workspaceId, subjectId, current, now }) => {
     if (Date.parse(current.window.end) <= now.getTime()) throw refuse('The window lies in the past.');
     const creatives = await countCreatives(tx, workspaceId, subjectId, {
@@ -35,12 +99,86 @@ export const lineItemRules: LineItemRules = {
     return { attributes: current };
   },
 
+  'line_item.reserve': ({ current, changes, now }) => ({
+    attributes: flight.reserved(current, changes.expires_at, now),
+  }),
+
+  'line_item.release_reservation': ({ current }) => ({ attributes: flight.unreserved(current) }),
+
+  'line_item.expire_reservation': ({ current, now }) => ({ attributes: flight.expired(current, now) }),
+
+  'line_item.reset': ({ current }) => ({ attributes: flight.reset(current) }),
+
   'line_item.book': async ({ tx, workspaceId, subjectId, current }) => {
-    const campaign = await findResource(tx, workspaceId, 'campaigns', current.campaign_id);
-    if (!campaign || !['approved', 'active'].includes(campaign.lifecycle_state))
-      throw refuse('Approve the campaign first.');
+    const campaign = await campaignOf(tx, workspaceId, current);
+    if (!['approved', 'active'].includes(campaign.state)) throw refuse('Approve the campaign first.');
+    if (current.rate.model === 'none' && current.type !== 'house' && current.makegood_of === undefined)
+      throw refuse('Only house line items and makegoods have no price. Set a rate first.');
     if ((await countCreatives(tx, workspaceId, subjectId, { assignment: ['active'], creative: ['approved'] })) === 0)
       throw refuse('Activate the assignment of an approved creative first.');
-    return { attributes: current };
+    return { attributes: flight.unreserved(current) };
   },
-};
+} satisfies Partial<LineItemRules>;
+
+/** Rules of flights: what happens to a promise. */
+const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
+  ({
+    'line_item.amend': async ({ tx, workspaceId, current, changes: { effective_at: at, ...changes }, now }) => {
+      const attributes = flight.amended(current, changes);
+      await check(tx, workspaceId, changes);
+      if (at === undefined || Date.parse(at) <= now.getTime()) return { attributes };
+      return { attributes: { ...current, amendment: { ...changes, effective_at: at } } };
+    },
+
+    'line_item.apply_amendment': ({ current, now }) => ({ attributes: flight.withDueAmendment(current, now) }),
+
+    'line_item.start_flight': async ({ tx, workspaceId, subjectId, current, now }) => {
+      flight.checkStart(current, now);
+      const campaign = await campaignOf(tx, workspaceId, current);
+      if (campaign.state !== 'active') throw new Problem('state_not_allowed', 'The campaign is not active.');
+      if (!(await isPlanned(tx, workspaceId, subjectId, now)))
+        throw new Problem('state_not_allowed', 'No published serving plan contains the line item.');
+      return { attributes: current };
+    },
+
+    'line_item.end_flight': {
+      prepare: async ({ workspaceId, subjectId, current }) => {
+        const matters = current?.auto_extend === true && flight.countedUnits.includes(current.goal.unit);
+        const delivered = matters ? await countDelivered(workspaceId, subjectId) : undefined;
+        return async ({ tx, current: locked, state, now }) => {
+          const campaign = await campaignOf(tx, workspaceId, locked);
+          return flight.endFlight(locked, { state, campaign: campaign.window, delivered, now });
+        };
+      },
+    },
+
+    'line_item.complete': ({ current, changes }) => ({ attributes: flight.completed(current, changes.delivered) }),
+
+    'line_item.pause': ({ current, state }) => ({ attributes: flight.paused(current, state) }),
+
+    'line_item.resume': async ({ tx, workspaceId, current, now }) =>
+      flight.resumed(current, (await campaignOf(tx, workspaceId, current)).window, now),
+
+    'line_item.extend': ({ current, changes, now }) => ({
+      attributes: flight.extended(current, changes.end, changes.cause, now),
+    }),
+
+    'line_item.stop': ({ current, state, now }) => ({ attributes: flight.stopped(current, state, now) }),
+
+    'line_item.cancel': {
+      prepare: async ({ workspaceId, subjectId, state }) => {
+        const mayHaveServed = state === 'booked' || state === 'paused';
+        const delivered = mayHaveServed ? await countDelivered(workspaceId, subjectId) : 0;
+        return ({ current, state: locked, now }) => {
+          if (locked !== state) throw new Problem('state_not_allowed', 'The line item has just changed. Try again.');
+          return { attributes: flight.cancelled(current, { state: locked, delivered, now }) };
+        };
+      },
+    },
+  }) satisfies Partial<LineItemRules>;
+
+/** Rules of the line item commands (design: commands.md §4). */
+export const lineItemRules = (options: {
+  readonly pool: Pool;
+  readonly countDelivered: CountDelivered;
+}): LineItemRules => ({ ...draftRules, ...flightRules(options.pool, options.countDelivered) });

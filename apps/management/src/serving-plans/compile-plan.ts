@@ -1,103 +1,167 @@
+import type { AttributesOf, productCatalog } from '@longwave/command-catalog';
 import type { ResourceRow } from '@longwave/command-pipeline';
-import { anyTargeting, defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
+import { defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
+import type { Campaign } from '../campaigns/campaign.ts';
+import type { LineItem, Window } from '../line-items/line-item.ts';
+import { floorsOf, resolveTargeting } from './plan-targeting.ts';
 
+type Catalog = typeof productCatalog;
+type Advertiser = AttributesOf<Catalog, 'advertiser.create'>;
+type Creative = AttributesOf<Catalog, 'creative.create'>;
+type Assignment = AttributesOf<Catalog, 'creative_assignment.create'>;
+
+/** Resources of one workspace as they were at one moment, in whatever state and order. */
 export interface PlanInputs {
-  readonly lineItems: readonly ResourceRow[];
+  readonly advertisers: readonly ResourceRow[];
   readonly campaigns: readonly ResourceRow[];
-  readonly assignments: readonly ResourceRow[];
+  readonly lineItems: readonly ResourceRow[];
   readonly creatives: readonly ResourceRow[];
+  readonly assignments: readonly ResourceRow[];
+  readonly inventoryUnits: readonly ResourceRow[];
 }
 
-type Attributes = Record<string, unknown>;
-const of = <T>(row: ResourceRow, name: string): T => (row.attributes as Attributes)[name] as T;
+/** States in which each may serve. */
+export const servingStates = {
+  advertisers: ['draft', 'active'],
+  campaigns: ['active'],
+  line_items: ['booked', 'delivering', 'delivery_extended'],
+  creatives: ['approved'],
+  creative_assignments: ['active'],
+} as const;
 
-interface Media {
-  stream_format: string;
-  sha256: string;
-  size_bytes: number;
-  duration_ms: number;
-  loudness_lufs: number | null;
+const attributesOf = <T>(row: ResourceRow) => row.attributes as T;
+const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
+const indexed = (rows: readonly ResourceRow[], states: readonly string[]) =>
+  new Map(rows.filter((row) => states.includes(row.lifecycle_state)).map((row) => [row.id, row]));
+
+/** What half-open windows have in common; undefined when that is nothing, or over already. */
+function common(windows: readonly (Window | undefined)[], from: string): Window | null | undefined {
+  const named = windows.filter((window) => window !== undefined);
+  if (named.length === 0) return null;
+  const latest = (a: string, b: string) => (Date.parse(a) >= Date.parse(b) ? a : b);
+  const start = named.map((window) => window.start).reduce(latest);
+  const end = named.map((window) => window.end).reduce((a, b) => (latest(a, b) === a ? b : a));
+  return Date.parse(start) < Date.parse(end) && Date.parse(end) > Date.parse(from) ? { start, end } : undefined;
 }
 
-interface Rate {
-  model: string;
-  price?: { amount_micros: string };
+type PlanCreative = PlanLineItem['creatives'][number];
+
+/** The creative of an assignment as decisions see it; undefined when it can no longer be heard. */
+function planCreative(
+  assignment: Assignment,
+  id: string,
+  creative: Creative,
+  place: number,
+  from: string,
+): PlanCreative | undefined {
+  const window = common([assignment.window, creative.valid_window], from);
+  if (window === undefined) return undefined;
+  return {
+    creative_id: id,
+    weight: assignment.weight,
+    sequence_no: assignment.sequence_no ?? place,
+    window,
+    place: assignment.position_limits ?? 'any',
+    production: creative.production,
+    click_url: creative.click_url ?? null,
+    media: creative.media.map((media) => ({
+      stream_format: media.stream_format,
+      loudness_lufs: media.loudness_lufs,
+      segment_digest: media.sha256,
+      size_bytes: media.size_bytes,
+      duration_ms: media.duration_ms,
+    })),
+  };
 }
 
-const only = (include: string[]) => ({ include, exclude: [] });
+/** Everything about a line item but where it serves and what it plays. */
+function planTerms(lineItem: LineItem, campaign: Campaign, advertiser: Advertiser) {
+  const { type, goal, rate } = lineItem;
+  const groups = [
+    ...(advertiser.separation_groups ?? []),
+    ...(campaign.separation_group ? [campaign.separation_group] : []),
+  ];
+  return {
+    campaign_id: lineItem.campaign_id,
+    advertiser_id: campaign.advertiser_id,
+    type,
+    priority: lineItem.priority,
+    weight: lineItem.weight ?? 1,
+    goal: { unit: goal.unit, ...(goal.quantity !== undefined && { quantity: goal.quantity }) },
+    billable: type !== 'house' && rate.model !== 'none',
+    cpm_micros: rate.model === 'cpm' ? Number(rate.price!.amount_micros) : null,
+    break_positions: lineItem.break_positions,
+    frequency_caps: lineItem.frequency_caps ?? [],
+    separation_groups: [...new Set(groups)].sort(),
+    ad_product_categories: [...new Set(advertiser.ad_product_categories)].sort(),
+    creative_rotation: lineItem.creative_rotation ?? 'weighted',
+  };
+}
 
-/** Only booked line items of active campaigns, with the approved creatives of their active assignments. Pure and ordered. */
+/**
+ * What may serve, as one document: booked flights of active campaigns whose advertiser is not suspended, with the approved creatives of
+ * their active assignments. A flight lies within its campaign's window; an extended one lasts as long. Pure; the order of the inputs
+ * does not matter.
+ */
 export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: PlanInputs): ServingPlanDocument {
-  const campaigns = new Map(inputs.campaigns.filter((c) => c.lifecycle_state === 'active').map((c) => [c.id, c]));
-  const creatives = new Map(inputs.creatives.filter((c) => c.lifecycle_state === 'approved').map((c) => [c.id, c]));
+  const advertisers = indexed(inputs.advertisers, servingStates.advertisers);
+  const campaigns = indexed(inputs.campaigns, servingStates.campaigns);
+  const creatives = indexed(inputs.creatives, servingStates.creatives);
+  const lineItems = [...indexed(inputs.lineItems, servingStates.line_items).values()].sort(byId);
+  const assignments = [...indexed(inputs.assignments, servingStates.creative_assignments).values()].sort(byId);
+  const units = new Map([...inputs.inventoryUnits].sort(byId).map((unit) => [unit.id, unit]));
   const used = new Map<string, ResourceRow>();
-  const lineItems: PlanLineItem[] = [];
+  const planned: PlanLineItem[] = [];
 
-  for (const lineItem of inputs.lineItems.filter((li) => ['booked', 'delivering'].includes(li.lifecycle_state))) {
-    const campaign = campaigns.get(of(lineItem, 'campaign_id'));
-    if (!campaign) continue;
-    const rotating = inputs.assignments
+  for (const row of lineItems) {
+    const lineItem = attributesOf<LineItem>(row);
+    const campaignRow = campaigns.get(lineItem.campaign_id);
+    if (!campaignRow) continue;
+    const campaign = attributesOf<Campaign>(campaignRow);
+    const advertiserRow = advertisers.get(campaign.advertiser_id);
+    if (!advertiserRow) continue;
+    const isExtended = row.lifecycle_state === 'delivery_extended';
+    const flight = isExtended ? { start: lineItem.window.start, end: campaign.window.end } : lineItem.window;
+    const window = common([flight, campaign.window], effectiveFrom);
+    const targeting = resolveTargeting(lineItem.targeting, units);
+    const rotation = assignments
       .filter(
-        (a) =>
-          a.lifecycle_state === 'active' &&
-          of<string>(a, 'line_item_id') === lineItem.id &&
-          creatives.has(of(a, 'creative_id')),
+        ({ attributes }) => attributes['line_item_id'] === row.id && creatives.has(String(attributes['creative_id'])),
       )
-      .map((assignment) => ({ assignment, creative: creatives.get(of(assignment, 'creative_id'))! }));
-    if (rotating.length === 0) continue;
-    for (const row of [lineItem, campaign, ...rotating.flatMap((r) => [r.assignment, r.creative])])
-      used.set(row.id, row);
-    const targeting = of<{ podcasts: string[]; episodes: string[]; countries: string[] }>(lineItem, 'targeting');
-    const rate = of<Rate>(lineItem, 'rate');
-    lineItems.push({
-      line_item_id: lineItem.id,
-      campaign_id: campaign.id,
-      advertiser_id: of(campaign, 'advertiser_id'),
-      type: of(lineItem, 'type'),
-      priority: of(lineItem, 'priority'),
-      window: of(lineItem, 'window'),
-      goal: of(lineItem, 'goal'),
-      break_positions: of(lineItem, 'break_positions'),
-      targeting: {
-        ...anyTargeting,
-        podcasts: only(targeting.podcasts),
-        episodes: only(targeting.episodes),
-        countries: only(targeting.countries),
-      },
-      weight: 1,
-      billable: rate.model !== 'none',
-      cpm_micros: rate.model === 'cpm' ? Number(rate.price!.amount_micros) : null,
-      frequency_caps: [],
-      separation_groups: [],
-      ad_product_categories: [],
-      creative_rotation: 'weighted',
-      creatives: rotating.map(({ assignment, creative }) => ({
-        creative_id: creative.id,
-        weight: of(assignment, 'weight'),
-        sequence_no: 1,
-        window: null,
-        place: 'any' as const,
-        production: of(creative, 'production'),
-        click_url: of<string | undefined>(creative, 'click_url') ?? null,
-        media: of<Media[]>(creative, 'media').map((media) => ({
-          stream_format: media.stream_format,
-          loudness_lufs: media.loudness_lufs,
-          segment_digest: media.sha256,
-          size_bytes: media.size_bytes,
-          duration_ms: media.duration_ms,
-        })),
-      })),
+      .map((assignment, index) => {
+        const creative = creatives.get(String(assignment.attributes['creative_id']))!;
+        const [terms, ad] = [attributesOf<Assignment>(assignment), attributesOf<Creative>(creative)];
+        return { assignment, creative, plan: planCreative(terms, creative.id, ad, index + 1, effectiveFrom) };
+      })
+      .filter(({ plan }) => plan !== undefined);
+    if (!window || !targeting || rotation.length === 0) continue;
+    const named = [...(lineItem.targeting.inventory?.include ?? []), ...(lineItem.targeting.inventory?.exclude ?? [])];
+    for (const input of [
+      ...[row, campaignRow, advertiserRow],
+      ...rotation.flatMap(({ assignment, creative }) => [assignment, creative]),
+      ...named.flatMap((id) => units.get(id) ?? []),
+    ])
+      used.set(input.id, input);
+    planned.push({
+      line_item_id: row.id,
+      ...planTerms(lineItem, campaign, attributesOf<Advertiser>(advertiserRow)),
+      window,
+      targeting,
+      creatives: rotation.map(({ plan }) => plan!),
     });
   }
+  // A paused unit keeps everybody out, and a least price concerns everybody.
+  for (const unit of units.values())
+    if (unit.lifecycle_state === 'paused' || (unit.lifecycle_state === 'active' && unit.attributes['min_cpm']))
+      used.set(unit.id, unit);
+
   return {
     format: 2,
     workspace_id: workspaceId,
     effective_from: effectiveFrom,
-    inputs: [...used.values()]
-      .map((row) => ({ type: row.resource_type, id: row.id, version: row.version }))
-      .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    inputs: [...used.values()].sort(byId).map(({ resource_type: type, id, version }) => ({ type, id, version })),
     separation: defaultSeparation,
-    floors: [],
-    line_items: lineItems,
+    floors: floorsOf(units.values()),
+    line_items: planned,
   };
 }

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
+import { productCatalog } from '@longwave/command-catalog';
 import { listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { transaction, type Pool } from '@longwave/postgres';
 import canonicalize from 'canonicalize';
 import type { Work } from '../jobs/job-runner.ts';
-import { compilePlan } from './compile-plan.ts';
+import { compilePlan, servingStates } from './compile-plan.ts';
+import { savePlanContent } from './plan-content-table.ts';
+
+const { inventory_units: inventoryUnits } = productCatalog.resources;
 
 /** Compiles a requested serving plan and stores it under its digest. */
 export const createCompileWork = ({
@@ -23,24 +27,30 @@ export const createCompileWork = ({
   },
   run: async (job) => {
     const { effective_from: effectiveFrom } = job.input as { effective_from: string };
-    const list = (tx: Parameters<Parameters<typeof transaction>[1]>[0], type: string, states: readonly string[]) =>
-      listInStates(tx, job.workspace_id, type, states);
     // One snapshot: the plan is what was true at one moment.
     const plan = await transaction(
       pool,
-      async (tx) =>
-        compilePlan(job.workspace_id, effectiveFrom, {
-          lineItems: await list(tx, 'line_items', ['booked', 'delivering']),
-          campaigns: await list(tx, 'campaigns', ['active']),
-          assignments: await list(tx, 'creative_assignments', ['active']),
-          creatives: await list(tx, 'creatives', ['approved']),
-        }),
+      async (tx) => {
+        const list = (type: keyof typeof servingStates) =>
+          listInStates(tx, job.workspace_id, type, servingStates[type]);
+        return compilePlan(job.workspace_id, effectiveFrom, {
+          advertisers: await list('advertisers'),
+          campaigns: await list('campaigns'),
+          lineItems: await list('line_items'),
+          creatives: await list('creatives'),
+          assignments: await list('creative_assignments'),
+          // Of any state: a unit that is no longer sold still keeps out those who exclude it.
+          inventoryUnits: await listInStates(tx, job.workspace_id, 'inventory_units', inventoryUnits.states),
+        });
+      },
       'REPEATABLE READ',
     );
     const bytes = Buffer.from(canonicalize(plan)!);
     const digest = createHash('sha256').update(bytes).digest('hex');
     const storageKey = `plans/${digest}.json`;
     await store.put(storageKey, bytes, { contentType: 'application/json', sizeBytes: bytes.length });
+    const lineItemIds = plan.line_items.map((lineItem) => lineItem.line_item_id);
+    await savePlanContent(pool, job.subject_id, lineItemIds);
     await execute(
       {
         workspaceId: job.workspace_id,

@@ -1,11 +1,16 @@
-import type { productCatalog } from '@longwave/command-catalog';
+import type { AttributesOf, productCatalog, RuledCommandType } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
+import { requireResources } from '../require-resources.ts';
+import { copyPlanContent } from './plan-content-table.ts';
 
-type ServingPlanRules = Pick<
-  Rules<typeof productCatalog>,
-  'serving_plan.compile' | 'serving_plan.record_compiled' | 'serving_plan.fail'
->;
+type Catalog = typeof productCatalog;
+type ServingPlanRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `serving_plan.${string}`>>;
+
+/** A plan that was in use before, and no longer is. */
+const notSuperseded = ['compiling', 'ready', 'published', 'rolled_back', 'failed'];
+
+type ServingPlan = AttributesOf<Catalog, 'serving_plan.compile'>;
 
 /** Rules of the serving plan commands. */
 export const servingPlanRules: ServingPlanRules = {
@@ -32,4 +37,26 @@ export const servingPlanRules: ServingPlanRules = {
     attributes: { ...current, ...changes },
     also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
   }),
+
+  'serving_plan.rollback': async ({ tx, workspaceId, current, changes: { target_id: id } }) => {
+    const target = { workspaceId, type: 'serving_plans', ids: [id], path: '/changes/target_id', unless: notSuperseded };
+    await requireResources(tx, target);
+    return { attributes: { ...current, target_id: id } };
+  },
+
+  'serving_plan.republish': async ({ tx: held, workspaceId, subjectId, changes: { republishes: id }, now }) => {
+    const named = {
+      workspaceId,
+      type: 'serving_plans',
+      ids: [id],
+      path: '/changes/republishes',
+      unless: notSuperseded,
+    };
+    const [target] = await requireResources(held, named);
+    const { storage_key, digest, counts } = target!.attributes as unknown as ServingPlan;
+    return {
+      attributes: { effective_from: now.toISOString(), storage_key, digest, counts, republishes: id },
+      also: (tx) => copyPlanContent(tx, id, subjectId),
+    };
+  },
 };

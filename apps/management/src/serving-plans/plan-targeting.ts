@@ -1,0 +1,99 @@
+import type { ResourceRow } from '@longwave/command-pipeline';
+import { anyTargeting, type PlanTargeting } from '@longwave/events';
+import type { InventoryUnit } from '../inventory-units/inventory-unit-rules.ts';
+import type { LineItem } from '../line-items/line-item.ts';
+
+interface Lists {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/** What inventory units cover. A network is everything. */
+interface Coverage {
+  readonly everything: boolean;
+  readonly podcasts: readonly string[];
+  readonly episodes: readonly string[];
+}
+
+const unitOf = (row: ResourceRow) => row.attributes as unknown as InventoryUnit;
+const merged = (...lists: readonly (readonly string[])[]) => [...new Set(lists.flat())].sort();
+
+export function coverageOf(units: readonly ResourceRow[]): Coverage {
+  const of = units.map(unitOf);
+  return {
+    everything: of.some(({ kind }) => kind === 'network'),
+    podcasts: merged(of.flatMap((unit) => (unit.kind === 'show' ? [unit.source_ref.podcast_id!] : []))),
+    episodes: merged(...of.map((unit) => (unit.kind === 'episode_set' ? unit.source_ref.episode_ids! : []))),
+  };
+}
+
+/** Lists of a dimension; line items of the first release have what they include only. */
+const listsOf = (value: Lists | readonly string[] | undefined): Lists =>
+  value === undefined ? { include: [], exclude: [] } : 'include' in value ? value : { include: value, exclude: [] };
+const sorted = (value: Lists | undefined) => {
+  const { include, exclude } = listsOf(value);
+  return { include: merged(include), exclude: merged(exclude) };
+};
+
+/** Included sets of episodes narrow the episodes that are named themselves. */
+const narrowed = (named: readonly string[], covered: readonly string[]) =>
+  covered.length === 0
+    ? merged(named)
+    : merged(named.length === 0 ? covered : covered.filter((id) => named.includes(id)));
+
+/**
+ * A line item's targeting with its inventory units resolved to podcasts and episodes; undefined when it has nowhere left to serve.
+ * Only active units let something in; any unit that is named keeps something out, and so does every paused one.
+ */
+export function resolveTargeting(
+  targeting: LineItem['targeting'],
+  units: ReadonlyMap<string, ResourceRow>,
+): PlanTargeting | undefined {
+  const inventory = listsOf(targeting.inventory);
+  const named = (ids: readonly string[]) => ids.flatMap((id) => units.get(id) ?? []);
+  const included = coverageOf(named(inventory.include).filter((unit) => unit.lifecycle_state === 'active'));
+  const paused = [...units.values()].filter((unit) => unit.lifecycle_state === 'paused');
+  const excluded = coverageOf([...named(inventory.exclude), ...paused]);
+  if (excluded.everything) return undefined;
+
+  const podcasts = listsOf(targeting.podcasts);
+  const episodes = listsOf(targeting.episodes);
+  const nowhere = included.podcasts.length + included.episodes.length + podcasts.include.length === 0;
+  if (inventory.include.length > 0 && !included.everything && nowhere) return undefined;
+  const places = included.everything ? [] : merged(podcasts.include, included.podcasts);
+  const pieces = narrowed(episodes.include, included.everything ? [] : included.episodes);
+  if (included.episodes.length > 0 && !included.everything && pieces.length === 0) return undefined;
+
+  const { countries, regions, languages, devices, apps, surfaces, content_categories, explicit } = targeting;
+  return {
+    ...anyTargeting,
+    podcasts: { include: places, exclude: merged(podcasts.exclude, excluded.podcasts) },
+    episodes: { include: pieces, exclude: merged(episodes.exclude, excluded.episodes) },
+    countries: sorted(listsOf(countries)),
+    regions: sorted(regions),
+    languages: sorted(languages),
+    devices: sorted(devices),
+    apps: sorted(apps),
+    surfaces: sorted(surfaces),
+    content_categories: sorted(content_categories),
+    explicit: explicit ?? 'any',
+    episode_age_hours: targeting.episode_age_hours ?? {},
+    dayparts: targeting.dayparts
+      ? { ...targeting.dayparts, hours: [...new Set(targeting.dayparts.hours)].sort((a, b) => a - b) }
+      : null,
+  };
+}
+
+/** Least prices by podcast: the highest that any of its active units asks; null stands for podcasts that ask none. */
+export function floorsOf(units: Iterable<ResourceRow>): { podcast_id: string | null; min_cpm_micros: number }[] {
+  const floors = new Map<string | null, number>();
+  for (const row of units) {
+    const { kind, min_cpm: least, source_ref: source } = unitOf(row);
+    if (row.lifecycle_state !== 'active' || !least || kind === 'episode_set') continue;
+    const podcastId = kind === 'show' ? source.podcast_id! : null;
+    floors.set(podcastId, Math.max(floors.get(podcastId) ?? 0, Number(least.amount_micros)));
+  }
+  return [...floors]
+    .map(([podcast_id, min_cpm_micros]) => ({ podcast_id, min_cpm_micros }))
+    .sort((a, b) => ((a.podcast_id ?? '') < (b.podcast_id ?? '') ? -1 : 1));
+}

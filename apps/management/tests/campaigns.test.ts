@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ResourceView } from '@longwave/events';
+import { startJobRunner } from '../src/jobs/job-runner.ts';
+import { createCloneWork } from '../src/campaigns/clone-work.ts';
+import { startFollowed, type Followed } from './_followed.ts';
+import { createWorld, hour, service, window, type World } from './_support.ts';
+
+let followed: Followed;
+let management: Followed['management'];
+beforeAll(async () => {
+  followed = await startFollowed();
+  ({ management } = followed);
+});
+afterAll(async () => followed?.[Symbol.asyncDispose]());
+
+const cause = 'The customer went out of business.';
+const stateOf = async (id: string) => (await followed.read(id)).lifecycle_state;
+const operations = async (subjectId: string, command: string) =>
+  (
+    await management.pool.query<{ state: string }>(
+      'select state from operation where subject_id = $1 and command_type = $2',
+      [subjectId, command],
+    )
+  ).rows.map(({ state }) => state);
+async function lineItemOf(world: World, campaign: ResourceView, changes: object = {}) {
+  const lineItem = await world.send('line_item.create', null, { ...world.lineItemChanges(campaign.id), ...changes });
+  const assignment = await world.assign(lineItem, await world.approvedCreative());
+  await world.send('creative_assignment.activate', assignment, {});
+  return lineItem;
+}
+const booked = async (world: World, lineItem: ResourceView) =>
+  world.send('line_item.book', await world.send('line_item.submit', lineItem, {}), {});
+
+test('a cancelled campaign cancels what has not begun and stops what has; its operation succeeds when all have ended', async () => {
+  const world = createWorld(management);
+  const campaign = await world.activeCampaign();
+  const draft = await lineItemOf(world, campaign);
+  const waiting = await booked(world, await lineItemOf(world, campaign));
+  const flying = await booked(world, await lineItemOf(world, campaign));
+  await world.planned(flying.id);
+  await world.send('line_item.start_flight', flying, {}, service('management'));
+  const served = await booked(world, await lineItemOf(world, campaign));
+  management.delivered.set(served.id, 1);
+  await world.send('campaign.cancel', campaign, { cause });
+  await followed.until(campaign.id, ({ version }) => version === campaign.version + 2);
+  expect(await Promise.all([draft, waiting, flying, served].map(({ id }) => stateOf(id)))).toEqual([
+    'cancelled',
+    'cancelled',
+    'stopped',
+    'stopped',
+  ]);
+  expect((await followed.read(flying.id)).attributes['state_reason']).toBe(cause);
+  expect(await operations(campaign.id, 'campaign.cancel')).toEqual(['succeeded']);
+});
+
+test('a campaign is completed, and its advertiser archived, only when nothing below is open', async () => {
+  const world = createWorld(management);
+  const campaign = await world.activeCampaign();
+  const lineItem = await lineItemOf(world, campaign);
+  await expect(world.send('campaign.complete', campaign, {})).rejects.toMatchObject({ code: 'still_in_use' });
+  await world.send('line_item.cancel', lineItem, { cause });
+  const advertiser = await followed.read(String(campaign.attributes['advertiser_id']));
+  const subject = {
+    resource_type: 'advertisers',
+    id: String(campaign.attributes['advertiser_id']),
+    version: advertiser.version,
+  };
+  await expect(world.send('advertiser.archive', subject, {})).rejects.toMatchObject({ code: 'still_in_use' });
+  await world.send('campaign.complete', campaign, {});
+  expect((await world.send('advertiser.archive', subject, {})).lifecycle_state).toBe('archived');
+  await expect(
+    world.send('campaign.create', null, { advertiser_id: subject.id, name: 'Late', window }),
+  ).rejects.toMatchObject({ code: 'link_not_found' });
+});
+
+test('a clone is a draft with the line items and assignments of the original, moved to its window; a second try copies nothing twice', async () => {
+  const world = createWorld(management);
+  const { pool, execute } = management;
+  const campaign = await world.activeCampaign();
+  const lineItem = await booked(world, await lineItemOf(world, campaign, { frequency_caps: [], weight: 7 }));
+  const cancelled = await lineItemOf(world, campaign);
+  await world.send('line_item.cancel', cancelled, { cause });
+  const original = campaign.attributes['window'] as { start: string; end: string };
+  const later = (instant: string) => new Date(Date.parse(instant) + 5000 * hour).toISOString();
+  const clone = { name: 'Winter', window: { start: later(original.start), end: later(original.end) } };
+  const asked = await world.send('campaign.clone', campaign, clone);
+
+  const broken: typeof execute = async (request, actor) => {
+    if (request.commandType === 'campaign.complete_clone') throw new Error('the process dies');
+    return execute(request, actor);
+  };
+  const lease = await world.lease('clone_campaign', asked.id);
+  const job = (await pool.query('select * from job where id = $1', [lease.job_id])).rows[0];
+  await expect(createCloneWork({ pool, execute: broken }).run(job, new AbortController().signal)).rejects.toThrow();
+  await pool.query(`update job set lease_until = now() where id = $1`, [lease.job_id]);
+  await using _runner = startJobRunner({
+    pool,
+    execute,
+    works: { clone_campaign: createCloneWork(management) },
+    onError: () => undefined,
+    pollMs: 20,
+  });
+  const row = await followed.until(campaign.id, ({ attributes }) => attributes['clone_id'] !== undefined);
+  const cloneId = String(row.attributes['clone_id']);
+  expect(await operations(campaign.id, 'campaign.clone')).toEqual(['succeeded']);
+  expect(await followed.read(cloneId)).toMatchObject({
+    lifecycle_state: 'draft',
+    attributes: { ...clone, cloned_from: campaign.id, advertiser_id: campaign.attributes['advertiser_id'] },
+  });
+  const { rows } = await pool.query(
+    `select li.lifecycle_state, li.attributes, a.lifecycle_state as assignment, a.attributes as assigned
+     from resource li join link l on l.from_id = li.id and l.name = 'campaign'
+       join link m on m.to_id = li.id and m.name = 'line_item' join resource a on a.id = m.from_id
+     where l.to_id = $1`,
+    [cloneId],
+  );
+  const { window: flight, ...same } = lineItem.attributes as { window: { start: string; end: string } };
+  expect(rows).toEqual([
+    {
+      lifecycle_state: 'draft',
+      attributes: { ...same, campaign_id: cloneId, window: { start: later(flight.start), end: later(flight.end) } },
+      assignment: 'active',
+      assigned: expect.objectContaining({ weight: 1, position_limits: 'any' }),
+    },
+  ]);
+  const clones = await pool.query(`select 1 from link where to_id = $1 and name = 'cloned_from'`, [campaign.id]);
+  expect(clones.rowCount).toBe(1);
+});
+
+test('a rollback publishes again what the earlier plan contained, as a plan of its own', async () => {
+  const world = createWorld(management);
+  const { lineItem } = await world.booked();
+  const target = await world.planned(lineItem.id);
+  const current = await world.publishedPlan();
+  await followed.until(target.id, ({ lifecycle_state: state }) => state === 'superseded');
+  await expect(world.send('serving_plan.rollback', current, { target_id: current.id, cause })).rejects.toMatchObject({
+    code: 'link_not_found',
+  });
+  await world.send('serving_plan.rollback', current, { target_id: target.id, cause });
+  for (;;) {
+    const { rows } = await management.pool.query(
+      `select lifecycle_state, attributes from resource where workspace_id = $1 and attributes ->> 'republishes' = $2`,
+      [world.workspaceId, target.id],
+    );
+    if (rows.length === 0) continue;
+    expect(rows).toEqual([
+      { lifecycle_state: 'published', attributes: expect.objectContaining({ digest: target.attributes['digest'] }) },
+    ]);
+    break;
+  }
+  expect((await world.send('line_item.start_flight', lineItem, {}, service('management'))).lifecycle_state).toBe(
+    'delivering',
+  );
+});
+
+test('what listeners meet is fixed by approval; what is said of it is not', async () => {
+  const world = createWorld(management);
+  const creative = await world.approvedCreative();
+  for (const changes of [{ click_url: 'https://tidewater.example/other' }, { production: 'host_read' }])
+    await expect(world.send('creative.revise', creative, changes)).rejects.toMatchObject({
+      context: { errors: [{ path: `/changes/${Object.keys(changes)[0]}`, code: 'fixed_by_approval' }] },
+    });
+  const revised = await world.send('creative.revise', creative, { name: 'Ad, later', categories: ['IAB8'] });
+  expect(revised.attributes).toMatchObject({ name: 'Ad, later', categories: ['IAB8'] });
+  const draft = await world.creative();
+  expect((await world.send('creative.revise', draft, { production: 'host_read' })).attributes['production']).toBe(
+    'host_read',
+  );
+});
+
+test('only audio creatives are prepared today, and a creative that rotates is not archived', async () => {
+  const world = createWorld(management);
+  const advertiser = await world.advertiser();
+  const video = {
+    ...{ advertiser_id: advertiser.id, name: 'Ad', format: 'video' },
+    ...{ production: 'produced', universal_ad_id: 'unknown' },
+  };
+  await expect(world.send('creative.create', null, video)).rejects.toMatchObject({
+    code: 'format_not_supported',
+    context: { errors: [{ path: '/changes/format' }] },
+  });
+  const { creative } = await world.booked();
+  await expect(world.send('creative.archive', creative, {})).rejects.toMatchObject({ code: 'still_in_use' });
+});
+
+test('a creative that is archived while an encoder prepares it ends that operation and its job', async () => {
+  const world = createWorld(management);
+  const { creative, lease } = await world.processingCreative();
+  await world.send('creative.archive', creative, {});
+  expect(await operations(creative.id, 'creative.attach_media')).toEqual(['cancelled']);
+  const { rows } = await management.pool.query('select state from job where id = $1', [lease.job_id]);
+  expect(rows).toEqual([{ state: 'stopped' }]);
+});

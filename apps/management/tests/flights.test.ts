@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ResourceView } from '@longwave/events';
+import { startClock } from '../src/clock/clock.ts';
+import { dueTasks } from '../src/clock/due-tasks.ts';
+import { reachGoals } from '../src/line-items/flight-tasks.ts';
+import { createWorld, hour, service, startTestManagement, type TestManagement, type World } from './_support.ts';
+
+let management: TestManagement;
+beforeAll(async () => {
+  management = await startTestManagement();
+});
+afterAll(async () => management[Symbol.asyncDispose]());
+
+const cause = 'The customer asked for it.';
+
+function start(countDelivered = async (_workspaceId: string, id: string) => management.delivered.get(id) ?? 0) {
+  const { pool, execute, clock } = management;
+  const tasks = [...dueTasks, reachGoals(countDelivered)];
+  return startClock({ pool, execute, clock, tasks, everyMs: 20, onError: () => undefined });
+}
+
+async function read(id: string): Promise<ResourceView> {
+  return (await management.pool.query<ResourceView>('select * from resource where id = $1', [id])).rows[0]!;
+}
+async function until(id: string, state: string): Promise<ResourceView> {
+  for (;;) {
+    const row = await read(id);
+    if (row.lifecycle_state === state) return row;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+const instant = (inMs: number) => new Date(management.clock().getTime() + inMs).toISOString();
+const opensIn = (ms: number, forMs = 100 * hour) => ({ window: { start: instant(ms), end: instant(ms + forMs) } });
+const send = (
+  world: World,
+  command: Parameters<World['send']>[0],
+  lineItem: ResourceView,
+  changes: object = { cause },
+) => world.send(command, lineItem, changes);
+const refused = { code: 'state_not_allowed', status: 422 };
+
+test('a flight starts when its window opens, its campaign is active and a published plan in effect contains it', async () => {
+  const world = createWorld(management);
+  const one = await world.booked(opensIn(hour));
+  const other = await world.booked(opensIn(hour));
+  const paused = await world.booked(opensIn(hour));
+  await world.send('campaign.pause', paused.campaign, { cause });
+  await world.planned(paused.lineItem.id);
+  await world.planned(one.lineItem.id);
+  for (const { lineItem } of [one, other, paused])
+    await expect(world.send('line_item.start_flight', lineItem, {}, service('management'))).rejects.toMatchObject(
+      refused,
+    );
+  await using _clock = start();
+  expect((await read(one.lineItem.id)).lifecycle_state).toBe('booked');
+  management.aheadMs += hour + 1000;
+  await until(one.lineItem.id, 'delivering');
+  for (const { lineItem } of [other, paused]) {
+    await expect(world.send('line_item.start_flight', lineItem, {}, service('management'))).rejects.toMatchObject(
+      refused,
+    );
+    expect((await read(lineItem.id)).lifecycle_state).toBe('booked');
+  }
+  await world.planned(other.lineItem.id);
+  await until(other.lineItem.id, 'delivering');
+});
+
+test('a flight ends with its window; with auto_extend and an open goal it goes on until the goal, or as long as the campaign', async () => {
+  const world = createWorld(management);
+  const short = opensIn(-hour, 2 * hour);
+  const plain = await world.delivering(short);
+  const fulfilled = await world.delivering({ ...short, auto_extend: true });
+  const late = await world.delivering({ ...short, auto_extend: true });
+  const never = await world.delivering({ ...short, auto_extend: true });
+  management.delivered.set(fulfilled.lineItem.id, 10);
+  management.aheadMs += 2 * hour;
+  await using _clock = start();
+  expect((await until(plain.lineItem.id, 'completed')).attributes['delivered']).toBeUndefined();
+  expect((await until(fulfilled.lineItem.id, 'completed')).attributes['delivered']).toBe(10);
+  for (const { lineItem } of [late, never]) await until(lineItem.id, 'delivery_extended');
+  management.delivered.set(late.lineItem.id, 11);
+  management.aheadMs += 16_000;
+  expect((await until(late.lineItem.id, 'completed')).attributes['delivered']).toBe(11);
+  expect((await read(never.lineItem.id)).lifecycle_state).toBe('delivery_extended');
+  management.aheadMs += 2000 * hour;
+  await until(never.lineItem.id, 'completed');
+});
+
+test('a flight is completed when its goal is reached, before its window ends', async () => {
+  const world = createWorld(management);
+  const { lineItem } = await world.delivering();
+  await expect(
+    world.send('line_item.complete', lineItem, { delivered: 9 }, service('management')),
+  ).rejects.toMatchObject(refused);
+  management.delivered.set(lineItem.id, 10);
+  await using _clock = start();
+  expect((await until(lineItem.id, 'completed')).attributes['delivered']).toBe(10);
+});
+
+test('while nobody can count, flights go on', async () => {
+  const world = createWorld(management);
+  const { lineItem } = await world.delivering();
+  let asked = 0;
+  const episode = await world.dueEpisode();
+  await using _clock = start(async () => {
+    asked++;
+    throw new Error('the sink is away');
+  });
+  await until(episode.id, 'published');
+  while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect((await read(lineItem.id)).lifecycle_state).toBe('delivering');
+});
+
+test('a reservation expires when its time is over, and a released one does not', async () => {
+  const world = createWorld(management);
+  const [kept, released] = [await world.reservedLineItem(), await world.reservedLineItem()];
+  const approved = await world.send('line_item.release_reservation', released, {});
+  expect(approved.attributes['reserved_until']).toBeUndefined();
+  await expect(world.send('line_item.expire_reservation', kept, {}, service('management'))).rejects.toMatchObject(
+    refused,
+  );
+  await expect(world.send('line_item.reserve', approved, { expires_at: instant(-1000) })).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+  management.aheadMs += hour + 1000;
+  await using _clock = start();
+  await until(kept.id, 'reservation_expired');
+  expect((await read(released.id)).lifecycle_state).toBe('approved');
+});
+
+test('an amendment holds at its time, not before; one that waits is replaced by a newer one', async () => {
+  const world = createWorld(management);
+  const { lineItem } = await world.booked();
+  const goal = (quantity: number) => ({ goal: { unit: 'impressions', quantity } });
+  const now = await world.send('line_item.amend', lineItem, goal(20));
+  expect(now.attributes).toMatchObject(goal(20));
+  const first = await world.send('line_item.amend', now, { ...goal(30), effective_at: instant(hour) });
+  const second = await world.send('line_item.amend', first, { ...goal(40), effective_at: instant(2 * hour) });
+  expect(second.attributes).toMatchObject(goal(20));
+  await expect(world.send('line_item.amend', second, { effective_at: instant(hour) })).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+  await using _clock = start();
+  management.aheadMs += hour + 1000;
+  await expect(world.send('line_item.apply_amendment', second, {}, service('management'))).rejects.toMatchObject(
+    refused,
+  );
+  management.aheadMs += hour;
+  for (;;) {
+    const { attributes } = await read(lineItem.id);
+    if (attributes['amendment'] !== undefined) continue;
+    expect(attributes).toMatchObject(goal(40));
+    break;
+  }
+});
+
+test('a pause remembers where it was: from booked and from delivering back to the same', async () => {
+  const world = createWorld(management);
+  const { lineItem } = await world.booked();
+  const { lineItem: flying } = await world.delivering();
+  for (const before of [lineItem, flying]) {
+    const paused = await send(world, 'line_item.pause', before);
+    expect(paused).toMatchObject({ lifecycle_state: 'paused', state_reason: cause });
+    const resumed = await send(world, 'line_item.resume', paused);
+    expect(resumed.lifecycle_state).toBe(before.lifecycle_state);
+    expect(resumed.attributes['paused_from']).toBeUndefined();
+  }
+});
+
+test('nothing resumes after its window', async () => {
+  const world = createWorld(management);
+  const paused = await send(world, 'line_item.pause', (await world.delivering(opensIn(-hour, 2 * hour))).lineItem);
+  management.aheadMs += 3 * hour;
+  await expect(send(world, 'line_item.resume', paused)).rejects.toMatchObject(refused);
+  const extended = await send(world, 'line_item.extend', paused, { end: instant(hour), cause });
+  await expect(send(world, 'line_item.extend', extended, { end: instant(-1), cause })).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+  expect((await send(world, 'line_item.resume', extended)).lifecycle_state).toBe('delivering');
+});
+
+test('before its start a line item is cancelled, afterwards stopped; one that has delivered is never cancelled', async () => {
+  const world = createWorld(management);
+  const early = await send(world, 'line_item.pause', (await world.booked(opensIn(hour))).lineItem);
+  await expect(send(world, 'line_item.stop', early)).rejects.toMatchObject(refused);
+  expect((await send(world, 'line_item.cancel', early)).lifecycle_state).toBe('cancelled');
+
+  const begun = await send(world, 'line_item.pause', (await world.booked()).lineItem);
+  await expect(send(world, 'line_item.cancel', begun)).rejects.toMatchObject(refused);
+  expect(await send(world, 'line_item.stop', begun)).toMatchObject({ lifecycle_state: 'stopped', state_reason: cause });
+
+  const { lineItem: served } = await world.booked();
+  management.delivered.set(served.id, 1);
+  await expect(send(world, 'line_item.cancel', served)).rejects.toMatchObject(refused);
+});
+
+test('only house line items and makegoods are booked without a price', async () => {
+  const world = createWorld(management);
+  const free = { rate: { model: 'none' } };
+  await expect(world.booked(free)).rejects.toMatchObject({ code: 'line_item_not_bookable' });
+  const house = await world.booked({ ...free, type: 'house', goal: { unit: 'unlimited' } });
+  const makegood = await world.booked({ ...free, makegood_of: house.lineItem.id });
+  expect(makegood.lineItem).toMatchObject({ lifecycle_state: 'booked', links: { makegood_of: house.lineItem.id } });
+});
+
+test.each([
+  ['exclusive', 'impressions'],
+  ['sponsorship', 'impressions'],
+  ['guaranteed', 'unlimited'],
+  ['non_guaranteed', 'share_pct'],
+  ['house', 'share_pct'],
+])('a line item of type %s is not bought by %s', async (type, unit) => {
+  const world = createWorld(management);
+  const goal = { unit, ...(unit !== 'unlimited' && { quantity: 50 }) };
+  await expect(world.booked({ type, goal })).rejects.toMatchObject({
+    context: { errors: [{ path: '/changes/goal/unit', code: 'wrong_unit' }] },
+  });
+});
+
+test('targeting names only what this workspace has, and either whole podcasts or sets of episodes', async () => {
+  const [world, stranger] = [createWorld(management), createWorld(management)];
+  const episode = await world.episode();
+  const set = await world.send('inventory_unit.create', null, {
+    kind: 'episode_set',
+    name: 'The first one',
+    source_ref: { podcast_id: episode.attributes['podcast_id'], episode_ids: [episode.id] },
+  });
+  const foreign = await stranger.show();
+  const refusal = (targeting: object) =>
+    world.booked({ targeting }).then(
+      () => 'accepted',
+      (error: { context: { errors: { path: string; code: string }[] } }) => error.context.errors[0],
+    );
+  expect(await refusal({ inventory: { exclude: [foreign.id] } })).toMatchObject({
+    path: '/changes/targeting/inventory/exclude',
+    code: 'link_not_found',
+  });
+  expect(await refusal({ inventory: { include: [set.id, (await world.show()).id] } })).toMatchObject({
+    path: '/changes/targeting/inventory/include',
+    code: 'mixed_inventory',
+  });
+  expect(await refusal({ inventory: { include: [set.id] } })).toBe('accepted');
+});
+
+test('what is due is found by indexes, however many line items there are', async () => {
+  const client = await management.pool.connect();
+  try {
+    await client.query('begin');
+    await client.query('set local enable_seqscan = off');
+    const asks = {
+      resource_booked_line_item: `lifecycle_state = 'booked' and instant_of(attributes #>> '{window,start}') <= now()`,
+      resource_delivering_line_item: `lifecycle_state = 'delivering' and instant_of(attributes #>> '{window,end}') <= now()`,
+      resource_reserved_line_item: `lifecycle_state = 'reserved' and instant_of(attributes ->> 'reserved_until') <= now()`,
+      resource_amended_line_item: `lifecycle_state in ('booked', 'delivering', 'delivery_extended', 'paused')
+        and instant_of(attributes #>> '{amendment,effective_at}') <= now()`,
+    };
+    for (const [index, condition] of Object.entries(asks)) {
+      const { rows } = await client.query(
+        `explain select id from resource where resource_type = 'line_items' and ${condition}`,
+      );
+      expect(JSON.stringify(rows)).toContain(index);
+    }
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});

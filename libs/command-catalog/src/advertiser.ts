@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { defineCommand, defineResource } from './definition.ts';
+import { cause, separationGroup, shortText, stateReason, taxonomyIds } from './fields.ts';
+
+const brand = z.strictObject({ id: z.string().min(1).max(64), name: shortText, domain: z.string().max(253) });
+
+const settings = {
+  legal_name: shortText,
+  brands: z.array(brand).max(50),
+  /** IAB Ad Product Taxonomy 2.x. */
+  ad_product_categories: taxonomyIds,
+  /** Groups of competitors that it belongs to. */
+  separation_groups: z.array(separationGroup).max(20).default([]),
+  /** Where bills go, in the accounts' own words. */
+  billing_ref: z.string().trim().min(1).max(128).optional(),
+};
+
+/** Advertisers: who pays. */
+export const advertisers = defineResource({
+  type: 'advertisers',
+  noun: 'advertiser',
+  prefix: 'adv',
+  attributes: z.strictObject({ ...settings, state_reason: stateReason }),
+  states: ['draft', 'active', 'suspended', 'archived'],
+  terminalStates: ['archived'],
+  links: {},
+  uniqueAttributes: [],
+});
+
+export const advertiserCommands = {
+  'advertiser.create': defineCommand({
+    type: 'advertiser.create',
+    subject: 'advertisers',
+    to: 'draft',
+    changes: z.strictObject(settings),
+    roles: ['trafficker', 'sales', 'admin'],
+    event: 'advertiser.created',
+    summary: 'Creates an advertiser.',
+  }),
+  'advertiser.revise': defineCommand({
+    type: 'advertiser.revise',
+    subject: 'advertisers',
+    from: ['draft', 'active'],
+    changes: z.strictObject({ ...settings, separation_groups: z.array(separationGroup).max(20) }).partial(),
+    roles: ['trafficker', 'sales', 'admin'],
+    review: 'policy',
+    versionGuard: 'required',
+    event: 'advertiser.revised',
+    summary: 'Changes what is known of an advertiser.',
+  }),
+  'advertiser.activate': defineCommand({
+    type: 'advertiser.activate',
+    subject: 'advertisers',
+    from: ['draft'],
+    to: 'active',
+    changes: z.strictObject({}),
+    roles: ['sales', 'admin'],
+    versionGuard: 'required',
+    event: 'advertiser.activated',
+    summary: 'Says that an advertiser was checked: who it is, and that it may advertise.',
+  }),
+  'advertiser.suspend': defineCommand({
+    type: 'advertiser.suspend',
+    subject: 'advertisers',
+    from: ['active'],
+    to: 'suspended',
+    changes: z.strictObject({ cause }),
+    roles: ['finance', 'admin'],
+    versionGuard: 'required',
+    event: 'advertiser.suspended',
+    externalEffect: 'The next serving plan has nothing of this advertiser.',
+    summary: 'Suspends an advertiser; nothing of it is planned any more.',
+  }),
+  'advertiser.reinstate': defineCommand({
+    type: 'advertiser.reinstate',
+    subject: 'advertisers',
+    from: ['suspended'],
+    to: 'active',
+    changes: z.strictObject({ cause }),
+    roles: ['finance', 'admin'],
+    versionGuard: 'required',
+    event: 'advertiser.reinstated',
+    externalEffect: 'The next serving plan has its booked line items again.',
+    summary: 'Takes a suspension back.',
+  }),
+  'advertiser.archive': defineCommand({
+    type: 'advertiser.archive',
+    subject: 'advertisers',
+    from: ['draft', 'active', 'suspended'],
+    to: 'archived',
+    changes: z.strictObject({}),
+    roles: ['admin'],
+    versionGuard: 'required',
+    event: 'advertiser.archived',
+    ruled: true,
+    problems: ['still_in_use'],
+    summary: 'Ends an advertiser; refused while a campaign of it is open.',
+  }),
+} as const;
