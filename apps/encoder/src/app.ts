@@ -5,7 +5,7 @@ import { createObjectStore } from '@longwave/object-store';
 import { openChannel, readTls, serveRpc } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
-import type { Logger, RunningApp } from '@longwave/service-kit';
+import { createGate, type Logger, type RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
@@ -13,7 +13,6 @@ import { jobKinds } from './jobs/job-input.ts';
 import { openWorkFolder } from './jobs/work-folder.ts';
 import { workOnJob, type JobTools } from './jobs/work-on-job.ts';
 import { startWorker } from './jobs/worker.ts';
-import { createGate } from './probe/gate.ts';
 import { createProbe } from './probe/probe.ts';
 import { encoderServices } from './server.ts';
 

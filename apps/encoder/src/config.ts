@@ -1,11 +1,12 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
-import { addressSchema, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
+import { addressSchema, commonConfig, fetchConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
 const schema = z.object({
   ...commonConfig,
   ...objectStoreConfig,
+  ...fetchConfig,
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),
   GRPC_LISTEN: addressSchema,
   MANAGEMENT_ADDRESS: addressSchema,
@@ -21,17 +22,6 @@ const schema = z.object({
   ENCODER_ARTWORK_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(2),
   /** Files that our own media host serves may be sources too, wherever it lies. */
   MEDIA_URL: z.url({ protocol: /^https?$/ }),
-  /** Origins, separated by commas, that may be fetched although they are private or plain http. */
-  FETCH_ALLOW_ORIGINS: z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter(Boolean),
-    )
-    .pipe(z.array(z.url({ protocol: /^https?$/ }))),
   /** Sources and unfinished segments; needs room for the largest source of every slot. */
   ENCODER_WORK_FOLDER: z.string().min(1).default(path.join(tmpdir(), 'longwave-encoder')),
   /** An upload may have 20 GB. */

@@ -1,10 +1,18 @@
-import { addressSchema, busConfig, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
+import {
+  addressSchema,
+  busConfig,
+  commonConfig,
+  fetchConfig,
+  objectStoreConfig,
+  readConfig,
+} from '@longwave/service-kit';
 import { z } from 'zod';
 
 const schema = z.object({
   ...commonConfig,
   ...busConfig,
   ...objectStoreConfig,
+  ...fetchConfig,
   GRPC_LISTEN: addressSchema,
   DATABASE_URL: z.string().min(1),
   ENCODER_ADDRESS: addressSchema,
@@ -18,11 +26,6 @@ const schema = z.object({
   RECEIPT_SIGNING_KEY: z.string().min(1),
   /** 32 bytes, hex; seals list cursors. */
   CURSOR_KEY: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Origins that may be fetched although they are private or not https, separated by commas; Public Delivery's own always may. */
-  FETCH_ALLOW_ORIGINS: z
-    .string()
-    .default('')
-    .transform((text) => text.split(',').filter((origin) => origin !== '')),
   /** Milliseconds between two looks of the clock for what is due. */
   CLOCK_EVERY_MS: z.coerce.number().int().min(10).max(60_000).default(500),
   JOB_LEASE_MS: z.coerce.number().int().min(1000).max(600_000).default(30_000),

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { busConfig, commonConfig, ConfigError, objectStoreConfig, readConfig } from './config.ts';
+import { busConfig, commonConfig, ConfigError, fetchConfig, objectStoreConfig, readConfig } from './config.ts';
 
 const tls = { TLS_CA: 'ca.pem', TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' };
 const common = z.object(commonConfig);
@@ -53,6 +53,19 @@ test('the bus is Kafka when brokers are named, and Redis Streams when the variab
     readConfig(z.object(busConfig), { REDIS_URL: 'redis://localhost:6379', ...environment }).KAFKA_BROKERS;
   expect(bus({ KAFKA_BROKERS: 'one:9092, two:9092' })).toEqual(['one:9092', 'two:9092']);
   expect(bus({})).toBeUndefined();
+});
+
+test('addresses that clients name are fetched from public https only, unless origins are named', () => {
+  const allowed = (environment: Record<string, string>) =>
+    readConfig(z.object(fetchConfig), environment).FETCH_ALLOW_ORIGINS;
+  expect(allowed({})).toEqual([]);
+  expect(allowed({ FETCH_ALLOW_ORIGINS: '' })).toEqual([]);
+  expect(allowed({ FETCH_ALLOW_ORIGINS: 'http://10.0.0.1:9000, https://files.example' })).toEqual([
+    'http://10.0.0.1:9000',
+    'https://files.example',
+  ]);
+  for (const wrong of ['files.example', 'ftp://files.example', 'https://files.example,*'])
+    expect(messageOf(z.object(fetchConfig), { FETCH_ALLOW_ORIGINS: wrong })).toContain('FETCH_ALLOW_ORIGINS');
 });
 
 test.each(['9000', 'localhost', 'localhost:', ':9000', 'local host:9000', 'localhost:90a'])(

@@ -35,19 +35,24 @@ export const commonConfig = {
   TLS_KEY: z.string().min(1),
 };
 
+/** "one, two": what stands between commas. */
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+
 /** Variables of services that use the event bus: Kafka when KAFKA_BROKERS is set, else Redis Streams. */
 export const busConfig = {
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),
-  KAFKA_BROKERS: z
-    .string()
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter(Boolean),
-    )
-    .transform((brokers) => (brokers.length > 0 ? brokers : undefined))
-    .optional(),
+  KAFKA_BROKERS: list.transform((brokers) => (brokers.length > 0 ? brokers : undefined)).optional(),
+};
+
+/** Variables of services that fetch addresses which clients name. */
+export const fetchConfig = {
+  /** Origins, separated by commas, that may be fetched although they are private or plain http. */
+  FETCH_ALLOW_ORIGINS: list.pipe(z.array(z.url({ protocol: /^https?$/ }))).prefault(''),
 };
 
 /** Variables of services that use the object store. */

@@ -1,4 +1,13 @@
-export { addressSchema, busConfig, commonConfig, ConfigError, objectStoreConfig, readConfig } from './config.ts';
+export {
+  addressSchema,
+  busConfig,
+  commonConfig,
+  ConfigError,
+  fetchConfig,
+  objectStoreConfig,
+  readConfig,
+} from './config.ts';
+export { createGate, type Gate } from './gate.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { redact } from './redact.ts';
 export { serveHealth, type ReadinessChecks } from './health.ts';

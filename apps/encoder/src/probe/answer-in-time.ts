@@ -1,8 +1,8 @@
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import type { Unreadable } from '@longwave/rpc/probe';
+import type { Gate } from '@longwave/service-kit';
 import { MediaFault } from '../media/media-fault.ts';
-import type { Gate } from './gate.ts';
 
 type Unread = { readonly outcome: { readonly $case: 'unreadable'; readonly value: Unreadable } };
 
@@ -23,10 +23,7 @@ export async function answerInTime<T>(
   const leftMs = Math.max(1, Math.min(msMax, context.deadline.getTime() - Date.now()));
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
   try {
-    return await gate(async () => {
-      signal.throwIfAborted();
-      return await look(signal);
-    });
+    return await gate(() => look(signal), signal);
   } catch (error) {
     if (error instanceof MediaFault)
       return { outcome: { $case: 'unreadable', value: { code: error.code, detail: error.message } } };

@@ -4,12 +4,12 @@ import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import type { ProbeRequest, ProbeResponse } from '@longwave/rpc/probe';
+import type { Gate } from '@longwave/service-kit';
 import { inspectSource } from '../media/inspect-source.ts';
 import { MediaFault } from '../media/media-fault.ts';
 import { FfmpegExit } from '../media/run-ffmpeg.ts';
 import type { ByteReader } from '../media/source-structure.ts';
 import { answerInTime } from './answer-in-time.ts';
-import type { Gate } from './gate.ts';
 import { openAddress } from './open-address.ts';
 
 const probeMsMax = 15_000;

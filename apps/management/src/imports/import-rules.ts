@@ -5,11 +5,11 @@ import type { Rules } from '@longwave/command-pipeline';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
+import { createGate } from '@longwave/service-kit';
 import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
 import type { PrepareArtwork } from '../prepare-artwork.ts';
 import { fetchFeed } from './fetch-feed.ts';
-import { createTurns } from './take-turns.ts';
 
 type ImportRules = Pick<
   Rules<typeof productCatalog>,
@@ -32,7 +32,7 @@ export function importRules(options: {
   readonly prepareArtwork: PrepareArtwork;
 }): ImportRules {
   const { store, mediaUrl, fetch, prepareArtwork } = options;
-  const turns = createTurns(fetchesMax);
+  const gate = createGate(fetchesMax);
 
   /** Renditions of the artwork; without them the address is remembered, and publishing says what is wrong with it. */
   async function tryArtwork(sourceUrl: string | undefined, deadline: Date | undefined) {
@@ -62,12 +62,14 @@ export function importRules(options: {
     'podcast.import_feed': {
       prepare: async ({ changes, deadline }) => {
         const { feed_url: feedUrl } = changes;
-        const fetched = await turns(turnWaitMs, () => importFeed(feedUrl, deadline));
-        if (!fetched)
+        const turn = AbortSignal.timeout(turnWaitMs);
+        const fetching = gate(() => importFeed(feedUrl, deadline), turn);
+        const { channel, artwork, feed } = await fetching.catch((error: unknown) => {
+          if (error !== turn.reason) throw error;
           throw new Problem('temporarily_unavailable', 'Other feeds are being fetched. Try again in a moment.', {
             retryAfterSeconds: 5,
           });
-        const { channel, artwork, feed } = fetched.done;
+        });
         const { title, language = 'en', artwork_url: _address, podcast_guid: given, ...settings } = channel.settings;
         const guid = given ?? podcastGuid(feedUrl);
         return async ({ tx, workspaceId, subjectId, now }) => {
