@@ -21,7 +21,10 @@ const commands: readonly OperatorCommand[] = [
 ];
 
 /** Programs of their own, with arguments and exit codes of their own; by the folder of the repository. */
-const tools: Readonly<Record<string, string>> = { recount: 'apps/analytics-sink/src/cli/recount.ts' };
+const tools: Readonly<Record<string, string>> = {
+  recount: 'apps/analytics-sink/src/cli/recount.ts',
+  'import-log': 'apps/analytics-sink/src/cli/import-log.ts',
+};
 
 const help = `usage: npm run longwave -- COMMAND
 
@@ -32,6 +35,8 @@ ${commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.trimEnd()}\
       sends them to that group again
   recount export | count | compare
       counts exported facts again and compares with what the service shows (recount COMMAND --help)
+  import-log FILE… --report | --store
+      counts the requests of a prefix service's or another host's log (import-log --help)
 
   --data FOLDER        data folder of the running fleet (default .longwave)
   --brokers HOST:PORT  dead letters of an Apache Kafka (comma-separated) instead of the fleet's Redis

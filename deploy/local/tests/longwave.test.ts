@@ -29,6 +29,7 @@ test('its help names every command with its options', () => {
     'machine-token create --producer NAME --workspace WS[,WS…]',
     'token-key add',
     'recount export | count | compare',
+    'import-log FILE… --report | --store',
     'dead-letters redrive --topic TOPIC --group GROUP',
   ])
     expect(stdout).toContain(command);
@@ -61,6 +62,7 @@ test('a tool gets its own arguments, and its exit code is the answer', () => {
     status: 0,
     stdout: expect.stringContaining('usage: longwave-recount count FILE…'),
   });
+  expect(longwave('import-log', '--help').stdout).toContain('usage: longwave-import-log FILE…');
   expect(longwave('recount', 'count', path.join(nowhere, 'missing.jsonl'))).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('missing.jsonl'),

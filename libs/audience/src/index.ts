@@ -35,3 +35,10 @@ export {
   type VelocityLimits,
 } from './velocity.ts';
 export { recount, type AddressedRequest, type EpisodeSession, type EpisodeTouch, type Recount } from './recount.ts';
+export {
+  judgePrefixRequest,
+  mergePrefixMarks,
+  type PrefixJudgement,
+  type PrefixMark,
+  type PrefixRequest,
+} from './prefix-mode.ts';

@@ -91,3 +91,15 @@ export async function runCommandLine(
     return exitCodes.failed;
   }
 }
+
+/** Runs a tool as the program that this process is. */
+export async function runProgram(commands: readonly [Command, ...Command[]], overview: string): Promise<void> {
+  // Leaving by `exit` removes temporary files.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(exitCodes.failed));
+  process.exitCode = await runCommandLine(commands, overview, process.argv.slice(2), {
+    environment: process.env,
+    print: (text) => process.stdout.write(text),
+    tell: (text) => process.stderr.write(text),
+    now: () => new Date(),
+  });
+}

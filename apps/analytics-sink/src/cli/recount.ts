@@ -1,10 +1,7 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { methodologyVersion, readAudienceLists, windows, type Window } from '@longwave/audience';
-import { createPool, transaction, type Pool } from '@longwave/postgres';
+import { methodologyVersion, windows, type Window } from '@longwave/audience';
+import { transaction } from '@longwave/postgres';
 import { createProgress } from '../files/progress.ts';
 import { compareTallies } from '../recount/compare-tallies.ts';
 import { countFacts } from '../recount/count-facts.ts';
@@ -18,13 +15,14 @@ import {
   exitCodes,
   hourOf,
   needed,
-  runCommandLine,
+  runProgram,
   textOf,
   UsageError,
   type Command,
   type Terminal,
   type Values,
 } from './command-line.ts';
+import { readLists, withDatabase } from './settings.ts';
 
 export const overview = `usage: longwave-recount COMMAND
 
@@ -34,29 +32,6 @@ export const overview = `usage: longwave-recount COMMAND
 
 Each takes --help. Exit codes: 0 done, 1 the numbers differ, 2 it could not be done.
 The method is docs/counting.md.`;
-
-const installedLists = fileURLToPath(new URL('../../../../libs/audience/data', import.meta.url));
-
-function readLists(values: Values, { environment, now }: Terminal) {
-  const folder = textOf(values, 'lists') ?? environment['AUDIENCE_DATA'] ?? installedLists;
-  if (!existsSync(path.join(folder, 'sources.json')))
-    throw new UsageError(`${folder} holds no lists: name the folder (libs/audience/data) with --lists.`);
-  return readAudienceLists(folder, () => now().getTime());
-}
-
-async function withDatabase<T>({ environment }: Terminal, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const url = environment['DATABASE_URL'];
-  if (!url)
-    throw new UsageError(
-      'Set DATABASE_URL to the database (postgres://longwave_audience:…@host/db), or start the service with `npm start`.',
-    );
-  const pool = createPool(url, 'audience', { name: 'longwave-recount', max: 2 });
-  try {
-    return await work(pool);
-  } finally {
-    await pool.end();
-  }
-}
 
 const progressOf = (work: string, { tell }: Terminal) =>
   createProgress({ work, unit: 'facts' }, tell, () => performance.now());
@@ -162,7 +137,7 @@ Reads the database of DATABASE_URL. Around a range, the file holds the week befo
     const scope = { from, to, workspaceId: textOf(values, 'workspace'), podcastId: textOf(values, 'podcast') };
     const { listsVersion } = readLists(values, terminal);
     const progress = progressOf('export', terminal);
-    const { facts, userAgents } = await withDatabase(terminal, (pool) =>
+    const { facts, userAgents } = await withDatabase(terminal, 'longwave-recount', (pool) =>
       exportFacts(pool, scope, out, { listsVersion, now: terminal.now(), onFacts: progress.add }),
     );
     progress.end();
@@ -214,7 +189,7 @@ Reads the database of DATABASE_URL.`,
     if (!(percent >= 0 && percent <= 100)) throw new UsageError('--tolerance is a percentage from 0 to 100.');
     const asked = windowsOf(values, ['calendar_utc']);
     const { headers, scope } = await readScope(values, files);
-    const stored = await withDatabase(terminal, (pool) =>
+    const stored = await withDatabase(terminal, 'longwave-recount', (pool) =>
       transaction(
         pool,
         async (tx) => {
@@ -244,12 +219,4 @@ Reads the database of DATABASE_URL.`,
 
 export const recountCommands: readonly [Command, ...Command[]] = [exportCommand, countCommand, compareCommand];
 
-if (import.meta.main) {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(exitCodes.failed));
-  process.exitCode = await runCommandLine(recountCommands, overview, process.argv.slice(2), {
-    environment: process.env,
-    print: (text) => process.stdout.write(text),
-    tell: (text) => process.stderr.write(text),
-    now: () => new Date(),
-  });
-}
+if (import.meta.main) await runProgram(recountCommands, overview);

@@ -78,3 +78,27 @@ export function createPartitions(folder: string, level = 0): Partitions {
     },
   };
 }
+
+/** Keys that share a partition on so many levels share their hash, mostly because they are one key. */
+const mostLevels = 5;
+
+/**
+ * The partitions that hold lines, one after another; one that is too large for the memory is spread over finer ones first.
+ * @param folder for finer partitions
+ * @param mostLines that one may have, unless they have one key
+ */
+export async function* visitPartitions(
+  partitions: Partitions,
+  folder: string,
+  mostLines: number,
+  level = 0,
+): AsyncGenerator<Partition> {
+  for (const part of partitions.parts) {
+    if (part.lines > mostLines && level < mostLevels) {
+      const finer = createPartitions(folder, level + 1);
+      for await (const group of part.read()) for (const [key, line] of group) finer.add(key, line);
+      yield* visitPartitions(finer, folder, mostLines, level + 1);
+      finer.remove();
+    } else if (part.lines > 0) yield part;
+  }
+}

@@ -1,7 +1,7 @@
 import { keyDay, velocityLimits, type UserAgentRules } from '@longwave/audience';
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
 import { createFrequencySketch } from '../files/frequency-sketch.ts';
-import { createPartitions, type Partition, type Partitions } from '../files/partitions.ts';
+import { createPartitions, visitPartitions, type Partition } from '../files/partitions.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
 import { addAddressDays, countGroup, infeasibleDays, type CountRange, type ListenerGroup } from './count-group.ts';
 import type { FactLine } from './fact-file.ts';
@@ -10,8 +10,6 @@ import { createTally, type Tally } from './tally.ts';
 
 /** What one partition may hold when nothing else is said: some 100 MB of memory. */
 const usualFacts = 50_000;
-/** Facts of a single listener are not spread. */
-const mostLevels = 5;
 
 /** Rules that remember what they found: user agents are few, their facts are many. */
 function rememberMatches(rules: UserAgentRules): UserAgentRules {
@@ -39,24 +37,6 @@ async function readGroup(part: Partition, seen: ReadonlyMap<string, UserAgentSee
     }
   const digests = new Set([...facts.values()].map((fact) => fact.user_agent_digest));
   return { facts: [...facts.values()], seen: [...digests].flatMap((digest) => seen.get(digest ?? '') ?? []) };
-}
-
-/** Visits partition after partition; one that is too large for the memory is spread over finer ones first. */
-async function visitParts(
-  partitions: Partitions,
-  folder: string,
-  mostFacts: number,
-  visit: (part: Partition) => Promise<void>,
-  level = 0,
-): Promise<void> {
-  for (const part of partitions.parts) {
-    if (part.lines > mostFacts && level < mostLevels) {
-      const finer = createPartitions(folder, level + 1);
-      for await (const group of part.read()) for (const [key, line] of group) finer.add(key, line);
-      await visitParts(finer, folder, mostFacts, visit, level + 1);
-      finer.remove();
-    } else if (part.lines > 0) await visit(part);
-  }
 }
 
 /**
@@ -97,13 +77,11 @@ export async function countFacts(
   const downloads = new Map<string, number>();
   const mayExceed = (addressDay: string) => addressFacts.atMost(addressDay) > velocityLimits.addressDownloads;
   if (addressFacts.greatest() > velocityLimits.addressDownloads)
-    await visitParts(byListener, folder.path, mostFacts, async (part) =>
-      addAddressDays(await readGroup(part, seen), remembering, mayExceed, downloads),
-    );
+    for await (const part of visitPartitions(byListener, folder.path, mostFacts))
+      addAddressDays(await readGroup(part, seen), remembering, mayExceed, downloads);
   const heldDays = infeasibleDays(downloads);
   const tally = createTally();
-  await visitParts(byListener, folder.path, mostFacts, async (part) =>
-    countGroup(await readGroup(part, seen), remembering, range, heldDays, tally),
-  );
+  for await (const part of visitPartitions(byListener, folder.path, mostFacts))
+    countGroup(await readGroup(part, seen), remembering, range, heldDays, tally);
   return tally;
 }

@@ -1,0 +1,215 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import { methodologyVersion } from '@longwave/audience';
+import { transaction } from '@longwave/postgres';
+import { fileDigest } from '../files/file-digest.ts';
+import { createProgress } from '../files/progress.ts';
+import { temporaryFolder } from '../files/temporary-folder.ts';
+import { gatherRequests, type FileOutcome, type GatheredRequests } from '../import-log/gather-requests.ts';
+import { createJudgeRecord, secretName } from '../import-log/judge-records.ts';
+import { parseColumns, type NamedColumns } from '../import-log/log-columns.ts';
+import { matchByEnclosure, matchByPattern, parseEpisodes, type MatchEpisode } from '../import-log/match-episode.ts';
+import { readPrefixTally } from '../import-log/prefix-table.ts';
+import { addPrefixRequest, prefixKey, type PrefixTally } from '../import-log/prefix-tally.ts';
+import { logFormats, readLog, type LogFormat } from '../import-log/read-log.ts';
+import { importJson, renderImport, renderProblems, tallyJson, type FileReport } from '../import-log/render-import.ts';
+import { storeRequests } from '../import-log/store-requests.ts';
+import {
+  exitCodes,
+  hourOf,
+  needed,
+  runProgram,
+  textOf,
+  UsageError,
+  type Command,
+  type ExitCode,
+  type Terminal,
+  type Values,
+} from './command-line.ts';
+import { readLists, withDatabase } from './settings.ts';
+
+export const help = `usage: longwave-import-log FILE… --report | --store [options]
+       longwave-import-log --show --workspace WS [options]
+
+Reads access logs of a prefix service or another host: CSV with a header line, W3C extended (Amazon CloudFront), JSON lines or Avro
+object container files, each also packed with gzip. They tell what was asked, not what was heard: the figures are
+prefix_requests, distinct listeners of an episode per UTC day. They are no downloads and are kept apart from them.
+
+  --report                 print the numbers of the files and keep nothing
+  --store                  add them to the database of DATABASE_URL; a file that was stored before changes nothing
+  --show                   print the numbers that are stored
+
+  --workspace WS           the workspace of the podcasts; for --store and --show
+  --podcast POD            the podcast of the episodes, where nothing else names it; for --show: this one alone
+  --episodes FILE          CSV of enclosures: url,episode_id[,podcast_id]
+  --url-pattern PATTERN    end of the logged path, like /audio/{podcast}/{episode}.mp3; * is anything but a slash
+  --secret-file FILE       32 bytes or more that only you know (openssl rand -hex 32 > FILE): listeners are known by hashes under it.
+                           Addresses are written nowhere. Keep the file: one workspace, one secret
+  --columns NAMES          columns with unusual names: time=ts,url=request_url; of time, url, method, status, range, ip, ip_hash,
+                           user_agent, referer, purpose
+  --format FORMAT          csv, jsonl or avro, where the first bytes mislead
+  --strict                 a malformed record is a failure (exit code 1), and nothing is stored
+  --from HOUR, --to HOUR   for --show
+  --json                   one JSON object instead of tables
+  --lists FOLDER           user-agent and network lists (default: AUDIENCE_DATA, or those that came with the program)
+  --temp FOLDER            for temporary files (default: the system's)`;
+
+function readSecret(values: Values): Buffer {
+  const file = textOf(values, 'secret-file');
+  if (file === undefined)
+    throw new UsageError('--secret-file is missing. Make one with: openssl rand -hex 32 > prefix-secret');
+  const secret = Buffer.from(readFileSync(file, 'utf8').trim());
+  if (secret.length < 32) throw new UsageError(`${file} holds fewer than 32 bytes. openssl rand -hex 32 makes enough.`);
+  return secret;
+}
+
+/** A function of the tool's own parsers, whose complaints are about what was typed. */
+function typed<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function readMatch(values: Values): MatchEpisode {
+  const [podcast, episodes, pattern] = ['podcast', 'episodes', 'url-pattern'].map((name) => textOf(values, name));
+  if (episodes === undefined && pattern === undefined)
+    throw new UsageError('Say which episode a URL is of: --episodes FILE or --url-pattern PATTERN.');
+  return typed(() => {
+    const byUrl = episodes && matchByEnclosure(parseEpisodes(readFileSync(episodes, 'utf8'), podcast));
+    const byPattern = pattern && matchByPattern(pattern, podcast);
+    return (url) => (byUrl && byUrl(url)) || (byPattern && byPattern(url)) || undefined;
+  });
+}
+
+function readFormat(values: Values): { readonly format: LogFormat | undefined; readonly columns: NamedColumns } {
+  const asked = textOf(values, 'format');
+  const format = logFormats.find((one) => one === asked);
+  if (asked !== undefined && format === undefined) throw new UsageError(`--format is ${logFormats.join(', ')}.`);
+  const columns = textOf(values, 'columns');
+  return { format, columns: columns === undefined ? {} : typed(() => parseColumns(columns)) };
+}
+
+/** Malformed records where none may be; the message is where they are. */
+class Malformed extends Error {}
+
+/** Rows as they pass, added up. */
+async function* addUp(rows: GatheredRequests['rows'], tally: PrefixTally): GatheredRequests['rows'] {
+  for await (const group of rows) {
+    for (const one of group)
+      addPrefixRequest(tally, prefixKey(one.podcastId, one.episodeId, one.windowOn), one.firstTwo);
+    yield group;
+  }
+}
+
+interface Imported {
+  readonly files: readonly FileReport[];
+  readonly tally: PrefixTally;
+  readonly listsVersion: string;
+}
+
+/** Reads the files and stores what they say, or only adds it up. */
+async function importFiles(values: Values, files: readonly string[], terminal: Terminal): Promise<Imported> {
+  const workspaceId = values['store'] ? needed(values, 'workspace') : undefined;
+  const match = readMatch(values);
+  const { format, columns } = readFormat(values);
+  const secret = readSecret(values);
+  // An entry of the safe list holds or not at the time of the request.
+  let atMs = 0;
+  const lists = readLists(values, terminal, () => atMs);
+  const judge = createJudgeRecord(lists, match, secret);
+  const judgeAt: typeof judge = (record) => {
+    atMs = record.time;
+    return judge(record);
+  };
+  const progress = createProgress({ work: 'import', unit: 'records' }, terminal.tell, () => performance.now());
+  using folder = temporaryFolder(textOf(values, 'temp') ?? os.tmpdir());
+  const tally: PrefixTally = new Map();
+  const gather = async (places: readonly number[]) => {
+    const gathered = await gatherRequests(
+      places.map((place) => readLog(files[place]!, format, columns)),
+      judgeAt,
+      folder.path,
+      progress.add,
+    );
+    progress.end();
+    const problems = renderProblems(
+      gathered.outcomes.map((outcome, index) => ({ file: files[places[index]!]!, outcome })),
+    );
+    if (values['strict'] && problems !== '') throw new Malformed(problems);
+    terminal.tell(problems);
+    return { ...gathered, rows: addUp(gathered.rows, tally) };
+  };
+  const everyPlace = files.map((_, place) => place);
+  const outcomes = new Map<number, FileOutcome>();
+  const note = (places: readonly number[], gathered: GatheredRequests | undefined) =>
+    places.forEach((place, index) => outcomes.set(place, gathered!.outcomes[index]!));
+  if (workspaceId === undefined) {
+    const gathered = await gather(everyPlace);
+    note(everyPlace, gathered);
+    for await (const _ of gathered.rows) continue;
+  } else {
+    const digests = await Promise.all(files.map(async (file) => ({ digest: await fileDigest(file) })));
+    const by = { secretName: secretName(secret), listsVersion: lists.listsVersion };
+    const stored = await withDatabase(terminal, 'longwave-import-log', (pool) =>
+      storeRequests(pool, workspaceId, digests, by, gather),
+    );
+    note(stored.places, stored.gathered);
+  }
+  return {
+    files: files.map((file, place) => ({ file, outcome: outcomes.get(place) ?? 'imported_before' })),
+    tally,
+    listsVersion: lists.listsVersion,
+  };
+}
+
+async function show(values: Values, terminal: Terminal): Promise<ExitCode> {
+  const workspaceId = needed(values, 'workspace');
+  const range = { podcastId: textOf(values, 'podcast'), from: hourOf(values, 'from'), to: hourOf(values, 'to') };
+  const tally = await withDatabase(terminal, 'longwave-import-log', (pool) =>
+    transaction(pool, (tx) => readPrefixTally(tx, workspaceId, range)),
+  );
+  if (values['json']) terminal.print(`${JSON.stringify(tallyJson(tally), null, 2)}\n`);
+  else terminal.print(renderImport([], tally));
+  return exitCodes.done;
+}
+
+const importLogCommand: Command = {
+  name: '',
+  help,
+  options: {
+    ...Object.fromEntries(
+      ['report', 'store', 'show', 'strict', 'json'].map((name) => [name, { type: 'boolean' as const }]),
+    ),
+    ...Object.fromEntries(
+      [
+        ...['workspace', 'podcast', 'episodes', 'url-pattern', 'secret-file', 'columns', 'format'],
+        ...['from', 'to', 'lists', 'temp'],
+      ].map((name) => [name, { type: 'string' as const }]),
+    ),
+  },
+  run: async (values, files, terminal) => {
+    if (['report', 'store', 'show'].filter((name) => values[name]).length !== 1)
+      throw new UsageError('Say what to do: --report, --store or --show.');
+    if (values['show']) return show(values, terminal);
+    if (files.length === 0) throw new UsageError('Name one or more log files.');
+    try {
+      const { files: outcomes, tally, listsVersion } = await importFiles(values, files, terminal);
+      const basis = { methodology_version: methodologyVersion, lists_version: listsVersion, stored: !!values['store'] };
+      if (values['json']) terminal.print(`${JSON.stringify({ ...basis, ...importJson(outcomes, tally) }, null, 2)}\n`);
+      else terminal.print(renderImport(outcomes, tally));
+      return exitCodes.done;
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      terminal.tell(error.message);
+      return exitCodes.differs;
+    }
+  },
+};
+
+export const importLogCommands: readonly [Command, ...Command[]] = [importLogCommand];
+
+if (import.meta.main) await runProgram(importLogCommands, help);

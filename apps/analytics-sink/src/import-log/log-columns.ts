@@ -1,0 +1,96 @@
+import { logFields, type LogField } from './prefix-record.ts';
+
+/**
+ * What logs call their columns, without case and signs: those of OP3, Amazon CloudFront and S3, nginx, Apache and Cloudflare among
+ * them. The first that a log has is taken.
+ */
+const usualNames: Readonly<Record<LogField, readonly string[]>> = {
+  time: [
+    'time',
+    'timestamp',
+    'datetime',
+    'ts',
+    'timeiso8601',
+    'timelocal',
+    'edgestarttimestamp',
+    'eventtime',
+    'requesttime',
+  ],
+  url: ['url', 'requesturl', 'clientrequesturl', 'csuristem', 'clientrequesturi', 'requesturi', 'uri', 'path'],
+  method: ['method', 'requestmethod', 'csmethod', 'clientrequestmethod', 'httpmethod'],
+  status: ['status', 'scstatus', 'statuscode', 'httpstatus', 'edgeresponsestatus', 'responsestatus'],
+  range: ['range', 'httprange', 'csrange', 'requestrange', 'rangeheader'],
+  ip: ['ip', 'clientip', 'cip', 'remoteaddr', 'remoteip', 'ipaddress', 'address'],
+  ip_hash: ['iphash', 'hashedipaddress', 'hashedip'],
+  user_agent: ['useragent', 'httpuseragent', 'csuseragent', 'clientrequestuseragent', 'agent', 'ua'],
+  referer: ['referer', 'referrer', 'httpreferer', 'csreferer', 'clientrequestreferer'],
+  purpose: ['secpurpose', 'purpose', 'xmoz', 'xpurpose'],
+};
+
+/** Columns named by hand: field → the column's own name. */
+export type NamedColumns = Partial<Readonly<Record<LogField, string>>>;
+
+/** Parses `time=ts,url=request`. Throws `RangeError` that says what is wrong. */
+export function parseColumns(text: string): NamedColumns {
+  const named: Partial<Record<LogField, string>> = {};
+  for (const pair of text.split(',')) {
+    const [, field = '', column = ''] = /^([^=]*)=(.*)$/.exec(pair.trim()) ?? [];
+    const known = logFields.find((one) => one === field);
+    if (known === undefined || column === '')
+      throw new RangeError(
+        `--columns is a list like time=ts,url=request_url of ${logFields.join(', ')}; not "${pair}".`,
+      );
+    named[known] = column;
+  }
+  return named;
+}
+
+const bare = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+export interface LogColumns {
+  /** The fields of a record, by the values of its columns. */
+  readonly read: (value: (column: string) => unknown) => Partial<Record<LogField, unknown>>;
+  /** Fields that every log needs and no column gives. */
+  readonly missing: readonly string[];
+}
+
+/** Fields without which a log says nothing. */
+const neededFields: readonly (readonly LogField[])[] = [['time'], ['url'], ['ip', 'ip_hash'], ['user_agent']];
+
+/** W3C extended log files, as CloudFront writes them, percent-encode what they took from headers. */
+function decodeHeader(value: unknown): unknown {
+  try {
+    return typeof value === 'string' ? decodeURIComponent(value) : value;
+  } catch {
+    return value;
+  }
+}
+
+/** Finds the fields among a log's columns: those named by hand, else the usual names. `-` and nothing mean absent. */
+export function findColumns(names: readonly string[], named: NamedColumns): LogColumns {
+  const byBareName = new Map(names.map((name) => [bare(name), name]));
+  const columns = new Map<LogField, string>();
+  for (const field of logFields) {
+    const byHand = named[field];
+    const found = byHand ?? usualNames[field].map((usual) => byBareName.get(usual)).find((name) => name !== undefined);
+    if (found !== undefined && names.includes(found)) columns.set(field, found);
+  }
+  const missing = neededFields.filter((some) => !some.some((field) => columns.has(field)));
+  // CloudFront gives date and time of day apart.
+  const date = names.find((name) => bare(name) === 'date');
+  return {
+    missing: missing.map((some) => some.join(' or ')),
+    read: (value) => {
+      const fields: Partial<Record<LogField, unknown>> = {};
+      for (const [field, column] of columns) {
+        const own = value(column);
+        if (own === '' || own === '-' || own === null || own === undefined) continue;
+        fields[field] = /^cs\(/.test(column) ? decodeHeader(own) : own;
+      }
+      const clock = fields.time;
+      if (date !== undefined && typeof clock === 'string' && /^\d{2}:\d{2}/.test(clock))
+        fields.time = `${String(value(date))}T${clock}Z`;
+      return fields;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { createRowReader, findDelimiter } from './csv-rows.ts';
+
+export interface EpisodeRef {
+  readonly podcastId: string;
+  readonly episodeId: string;
+}
+
+/** The episode that a logged URL is of, or undefined. */
+export type MatchEpisode = (url: string) => EpisodeRef | undefined;
+
+const id = z.string().regex(/^[\w.-]{1,100}$/, 'an id has letters, digits, _, . and -');
+const episodeRow = z.strictObject({ url: z.string().min(1).max(8_192), episode_id: id, podcast_id: id });
+
+/** A URL without scheme and fragment, its host in lower case: "cdn.example/audio/1.mp3?x=1". */
+function bareUrl(url: string): string {
+  const bare = url.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/#.*$/, '');
+  const end = bare.search(/[/?]/);
+  return end === -1 ? bare.toLowerCase() : bare.slice(0, end).toLowerCase() + bare.slice(end);
+}
+
+const withoutQuery = (url: string) => url.replace(/\?.*$/, '');
+
+/**
+ * Parses a table of enclosures: CSV with the columns url, episode_id and podcast_id. Throws `RangeError` with the wrong line.
+ * @param podcastId of the episodes where there is no such column
+ */
+export function parseEpisodes(text: string, podcastId: string | undefined): Map<string, EpisodeRef> {
+  const [header = '', ...lines] = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const delimiter = findDelimiter(header);
+  const names = header.split(delimiter).map((name) => name.trim());
+  const byUrl = new Map<string, EpisodeRef>();
+  const reader = createRowReader(delimiter, (row) => {
+    const cells = 'cells' in row ? row.cells : [];
+    const parsed = episodeRow.safeParse({
+      ...(podcastId !== undefined && { podcast_id: podcastId }),
+      ...Object.fromEntries(names.map((name, index) => [name, cells[index]?.trim()])),
+    });
+    if (!parsed.success)
+      throw new RangeError(
+        `line ${row.line} of the episodes is not url,episode_id,podcast_id: ${parsed.error.issues[0]!.path.join('.')}`,
+      );
+    byUrl.set(bareUrl(parsed.data.url), { podcastId: parsed.data.podcast_id, episodeId: parsed.data.episode_id });
+  });
+  lines.forEach((line, index) => reader.feed(line, index + 2));
+  reader.end();
+  return byUrl;
+}
+
+/**
+ * Matches by enclosure URL. A prefix service is called with the enclosure's URL behind its own, so every part of the logged URL that
+ * begins after a slash is looked up, the longest first; a query counts only where the enclosure has one. A log of paths alone is
+ * matched by path, where only one enclosure has it.
+ */
+export function matchByEnclosure(byUrl: ReadonlyMap<string, EpisodeRef>): MatchEpisode {
+  const byPath = new Map<string, EpisodeRef | undefined>();
+  for (const [url, ref] of byUrl) {
+    const slash = url.indexOf('/');
+    if (slash !== -1) byPath.set(url.slice(slash), byPath.has(url.slice(slash)) ? undefined : ref);
+  }
+  const lookUp = (url: string) => byUrl.get(url) ?? byUrl.get(withoutQuery(url));
+  return (url) => {
+    // Prefixes keep or drop the scheme of what follows: /e/https://cdn.example/1.mp3 and /e/cdn.example/1.mp3.
+    const whole = bareUrl(url.replace(/(?<=.)https?:\/\//gi, ''));
+    const path = withoutQuery(whole);
+    for (let at = 0; at !== -1;) {
+      const found = lookUp(bareUrl(whole.slice(at)));
+      if (found) return found;
+      const slash = path.indexOf('/', at);
+      at = slash === -1 ? -1 : slash + 1;
+    }
+    return whole.startsWith('/') ? (byPath.get(whole) ?? byPath.get(path)) : undefined;
+  };
+}
+
+/**
+ * Matches the end of a URL's path by a pattern like `/audio/{podcast}/{episode}.mp3`; `*` stands for anything but a slash.
+ * Throws `RangeError` when the pattern names no episode.
+ * @param podcastId where the pattern names no podcast
+ */
+export function matchByPattern(pattern: string, podcastId: string | undefined): MatchEpisode {
+  if (!pattern.includes('{episode}') || (!pattern.includes('{podcast}') && podcastId === undefined))
+    throw new RangeError(
+      `--url-pattern names {episode}, and {podcast} unless --podcast does: /audio/{podcast}/{episode}.mp3`,
+    );
+  const source = pattern
+    .split(/(\{episode\}|\{podcast\}|\*)/)
+    .map((part, index) => {
+      if (index % 2 === 0) return part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+      return part === '*' ? '[^/]*' : `(?<${part.slice(1, -1)}>[\\w.-]+?)`;
+    })
+    .join('');
+  const expression = new RegExp(`(?:^|/)${source.replace(/^\\\//, '')}$`);
+  return (url) => {
+    const found = expression.exec(withoutQuery(bareUrl(url)))?.groups;
+    if (!found) return undefined;
+    return { podcastId: found['podcast'] ?? podcastId!, episodeId: found['episode']! };
+  };
+}

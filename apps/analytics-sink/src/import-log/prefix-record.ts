@@ -1,0 +1,92 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** The fields of a foreign log that prefix mode reads. */
+export const logFields = [
+  'time',
+  'url',
+  'method',
+  'status',
+  'range',
+  'ip',
+  'ip_hash',
+  'user_agent',
+  'referer',
+  'purpose',
+] as const;
+export type LogField = (typeof logFields)[number];
+
+/** Seconds, milliseconds or microseconds since the epoch, by their size. */
+function epochMs(value: number): number {
+  if (value < 1e11) return value * 1000;
+  return value < 1e14 ? value : value / 1000;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** RFC 3339, the same with a space or without a zone (then UTC), the common log format, or a number since the epoch. */
+function parseTimeMs(value: string | number): number {
+  if (typeof value === 'number') return epochMs(value);
+  if (/^\d{9,17}(\.\d+)?$/.test(value)) return epochMs(Number(value));
+  const common = /^\[?(\d{2})\/(\w{3})\/(\d{4}):(\d{2}:\d{2}:\d{2}) ([+-]\d{2})(\d{2})\]?$/.exec(value);
+  if (common) {
+    const [, day, month, year, clock, hours, minutes] = common;
+    const number = String(months.indexOf(month!) + 1).padStart(2, '0');
+    return Date.parse(`${year}-${number}-${day}T${clock}${hours}:${minutes}`);
+  }
+  const parts = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|UTC|[+-]\d{2}:?\d{2})?$/i.exec(value);
+  if (!parts) return NaN;
+  const [, date, clock, zone = 'Z'] = parts;
+  return Date.parse(`${date}T${clock}${zone.toUpperCase() === 'UTC' ? 'Z' : zone}`);
+}
+
+const earliestMs = Date.UTC(2000, 0);
+const latestMs = Date.UTC(2100, 0);
+
+const time = z.union([z.string().max(64), z.number()], { error: 'no time' }).transform((value, context) => {
+  const ms = Math.floor(parseTimeMs(value));
+  if (ms >= earliestMs && ms < latestMs) return ms;
+  context.issues.push({ code: 'custom', message: 'no time', input: undefined });
+  return z.NEVER;
+});
+
+const text = (most: number) => z.string({ error: 'no text' }).max(most, 'too long');
+
+/**
+ * One record of a foreign log, after its columns were named; absent fields are undefined. Messages never repeat what was in the record.
+ */
+export const prefixRecordSchema = z
+  .strictObject({
+    time,
+    url: text(8_192).min(1, 'missing'),
+    /** A log without methods is one of downloads. */
+    method: text(16).default('GET'),
+    status: z
+      .union([z.string(), z.number()], { error: 'no status' })
+      .transform(Number)
+      .pipe(z.int('no status').min(100, 'no status').max(599, 'no status'))
+      .optional(),
+    range: text(1_024).optional(),
+    ip: text(64)
+      .refine((address) => isIP(address) !== 0, 'no address')
+      .optional(),
+    ip_hash: text(256).optional(),
+    user_agent: text(4_096).default(''),
+    referer: text(8_192).optional(),
+    purpose: text(256).optional(),
+  })
+  .refine((record) => record.ip !== undefined || record.ip_hash !== undefined, {
+    path: ['ip'],
+    message: 'missing',
+  });
+
+export type PrefixRecord = z.infer<typeof prefixRecordSchema>;
+
+/** A record, or why it is none: "time: no time". */
+export function tryParseRecord(fields: Partial<Record<LogField, unknown>>): PrefixRecord | string {
+  const parsed = prefixRecordSchema.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue!.path[0] as LogField;
+  return `${field}: ${fields[field] === undefined ? 'missing' : issue!.message}`;
+}

@@ -1,0 +1,201 @@
+import { pipeline, Transform } from 'node:stream';
+import { inflateRaw } from 'node:zlib';
+import avro from 'avsc';
+import { firstBytes, openPlain, readLines } from '../files/read-lines.ts';
+import { createRowReader, findDelimiter, type CsvRow } from './csv-rows.ts';
+import { findColumns, type LogColumns, type NamedColumns } from './log-columns.ts';
+import { tryParseRecord, type PrefixRecord } from './prefix-record.ts';
+
+/** A record of a log and where it stands: the number of its line, or of the record in an Avro file. */
+export type LogEntry =
+  { readonly line: number; readonly record: PrefixRecord } | { readonly line: number; readonly problem: string };
+
+export const logFormats = ['csv', 'jsonl', 'avro'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+/** A log that cannot be read at all; the message says what to do. */
+export class UnreadableLog extends Error {}
+
+function entryOf(line: number, fields: ReturnType<LogColumns['read']>): LogEntry {
+  const record = tryParseRecord(fields);
+  return typeof record === 'string' ? { line, problem: record } : { line, record };
+}
+
+/** What reads the records of a file whose columns are known at its start. */
+function columnsOf(file: string, names: readonly string[], named: NamedColumns): LogColumns['read'] {
+  const { read, missing } = findColumns(names, named);
+  if (missing.length === 0) return read;
+  throw new UnreadableLog(
+    `${file} has no column for ${missing.join(', ')}. Its columns are ${names.join(', ')}: name them with --columns.`,
+  );
+}
+
+const mostBytes = 1024 * 1024;
+
+/** The header of a CSV: the first line, or the `#Fields:` of a W3C extended log file, whose cells are parted by tabs. */
+function tryParseHeader(line: string): { readonly names: readonly string[]; readonly delimiter: string } | undefined {
+  const fields = /^#Fields:\s*(.*)$/.exec(line)?.[1];
+  if (fields !== undefined) return { names: fields.trim().split(/\s+/), delimiter: '\t' };
+  if (line.startsWith('#') || line === '') return undefined;
+  const delimiter = findDelimiter(line);
+  let names: readonly string[] = [];
+  const header = createRowReader(delimiter, (row) => void (names = 'cells' in row ? row.cells : []));
+  header.feed(line.replace(/^\ufeff/, ''), 1);
+  return { names: names.map((name) => name.trim()), delimiter };
+}
+
+async function* readCsv(file: string, named: NamedColumns): AsyncGenerator<LogEntry[]> {
+  let group: LogEntry[] = [];
+  let reader: ReturnType<typeof createRowReader> | undefined;
+  let isExtended = false;
+  let number = 0;
+  const start = (line: string) => {
+    const header = tryParseHeader(line);
+    if (!header) return;
+    isExtended = line.startsWith('#');
+    const { names, delimiter } = header;
+    const read = columnsOf(file, names, named);
+    const places = new Map(names.map((name, index) => [name, index]));
+    const add = (row: CsvRow) => {
+      if ('problem' in row) group.push(row);
+      else if (row.cells.length !== names.length)
+        group.push({ line: row.line, problem: `${row.cells.length} cells under ${names.length} columns` });
+      else
+        group.push(
+          entryOf(
+            row.line,
+            read((name) => row.cells[places.get(name)!]),
+          ),
+        );
+    };
+    reader = createRowReader(delimiter, add);
+  };
+  for await (const lines of readLines(await openPlain(file), mostBytes)) {
+    for (const line of lines) {
+      number += 1;
+      if (reader && !(isExtended && line.startsWith('#'))) reader.feed(line, number);
+      else start(line);
+    }
+    yield group;
+    group = [];
+  }
+  if (!reader) throw new UnreadableLog(`${file} has no header line: its first line names the columns.`);
+  reader.end();
+  yield group;
+}
+
+const mostShapes = 1_000;
+
+/** Members that a record leaves out are absent fields, so the columns are looked for in records of every shape. */
+async function* readJsonLines(file: string, named: NamedColumns): AsyncGenerator<LogEntry[]> {
+  const shapes = new Map<string, LogColumns>();
+  let number = 0;
+  const parse = (line: string): LogEntry => {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      return { line: number, problem: 'not JSON' };
+    }
+    if (value === null || typeof value !== 'object' || Array.isArray(value))
+      return { line: number, problem: 'no JSON object' };
+    const columns = new Map(Object.entries(value));
+    const names = [...columns.keys()];
+    const shape = JSON.stringify(names);
+    const found = shapes.get(shape) ?? findColumns(names, named);
+    if (shapes.size < mostShapes) shapes.set(shape, found);
+    return entryOf(
+      number,
+      found.read((name) => columns.get(name)),
+    );
+  };
+  for await (const lines of readLines(await openPlain(file), mostBytes)) {
+    const group: LogEntry[] = [];
+    for (const line of lines) {
+      number += 1;
+      if (line.trim() !== '') group.push(parse(line));
+    }
+    yield group;
+  }
+}
+
+const groupSize = 500;
+
+const syncBytes = 16;
+
+/** The last bytes of a stream, known when it has ended. */
+function keepTail(bytes: number): { readonly stream: Transform; readonly tail: () => Buffer } {
+  let kept = Buffer.alloc(0);
+  const stream = new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      kept = Buffer.concat([kept, chunk]).subarray(-bytes);
+      done(null, chunk);
+    },
+  });
+  return { stream, tail: () => kept };
+}
+
+/** Object container files (Avro 1.11), uncompressed or deflated. Every block ends with the marker that the header names. */
+async function* readAvro(file: string, named: NamedColumns): AsyncGenerator<LogEntry[]> {
+  const decoder = new avro.streams.BlockDecoder({
+    codecs: { ...avro.streams.BlockDecoder.defaultCodecs(), deflate: inflateRaw },
+  });
+  let marker: Buffer | undefined;
+  decoder.once('metadata', (_type: unknown, _codec: unknown, header: { readonly sync: Buffer }) => {
+    marker = Buffer.from(header.sync);
+  });
+  const { stream, tail } = keepTail(syncBytes);
+  let read: LogColumns['read'] | undefined;
+  let number = 0;
+  let group: LogEntry[] = [];
+  try {
+    // Errors of each stream reach the reader of the last one.
+    const records = pipeline(await openPlain(file), stream, decoder, () => undefined);
+    for await (const value of records as AsyncIterable<unknown>) {
+      number += 1;
+      const columns = new Map(value !== null && typeof value === 'object' ? Object.entries(value) : []);
+      read ??= columnsOf(file, [...columns.keys()], named);
+      group.push(
+        entryOf(
+          number,
+          read((name) => columns.get(name)),
+        ),
+      );
+      if (group.length < groupSize) continue;
+      yield group;
+      group = [];
+    }
+    if (!marker?.equals(tail())) throw new RangeError('the file does not end with a block');
+  } catch (error) {
+    if (error instanceof UnreadableLog) throw error;
+    throw new UnreadableLog(
+      `${file} is no whole Avro object container file, or its codec is neither null nor deflate (after record ${number}).`,
+      { cause: error },
+    );
+  }
+  yield group;
+}
+
+/** The format of a file by its first bytes: Avro has a magic number, an object a brace, and what is left is a table. */
+async function formatOf(file: string): Promise<LogFormat> {
+  const plain = await openPlain(file);
+  for await (const chunk of plain) {
+    if (chunk.subarray(0, 4).equals(Buffer.from('Obj\u0001'))) return 'avro';
+    return chunk.toString('utf8').trimStart().startsWith('{') ? 'jsonl' : 'csv';
+  }
+  return 'csv';
+}
+
+/**
+ * Reads the records of a log, unpacked when it is gzip, in groups; each parsed by the closed schema of a record or told why not.
+ * Throws `UnreadableLog` when there are no such columns, or when the file is none of the formats.
+ */
+export async function* readLog(
+  file: string,
+  format: LogFormat | undefined,
+  named: NamedColumns,
+): AsyncGenerator<LogEntry[]> {
+  if ((await firstBytes(file, 1)).length === 0) throw new UnreadableLog(`${file} is empty.`);
+  const read = { csv: readCsv, jsonl: readJsonLines, avro: readAvro }[format ?? (await formatOf(file))];
+  yield* read(file, named);
+}

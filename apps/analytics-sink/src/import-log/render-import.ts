@@ -1,0 +1,90 @@
+import { renderTable } from '../files/render-table.ts';
+import type { FileOutcome } from './gather-requests.ts';
+import { prefixRows, type PrefixCount, type PrefixTally } from './prefix-tally.ts';
+
+/** A file and what became of its records; a file that was stored before was not read again. */
+export interface FileReport {
+  readonly file: string;
+  readonly outcome: FileOutcome | 'imported_before';
+}
+
+/** Rows of one column set added up over the others. */
+function addUp(tally: PrefixTally, columns: (row: ReturnType<typeof prefixRows>[number]) => readonly string[]) {
+  const sums = new Map<string, PrefixCount>();
+  for (const row of prefixRows(tally)) {
+    const key = JSON.stringify(columns(row));
+    const sum = sums.get(key) ?? { prefix_requests: 0, first_two: 0 };
+    sums.set(key, {
+      prefix_requests: sum.prefix_requests + row.prefix_requests,
+      first_two: sum.first_two + row.first_two,
+    });
+  }
+  return [...sums].map(([key, sum]) => [...(JSON.parse(key) as string[]), sum.prefix_requests, sum.first_two]);
+}
+
+/** "log.csv, line 17: time: no time", a line each; never what was in the record. */
+export function renderProblems(files: readonly FileReport[]): string {
+  return files
+    .flatMap(({ file, outcome }) => {
+      if (outcome === 'imported_before' || outcome.malformed === 0) return [];
+      const shown = outcome.problems.map(({ line, problem }) => `${file}, line ${line}: ${problem}\n`);
+      const rest = outcome.malformed - outcome.problems.length;
+      return rest > 0 ? [...shown, `${file}: ${rest} more malformed records\n`] : shown;
+    })
+    .join('');
+}
+
+const sorted = <K extends string>(judged: ReadonlyMap<K, number>) => [...judged].sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** What was read and counted, as tables for people. */
+export function renderImport(files: readonly FileReport[], tally: PrefixTally): string {
+  const records = files.flatMap(({ file, outcome }): (string | number)[][] => {
+    if (outcome === 'imported_before') return [[file, 'stored before, not read again', 0]];
+    const judged = sorted(outcome.judged).map(([judgement, count]) => [file, judgement, count]);
+    return outcome.malformed > 0 ? [...judged, [file, 'malformed', outcome.malformed]] : judged;
+  });
+  const counts = ['prefix_requests', 'first_two'];
+  return [
+    'These are prefix_requests, window calendar_utc: requests, not downloads.\n',
+    ...(files.length > 0 ? [renderTable('Records', ['file', 'judgement', 'records'], records)] : []),
+    renderTable(
+      'Podcasts',
+      ['podcast', ...counts],
+      addUp(tally, (row) => [row.podcast_id]),
+    ),
+    renderTable(
+      'Episodes',
+      ['podcast', 'episode', ...counts],
+      addUp(tally, (row) => [row.podcast_id, row.episode_id]),
+    ),
+    renderTable(
+      'Days (UTC)',
+      ['podcast', 'episode', 'day', ...counts],
+      addUp(tally, (row) => [row.podcast_id, row.episode_id, row.day]),
+    ),
+  ].join('\n');
+}
+
+/** The numbers as JSON. */
+export function tallyJson(tally: PrefixTally) {
+  return { window: 'calendar_utc', prefix_requests: prefixRows(tally) };
+}
+
+/** What was read and counted, as JSON. */
+export function importJson(files: readonly FileReport[], tally: PrefixTally) {
+  return {
+    files: files.map(({ file, outcome }) =>
+      outcome === 'imported_before'
+        ? { file, imported_before: true }
+        : {
+            file,
+            imported_before: false,
+            records: outcome.records,
+            judged: Object.fromEntries(sorted(outcome.judged)),
+            malformed: outcome.malformed,
+            problems: outcome.problems,
+          },
+    ),
+    ...tallyJson(tally),
+  };
+}
