@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { idFromBytes } from '@longwave/ids';
 import { z } from 'zod';
 
 /** Why a request cannot count, decided where the address is known (measurement.md D4 rule 12). */
@@ -141,6 +143,12 @@ export const deliveryEventSchema = z.object({
   region: z.string(),
   lists_version: z.string(),
 });
+
+/** Id of a report's fact: the same for every repetition of an event of a serving, whoever brings it. */
+export function deliveryEventFactId(servingId: string, event: string, sequence: number): string {
+  const name = [servingId, event, sequence].join('\n');
+  return idFromBytes('fct', createHash('sha256').update(name).digest().subarray(0, 16));
+}
 
 export const deliveryFactSchema = z.discriminatedUnion('kind', [
   byteRangeServedSchema,

@@ -3,6 +3,7 @@ export { domainEventSchema, topics, type DomainEvent } from './domain-event.ts';
 export {
   addressVerdicts,
   byteRangeServedSchema,
+  deliveryEventFactId,
   deliveryEventKinds,
   deliveryEventSchema,
   deliveryFactSchema,

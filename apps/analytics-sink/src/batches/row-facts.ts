@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { userAgentDigest } from '@longwave/audience';
-import type { ByteRangeServed, CountedPart, DeliveryEvent, UserAgentSeen } from '@longwave/events';
+import {
+  deliveryEventFactId,
+  type ByteRangeServed,
+  type CountedPart,
+  type DeliveryEvent,
+  type UserAgentSeen,
+} from '@longwave/events';
 import type { BatchRow, RowOf } from './batch.ts';
 
 /** What our own facts said of the arrangement or the serving that a row names. */
@@ -60,8 +66,6 @@ export function declaredUserAgentsSeen(rows: readonly BatchRow[]): UserAgentSeen
 
 const rfc3339 = (text: string) => new Date(text).toISOString();
 
-const digest = (...parts: readonly string[]) => createHash('sha256').update(parts.join('\n')).digest('hex');
-
 /** Bytes of the arrangement that a row reports, or why there are none such. */
 function writtenBytes(
   { part, from, to }: RowOf<'byte_range_served'>,
@@ -92,7 +96,9 @@ export function byteRangeFact(
   if (typeof written === 'string') return written;
   return {
     kind: 'byte_range_served',
-    fact_id: `batch:${digest(producer, JSON.stringify(row))}`,
+    fact_id: `batch:${createHash('sha256')
+      .update(`${producer}\n${JSON.stringify(row)}`)
+      .digest('hex')}`,
     request_id: `${producer}/${row.request}`,
     started_at: rfc3339(row.started_at),
     at: rfc3339(row.at),
@@ -133,7 +139,7 @@ export function deliveryEventFact(
   if (!ad) return 'other_arrangement';
   return {
     kind: 'delivery_event',
-    fact_id: `batch:${digest('delivery_event', row.serving_id, row.event, String(row.seq))}`,
+    fact_id: deliveryEventFactId(row.serving_id, row.event, row.seq),
     serving_id: row.serving_id,
     event: row.event,
     sequence: row.seq,

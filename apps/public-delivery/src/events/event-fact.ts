@@ -1,15 +1,7 @@
-import { createHash } from 'node:crypto';
-import type { DeliveryEvent } from '@longwave/events';
-import { idFromBytes } from '@longwave/ids';
+import { deliveryEventFactId, type DeliveryEvent } from '@longwave/events';
 import type { Listener } from '../listener/identify-listener.ts';
 import type { Serving } from '../play/play-table.ts';
 import type { Report } from './read-report.ts';
-
-/** The same for every repetition of an event of a serving. */
-export function eventFactId(servingId: string, event: string, sequence: number): string {
-  const name = [servingId, event, sequence].join('\n');
-  return idFromBytes('fct', createHash('sha256').update(name).digest().subarray(0, 16));
-}
 
 /** A report as a fact: what happened to whom was stored with the decision, the report adds kind, sequence and time alone. */
 export function eventFact(
@@ -22,7 +14,7 @@ export function eventFact(
 ): DeliveryEvent {
   return {
     kind: 'delivery_event',
-    fact_id: eventFactId(ad.serving_id, event, sequence),
+    fact_id: deliveryEventFactId(ad.serving_id, event, sequence),
     ...{ serving_id: ad.serving_id, event, sequence, at: at.toISOString(), late },
     ...(reportedAt !== undefined && { reported_at: reportedAt }),
     ...{ workspace_id: serving.workspaceId, podcast_id: serving.podcastId, episode_id: serving.episodeId },
