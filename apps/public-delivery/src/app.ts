@@ -11,6 +11,7 @@ import { announceFeeds } from './announce/announce-feeds.ts';
 import { podpingPort, websubPort } from './announce/announcement-ports.ts';
 import type { DeliveryConfig } from './config.ts';
 import { createServingTokens } from './events/serving-token.ts';
+import { createTakeReports } from './events/take-reports.ts';
 import { openFactSink } from './facts/fact-sink.ts';
 import { createFindFeed } from './feed/find-feed.ts';
 import { contractRoute } from './http/contract-route.ts';
@@ -99,6 +100,7 @@ export async function createApp(
   const keys = createTokenKeys(config.DELIVERY_TOKEN_SECRETS, revoked.epochOf);
   const host = new URL(mediaUrl).host;
   const tokens = createPlayTokens(keys, host);
+  const servingTokens = createServingTokens(keys, host);
   const choosePlay = createChoosePlay({
     ...{ pool, serving, segments, logger },
     compose: createComposer({ pool, artworks, logger }),
@@ -117,7 +119,7 @@ export async function createApp(
         ...{ mediaUrl, hubUrl, now },
       }),
       // Before the audio, whose last segment may be any name.
-      ...playFileRoutes({ pool, store, tokens }),
+      ...playFileRoutes({ pool, store, tokens, servingTokens, mediaUrl }),
       ...mediaRoutes({
         pool,
         identify,
@@ -132,10 +134,10 @@ export async function createApp(
         mediaUrl,
         now,
       }),
-      ...eventRoutes({
-        ...{ pool, identify, facts, listsVersion: lists.listsVersion },
-        tokens: createServingTokens(keys, host),
-      }),
+      ...eventRoutes(
+        createTakeReports({ pool, identify, tokens: servingTokens, facts, listsVersion: lists.listsVersion }),
+        logger,
+      ),
       ...shownFileRoutes({ pool, store, artworks }),
       ...fileRoutes(pool, store),
     ],

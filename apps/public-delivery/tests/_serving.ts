@@ -11,6 +11,8 @@ export interface Served {
   readonly decisionId: string;
   readonly startedAt: Date;
   readonly listener: Record<string, string>;
+  /** Of its file. */
+  readonly location: string;
 }
 
 /** What the service makes its tokens with; another secret or host gives those of somebody else. */
@@ -20,19 +22,25 @@ export const tokensOf = (
 ): ServingTokens => createServingTokens(createTokenKeys([Buffer.from(secret, 'hex')]), host);
 
 /** Lets a new listener play an enclosure whose decision has this ad. The ad lies in the store already. */
-export async function serveOnce(bench: Bench, ask: Ask, enclosure: string, ad: Buffer): Promise<Served> {
+export async function serveOnce(bench: Bench, ask: Ask, enclosure: string, ad: Buffer, clickUrl = ''): Promise<Served> {
   const servingId = newId('srv');
   bench.serving.answer = async (request) => ({
     ...noAds(request),
-    picks: [pickOf(ad, servingId)],
+    picks: [{ ...pickOf(ad, servingId), clickUrl }],
     servingPlanId: 'spl',
   });
   const listener = newListener();
-  const { status } = await ask(enclosure, listener);
+  const { status, headers } = await ask(enclosure, listener);
   if (status !== 302) throw new Error(`the enclosure answers ${status}`);
   const { rows } = await bench.pool.query<{ decision_id: string; started_at: Date }>(
     `select decision_id, started_at from binding where ads->'pre/0'->>'serving_id' = $1`,
     [servingId],
   );
-  return { servingId, decisionId: rows[0]!.decision_id, startedAt: rows[0]!.started_at, listener };
+  return {
+    servingId,
+    decisionId: rows[0]!.decision_id,
+    startedAt: rows[0]!.started_at,
+    listener,
+    location: String(headers.location),
+  };
 }

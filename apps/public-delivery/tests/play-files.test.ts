@@ -41,6 +41,11 @@ beforeEach(() => {
   bench.setClock(undefined);
 });
 
+/** Each ad has the address for its events; no click address, because none was approved. */
+const reportable = {
+  event_url: expect.stringMatching(/^http:\/\/media\.test\/delivery\/v1\/ev\/t1\.[A-Za-z0-9_-]{100}$/),
+};
+
 async function playedShow() {
   giveAds(bench, (key, slot) => (key === 'pre' ? first : slot === 0 ? second : first));
   const show = await publishShow(bench, content, {
@@ -91,21 +96,21 @@ test('chapters, transcript and timeline tell the times of this very file', async
     parts: [
       {
         ...{ kind: 'break', key: 'pre', position: 'pre', start_ms: 0, duration_ms: 24_000 },
-        slots: [{ slot: 0, start_ms: 0, duration_ms: 24_000 }],
+        slots: [{ slot: 0, start_ms: 0, duration_ms: 24_000, ...reportable }],
       },
       { kind: 'intro', start_ms: 24_000, duration_ms: 2_400 },
       { kind: 'content', start_ms: 26_400, duration_ms: 48_000, content_start_ms: 0 },
       {
         ...{ kind: 'break', key: 'm1', position: 'mid', start_ms: 74_400, duration_ms: 36_000 },
         slots: [
-          { slot: 0, start_ms: 74_400, duration_ms: 12_000 },
-          { slot: 1, start_ms: 86_400, duration_ms: 24_000 },
+          { slot: 0, start_ms: 74_400, duration_ms: 12_000, ...reportable },
+          { slot: 1, start_ms: 86_400, duration_ms: 24_000, ...reportable },
         ],
       },
       { kind: 'content', start_ms: 110_400, duration_ms: 72_000, content_start_ms: 48_000 },
       {
         ...{ kind: 'break', key: 'end', position: 'post', start_ms: 182_400, duration_ms: 12_000 },
-        slots: [{ slot: 0, start_ms: 182_400, duration_ms: 12_000 }],
+        slots: [{ slot: 0, start_ms: 182_400, duration_ms: 12_000, ...reportable }],
       },
     ],
   });

@@ -1,21 +1,9 @@
 import { Problem } from '@longwave/problems';
-import type { Pool } from '@longwave/postgres';
-import { eventFact } from '../events/event-fact.ts';
+import type { Logger } from '@longwave/service-kit';
 import { readReport, readReports, type TokenReport } from '../events/read-report.ts';
-import type { ServingTokens } from '../events/serving-token.ts';
-import type { FactSink } from '../facts/fact-sink.ts';
-import type { IdentifyListener } from '../listener/identify-listener.ts';
-import { findServings } from '../play/play-table.ts';
+import type { TakeReports } from '../events/take-reports.ts';
 import { readBody } from './read-body.ts';
 import type { Exchange, Route } from './route.ts';
-
-export interface EventRoutesOptions {
-  readonly pool: Pool;
-  readonly identify: IdentifyListener;
-  readonly tokens: ServingTokens;
-  readonly facts: FactSink;
-  readonly listsVersion: string;
-}
 
 const reportBytesMax = 1_024;
 const reportsBytesMax = 32 * 1_024;
@@ -36,35 +24,18 @@ function answer({ response }: Exchange, wantsGif: boolean): void {
   response.end(gif);
 }
 
-/** Players' own reports of ads (measurement.md D11), each signed for by its token. */
-export function eventRoutes({ pool, identify, tokens, facts, listsVersion }: EventRoutesOptions): readonly Route[] {
-  /** Keeps what opens; answers how many reports that were. Resolves when no crash of this process loses them. */
-  async function keep({ request, startedAt }: Exchange, reports: readonly TokenReport[]): Promise<number> {
-    const opened = reports.flatMap((report) => {
-      const serving = tokens.open('evt', report.token, startedAt);
-      return serving ? [{ report, ...serving }] : [];
-    });
-    const servings = opened.length > 0 ? await findServings(pool, opened) : [];
-    const found = opened.flatMap((each) => {
-      const serving = servings.find(
-        ({ decisionId, ad }) => decisionId === each.decisionId && ad.serving_id === each.servingId,
-      );
-      return serving ? [{ ...each, serving }] : [];
-    });
-    const reporter = identify(request, startedAt);
-    // A look at the address, an announced prefetch and our own monitors are answered alike, and report nothing.
-    if (found.length === 0 || request.method === 'HEAD' || reporter.prefetch || reporter.internal) return found.length;
-    facts.sawUserAgent(reporter.userAgentDigest, reporter.userAgent, startedAt);
-    await facts.keep(
-      found.map(({ serving, report, late }) => eventFact(serving, report, late, reporter, startedAt, listsVersion)),
-    );
-    return found.length;
+/** Players' own reports of ads (measurement.md D11), each signed for by its token, and the way to what an ad speaks of. */
+export function eventRoutes(reports: TakeReports, logger: Logger): readonly Route[] {
+  /** One token that is gone must not hold back the others of a player's queue. */
+  async function take({ request, startedAt }: Exchange, asked: readonly TokenReport[]): Promise<void> {
+    const found = await reports.find('evt', asked, startedAt);
+    if (found.length === 0) throw new Problem('not_found');
+    await reports.keep(found, request, startedAt);
   }
 
   async function one(exchange: Exchange, body: string): Promise<void> {
     const { wantsGif, ...report } = readReport(exchange.request.query, body);
-    const token = String(exchange.request.params['token']);
-    if ((await keep(exchange, [{ token, ...report }])) === 0) throw new Problem('not_found');
+    await take(exchange, [{ token: String(exchange.request.params['token']), ...report }]);
     answer(exchange, wantsGif);
   }
 
@@ -79,10 +50,27 @@ export function eventRoutes({ pool, identify, tokens, facts, listsVersion }: Eve
       name: 'delivery_events.receive',
       path: '/delivery/v1/ev',
       take: async (exchange) => {
-        const reports = readReports(await readBody(exchange, reportsBytesMax));
-        // One token that is gone must not hold back the others of a player's queue.
-        if ((await keep(exchange, reports)) === 0) throw new Problem('not_found');
+        await take(exchange, readReports(await readBody(exchange, reportsBytesMax)));
         answer(exchange, false);
+      },
+    },
+    {
+      name: 'click.follow',
+      path: '/delivery/v1/k/:token',
+      serve: async ({ request, response, requestId, startedAt }) => {
+        const token = String(request.params['token']);
+        const click = { token, event: 'click', sequence: 0, reportedAt: undefined } as const;
+        const [found] = await reports.find('clk', [click], startedAt);
+        // Stored with the decision: no request chooses where it leads.
+        const clickUrl = found?.serving.ad.click_url;
+        if (!found || clickUrl === undefined) throw new Problem('not_found');
+        // Who clicked gets there, whether or not the disk takes the report.
+        await reports.keep([found], request, startedAt).catch((error: unknown) => {
+          logger.error({ request_id: requestId, err: error }, 'click.not_kept');
+        });
+        // In the form that a header can carry, whatever letters it has.
+        const location = new URL(clickUrl).href;
+        response.writeHead(302, { location, 'cache-control': 'no-store', 'content-length': '0' }).end();
       },
     },
   ];

@@ -12,7 +12,7 @@ import type { MeteredResponse } from '../media/written-meter.ts';
 import type { ChoosePlay, Play } from '../play/choose-play.ts';
 import { findPlay } from '../play/find-play.ts';
 import type { PlayTokens } from '../play/play-token.ts';
-import { findBindingByDecision, getHeader } from '../play/play-table.ts';
+import { countedAd, findBindingByDecision, getHeader } from '../play/play-table.ts';
 import {
   findAudioByAlias,
   findAudioByDigest,
@@ -89,7 +89,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       from: offset,
       to: offset + length,
       duration_ms: document.timeline[index]!.dur_ms,
-      ...(slot !== undefined && binding?.ads[slot] && { ad: binding.ads[slot] }),
+      ...(slot !== undefined && binding?.ads[slot] && { ad: countedAd(binding.ads[slot]) }),
     }));
     return {
       etag: `"${id}"`,

@@ -3,11 +3,13 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { renderTranscript, transcriptFormats, type TranscriptFormat } from '@longwave/transcript';
+import type { ServingTokens } from '../events/serving-token.ts';
 import { findPlay } from '../play/find-play.ts';
+import { findBindingByDecision, type Binding } from '../play/play-table.ts';
 import type { PlayTokens } from '../play/play-token.ts';
 import { retimeTranscript } from '../play/retime-transcript.ts';
 import { createTimeMap, stretchesOf } from '../play/time-map.ts';
-import { timelineOf } from '../play/timeline-document.ts';
+import { timelineOf, type SlotAddresses } from '../play/timeline-document.ts';
 import { chaptersContentType, renderChaptersDocument } from '../projection/chapters-document.ts';
 import { getCompanions } from '../projection/content-table.ts';
 import { parameter } from './parameter.ts';
@@ -19,6 +21,9 @@ export interface PlayFileRoutesOptions {
   readonly pool: Pool;
   readonly store: Pick<ObjectStore, 'get'>;
   readonly tokens: PlayTokens;
+  readonly servingTokens: ServingTokens;
+  /** Without a slash at the end. */
+  readonly mediaUrl: string;
 }
 
 const tokenShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
@@ -37,11 +42,27 @@ function choose<T extends { readonly language: string }>(transcripts: readonly T
  * What goes with the file of one play, at the times of that very file: chapters, transcripts and the timeline, under the token that
  * the audio has. Chapters and transcripts are those that the episode has now.
  */
-export function playFileRoutes({ pool, store, tokens }: PlayFileRoutesOptions): readonly Route[] {
-  const documentOf = async (exchange: Exchange) => {
-    const { arrangement } = await findPlay(pool, tokens, parameter(exchange, 'token', tokenShape), exchange.startedAt);
-    return arrangement.document;
-  };
+export function playFileRoutes({
+  pool,
+  store,
+  tokens,
+  servingTokens,
+  mediaUrl,
+}: PlayFileRoutesOptions): readonly Route[] {
+  const playOf = (exchange: Exchange) =>
+    findPlay(pool, tokens, parameter(exchange, 'token', tokenShape), exchange.startedAt);
+  const documentOf = async (exchange: Exchange) => (await playOf(exchange)).arrangement.document;
+
+  function addressesOf({ ads, decisionId, startedAt }: Binding, slotName: string): SlotAddresses {
+    const ad = ads[slotName];
+    if (!ad) return {};
+    const token = (purpose: 'evt' | 'clk') =>
+      servingTokens.mint(purpose, { servingId: ad.serving_id, decisionId }, startedAt);
+    return {
+      event_url: `${mediaUrl}/delivery/v1/ev/${token('evt')}`,
+      ...(ad.click_url !== undefined && { click_url: `${mediaUrl}/delivery/v1/k/${token('clk')}` }),
+    };
+  }
 
   function send(exchange: Exchange, bytes: Buffer, contentType: string): Promise<void> {
     const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
@@ -80,7 +101,9 @@ export function playFileRoutes({ pool, store, tokens }: PlayFileRoutesOptions): 
       name: 'play_timeline.read',
       path: '/delivery/v1/p/:token/timeline.json',
       serve: async (exchange) => {
-        const timeline = timelineOf(await documentOf(exchange));
+        const { arrangement, decisionId } = await playOf(exchange);
+        const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
+        const timeline = timelineOf(arrangement.document, (slot) => (binding ? addressesOf(binding, slot) : {}));
         await send(exchange, Buffer.from(JSON.stringify(timeline), 'utf8'), 'application/json');
       },
     },

@@ -58,6 +58,18 @@ test('a pick becomes an ad of its slot, with what counting must know', () => {
   expect(readAnswer(request, answer([]))).toEqual({ decided: true, breaks: [], counted: {} });
 });
 
+test.each([
+  ['https://shop.example/a?b=c', true],
+  ['http://shop.example', true],
+  ['', false],
+  ['javascript:alert(1)', false],
+  ['//shop.example/', false],
+  ['ftp://shop.example/', false],
+])('a click goes where a browser may be sent, and the ad stays without one: %p, %p', (clickUrl, kept) => {
+  const decision = readAnswer(request, answer([{ ...pick, clickUrl }]));
+  expect(decision.decided && decision.counted['pre/0']!.click_url).toBe(kept ? clickUrl : undefined);
+});
+
 test('breaks come in the order asked and ads in the order of their slots, whatever order they are answered in', () => {
   const mixed = [
     { ...pick, breakKey: 'post' },

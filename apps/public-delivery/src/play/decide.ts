@@ -4,7 +4,7 @@ import type { RpcClient } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse, Pick as AdPick, ServingServiceService } from '@longwave/rpc/serving';
 import type { BreakPosition } from '../projection/break-plan.ts';
 import { slotName, type FilledBreak } from './arranged-breaks.ts';
-import type { CountedAds } from './play-table.ts';
+import { clickUrlSchema, type CountedAds } from './play-table.ts';
 
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
 
@@ -58,6 +58,8 @@ const countedOf = (pick: AdPick): CountedAds[string] => ({
   break_key: pick.breakKey,
   slot: pick.slot,
   billable: pick.billable,
+  // An address that is none costs the click, not the ad.
+  ...(clickUrlSchema.safeParse(pick.clickUrl).success && { click_url: pick.clickUrl }),
 });
 
 /** The breaks of an answer in the order asked, or why it is not an answer to what was asked. */

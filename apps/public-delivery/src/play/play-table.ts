@@ -2,7 +2,10 @@ import { transaction, type Pool } from '@longwave/postgres';
 import { z } from 'zod';
 import { arrangementDocumentSchema, arrangementId, type ArrangementDocument } from '../media/arrangement.ts';
 
-/** What counting must know of an ad; travels in facts, never to a client. */
+/** Where a click on an ad may lead: what a browser opens by itself. */
+export const clickUrlSchema = z.url({ protocol: /^https?$/ });
+
+/** What counting must know of an ad; travels in facts, never to a client. The click address travels nowhere. */
 const countedAdSchema = z.strictObject({
   serving_id: z.string(),
   campaign_id: z.string(),
@@ -11,11 +14,16 @@ const countedAdSchema = z.strictObject({
   break_key: z.string(),
   slot: z.int().min(0),
   billable: z.boolean().default(false),
+  /** Where a click on it leads, as approved. */
+  click_url: clickUrlSchema.optional(),
 });
 const countedAdsSchema = z.record(z.string(), countedAdSchema);
 
 /** By slot of the arrangement, "pre/0". */
 export type CountedAds = z.infer<typeof countedAdsSchema>;
+
+/** An ad as facts tell it. */
+export const countedAd = ({ click_url: _clickUrl, ...counted }: CountedAds[string]) => counted;
 
 /** One ad that a listener was given, with what was stored of it. */
 export interface Serving {

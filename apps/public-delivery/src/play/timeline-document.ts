@@ -7,8 +7,14 @@ interface Span {
   readonly duration_ms: number;
 }
 
+/** Where a player reports what happens to an ad, and where a click on it goes. */
+export interface SlotAddresses {
+  readonly event_url?: string;
+  readonly click_url?: string;
+}
+
 /** One ad of a break; whose it is, nobody is told. */
-export interface TimelineSlot extends Span {
+export interface TimelineSlot extends Span, SlotAddresses {
   readonly slot: number;
 }
 
@@ -32,8 +38,14 @@ export interface TimelineDocument {
 
 const durationOf = (spans: readonly Span[]): number => spans.reduce((sum, { duration_ms: ms }) => sum + ms, 0);
 
-/** The timeline of an arrangement. */
-export function timelineOf(document: ArrangementDocument): TimelineDocument {
+/**
+ * The timeline of an arrangement.
+ * @param addressesOf by the slot of the arrangement, "pre/0"
+ */
+export function timelineOf(
+  document: ArrangementDocument,
+  addressesOf: (slotName: string) => SlotAddresses,
+): TimelineDocument {
   const spans = document.timeline.map(({ start_ms, dur_ms: duration_ms }): Span => ({ start_ms, duration_ms }));
   const placed = partsOf(document);
   const firstOwn = placed.findIndex(({ content_ms: ms }) => ms !== undefined);
@@ -45,7 +57,11 @@ export function timelineOf(document: ArrangementDocument): TimelineDocument {
       : [{ kind, ...spans[index]!, content_start_ms }];
   });
   const breaks = filledBreaksOf(document).map(({ key, position, ads }): TimelinePart => {
-    const slots = ads.map(({ slot }) => ({ slot: splitSlotName(slot).slot, ...spanOfSlot.get(slot)! }));
+    const slots = ads.map(({ slot }) => ({
+      slot: splitSlotName(slot).slot,
+      ...spanOfSlot.get(slot)!,
+      ...addressesOf(slot),
+    }));
     const { start_ms } = slots[0]!;
     return { kind: 'break', key, position, start_ms, duration_ms: durationOf(slots), slots };
   });
