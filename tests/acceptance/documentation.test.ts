@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 import { freePorts, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createAccount } from '@longwave/local/job/operator';
+import { until } from '@longwave/local/job/until';
 import { samples, startTestFleet } from '../_fleet.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -100,7 +101,7 @@ test('the page of the Audience Analytics Sink API runs as it is written', async 
   expect(tour.length).toBe(2);
   await using world = await startTestFleet();
   const { workspaceId } = await createAccount(world.operator);
-  const { token } = await world.operator.issueMachineToken({
+  const { record, token } = await world.operator.issueMachineToken({
     producer: 'acme',
     workspaces: [workspaceId],
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
@@ -123,6 +124,13 @@ test('the page of the Audience Analytics Sink API runs as it is written', async 
   expect(again).toBe(first!.replace(/202$/, '200'));
   expect(stdout).toContain('"received":2');
   expect(stdout).toContain('"gaps":[]');
+  const watermark = () =>
+    fetch(`${world.fleet.urls.api}/audience/v1/watermarks?producer=acme`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+  expect((await watermark()).status).toBe(200);
+  await world.operator.changeIdentity(record.id, 'machine_token.revoke', {});
+  await until('the revocation', 5_000, async () => ((await watermark()).status === 401 ? true : undefined));
   expect(stdout).toMatch(/"code":"validation_failed".*There is no field \\"ip\\"/);
 });
 

@@ -48,7 +48,10 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
     createAudienceServer({
       authenticate: createAuthenticate({
         pool,
-        findKey: openTokenKeys(config.ACCESS_TOKEN_KEYS, Date.now),
+        findKey: openTokenKeys(config.ACCESS_TOKEN_KEYS, {
+          now: Date.now,
+          onError: (error) => logger.error({ err: error }, 'token_keys.unreadable'),
+        }),
         issuer: config.BASE_URL,
         audience: `${config.API_URL}${basePath}`,
         clock,

@@ -10,7 +10,7 @@ const schema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** File with the public keys (JWKS) that principal statements are verified with. */
   PRINCIPAL_KEYS: z.string().min(1),
-  /** File with the public keys (JWKS) that access tokens are verified with; read again when a token names another one. */
+  /** File with the public keys (JWKS) that access tokens are verified with; read again when it changes. */
   ACCESS_TOKEN_KEYS: z.string().min(1),
   /** Public root of auth-server, without a slash at the end: the issuer of access tokens. */
   BASE_URL: z.url(),

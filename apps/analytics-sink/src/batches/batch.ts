@@ -148,6 +148,10 @@ export type BatchRow = Batch['rows'][number];
 export type RowOf<K extends BatchRow['kind']> = Extract<BatchRow, { kind: K }>;
 
 const fieldErrorsMax = 20;
+/** Before this no podcast was measured, and years get shorter than stores can hold. */
+const earliest = Date.parse('2000-01-01T00:00:00Z');
+/** A response takes no longer. */
+const responseMsMax = 24 * 3_600_000;
 /** A producer's clock may be ahead of ours by this much. */
 const skewMsMax = 5 * 60_000;
 
@@ -163,6 +167,7 @@ const error = (path: string, code: string, detail: string): FieldError => ({ pat
 /** What no schema says: how the times and bytes of a batch lie to each other. */
 function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
   const [from, to] = [Date.parse(window.from), Date.parse(window.to)];
+  if (from < earliest) return [error('/window/from', 'too_early', 'The window begins before the year 2000.')];
   if (from >= to) return [error('/window/to', 'empty_window', 'The window ends before it begins.')];
   if (to > now.getTime() + skewMsMax) return [error('/window/to', 'in_future', 'The window has not ended yet.')];
   return rows.flatMap((row, index) => {
@@ -171,8 +176,11 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
     if (at < from || at >= to) found.push(error(`/rows/${index}/at`, 'outside_window', 'It lies outside the window.'));
     if (row.kind !== 'byte_range_served') return found;
     if (row.from >= row.to) found.push(error(`/rows/${index}/to`, 'empty_range', 'The range holds no byte.'));
-    if (Date.parse(row.started_at) > at)
+    const startedAt = Date.parse(row.started_at);
+    if (startedAt > at)
       found.push(error(`/rows/${index}/started_at`, 'after_end', 'The request began after its bytes were written.'));
+    if (startedAt < at - responseMsMax)
+      found.push(error(`/rows/${index}/started_at`, 'too_early', 'The request began more than 24 h before.'));
     return found;
   });
 }

@@ -1,27 +1,36 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { JWK } from 'jose';
 
+const lookEveryMs = 1_000;
+
 /**
- * The public keys of a file (JWKS) by `kid`. The file is read again, at most once a second, when a key is asked for that it did not
- * hold and it has changed: a new key needs no restart. Throws when the file cannot be read at first.
+ * The public keys of a file (JWKS) by `kid`. A changed file is read again within a second of the next request: a key that is added or
+ * taken out needs no restart. While it cannot be read the keys stay as they were. Throws when it cannot be read at first.
  */
-export function openTokenKeys(file: string, now: () => number): (kid: string) => JWK | undefined {
+export function openTokenKeys(
+  file: string,
+  options: { readonly now: () => number; readonly onError: (error: unknown) => void },
+): (kid: string) => JWK | undefined {
   let keys = new Map<string, JWK>();
-  let changedMs = 0;
-  let lookedMs = 0;
+  let seen = '';
+  let lookedMs = -Infinity;
   const read = () => {
-    const { mtimeMs } = statSync(file);
-    if (mtimeMs === changedMs) return;
+    lookedMs = options.now();
+    const { mtimeMs, ino, size } = statSync(file);
+    const state = [mtimeMs, ino, size].join(' ');
+    if (state === seen) return;
     const { keys: found } = JSON.parse(readFileSync(file, 'utf8')) as { readonly keys: readonly JWK[] };
     keys = new Map(found.flatMap((key) => (key.kid === undefined ? [] : [[key.kid, key]])));
-    changedMs = mtimeMs;
+    seen = state;
   };
   read();
   return (kid) => {
-    const known = keys.get(kid);
-    if (known || now() - lookedMs < 1_000) return known;
-    lookedMs = now();
-    read();
+    if (options.now() - lookedMs >= lookEveryMs)
+      try {
+        read();
+      } catch (error) {
+        options.onError(error);
+      }
     return keys.get(kid);
   };
 }
