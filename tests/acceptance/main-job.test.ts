@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runJob } from '@longwave/local/job';
-import { listenerAgent } from '@longwave/local/job/check-delivery';
+import { download, listenerAgent } from '@longwave/local/job/check-delivery';
+import { until } from '@longwave/local/job/until';
 import { makeAudio, samples, startTestFleet, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
@@ -46,6 +48,46 @@ describe('the main job, from an account to a counted download', () => {
   });
 });
 
+test('a player reports at the addresses that a play names; an operator revokes the week, and only the addresses change', async () => {
+  const { enclosure_url: enclosure } = await runJob({
+    fleet: world.fleet,
+    audio: samples.episode,
+    ad: samples.ad,
+    report: quiet,
+  });
+  const before = await download(enclosure!);
+  const headers = { 'user-agent': listenerAgent };
+  const timeline = (await (await fetch(before.mediaUrl.replace(/[^/]+$/, 'timeline.json'), { headers })).json()) as {
+    parts: { kind: string; slots?: { event_url: string }[] }[];
+  };
+  const { event_url: report } = timeline.parts.find(({ kind }) => kind === 'break')!.slots![0]!;
+  const statusOf = async (url: string) => (await fetch(url, { headers })).status;
+  expect([await statusOf(`${report}?e=start`), await statusOf(`${report}?e=start`)]).toEqual([204, 204]);
+  const operator = (...args: string[]) => {
+    const script = path.resolve(import.meta.dirname, '../../deploy/local/longwave.ts');
+    const command = [script, 'delivery-key', ...args, '--data', world.fleet.dataFolder];
+    const { status, stdout } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    expect(status).toBe(0);
+    return JSON.parse(stdout) as unknown;
+  };
+  const now = new Date().toISOString();
+  const weeks = operator('list') as { week: number; from: string; to: string; revoked: number }[];
+  const present = weeks.find(({ from, to }) => from <= now && now < to)!;
+  expect(present.revoked).toBe(0);
+  expect(operator('revoke', '--week', String(present.week))).toMatchObject({ week: present.week, revoked: 1 });
+  const revokedAtMs = performance.now();
+  await until(
+    'the end of the tokens of a revoked week',
+    10_000,
+    async () => (await statusOf(`${report}?e=start`)) === 404 || undefined,
+  );
+  expect(performance.now() - revokedAtMs).toBeLessThan(5_000);
+  expect(await statusOf(before.mediaUrl)).toBe(404);
+  const after = await download(enclosure!);
+  expect(after.mediaUrl).not.toBe(before.mediaUrl);
+  expect(after.etag).toBe(before.etag);
+});
+
 test('no credential, delivery token, presigned signature, address or user agent reaches any log of the whole run', () => {
   const logs = readdirSync(world.fleet.logsFolder).map(
     (name) => [name, readFileSync(path.join(world.fleet.logsFolder, name), 'utf8')] as const,
@@ -53,7 +95,8 @@ test('no credential, delivery token, presigned signature, address or user agent 
   expect(logs.length).toBeGreaterThanOrEqual(7);
   const secrets: readonly (readonly [string, RegExp])[] = [
     ['API key', /lw_key_[A-Za-z0-9_-]{20,}/],
-    ['delivery token', /t1\.[A-Za-z0-9_-]{40,}/],
+    ['delivery token', /t1(?:\.|%2e)[A-Za-z0-9_-]{40,}/i],
+    ['bearer token', /Bearer (?!\*\*\*)\S{8,}/i],
     ['presigned signature', /X-Amz-Signature=[0-9a-f]{16,}/],
     ['statement', /eyJ[A-Za-z0-9_-]{10,}\.eyJ/],
     ['password in a URL', /:\/\/[^:@/\s"]+:(?!\*\*\*)[^@/\s"]{4,}@/],
