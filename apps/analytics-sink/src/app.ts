@@ -9,11 +9,12 @@ import { createCheckAccess } from './access.ts';
 import { startBatchWorker } from './batches/batch-worker.ts';
 import { createNoteLayouts } from './batches/known-layout-table.ts';
 import type { Config } from './config.ts';
+import { consumeDecisions } from './consume-decisions.ts';
 import { consumeFacts } from './consume-facts.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { basePath, createAudienceServer } from './http/server.ts';
 import { createCountingMemory } from './record-facts.ts';
-import { audienceService } from './server.ts';
+import { anomalyService, audienceService } from './server.ts';
 import { followRevocations } from './tokens/follow-revocations.ts';
 import { openTokenKeys } from './tokens/token-keys.ts';
 
@@ -35,12 +36,16 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
-    services: [audienceService(pool, createCheckAccess(principalKeys(config.PRINCIPAL_KEYS), clock))],
+    services: [
+      audienceService(pool, createCheckAccess(principalKeys(config.PRINCIPAL_KEYS), clock)),
+      anomalyService(pool, lists.listsVersion),
+    ],
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
   });
   stack.defer(() => server.close());
   stack.use(await consumeFacts({ bus, pool, lists, logger, note: createNoteLayouts(pool) }));
+  stack.use(await consumeDecisions({ bus, pool, listsVersion: lists.listsVersion, logger }));
   stack.use(await followRevocations({ bus, pool, logger, clock }));
   const worker = stack.use(startBatchWorker({ pool, lists, memory: createCountingMemory(), clock, logger }));
   const http = await listenHttp(

@@ -1,3 +1,4 @@
+import type { Window } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
 import type { BucketUnit } from './buckets.ts';
 
@@ -13,26 +14,64 @@ export interface BucketCount {
   readonly listeners: bigint;
 }
 
-/** Downloads and distinct listeners of a podcast, or of one of its episodes, per bucket that has any. */
+/** A podcast, or one of its episodes. */
+export interface DownloadScope {
+  readonly workspaceId: string;
+  readonly podcastId: string;
+  readonly episodeId: string | undefined;
+}
+
+/** In which window downloads are counted, and as known at which time; undefined: now. */
+export interface DownloadBasis {
+  readonly window: Window;
+  readonly knownAt: Date | undefined;
+}
+
+/** As most numbers are counted. */
+export const defaultBasis: DownloadBasis = { window: 'calendar_utc', knownAt: undefined };
+
+/** Columns of the rollups and their ledger. */
+const windowColumns = {
+  calendar_utc: 'downloads',
+  first_touch_24h: 'first_touch_24h',
+  last_touch_24h: 'last_touch_24h',
+} as const satisfies Record<Window, string>;
+
+/** The rows that are downloads of a window. */
+export const windowRows = {
+  calendar_utc: '(select * from session where counted) as download',
+  first_touch_24h: '(select * from rolling_download where counted) as download',
+  last_touch_24h: '(select * from rolling_download where counted and last_touch) as download',
+} as const satisfies Record<Window, string>;
+
+/** Rows to sum up: current totals, or the changes recorded up to the time that is the last parameter. */
+const source = (totals: string, { knownAt }: DownloadBasis, parameter: string) =>
+  knownAt === undefined ? totals : `(select * from download_change where recorded_at <= ${parameter}) as known`;
+const known = ({ knownAt }: DownloadBasis) => (knownAt === undefined ? [] : [knownAt]);
+
+/** Downloads and distinct listeners per bucket that has any. What was known before has no listeners: changes do not name them. */
 export async function countDownloads(
   pool: Pool,
-  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string | undefined },
+  scope: DownloadScope,
   range: HourRange,
   unit: BucketUnit,
+  basis: DownloadBasis = defaultBasis,
 ): Promise<BucketCount[]> {
   const { rows } = await pool.query<{ start: Date; downloads: string; listeners: string }>(
     `with downloads as (
-       select date_trunc($6, hour, 'UTC') as start, sum(downloads) as downloads from download_hour
+       select date_trunc($6, hour, 'UTC') as start, sum(${windowColumns[basis.window]}) as downloads
+       from ${source('download_hour', basis, '$7')}
        where workspace_id = $1 and podcast_id = $2 and ($3::text is null or episode_id = $3) and hour >= $4 and hour < $5
        group by 1),
      listeners as (
-       select date_trunc($6, started_at, 'UTC') as start, count(distinct listener_key) as listeners from session
+       select date_trunc($6, started_at, 'UTC') as start, count(distinct listener_key) as listeners
+       from ${windowRows[basis.window]}
        where workspace_id = $1 and podcast_id = $2 and ($3::text is null or episode_id = $3)
-         and started_at >= $4 and started_at < $5 and counted
+         and started_at >= $4 and started_at < $5 ${basis.knownAt === undefined ? '' : 'and false'}
        group by 1)
      select start, coalesce(downloads, 0) as downloads, coalesce(listeners, 0) as listeners
      from downloads full join listeners using (start)`,
-    [scope.workspaceId, scope.podcastId, scope.episodeId ?? null, range.from, range.to, unit],
+    [scope.workspaceId, scope.podcastId, scope.episodeId ?? null, range.from, range.to, unit, ...known(basis)],
   );
   return rows.map((row) => ({
     startMs: row.start.getTime(),
@@ -46,18 +85,20 @@ export async function countByEpisode(
   pool: Pool,
   scope: { readonly workspaceId: string; readonly podcastId: string },
   range: HourRange,
+  basis: DownloadBasis = defaultBasis,
 ): Promise<{ readonly episodeId: string; readonly downloads: bigint }[]> {
+  const downloads = `sum(${windowColumns[basis.window]})`;
   const { rows } = await pool.query<{ episode_id: string; downloads: string }>(
-    `select episode_id, sum(downloads) as downloads from download_hour
+    `select episode_id, ${downloads} as downloads from ${source('download_hour', basis, '$5')}
      where workspace_id = $1 and podcast_id = $2 and hour >= $3 and hour < $4
-     group by 1 having sum(downloads) > 0 order by 2 desc, 1`,
-    [scope.workspaceId, scope.podcastId, range.from, range.to],
+     group by 1 having ${downloads} > 0 order by 2 desc, 1`,
+    [scope.workspaceId, scope.podcastId, range.from, range.to, ...known(basis)],
   );
   return rows.map((row) => ({ episodeId: row.episode_id, downloads: BigInt(row.downloads) }));
 }
 
 /** What a dimension's key is, in columns of the rollup. A region's code says nothing without its country. */
-const dimensionKeys = {
+export const dimensionKeys = {
   country: 'country',
   region: `case when region = 'unknown' then region else country || '-' || region end`,
   app: 'app',
@@ -70,15 +111,18 @@ export type Dimension = keyof typeof dimensionKeys;
 /** Downloads of a podcast, or of one of its episodes, by one dimension; the most first. */
 export async function countByDimension(
   pool: Pool,
-  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string | undefined },
+  scope: DownloadScope,
   range: HourRange,
   dimension: Dimension,
+  basis: DownloadBasis = defaultBasis,
 ): Promise<{ readonly key: string; readonly downloads: bigint }[]> {
+  const downloads = `sum(${windowColumns[basis.window]})`;
   const { rows } = await pool.query<{ key: string; downloads: string }>(
-    `select (${dimensionKeys[dimension]}) collate "C" as key, sum(downloads) as downloads from download_audience_hour
+    `select (${dimensionKeys[dimension]}) collate "C" as key, ${downloads} as downloads
+     from ${source('download_audience_hour', basis, '$6')}
      where workspace_id = $1 and podcast_id = $2 and ($3::text is null or episode_id = $3) and hour >= $4 and hour < $5
-     group by 1 having sum(downloads) > 0 order by 2 desc, 1`,
-    [scope.workspaceId, scope.podcastId, scope.episodeId ?? null, range.from, range.to],
+     group by 1 having ${downloads} > 0 order by 2 desc, 1`,
+    [scope.workspaceId, scope.podcastId, scope.episodeId ?? null, range.from, range.to, ...known(basis)],
   );
   return rows.map((row) => ({ key: row.key, downloads: BigInt(row.downloads) }));
 }
@@ -131,22 +175,4 @@ export async function countEpisodeDays(
     downloads: BigInt(row.downloads),
     listeners: BigInt(row.listeners),
   }));
-}
-
-/** Columns by which delivered ads are counted. */
-const adColumns = { podcastId: 'podcast_id', campaignId: 'campaign_id', lineItemId: 'line_item_id' } as const;
-
-/** Ads delivered in downloads that began within the range. */
-export async function countAds(
-  pool: Pool,
-  workspaceId: string,
-  scope: { readonly kind: keyof typeof adColumns; readonly id: string },
-  range: HourRange,
-): Promise<bigint> {
-  const { rows } = await pool.query<{ delivered: string }>(
-    `select count(*) as delivered from ad_delivered
-     where workspace_id = $1 and ${adColumns[scope.kind]} = $2 and started_at >= $3 and started_at < $4`,
-    [workspaceId, scope.id, range.from, range.to],
-  );
-  return BigInt(rows[0]!.delivered);
 }

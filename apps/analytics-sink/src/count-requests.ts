@@ -1,6 +1,7 @@
-import { Dimension as WireDimension, Granularity } from '@longwave/rpc/audience';
+import type { Window } from '@longwave/audience';
+import { Dimension as WireDimension, Granularity, Window as WireWindow } from '@longwave/rpc/audience';
 import { z } from 'zod';
-import type { Dimension, HourRange } from './count-queries.ts';
+import type { Dimension, DownloadBasis, HourRange } from './count-queries.ts';
 import { resolveTimeZone } from './zoned-queries.ts';
 
 const hourMs = 3_600_000;
@@ -33,6 +34,35 @@ const dimension = z
   .enum(Object.keys(dimensions) as (keyof typeof dimensions)[], 'Name a dimension.')
   .transform((wire): Dimension => dimensions[wire]);
 
+const windows = {
+  [WireWindow.UNSPECIFIED]: 'calendar_utc',
+  [WireWindow.CALENDAR_UTC]: 'calendar_utc',
+  [WireWindow.FIRST_TOUCH_24H]: 'first_touch_24h',
+  [WireWindow.LAST_TOUCH_24H]: 'last_touch_24h',
+} as const satisfies Partial<Record<WireWindow, Window>>;
+
+const wireWindows: Readonly<Record<Window, WireWindow>> = {
+  calendar_utc: WireWindow.CALENDAR_UTC,
+  first_touch_24h: WireWindow.FIRST_TOUCH_24H,
+  last_touch_24h: WireWindow.LAST_TOUCH_24H,
+};
+
+/** A window as answers name it. */
+export const wireWindow = (window: Window): WireWindow => wireWindows[window];
+
+const window = z
+  .enum(Object.keys(windows) as (keyof typeof windows)[], 'Name a window: calendar_utc, first or last touch.')
+  .optional();
+const knownAtMs = z.bigint().min(0n).max(lastMs).optional();
+const knownAtOf = (ms: bigint | undefined) => (ms === undefined ? undefined : new Date(Number(ms)));
+
+/** Puts window and time of knowledge together. */
+function withBasis<R extends { readonly window?: keyof typeof windows; readonly knownAtMs?: bigint }>(request: R) {
+  const { window: asked, knownAtMs: ms, ...rest } = request;
+  const basis: DownloadBasis = { window: windows[asked ?? WireWindow.UNSPECIFIED], knownAt: knownAtOf(ms) };
+  return { ...rest, basis };
+}
+
 /** A range grows to whole hours of UTC, because rollups are kept by them; where a zone is named, it is exact. */
 export const downloadsRequest = z
   .strictObject({
@@ -42,40 +72,43 @@ export const downloadsRequest = z
     range: wireRange,
     granularity: z.enum(Object.values(Granularity)),
     timeZone: z.string().max(64).transform(resolveTimeZone).optional(),
+    window,
+    knownAtMs,
   })
+  .transform(withBasis)
   .transform((request) => {
     const { fromMs, toMs } = request.range;
     const exact: HourRange = { from: new Date(Number(fromMs)), to: new Date(Number(toMs)) };
     return { ...request, range: request.timeZone === undefined ? inHours(request.range) : exact };
   });
 
-export const episodesRequest = z.strictObject({ workspaceId: id, podcastId: id, range });
+export const episodesRequest = z
+  .strictObject({ workspaceId: id, podcastId: id, range, window, knownAtMs })
+  .transform(withBasis);
 
-export const dimensionRequest = z.strictObject({
-  workspaceId: id,
-  podcastId: id,
-  episodeId: optionalId,
-  range,
-  dimension,
-});
+export const dimensionRequest = z
+  .strictObject({ workspaceId: id, podcastId: id, episodeId: optionalId, range, dimension, window, knownAtMs })
+  .transform(withBasis);
 
 export const totalsRequest = z.strictObject({ workspaceId: id, podcastIds: z.array(id).max(1000), range });
 
-const exportDaysMax = 31n;
+const mostDays = 31n;
+const shortRange = wireRange
+  .refine(
+    ({ fromMs, toMs }) => toMs - fromMs <= mostDays * 24n * BigInt(hourMs),
+    `the range spans at most ${mostDays} days`,
+  )
+  .transform(inHours);
 
-export const exportRequest = z.strictObject({
-  workspaceId: id,
-  podcastId: id,
-  range: wireRange
-    .refine(
-      ({ fromMs, toMs }) => toMs - fromMs <= exportDaysMax * 24n * BigInt(hourMs),
-      `an export spans at most ${exportDaysMax} days`,
-    )
-    .transform(inHours),
-});
+export const exportRequest = z.strictObject({ workspaceId: id, podcastId: id, range: shortRange });
 
-export const adsRequest = z.strictObject({
+const adsShape = {
   workspaceId: id,
   range,
-  scope: z.strictObject({ $case: z.enum(['podcastId', 'campaignId', 'lineItemId']), value: id }),
-});
+  scope: z.strictObject({ $case: z.enum(['podcastId', 'campaignId', 'lineItemId', 'creativeId']), value: id }),
+  knownAtMs: knownAtMs.transform(knownAtOf),
+};
+
+export const adsRequest = z.strictObject(adsShape);
+export const adDimensionRequest = z.strictObject({ ...adsShape, dimension });
+export const adHoursRequest = z.strictObject({ ...adsShape, range: shortRange });

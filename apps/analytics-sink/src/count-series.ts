@@ -1,7 +1,14 @@
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { bucketStarts, type BucketUnit } from './buckets.ts';
-import { countDownloads, type BucketCount, type HourRange } from './count-queries.ts';
+import {
+  countDownloads,
+  defaultBasis,
+  type BucketCount,
+  type DownloadBasis,
+  type DownloadScope,
+  type HourRange,
+} from './count-queries.ts';
 import { countZonedDownloads, wallClockRange } from './zoned-queries.ts';
 
 const mostBuckets = 20_000;
@@ -24,15 +31,19 @@ async function seriesStarts(
  * Downloads and distinct listeners in every bucket that overlaps the range, zero-filled, oldest first.
  * @param range whole UTC hours, or exact instants where a zone is named
  * @param timeZone as PostgreSQL knows it; undefined: UTC
- * Throws `validation_failed` when there are too many buckets.
+ * Throws `validation_failed` when there are too many buckets, or when a zone is named and a time at which the numbers were known: changes
+ * are kept by whole hours of UTC.
  */
 export async function countSeries(
   pool: Pool,
-  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string | undefined },
+  scope: DownloadScope,
   range: HourRange,
   unit: BucketUnit,
   timeZone: string | undefined,
+  basis: DownloadBasis = defaultBasis,
 ): Promise<BucketCount[]> {
+  if (timeZone !== undefined && basis.knownAt !== undefined)
+    throw new Problem('validation_failed', 'Numbers as they were known are in UTC: name no time zone.');
   const starts = await seriesStarts(pool, range, unit, timeZone);
   if (starts === undefined)
     throw new Problem(
@@ -40,8 +51,8 @@ export async function countSeries(
       `The range has more than ${mostBuckets} buckets; use a coarser granularity.`,
     );
   const counts = await (timeZone === undefined
-    ? countDownloads(pool, scope, range, unit)
-    : countZonedDownloads(pool, scope, range, unit, timeZone));
+    ? countDownloads(pool, scope, range, unit, basis)
+    : countZonedDownloads(pool, scope, range, unit, timeZone, basis.window));
   const byStart = new Map(counts.map((count) => [count.startMs, count]));
   return starts.map((startMs) => byStart.get(startMs) ?? { startMs, downloads: 0n, listeners: 0n });
 }

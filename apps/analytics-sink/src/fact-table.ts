@@ -50,6 +50,7 @@ export async function insertFacts(
   const rows = facts.map(({ fact, judgement }) => ({
     ...fact,
     parts: undefined,
+    address_safe: fact.address_safe === true,
     layout_digest: layoutDigest(fact),
     requested: renderMultirange(unionIntervals(fact.requested)),
     written: renderMultirange(unionIntervals(fact.written)),

@@ -1,15 +1,21 @@
 import {
   countSessions,
+  countTouches,
   describeUserAgent,
   judgeFact,
   judgeUserAgent,
+  velocityLimits,
   type AudienceLists,
   type Layout,
   type UserAgentDescription,
   type UserAgentVerdict,
+  type VelocityLimits,
 } from '@longwave/audience';
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { recordEvents, settleEvents } from './client-event-table.ts';
+import { readChangeBasis, type ChangeBasis } from './change-basis.ts';
+import { rollingRow, sessionRows, type AdRow, type Counts, type RollingRow, type SessionRow } from './counted-rows.ts';
 import {
   insertFacts,
   insertLayouts,
@@ -18,11 +24,12 @@ import {
   takePendingFacts,
   type JudgedFact,
 } from './fact-table.ts';
-import { loadCounts, saveCounts, sessionRows, type Counts } from './session-table.ts';
-import { addToRequests, loadRequests, lockThreads, type StoredRequest, type Thread } from './thread-table.ts';
+import { judgeVelocity } from './judge-velocity.ts';
+import { addToRequests, loadIslands, type Island, type StoredRequest } from './request-table.ts';
+import { saveCounts } from './save-counts.ts';
+import { loadCounts } from './session-table.ts';
+import { lockThreads } from './thread-table.ts';
 import { findUserAgents, insertUserAgents } from './user-agent-table.ts';
-
-const dayMs = 86_400_000;
 
 /** What the lists say of a user agent. */
 interface KnownUserAgent extends UserAgentDescription {
@@ -39,6 +46,12 @@ export interface CountingMemory {
 /** An empty memory. */
 export function createCountingMemory(): CountingMemory {
   return { agents: new Map(), layouts: new Map(), storedLayouts: new Set() };
+}
+
+/** By what facts are judged. */
+interface CountingRules {
+  readonly lists: AudienceLists;
+  readonly limits: VelocityLimits;
 }
 
 const mostEntries = 20_000;
@@ -64,6 +77,11 @@ async function readUserAgents(
     agents.set(digest, { verdict: judgeUserAgent(userAgents, text), ...describeUserAgent(userAgents, text) });
 }
 
+const verdictIn =
+  ({ agents }: CountingMemory) =>
+  (digest: string | null) =>
+    agents.get(digest ?? '')?.verdict;
+
 /** Judges facts as far as their user agents are known. */
 async function judgeFacts(
   tx: Transaction,
@@ -73,65 +91,51 @@ async function judgeFacts(
 ): Promise<JudgedFact[]> {
   const needed = facts.filter(needsUserAgent).map((fact) => fact.user_agent_digest!);
   await readUserAgents(tx, needed, lists, memory);
-  const verdict = (digest: string | null) => memory.agents.get(digest ?? '')?.verdict;
-  return facts.map((fact) => ({ fact, judgement: judgeFact(fact, verdict(fact.user_agent_digest)) }));
+  const verdictOf = verdictIn(memory);
+  return facts.map((fact) => ({ fact, judgement: judgeFact(fact, verdictOf(fact.user_agent_digest)) }));
 }
 
-/** Counts the sessions of the threads anew, from the session on that the first new fact may belong to. */
-function countThreads(
-  threads: readonly Thread[],
-  requests: readonly StoredRequest[],
-  stored: Counts,
-  agents: CountingMemory['agents'],
-) {
-  const before = { sessions: [] as Counts['sessions'][number][], ads: [] as Counts['ads'][number][] };
-  const after = { sessions: [] as Counts['sessions'][number][], ads: [] as Counts['ads'][number][] };
-  const place = (listenerKey: string, episodeId: string) => `${listenerKey} ${episodeId}`;
-  const requestsAt = Map.groupBy(requests, (one) => place(one.listenerKey, one.episodeId));
-  const sessionsAt = Map.groupBy(stored.sessions, (one) => place(one.listener_key, one.episode_id));
-  const adsAt = Map.groupBy(stored.ads, (one) => place(one.listener_key, one.episode_id));
-  for (const { keys, episodeId, sinceMs } of threads) {
-    const own = <T>(at: Map<string, T[]>) => keys.flatMap((key) => at.get(place(key, episodeId)) ?? []);
-    const sessions = own(sessionsAt).map((row) => ({ row, startedAtMs: Date.parse(row.started_at) }));
-    const starts = sessions.map((one) => one.startedAtMs).filter((at) => at <= sinceMs && at > sinceMs - dayMs);
-    const fromMs = Math.max(...starts, starts.length > 0 ? -Infinity : sinceMs);
-    before.sessions.push(...sessions.filter((one) => one.startedAtMs >= fromMs).map((one) => one.row));
-    before.ads.push(...own(adsAt).filter((row) => Date.parse(row.started_at) >= fromMs));
-    for (const session of countSessions(own(requestsAt).filter((one) => one.startedAtMs >= fromMs))) {
-      // Only judged facts become requests, and only a known user agent is judged eligible.
-      const rows = sessionRows(session, agents.get(session.first.userAgentDigest)!);
-      after.sessions.push(rows.session);
-      after.ads.push(...rows.ads);
+/** Counts the islands anew, as if nothing were held. */
+function countIslands(islands: readonly Island[], agents: CountingMemory['agents']): Counts {
+  const sessions: SessionRow[] = [];
+  const rolling: RollingRow[] = [];
+  const ads: AdRow[] = [];
+  // Only judged facts become requests, and only a known user agent is judged eligible.
+  const agentOf = (first: StoredRequest) => agents.get(first.userAgentDigest)!;
+  for (const { requests } of islands) {
+    for (const session of countSessions(requests)) {
+      const rows = sessionRows(session, agentOf(session.first));
+      sessions.push(rows.session);
+      ads.push(...rows.ads);
     }
+    for (const touch of countTouches(requests))
+      if (touch.firstTouch) rolling.push(rollingRow(touch, agentOf(touch.first)));
   }
-  return { before, after };
+  return { sessions, rolling, ads };
 }
 
 /** Brings the counts up to date with new facts of whatever judgement. */
 async function countFacts(
   tx: Transaction,
   facts: readonly JudgedFact[],
-  lists: AudienceLists,
+  { lists, limits }: CountingRules,
   memory: CountingMemory,
+  basis: ChangeBasis,
 ): Promise<void> {
   const eligible = facts.filter((one) => one.judgement === 'eligible').map((one) => one.fact);
   if (eligible.length === 0) return;
   const threads = await lockThreads(tx, eligible);
   await addToRequests(tx, eligible);
-  const requests = await loadRequests(tx, threads, memory.layouts);
-  await readUserAgents(
-    tx,
-    requests.map((request) => request.userAgentDigest),
-    lists,
-    memory,
-  );
-  const { before, after } = countThreads(threads, requests, await loadCounts(tx, threads), memory.agents);
-  await saveCounts(tx, before, after);
+  const islands = await loadIslands(tx, threads, memory.layouts);
+  const digests = islands.flatMap(({ requests }) => requests.map((request) => request.userAgentDigest));
+  await readUserAgents(tx, digests, lists, memory);
+  const counted = { before: await loadCounts(tx, islands), after: countIslands(islands, memory.agents) };
+  await saveCounts(tx, await judgeVelocity(tx, counted, limits), basis);
 }
 
 /**
  * Records facts and everything they change in one transaction: after a crash at any point all of it happened or none. Facts seen
- * before change nothing. Locks are taken in one order: user agents, layouts, facts, listeners, hours.
+ * before change nothing. Locks are taken in one order: user agents, layouts, facts, listeners, days of keys, servings, hours.
  *
  * Then come facts that waited for a user agent. Facts and user agents travel apart; whoever commits second sees the other, and a
  * crash in between repeats the batch, so none waits for ever.
@@ -141,23 +145,31 @@ export async function recordFacts(
   facts: readonly DeliveryFact[],
   lists: AudienceLists,
   memory: CountingMemory,
+  limits: VelocityLimits = velocityLimits,
 ): Promise<void> {
   trim(memory);
   const distinct = [...new Map(facts.map((fact) => [fact.fact_id, fact])).values()];
   const seen = distinct.filter((fact) => fact.kind === 'user_agent_seen');
   const served = distinct.filter((fact) => fact.kind === 'byte_range_served');
+  const events = distinct.filter((fact) => fact.kind === 'delivery_event');
   const layouts = new Map(served.map((fact) => [layoutDigest(fact), fact] as const));
   const newLayouts = new Map([...layouts].filter(([digest]) => !memory.storedLayouts.has(digest)));
   const unjudged = await transaction(pool, async (tx) => {
+    const basis = await readChangeBasis(tx, lists.listsVersion);
     if (seen.length > 0) await insertUserAgents(tx, seen);
     const judged = await judgeFacts(tx, served, lists, memory);
     if (newLayouts.size > 0) await insertLayouts(tx, newLayouts);
-    if (served.length > 0) await countFacts(tx, await insertFacts(tx, judged, lists.listsVersion), lists, memory);
-    return judged.filter((one) => one.judgement === undefined).map((one) => one.fact.user_agent_digest!);
+    if (served.length > 0)
+      await countFacts(tx, await insertFacts(tx, judged, lists.listsVersion), { lists, limits }, memory, basis);
+    const waiting = judged.filter((one) => one.judgement === undefined).map((one) => one.fact.user_agent_digest!);
+    if (events.length === 0) return waiting;
+    const agents = events.flatMap(({ user_agent_digest }) => user_agent_digest ?? []);
+    await readUserAgents(tx, agents, lists, memory);
+    return [...waiting, ...(await recordEvents(tx, events, verdictIn(memory), lists.listsVersion))];
   });
   for (const digest of newLayouts.keys()) memory.storedLayouts.add(digest);
   const digests = [...new Set([...unjudged, ...seen.map((fact) => fact.user_agent_digest)])];
-  if (digests.length > 0) await settlePendingFacts(pool, digests, lists, memory);
+  if (digests.length > 0) await settlePendingFacts(pool, digests, { lists, limits }, memory);
 }
 
 const mostAtOnce = 1_000;
@@ -166,15 +178,20 @@ const mostAtOnce = 1_000;
 async function settlePendingFacts(
   pool: Pool,
   digests: readonly string[],
-  lists: AudienceLists,
+  rules: CountingRules,
   memory: CountingMemory,
 ): Promise<void> {
-  for (let taken = mostAtOnce; taken === mostAtOnce;)
-    taken = await transaction(pool, async (tx) => {
-      const judged = await judgeFacts(tx, await takePendingFacts(tx, digests, mostAtOnce), lists, memory);
-      if (judged.length === 0) return 0;
+  const { lists } = rules;
+  const settle = async (tx: Transaction): Promise<boolean> => {
+    const basis = await readChangeBasis(tx, lists.listsVersion);
+    const judged = await judgeFacts(tx, await takePendingFacts(tx, digests, mostAtOnce), lists, memory);
+    if (judged.length > 0) {
       await saveJudgements(tx, judged, lists.listsVersion);
-      await countFacts(tx, judged, lists, memory);
-      return judged.length;
-    });
+      await countFacts(tx, judged, rules, memory, basis);
+    }
+    await readUserAgents(tx, digests, lists, memory);
+    const events = await settleEvents(tx, digests, verdictIn(memory), lists.listsVersion, mostAtOnce);
+    return Math.max(judged.length, events) === mostAtOnce;
+  };
+  while (await transaction(pool, settle));
 }

@@ -2,18 +2,24 @@ import { methodologyVersion } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
-import { AudienceServiceService } from '@longwave/rpc/audience';
+import { AnomalyServiceService, AudienceServiceService } from '@longwave/rpc/audience';
+import { countAdHours, countAds, countAdsByDimension, countClientEvents, type AdScope } from './ad-queries.ts';
+import { decideRequest, listRequest, wireAnomaly } from './anomaly-requests.ts';
 import { bucketUnit } from './buckets.ts';
-import { countAds, countByDimension, countByEpisode, countEpisodeDays, countTotals } from './count-queries.ts';
+import { countByDimension, countByEpisode, countEpisodeDays, countTotals } from './count-queries.ts';
 import {
+  adDimensionRequest,
+  adHoursRequest,
   adsRequest,
   dimensionRequest,
   downloadsRequest,
   episodesRequest,
   exportRequest,
   totalsRequest,
+  wireWindow,
 } from './count-requests.ts';
 import { countSeries } from './count-series.ts';
+import { decideAnomaly, listAnomalies } from './decide-anomaly.ts';
 import { completeUntilMs } from './fact-table.ts';
 
 /** Podcasts whose numbers a call asks for; none when it asks for the whole workspace. */
@@ -29,7 +35,20 @@ const exporters = [...callers, 'management'] as const;
 /** The read side: every query is bound to one workspace, and to what `checkAccess` lets the caller see there. */
 export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcService {
   /** Read before the counts: what comes meanwhile is counted, but not promised. */
-  const basis = async () => ({ methodologyVersion, completeUntilMs: BigInt(await completeUntilMs(pool)) });
+  const basisOf = async (window: Parameters<typeof wireWindow>[0] = 'calendar_utc') => ({
+    methodologyVersion,
+    completeUntilMs: BigInt(await completeUntilMs(pool)),
+    window: wireWindow(window),
+  });
+  /** Lets the caller see the ads that it asks for. */
+  const adScope = async (
+    context: RpcContext,
+    workspaceId: string,
+    scope: { readonly $case: AdScope['kind']; readonly value: string },
+  ): Promise<AdScope> => {
+    await checkAccess(context, workspaceId, [scope.$case === 'podcastId' ? scope.value : undefined]);
+    return { workspaceId, kind: scope.$case, id: scope.value };
+  };
   return rpcService(
     AudienceServiceService,
     {
@@ -39,44 +58,79 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
       countTotals: exporters,
       exportDays: exporters,
       countAds: exporters,
+      countAdsByDimension: callers,
+      countAdHours: callers,
     },
     {
       countDownloads: async (request, context) => {
-        const { range, granularity, timeZone, ...scope } = parseOrProblem(downloadsRequest, request);
+        const { range, granularity, timeZone, basis, ...scope } = parseOrProblem(downloadsRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
         const unit = bucketUnit(granularity);
         if (unit === undefined) throw new Problem('validation_failed', 'Name a granularity: hour, day, week or month.');
-        const at = await basis();
-        const counts = await countSeries(pool, scope, range, unit, timeZone);
-        return { buckets: counts.map((count) => ({ ...count, startMs: BigInt(count.startMs) })), ...at };
+        const at = await basisOf(basis.window);
+        const counts = await countSeries(pool, scope, range, unit, timeZone, basis);
+        const buckets = counts.map((count) => ({ ...count, startMs: BigInt(count.startMs) }));
+        return { buckets, ...at, ...(basis.knownAt && { knownAtMs: BigInt(basis.knownAt.getTime()) }) };
       },
       countByEpisode: async (request, context) => {
-        const { range, ...scope } = parseOrProblem(episodesRequest, request);
+        const { range, basis, ...scope } = parseOrProblem(episodesRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
-        const at = await basis();
-        return { episodes: await countByEpisode(pool, scope, range), ...at };
+        const at = await basisOf(basis.window);
+        return { episodes: await countByEpisode(pool, scope, range, basis), ...at };
       },
       countByDimension: async (request, context) => {
-        const { range, dimension, ...scope } = parseOrProblem(dimensionRequest, request);
+        const { range, dimension, basis, ...scope } = parseOrProblem(dimensionRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
-        const at = await basis();
-        return { counts: await countByDimension(pool, scope, range, dimension), ...at };
+        const at = await basisOf(basis.window);
+        return { counts: await countByDimension(pool, scope, range, dimension, basis), ...at };
       },
       countTotals: async (request, context) => {
         const { workspaceId, podcastIds, range } = parseOrProblem(totalsRequest, request);
         await checkAccess(context, workspaceId, podcastIds);
-        const at = await basis();
+        const at = await basisOf();
         return { podcasts: await countTotals(pool, workspaceId, podcastIds, range), ...at };
       },
       exportDays: async (request, context) => {
         const { range, ...scope } = parseOrProblem(exportRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
-        return { days: await countEpisodeDays(pool, scope, range) };
+        return { days: await countEpisodeDays(pool, scope, range), window: wireWindow('calendar_utc') };
       },
       countAds: async (request, context) => {
-        const { workspaceId, range, scope } = parseOrProblem(adsRequest, request);
-        await checkAccess(context, workspaceId, [scope.$case === 'podcastId' ? scope.value : undefined]);
-        return { delivered: await countAds(pool, workspaceId, { kind: scope.$case, id: scope.value }, range) };
+        const { workspaceId, range, scope, knownAtMs } = parseOrProblem(adsRequest, request);
+        const of = await adScope(context, workspaceId, scope);
+        const at = await basisOf();
+        const counts = await countAds(pool, of, range, knownAtMs);
+        return { ...counts, clientEvents: await countClientEvents(pool, of, range, knownAtMs), ...at };
+      },
+      countAdsByDimension: async (request, context) => {
+        const { workspaceId, range, scope, knownAtMs, dimension } = parseOrProblem(adDimensionRequest, request);
+        const of = await adScope(context, workspaceId, scope);
+        const at = await basisOf();
+        return { counts: await countAdsByDimension(pool, of, range, dimension, knownAtMs), ...at };
+      },
+      countAdHours: async (request, context) => {
+        const { workspaceId, range, scope, knownAtMs } = parseOrProblem(adHoursRequest, request);
+        const of = await adScope(context, workspaceId, scope);
+        const at = await basisOf();
+        return { hours: await countAdHours(pool, of, range, knownAtMs), ...at };
+      },
+    },
+  );
+}
+
+/** What velocity holds, for the operator alone: keys belong to no workspace, so no tenant may see or move them. */
+export function anomalyService(pool: Pool, listsVersion: string): RpcService {
+  return rpcService(
+    AnomalyServiceService,
+    { listAnomalies: ['operator'], decideAnomaly: ['operator'] },
+    {
+      listAnomalies: async (request) => {
+        const { undecided } = parseOrProblem(listRequest, request);
+        return { anomalies: (await listAnomalies(pool, undecided)).map(wireAnomaly) };
+      },
+      decideAnomaly: async (request) => {
+        const decision = parseOrProblem(decideRequest, request);
+        return { anomaly: wireAnomaly(await decideAnomaly(pool, decision, listsVersion)) };
       },
     },
   );

@@ -1,8 +1,5 @@
-import { unionIntervals, type Layout, type ServedRequest } from '@longwave/audience';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import { layoutDigest, loadLayouts } from './fact-table.ts';
-import { parseMultirange, renderMultirange } from './multirange.ts';
 
 /** A listener's key and an episode. */
 export interface ListenerEpisode {
@@ -18,17 +15,9 @@ export interface Thread {
   readonly sinceMs: number;
 }
 
-/** A counted request and where it came from. */
-export interface StoredRequest extends ServedRequest {
-  readonly episodeId: string;
-  readonly workspaceId: string;
-  readonly podcastId: string;
-  readonly country: string;
-  readonly region: string;
-  readonly userAgentDigest: string;
-}
-
-const name = (one: ListenerEpisode) => `${one.listener_key} ${one.episode_id}`;
+/** Names a listener's key and an episode. */
+export const threadName = (one: Pick<ListenerEpisode, 'listener_key' | 'episode_id'>) =>
+  `${one.listener_key} ${one.episode_id}`;
 
 /** Makes and locks the rows in key order; remembers the link to the previous key. */
 async function lock(tx: Transaction, rows: readonly ListenerEpisode[]): Promise<void> {
@@ -57,14 +46,14 @@ async function findLinks(tx: Transaction, rows: readonly ListenerEpisode[]): Pro
 
 /**
  * Locks everything these facts can change and answers it as threads. Until the transaction ends nobody else counts these
- * listeners' sessions, under this period's key or a neighbouring one (measurement.md D5).
+ * listeners' sessions, under this period's key or one that is linked to it (measurement.md D5).
  */
 export async function lockThreads(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<Thread[]> {
   const touched = new Map<string, ListenerEpisode & { sinceMs: number }>();
   for (const { listener_key, episode_id, previous_listener_key, started_at } of facts) {
     const row = { listener_key, episode_id, previous_listener_key };
-    const known = touched.get(name(row));
-    touched.set(name(row), {
+    const known = touched.get(threadName(row));
+    touched.set(threadName(row), {
       ...row,
       previous_listener_key: previous_listener_key ?? known?.previous_listener_key,
       sinceMs: Math.min(known?.sinceMs ?? Infinity, Date.parse(started_at)),
@@ -75,114 +64,55 @@ export async function lockThreads(tx: Transaction, facts: readonly ByteRangeServ
     const fresh = new Map<string, ListenerEpisode>();
     for (const row of rows) {
       const previous = row.previous_listener_key;
-      if (!locked.has(name(row))) fresh.set(name(row), row);
+      if (!locked.has(threadName(row))) fresh.set(threadName(row), row);
       const before = { listener_key: previous ?? '', episode_id: row.episode_id };
-      if (previous != null && !locked.has(name(before)) && !fresh.has(name(before))) fresh.set(name(before), before);
+      if (previous != null && !locked.has(threadName(before)) && !fresh.has(threadName(before)))
+        fresh.set(threadName(before), before);
     }
     if (fresh.size > 0) await lock(tx, [...fresh.values()]);
     for (const one of fresh.keys()) locked.add(one);
     return fresh.size > 0;
   };
-  const own = [...touched.values()];
-  // Read before locking, so that all rows are nearly always locked in one statement and in order; read again once they are ours.
-  let links = await findLinks(tx, own);
-  while (await lockAll([...own, ...links])) links = await findLinks(tx, own);
+  // Read before locking, so that all rows are nearly always locked in one statement and in order; read again once they are ours. Rolling
+  // windows reach as far as somebody listens every day, so links are followed to their ends.
+  const known = new Map<string, ListenerEpisode>(touched);
+  const know = (one: ListenerEpisode) => {
+    if (!known.has(threadName(one))) known.set(threadName(one), one);
+    if (one.previous_listener_key != null)
+      know({ listener_key: one.previous_listener_key, episode_id: one.episode_id });
+  };
+  touched.forEach(know);
+  const follow = async () => {
+    for (;;) {
+      const asked = known.size;
+      const links = await findLinks(tx, [...known.values()]);
+      links.forEach(know);
+      if (known.size === asked) return links;
+    }
+  };
+  let links = await follow();
+  while (await lockAll([...touched.values(), ...links])) links = await follow();
+  return joinThreads([...touched.values()], links);
+}
 
-  const threads = new Map<string, { keys: Set<string>; episodeId: string; sinceMs: number }>();
-  for (const row of own) {
-    const near = links.filter(
-      (link) =>
-        link.episode_id === row.episode_id &&
-        (link.listener_key === row.listener_key || link.previous_listener_key === row.listener_key),
-    );
-    const keys = [row.listener_key, ...near.flatMap((link) => [link.listener_key, link.previous_listener_key!])];
-    const joined = new Set(
-      keys.map((key) => threads.get(`${key} ${row.episode_id}`)).filter((one) => one !== undefined),
-    );
-    const thread = { keys: new Set(keys), episodeId: row.episode_id, sinceMs: row.sinceMs };
-    for (const other of joined) {
-      other.keys.forEach((key) => thread.keys.add(key));
+/** Puts what the links join under one name. */
+function joinThreads(
+  touched: readonly (ListenerEpisode & { readonly sinceMs: number })[],
+  links: readonly Required<ListenerEpisode>[],
+): Thread[] {
+  type Growing = { readonly keys: Set<string>; readonly episodeId: string; sinceMs: number };
+  const threads = new Map<string, Growing>();
+  const join = (episodeId: string, keys: readonly string[], sinceMs: number) => {
+    const thread: Growing = { keys: new Set(keys), episodeId, sinceMs };
+    for (const key of keys) {
+      const other = threads.get(`${key} ${episodeId}`);
+      if (other === undefined) continue;
+      other.keys.forEach((one) => thread.keys.add(one));
       thread.sinceMs = Math.min(thread.sinceMs, other.sinceMs);
     }
-    for (const key of thread.keys) threads.set(`${key} ${row.episode_id}`, thread);
-  }
+    for (const key of thread.keys) threads.set(`${key} ${episodeId}`, thread);
+  };
+  for (const row of touched) join(row.episode_id, [row.listener_key], row.sinceMs);
+  for (const link of links) join(link.episode_id, [link.listener_key, link.previous_listener_key!], Infinity);
   return [...new Set(threads.values())].map((thread) => ({ ...thread, keys: [...thread.keys] }));
-}
-
-/** Adds the bytes of eligible facts to their requests; adding the same bytes again changes nothing. */
-export async function addToRequests(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<void> {
-  const byRequest = Map.groupBy(facts, (fact) => `${name(fact)} ${fact.request_id}`);
-  const rows = [...byRequest.values()].map((own) => ({
-    ...own[0]!,
-    layout_digest: layoutDigest(own[0]!),
-    written: renderMultirange(unionIntervals(own.flatMap((fact) => fact.written))),
-    parts: undefined,
-    requested: undefined,
-  }));
-  await tx.query(
-    `insert into served_request as served select * from json_populate_recordset(null::served_request, $1)
-     on conflict (listener_key, episode_id, request_id) do update
-     set written = served.written + excluded.written, started_at = least(served.started_at, excluded.started_at)`,
-    [JSON.stringify(rows)],
-  );
-}
-
-interface RequestRow {
-  readonly listener_key: string;
-  readonly episode_id: string;
-  readonly request_id: string;
-  readonly workspace_id: string;
-  readonly podcast_id: string;
-  readonly arrangement_id: string;
-  readonly layout_digest: string;
-  readonly started_at: Date;
-  readonly written: string;
-  readonly country: string;
-  readonly region: string;
-  readonly user_agent_digest: string;
-}
-
-/** The threads' keys as rows, with the time after which their rows matter: 24 h before the first new fact. */
-export function threadKeys(threads: readonly Thread[]): string {
-  return JSON.stringify(
-    threads.flatMap(({ keys, episodeId, sinceMs }) =>
-      keys.map((key) => ({
-        listener_key: key,
-        episode_id: episodeId,
-        since: new Date(sinceMs - 24 * 3_600_000).toISOString(),
-      })),
-    ),
-  );
-}
-
-/**
- * The requests of the threads that may share a session with the new facts or come after them.
- * @param layouts layouts already read, by digest; grows
- */
-export async function loadRequests(
-  tx: Transaction,
-  threads: readonly Thread[],
-  layouts: Map<string, Layout>,
-): Promise<StoredRequest[]> {
-  const { rows } = await tx.query<RequestRow>(
-    `select r.* from json_to_recordset($1) as k(listener_key text, episode_id text, since timestamptz)
-     join served_request r using (listener_key, episode_id) where r.started_at > k.since`,
-    [threadKeys(threads)],
-  );
-  const missing = [...new Set(rows.map((row) => row.layout_digest))].filter((digest) => !layouts.has(digest));
-  if (missing.length > 0) for (const [digest, layout] of await loadLayouts(tx, missing)) layouts.set(digest, layout);
-  return rows.map((row) => ({
-    requestId: row.request_id,
-    listenerKey: row.listener_key,
-    arrangementId: row.arrangement_id,
-    layout: layouts.get(row.layout_digest)!,
-    startedAtMs: row.started_at.getTime(),
-    written: parseMultirange(row.written),
-    episodeId: row.episode_id,
-    workspaceId: row.workspace_id,
-    podcastId: row.podcast_id,
-    country: row.country,
-    region: row.region,
-    userAgentDigest: row.user_agent_digest,
-  }));
 }

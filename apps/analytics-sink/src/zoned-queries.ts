@@ -1,7 +1,8 @@
+import type { Window } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { BucketUnit } from './buckets.ts';
-import type { BucketCount, HourRange } from './count-queries.ts';
+import { windowRows, type BucketCount, type DownloadScope, type HourRange } from './count-queries.ts';
 
 /** What PostgreSQL calls a zone that it does not know. */
 const isUnknownZone = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22023';
@@ -42,25 +43,27 @@ export async function wallClockRange(
 }
 
 /**
- * Downloads and distinct listeners per bucket that has any, counted from the sessions themselves, so that zones of any offset are
+ * Downloads and distinct listeners per bucket that has any, counted from the downloads themselves, so that zones of any offset are
  * exact. Days, weeks and months are those of the zone, each under 00:00 UTC of its first date; hours follow each other from the start of
  * the range on.
  */
 export async function countZonedDownloads(
   pool: Pool,
-  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string | undefined },
+  scope: DownloadScope,
   range: HourRange,
   unit: BucketUnit,
   timeZone: string,
+  window: Window,
 ): Promise<BucketCount[]> {
   const bucket =
     unit === 'hour'
       ? `date_bin('1 hour', started_at, $4::timestamptz)`
       : `date_trunc($6, started_at at time zone $7) at time zone 'UTC'`;
   const { rows } = await pool.query<{ start: Date; downloads: string; listeners: string }>(
-    `select ${bucket} as start, count(*) as downloads, count(distinct listener_key) as listeners from session
+    `select ${bucket} as start, count(*) as downloads, count(distinct listener_key) as listeners
+     from ${windowRows[window]}
      where workspace_id = $1 and podcast_id = $2 and ($3::text is null or episode_id = $3)
-       and started_at >= $4 and started_at < $5 and counted
+       and started_at >= $4 and started_at < $5
      group by 1`,
     [
       scope.workspaceId,

@@ -12,7 +12,7 @@ import {
   type Dimension,
 } from '../src/count-queries.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
-import { batches, fact, lists, player, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { batches, emptyTables, fact, lists, player, randomFacts, seen, shuffledTwice } from './_facts.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -26,10 +26,7 @@ afterAll(async () => {
   await database?.stop();
 });
 
-const tables = ['user_agent', 'layout', 'fact', 'pending_fact', 'listener_episode', 'served_request', 'session']
-  .concat(['ad_delivered', 'download_hour', 'download_audience_hour', 'restatement'])
-  .map((table) => `delete from ${table}`);
-beforeEach(async () => void (await pool.query(tables.join(';'))));
+beforeEach(() => emptyTables(database));
 
 const record = (facts: readonly DeliveryFact[], memory = createCountingMemory()) =>
   recordFacts(pool, facts, lists, memory);

@@ -87,3 +87,64 @@ test('arrangements and servings of facts that were stored before there were batc
     await database.stop();
   }
 });
+
+test('downloads and ads counted before there were ledgers open them, and old facts stay as they were', async () => {
+  const database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
+  const pool = createPool(database.adminUrl, 'earlier', { name: 'test' });
+  try {
+    await pool.query('create schema earlier');
+    const apply = (name: string) => pool.query(readFileSync(new URL(`${name}/migration.sql`, folder), 'utf8'));
+    const at = migrations.findIndex((name) => name.endsWith('_windows_velocity_ledgers'));
+    for (const name of migrations.slice(0, at)) await apply(name);
+    const started = '2025-11-02T10:15:00Z';
+    for (const [listener, counted] of [
+      ['anna', true],
+      ['bert', true],
+      ['carl', false],
+    ])
+      await pool.query(
+        `insert into session values ($1, 'ep_1', '2025-11-02', '${started}', 'ws_1', 'pod_1', $2, 'arr_1', 60000, 60000, 0, 'DE', 'BE',
+           'digest', 'method', 'Overcast', 'Apple iPhone', 'mobile')`,
+        [listener, counted],
+      );
+    await pool.query(`insert into download_hour values ('ws_1', 'pod_1', 'ep_1', '2025-11-02T10:00:00Z', 2);
+      insert into download_audience_hour values ('ws_1', 'pod_1', 'ep_1', '2025-11-02T10:00:00Z', 'DE', 'BE', 'Overcast',
+        'Apple iPhone', 'mobile', 2);
+      insert into ad_delivered values ('anna', 'ep_1', '2025-11-02', 'pre', 0, 'crv_1', '${started}', 'ws_1', 'pod_1', 'cmp_1', 'li_1',
+        'srv_1');
+      insert into fact values ('fct_1', 'req_1', '${started}', '${started}', 'ws_1', 'pod_1', 'ep_1', 'layout', 'GET', 200, '{[0,9)}',
+        '{[0,9)}', '${started}', 'anna', null, 'address', 'ok', 'digest', false, 'DE', 'BE', false, 'lists', 'eligible', 'method');
+      insert into served_request values ('anna', 'ep_1', 'req_1', 'ws_1', 'pod_1', 'arr_1', 'layout', '${started}', '{[0,9)}', 'DE', 'BE',
+        'digest')`);
+    for (const name of migrations.slice(at)) await apply(name);
+    const read = async (sql: string) => (await pool.query<Record<string, unknown>>(sql)).rows;
+    const place = { hour: new Date('2025-11-02T10:00:00Z'), country: 'DE', region: 'BE', app: 'Overcast' };
+    expect(
+      await read(
+        `select hour, country, region, app, downloads::int, first_touch_24h::int, methodology_version, restates
+         from download_change`,
+      ),
+    ).toEqual([{ ...place, downloads: 2, first_touch_24h: 0, methodology_version: 'method', restates: false }]);
+    expect(await read('select stage, quantity, serving_id, hour, country, region, app from ad_entry')).toEqual([
+      { stage: 'delivered', quantity: 1, serving_id: 'srv_1', ...place },
+    ]);
+    expect(await read('select delivered::int, decided::int, hour, country, region, app from ad_hour')).toEqual([
+      { delivered: 1, decided: 0, ...place },
+    ]);
+    expect(await read('select listener_key, qualified, held from session order by 1')).toEqual([
+      { listener_key: 'anna', qualified: true, held: null },
+      { listener_key: 'bert', qualified: true, held: null },
+      { listener_key: 'carl', qualified: false, held: null },
+    ]);
+    expect(await read('select key, day::text, downloads::int from velocity_day order by 1')).toEqual([
+      { key: 'anna', day: '2025-11-02', downloads: 1 },
+      { key: 'bert', day: '2025-11-02', downloads: 1 },
+    ]);
+    expect(await read('select preload, internal, address_safe from fact')).toEqual([
+      { preload: false, internal: false, address_safe: false },
+    ]);
+  } finally {
+    await pool.end();
+    await database.stop();
+  }
+});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findResource } from '@longwave/command-pipeline';
+import { Window } from '@longwave/rpc/audience';
 import { claimJob } from '../src/jobs/job-table.ts';
 import { createExportWork } from '../src/statistics-exports/export-work.ts';
 import { createWorld, startTestManagement, type TestManagement } from './_support.ts';
@@ -24,6 +25,7 @@ test('an export holds a row for every day and episode, in ranges of at most 31 d
   });
 
   const asked: number[] = [];
+  const window = Window.CALENDAR_UTC;
   const later = new Date(Date.now() + 40 * dayMs);
   const job = await claimJob(management.pool, ['export_statistics'], 'test', 30_000);
   await createExportWork({
@@ -31,7 +33,7 @@ test('an export holds a row for every day and episode, in ranges of at most 31 d
     clock: () => later,
     exportDays: async ({ range }) => {
       asked.push(Number(range!.toMs - range!.fromMs) / dayMs);
-      return { days: [{ dayMs: range!.fromMs, episodeId: episode.id, downloads: 7n, listeners: 5n }] };
+      return { days: [{ dayMs: range!.fromMs, episodeId: episode.id, downloads: 7n, listeners: 5n }], window };
     },
   })(job!, signal);
 

@@ -3,7 +3,7 @@ import type { ResourceView } from '@longwave/events';
 import { rolesIn } from '@longwave/principal';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
-import { AudienceServiceService, type CountDownloadsRequest } from '@longwave/rpc/audience';
+import { AudienceServiceService, Window, type CountDownloadsRequest } from '@longwave/rpc/audience';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
 import { CredentialServiceService, Refusal, type VerifyResponse } from '@longwave/rpc/credential';
 import { FeedServiceService } from '@longwave/rpc/feed';
@@ -210,7 +210,7 @@ function authServerServices(scene: Scene) {
 }
 
 function analyticsSinkServices(scene: Scene) {
-  const basis = { methodologyVersion: '1', completeUntilMs: BigInt(now.getTime()) };
+  const basis = { methodologyVersion: '1', completeUntilMs: BigInt(now.getTime()), window: Window.CALENDAR_UTC };
   return [
     rpcService(
       AudienceServiceService,
@@ -221,6 +221,8 @@ function analyticsSinkServices(scene: Scene) {
         countTotals: gateway,
         exportDays: [],
         countAds: [],
+        countAdsByDimension: [],
+        countAdHours: [],
       },
       {
         countDownloads: async (request) => {
@@ -249,8 +251,10 @@ function analyticsSinkServices(scene: Scene) {
           podcasts: podcastIds.map((podcastId) => ({ podcastId, downloads: 4n, listeners: 3n })),
           ...basis,
         }),
-        exportDays: async () => ({ days: [] }),
-        countAds: async () => ({ delivered: 0n }),
+        exportDays: async () => ({ days: [], window: Window.CALENDAR_UTC }),
+        countAds: async () => ({ delivered: 0n, decided: 0n, billable: 0n, clientEvents: [], ...basis }),
+        countAdsByDimension: async () => ({ counts: [], ...basis }),
+        countAdHours: async () => ({ hours: [], ...basis }),
       },
     ),
   ];

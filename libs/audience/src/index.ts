@@ -20,6 +20,7 @@ export {
   type UserAgentVerdict,
 } from './judge-user-agent.ts';
 export { judgeFact, parseTimeMs, rejectionReasons, type Judgement, type RejectionReason } from './judge-fact.ts';
+export { judgeEvent } from './judge-event.ts';
 export { totalBytes, unionIntervals, type Interval } from './intervals.ts';
 export { creditOf, isValidDownload, type Credit, type DeliveredAd, type Layout } from './credit.ts';
 export { dateOf, dayMs, type ServedRequest } from './served-request.ts';

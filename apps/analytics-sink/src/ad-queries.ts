@@ -1,0 +1,121 @@
+import type { Pool } from '@longwave/postgres';
+import { dimensionKeys, type Dimension, type HourRange } from './count-queries.ts';
+
+/** Columns by which ads are counted. */
+const scopeColumns = {
+  podcastId: 'podcast_id',
+  campaignId: 'campaign_id',
+  lineItemId: 'line_item_id',
+  creativeId: 'creative_id',
+} as const;
+
+/** Whose ads are counted. */
+export interface AdScope {
+  readonly workspaceId: string;
+  readonly kind: keyof typeof scopeColumns;
+  readonly id: string;
+}
+
+/** Ads by the stages of the ledger. */
+export interface AdCounts {
+  readonly decided: bigint;
+  readonly delivered: bigint;
+  readonly billable: bigint;
+}
+
+interface StageRow {
+  readonly decided: string;
+  readonly delivered: string;
+  readonly billable: string;
+}
+
+const stageCounts = ({ decided, delivered, billable }: StageRow): AdCounts => ({
+  decided: BigInt(decided),
+  delivered: BigInt(delivered),
+  billable: BigInt(billable),
+});
+
+/** Rows to sum up: current totals, or the ledger's entries up to a time. */
+function source(knownAt: Date | undefined): string {
+  if (knownAt === undefined) return 'ad_hour';
+  const stage = (name: string) => `case when stage = '${name}' then quantity else 0 end as ${name}`;
+  return `(select e.*, ${stage('decided')}, ${stage('delivered')}, ${stage('billable')}
+    from ad_entry e where workspace_id = $1 and recorded_at <= $5) as known`;
+}
+
+const sums = `coalesce(sum(decided), 0) as decided, coalesce(sum(delivered), 0) as delivered, coalesce(sum(billable), 0) as billable`;
+
+const where = (kind: AdScope['kind']) =>
+  `where workspace_id = $1 and ${scopeColumns[kind]} = $2 and hour >= $3 and hour < $4`;
+
+const parameters = ({ workspaceId, id }: AdScope, { from, to }: HourRange, knownAt: Date | undefined) => [
+  workspaceId,
+  id,
+  from,
+  to,
+  ...(knownAt ? [knownAt] : []),
+];
+
+/** Ads of the range: decisions by their hour, deliveries and bills by the hour in which their download began. */
+export async function countAds(pool: Pool, scope: AdScope, range: HourRange, knownAt?: Date): Promise<AdCounts> {
+  const { rows } = await pool.query<StageRow>(
+    `select ${sums} from ${source(knownAt)} ${where(scope.kind)}`,
+    parameters(scope, range, knownAt),
+  );
+  return stageCounts(rows[0]!);
+}
+
+/** What players reported in the range, by kind. Reports are never taken back. */
+export async function countClientEvents(
+  pool: Pool,
+  scope: AdScope,
+  range: HourRange,
+  knownAt?: Date,
+): Promise<{ readonly event: string; readonly count: bigint }[]> {
+  const { rows } = await pool.query<{ event: string; count: string }>(
+    knownAt === undefined
+      ? `select event, sum(events) as count from client_event_hour ${where(scope.kind)} group by 1 order by 1`
+      : `select event, count(*) as count from client_event
+         where workspace_id = $1 and ${scopeColumns[scope.kind]} = $2 and at >= $3 and at < $4 and counted_at <= $5
+         group by 1 order by 1`,
+    parameters(scope, range, knownAt),
+  );
+  return rows.map((row) => ({ event: row.event, count: BigInt(row.count) }));
+}
+
+/** Ads of the range by one dimension, the most delivered first. */
+export async function countAdsByDimension(
+  pool: Pool,
+  scope: AdScope,
+  range: HourRange,
+  dimension: Dimension,
+  knownAt?: Date,
+): Promise<(AdCounts & { readonly key: string })[]> {
+  const { rows } = await pool.query<StageRow & { key: string }>(
+    `select (${dimensionKeys[dimension]}) collate "C" as key, ${sums} from ${source(knownAt)} ${where(scope.kind)}
+     group by 1 having sum(decided) <> 0 or sum(delivered) <> 0 or sum(billable) <> 0
+     order by sum(delivered) desc, sum(decided) desc, 1`,
+    parameters(scope, range, knownAt),
+  );
+  return rows.map((row) => ({ key: row.key, ...stageCounts(row) }));
+}
+
+/** Ads per hour, line item and creative that had any, oldest first. */
+export async function countAdHours(
+  pool: Pool,
+  scope: AdScope,
+  range: HourRange,
+  knownAt?: Date,
+): Promise<(AdCounts & { readonly hourMs: bigint; readonly lineItemId: string; readonly creativeId: string })[]> {
+  const { rows } = await pool.query<StageRow & { hour: Date; line_item_id: string; creative_id: string }>(
+    `select hour, line_item_id, creative_id, ${sums} from ${source(knownAt)} ${where(scope.kind)}
+     group by 1, 2, 3 having sum(decided) <> 0 or sum(delivered) <> 0 or sum(billable) <> 0 order by 1, 2, 3`,
+    parameters(scope, range, knownAt),
+  );
+  return rows.map((row) => ({
+    hourMs: BigInt(row.hour.getTime()),
+    lineItemId: row.line_item_id,
+    creativeId: row.creative_id,
+    ...stageCounts(row),
+  }));
+}

@@ -1,0 +1,39 @@
+import { methodologyVersion } from '@longwave/audience';
+import type { Transaction } from '@longwave/postgres';
+
+/** What every row of a ledger says of itself. */
+export interface ChangeBasis {
+  readonly listsVersion: string;
+  /** Hours that begin before this are closed: a change of one restates it. Milliseconds since the epoch. */
+  readonly openFromMs: number;
+}
+
+const settlingMs = 30_000;
+/** A session may grow until 24 h after its start, which is within 25 h of the hour it belongs to. */
+const openForMs = 25 * 3_600_000;
+
+/**
+ * Reads what is closed by now, by the time of the facts and not by the clock, so that catching up restates nothing: the newest stored
+ * fact, less what the parts of the bus may be behind one another, less the longest session.
+ */
+export async function readChangeBasis(tx: Transaction, listsVersion: string): Promise<ChangeBasis> {
+  const { rows } = await tx.query<{ latest: Date }>(
+    `select least(max(at), now()) as latest from fact having max(at) is not null`,
+  );
+  const latest = rows[0]?.latest;
+  return { listsVersion, openFromMs: latest ? latest.getTime() - settlingMs - openForMs : -Infinity };
+}
+
+/** A change of an hour with what the ledger keeps of it. */
+export const asLedgerRow = <R extends { readonly hour: string }>(
+  row: R,
+  { listsVersion, openFromMs }: ChangeBasis,
+) => ({
+  ...row,
+  methodology_version: methodologyVersion,
+  lists_version: listsVersion,
+  restates: Date.parse(row.hour) <= openFromMs,
+});
+
+/** The UTC hour of a time in RFC 3339 with `Z`. */
+export const hourOf = (startedAt: string) => `${startedAt.slice(0, 13)}:00:00.000Z`;

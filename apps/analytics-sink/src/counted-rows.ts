@@ -1,0 +1,203 @@
+import {
+  dateOf,
+  methodologyVersion,
+  type HeldReason,
+  type Session,
+  type Touch,
+  type UserAgentDescription,
+} from '@longwave/audience';
+import type { StoredRequest } from './request-table.ts';
+
+/** Where and with what something was downloaded. */
+export interface Dimensions {
+  readonly country: string;
+  readonly region: string;
+  readonly app: string;
+  readonly device: string;
+  readonly platform: string;
+}
+
+interface Place {
+  readonly listener_key: string;
+  readonly episode_id: string;
+  readonly started_at: string;
+  readonly workspace_id: string;
+  readonly podcast_id: string;
+}
+
+interface Address {
+  readonly address_key: string;
+  readonly address_safe: boolean;
+}
+
+/** A session as stored; column names, so that rows go in and out unchanged. Times are RFC 3339. */
+export interface SessionRow extends Place, Address, Dimensions {
+  readonly window_on: string;
+  readonly qualified: boolean;
+  readonly held: HeldReason | null;
+  /** Qualified and not held. */
+  readonly counted: boolean;
+  readonly arrangement_id: string | null;
+  readonly credited_ms: number;
+  readonly content_ms: number;
+  readonly duplicate_arrangements: number;
+  readonly user_agent_digest: string;
+  readonly methodology_version: string;
+}
+
+/** A download of the rolling windows as stored. */
+export interface RollingRow extends Place, Address, Dimensions {
+  readonly last_touch: boolean;
+  readonly counted: boolean;
+}
+
+/** An ad delivered within a qualified session as stored. */
+export interface AdRow extends Place, Dimensions {
+  readonly window_on: string;
+  readonly break_key: string;
+  readonly slot: number;
+  readonly creative_id: string;
+  readonly campaign_id: string;
+  readonly line_item_id: string;
+  readonly serving_id: string;
+  readonly billable: boolean;
+  readonly counted: boolean;
+}
+
+/** What a set of threads counts, in stored form. */
+export interface Counts {
+  readonly sessions: readonly SessionRow[];
+  readonly rolling: readonly RollingRow[];
+  readonly ads: readonly AdRow[];
+}
+
+export const sessionKey = (row: Pick<SessionRow, 'listener_key' | 'episode_id' | 'window_on'>) =>
+  `${row.listener_key} ${row.episode_id} ${row.window_on}`;
+export const rollingKey = (row: RollingRow) => `${row.listener_key} ${row.episode_id} ${row.started_at}`;
+export const adKey = (row: AdRow) =>
+  JSON.stringify([row.listener_key, row.episode_id, row.window_on, row.break_key, row.slot, row.creative_id]);
+
+const placeOf = (first: StoredRequest): Place => ({
+  listener_key: first.listenerKey,
+  episode_id: first.episodeId,
+  started_at: new Date(first.startedAtMs).toISOString(),
+  workspace_id: first.workspaceId,
+  podcast_id: first.podcastId,
+});
+const addressOf = ({ addressKey, addressSafe }: StoredRequest): Address => ({
+  address_key: addressKey,
+  address_safe: addressSafe,
+});
+const dimensionsOf = ({ country, region }: StoredRequest, { app, device, platform }: UserAgentDescription) => ({
+  country,
+  region,
+  app,
+  device,
+  platform,
+});
+
+/** The rows of a session, as if nothing were held. */
+export function sessionRows(
+  { first, windowOn, download }: Session<StoredRequest>,
+  agent: UserAgentDescription,
+): { readonly session: SessionRow; readonly ads: readonly AdRow[] } {
+  const place = { ...placeOf(first), window_on: windowOn };
+  const dimensions = dimensionsOf(first, agent);
+  const session = {
+    ...place,
+    ...addressOf(first),
+    ...dimensions,
+    qualified: download !== undefined,
+    held: null,
+    counted: download !== undefined,
+    arrangement_id: download?.arrangementId ?? null,
+    credited_ms: download?.creditedMs ?? 0,
+    content_ms: download?.contentMs ?? 0,
+    duplicate_arrangements: download?.duplicateArrangements.length ?? 0,
+    user_agent_digest: first.userAgentDigest,
+    methodology_version: methodologyVersion,
+  };
+  const ads = (download?.ads ?? []).map((ad) => ({
+    ...place,
+    ...dimensions,
+    break_key: ad.breakKey,
+    slot: ad.slot,
+    creative_id: ad.creativeId,
+    campaign_id: ad.campaignId,
+    line_item_id: ad.lineItemId,
+    serving_id: ad.servingId,
+    billable: ad.billable,
+    counted: true,
+  }));
+  return { session, ads };
+}
+
+/** The row of a touch that a rolling window counts, as if nothing were held: what last_touch_24h counts, first_touch_24h does too. */
+export function rollingRow({ first, lastTouch }: Touch<StoredRequest>, agent: UserAgentDescription): RollingRow {
+  return {
+    ...placeOf(first),
+    ...addressOf(first),
+    ...dimensionsOf(first, agent),
+    last_touch: lastTouch,
+    counted: true,
+  };
+}
+
+/** Why velocity holds what a listener downloaded on a UTC day, if it does. */
+export type HeldBy = (
+  one: Pick<SessionRow, 'listener_key' | 'address_key' | 'address_safe'> & { readonly day: string },
+) => HeldReason | undefined;
+
+/** The same rows with what is held not counted. */
+export function withHolds({ sessions, rolling, ads }: Counts, heldBy: HeldBy): Counts {
+  const judged = sessions.map((row) => {
+    const held = row.qualified ? (heldBy({ ...row, day: row.window_on }) ?? null) : null;
+    return { ...row, held, counted: row.qualified && held === null };
+  });
+  const counted = new Map(judged.map((row) => [sessionKey(row), row.counted]));
+  return {
+    sessions: judged,
+    rolling: rolling.map((row) => ({
+      ...row,
+      counted: heldBy({ ...row, day: dateOf(Date.parse(row.started_at)) }) === undefined,
+    })),
+    ads: ads.map((row) => ({ ...row, counted: counted.get(sessionKey(row)) === true })),
+  };
+}
+
+/** Rows of `after` that are new or differ, and rows of `before` that must go. Rows are alike when all their columns are. */
+export function diffRows<R extends object>(before: readonly R[], after: readonly R[], key: (row: R) => string) {
+  const columns = (row: R) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const old = new Map(before.map((row) => [key(row), row]));
+  const kept = new Set(after.map(key));
+  const saved = after.filter((row) => {
+    const known = old.get(key(row));
+    return known === undefined || columns(known) !== columns(row);
+  });
+  return { saved, gone: before.filter((row) => !kept.has(key(row))) };
+}
+
+/** What turns the numbers of `before` into those of `after`: for each place, what it gains; places that gain nothing are absent. */
+export function movedSums<R, P extends object, N extends string>(
+  before: readonly R[],
+  after: readonly R[],
+  entryOf: (row: R) => readonly [place: P, numbers: Readonly<Record<N, number>>],
+): (P & Record<N, number>)[] {
+  const moved = new Map<string, { readonly place: P; readonly numbers: Record<N, number> }>();
+  const add = (rows: readonly R[], sign: 1 | -1) => {
+    for (const row of rows) {
+      const [place, numbers] = entryOf(row);
+      const name = JSON.stringify(place);
+      const known = moved.get(name);
+      if (known === undefined) {
+        const signed = Object.fromEntries(Object.entries<number>(numbers).map(([of, number]) => [of, sign * number]));
+        moved.set(name, { place, numbers: signed as Record<N, number> });
+      } else for (const of of Object.keys(numbers) as N[]) known.numbers[of] += sign * numbers[of];
+    }
+  };
+  add(before, -1);
+  add(after, 1);
+  return [...moved.values()]
+    .filter(({ numbers }) => Object.values<number>(numbers).some((number) => number !== 0))
+    .map(({ place, numbers }) => ({ ...place, ...numbers }));
+}

@@ -1,0 +1,71 @@
+import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { readChangeBasis } from './change-basis.ts';
+import { moveHolds } from './judge-velocity.ts';
+import { saveCounts } from './save-counts.ts';
+import {
+  findDays,
+  isHeld,
+  lockDays,
+  type AnomalyDecision,
+  type VelocityDay,
+  type VelocityKey,
+} from './velocity-table.ts';
+
+/** What a person says about a key and day. */
+export interface Decision extends VelocityKey {
+  readonly decision: AnomalyDecision;
+  readonly decidedBy: string;
+  readonly reason: string;
+}
+
+/** The addresses of a listener's day: locked before it, as counting does. */
+async function addressesOf(tx: Transaction, { kind, key, day }: VelocityKey): Promise<VelocityKey[]> {
+  if (kind === 'address') return [];
+  const { rows } = await tx.query<{ address_key: string }>(
+    `select address_key from session where listener_key = $1 and window_on = $2 and not address_safe and address_key <> ''
+     union select address_key from rolling_download
+     where listener_key = $1 and (started_at at time zone 'UTC')::date = $2 and not address_safe and address_key <> ''`,
+    [key, day],
+  );
+  return rows.map((row) => ({ kind: 'address', key: row.address_key, day }));
+}
+
+/**
+ * Releases or rejects what a key has downloaded on a day. The decision is appended, the counts follow in the same transaction.
+ * Throws `not_found` for a key and day that velocity does not hold.
+ */
+export async function decideAnomaly(pool: Pool, decision: Decision, listsVersion: string): Promise<VelocityDay> {
+  const { kind, key, day } = decision;
+  return transaction(pool, async (tx) => {
+    const basis = await readChangeBasis(tx, listsVersion);
+    const known = await findDays(tx, [decision]);
+    if (known.length > 0)
+      await lockDays(
+        tx,
+        [...(await addressesOf(tx, decision)), { kind, key, day }].map((one) => ({ ...one, downloads: 0 })),
+      );
+    const [old] = await findDays(tx, [decision]);
+    if (!old?.infeasible) throw new Problem('not_found', 'Nothing of this key and day is held.');
+    await tx.query(
+      `with decided as (
+         insert into anomaly_decision (kind, key, day, decision, reason, decided_by) values ($1, $2, $3, $4, $5, $6) returning *)
+       update velocity_day v set decision = d.decision from decided d where (v.kind, v.key, v.day) = (d.kind, d.key, d.day)`,
+      [kind, key, day, decision.decision, decision.reason, decision.decidedBy],
+    );
+    const now = { ...old, decision: decision.decision };
+    if (isHeld(old) !== isHeld(now))
+      await saveCounts(tx, await moveHolds(tx, [old], [now], { sessions: [], rolling: [], ads: [] }), basis);
+    return now;
+  });
+}
+
+/** Keys and days above the limits, the latest first, at most 1000. */
+export async function listAnomalies(pool: Pool, undecided: boolean): Promise<VelocityDay[]> {
+  const { rows } = await pool.query<VelocityDay>(
+    `select kind, key, day::text, downloads::int, infeasible, decision from velocity_day
+     where infeasible and ($1 = false or decision is null) order by velocity_day.day desc, kind, key limit 1000`,
+    [undecided],
+  );
+  return rows;
+}

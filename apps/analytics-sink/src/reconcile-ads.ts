@@ -1,0 +1,132 @@
+import type { Pool } from '@longwave/postgres';
+
+/** What must not be, by the name of the rule that it breaks. */
+export const adChecks = [
+  /** A delivered ad that is not wholly covered by written bytes of eligible facts of its session. */
+  'delivered_without_bytes',
+  /** A delivered ad whose session is no counted download. */
+  'delivered_without_download',
+  /** The ledger's entries of a delivery do not add up to it. */
+  'ledger_differs_from_deliveries',
+  /** The ledger bills a serving more than once, or less than never. */
+  'billed_not_once',
+  /** A serving is billed that was never delivered in a counted download. */
+  'billed_without_delivery',
+  /** A serving is billed that no decision gave away. */
+  'billed_without_decision',
+  /** The hourly totals differ from the sum of the ledger. */
+  'hours_differ_from_ledger',
+] as const;
+export type AdCheck = (typeof adChecks)[number];
+
+export interface AdReconciliation {
+  readonly decided: number;
+  readonly delivered: number;
+  /** Delivered ads whose every byte is found again among the written bytes of facts; never less than delivered in a sound ledger. */
+  readonly covered: number;
+  readonly billable: number;
+  /** Rules that are broken, with how often and up to ten servings (or hours) that break them. */
+  readonly findings: readonly {
+    readonly check: AdCheck;
+    readonly count: number;
+    readonly examples: readonly string[];
+  }[];
+}
+
+/** Deliveries of the range with the bytes of the ad and the bytes written in its session, facts alone. */
+const deliveries = `
+  delivery as materialized (
+    select a.*, s.arrangement_id, s.counted as in_download
+    from ad_delivered a left join session s using (listener_key, episode_id, window_on)
+    where a.workspace_id = $1 and a.started_at >= $2 and a.started_at < $3 and a.counted),
+  covered as (
+    select distinct d.serving_id, d.listener_key, d.episode_id, d.window_on, d.break_key, d.slot, d.creative_id
+    from delivery d
+    join layout l on l.arrangement_id = d.arrangement_id
+    cross join lateral (
+      select range_agg(int8range((p->>'from')::bigint, (p->>'to')::bigint)) as bytes from jsonb_array_elements(l.parts) p
+      where p->'ad'->>'serving_id' = d.serving_id and p->'ad'->>'break_key' = d.break_key
+        and (p->'ad'->>'slot')::int = d.slot and p->'ad'->>'creative_id' = d.creative_id) ad
+    cross join lateral (
+      select range_agg(f.written) as bytes from fact f
+      where f.at >= $2 and f.judgement = 'eligible' and f.episode_id = d.episode_id
+        and f.layout_digest in (select digest from layout o where o.arrangement_id = d.arrangement_id)
+        and f.started_at >= d.started_at and f.started_at < d.started_at + interval '24 hours'
+        and (f.listener_key = d.listener_key or f.listener_key in (
+          select listener_key from listener_episode e
+          where e.previous_listener_key = d.listener_key and e.episode_id = d.episode_id))) written
+    where written.bytes @> ad.bytes)`;
+
+/** One row of \x broken rule and case. */
+const findings = `
+  entry as materialized (
+    select * from ad_entry where workspace_id = $1 and hour >= date_trunc('hour', $2::timestamptz, 'UTC') and hour < $3),
+  ledger as (
+    select serving_id, listener_key, episode_id, window_on, break_key, slot, creative_id, sum(quantity) as quantity
+    from entry where stage = 'delivered' group by 1, 2, 3, 4, 5, 6, 7 having sum(quantity) <> 0),
+  bill as (
+    select serving_id, sum(quantity) as quantity from ad_entry
+    where serving_id in (select serving_id from entry where stage = 'billable') and stage = 'billable'
+    group by 1 having sum(quantity) <> 0),
+  total as (
+    select podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform,
+      sum(quantity) filter (where stage = 'decided') as decided, sum(quantity) filter (where stage = 'delivered') as delivered,
+      sum(quantity) filter (where stage = 'billable') as billable
+    from entry group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+  finding as (
+    select 'delivered_without_bytes' as check, d.serving_id as example from delivery d
+    left join covered c using (serving_id, listener_key, episode_id, window_on, break_key, slot, creative_id)
+    where c.serving_id is null
+    union all
+    select 'delivered_without_download', serving_id from delivery where in_download is not true
+    union all
+    select 'ledger_differs_from_deliveries', serving_id from ledger l
+    full join delivery d using (serving_id, listener_key, episode_id, window_on, break_key, slot, creative_id)
+    where l.quantity is distinct from 1 or d.counted is null
+    union all
+    select 'billed_not_once', serving_id from bill where quantity <> 1
+    union all
+    select 'billed_without_delivery', serving_id from bill b
+    where not exists (select from ad_delivered a where a.serving_id = b.serving_id and a.counted and a.billable)
+    union all
+    select 'billed_without_decision', serving_id from bill b
+    where not exists (select from ad_entry e where e.serving_id = b.serving_id and e.stage = 'decided')
+    union all
+    select 'hours_differ_from_ledger', hour::text
+    from total t full join (
+      select * from ad_hour
+      where workspace_id = $1 and hour >= date_trunc('hour', $2::timestamptz, 'UTC') and hour < $3) h
+      using (podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform)
+    where coalesce(t.decided, 0) <> coalesce(h.decided, 0) or coalesce(t.delivered, 0) <> coalesce(h.delivered, 0)
+      or coalesce(t.billable, 0) <> coalesce(h.billable, 0))`;
+
+/**
+ * Checks the ad ledger of a workspace against the bytes of facts and against itself (measurement.md D10, D14).
+ * @param range of decisions and of downloads' starts, half-open, whole UTC hours
+ */
+export async function reconcileAds(
+  pool: Pool,
+  workspaceId: string,
+  range: { readonly from: Date; readonly to: Date },
+): Promise<AdReconciliation> {
+  const { rows } = await pool.query<{
+    decided: number;
+    delivered: number;
+    covered: number;
+    billable: number;
+    findings: { check: AdCheck; count: number; examples: string[] }[];
+  }>(
+    `with ${deliveries}, ${findings},
+     named as (
+       select "check", count(*)::int as count, (array_agg(distinct example order by example))[1:10] as examples
+       from finding group by 1)
+     select
+       (select count(*)::int from entry where stage = 'decided') as decided,
+       (select count(*)::int from delivery) as delivered,
+       (select count(*)::int from covered) as covered,
+       (select coalesce(sum(quantity), 0)::int from entry where stage = 'billable') as billable,
+       coalesce((select json_agg(to_json(named) order by "check") from named), '[]') as findings`,
+    [workspaceId, range.from, range.to],
+  );
+  return rows[0]!;
+}

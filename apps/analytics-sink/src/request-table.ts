@@ -1,0 +1,133 @@
+import { unionIntervals, type AddressedRequest, type Layout } from '@longwave/audience';
+import type { ByteRangeServed } from '@longwave/events';
+import type { Transaction } from '@longwave/postgres';
+import { layoutDigest, loadLayouts } from './fact-table.ts';
+import { parseMultirange, renderMultirange } from './multirange.ts';
+import { threadName, type Thread } from './thread-table.ts';
+
+/** A counted request and where it came from. */
+export interface StoredRequest extends AddressedRequest {
+  readonly episodeId: string;
+  readonly workspaceId: string;
+  readonly podcastId: string;
+  readonly country: string;
+  readonly region: string;
+  readonly userAgentDigest: string;
+}
+
+/** Adds the bytes of eligible facts to their requests; adding the same bytes again changes nothing. */
+export async function addToRequests(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<void> {
+  const byRequest = Map.groupBy(facts, (fact) => `${threadName(fact)} ${fact.request_id}`);
+  const rows = [...byRequest.values()].map((own) => ({
+    ...own[0]!,
+    layout_digest: layoutDigest(own[0]!),
+    address_safe: own[0]!.address_safe === true,
+    written: renderMultirange(unionIntervals(own.flatMap((fact) => fact.written))),
+    parts: undefined,
+    requested: undefined,
+  }));
+  await tx.query(
+    `insert into served_request as served select * from json_populate_recordset(null::served_request, $1)
+     on conflict (listener_key, episode_id, request_id) do update
+     set written = served.written + excluded.written, started_at = least(served.started_at, excluded.started_at)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+interface RequestRow {
+  readonly thread: number;
+  readonly island: Date;
+  readonly listener_key: string;
+  readonly episode_id: string;
+  readonly request_id: string;
+  readonly workspace_id: string;
+  readonly podcast_id: string;
+  readonly arrangement_id: string;
+  readonly layout_digest: string;
+  readonly started_at: Date;
+  readonly written: string;
+  readonly country: string;
+  readonly region: string;
+  readonly user_agent_digest: string;
+  readonly address_key: string;
+  readonly address_safe: boolean;
+}
+
+/** The requests of a thread that new facts may have moved, and the time from which they are all there. */
+export interface Island {
+  readonly thread: Thread;
+  readonly fromMs: number;
+  readonly requests: readonly StoredRequest[];
+}
+
+/**
+ * The requests of each thread from the last gap of 24 h before its first new fact on: no session and no rolling window reaches across
+ * such a gap.
+ * @param layouts layouts already read, by digest; grows
+ */
+export async function loadIslands(
+  tx: Transaction,
+  threads: readonly Thread[],
+  layouts: Map<string, Layout>,
+): Promise<Island[]> {
+  const { rows } = await tx.query<RequestRow>(
+    `with recursive thread as materialized (
+       select thread, array(select json_array_elements_text(keys)) as keys, episode_id, since
+       from json_to_recordset($1) as t(thread int, keys json, episode_id text, since timestamptz)),
+     step as (
+       select thread, since as island from thread
+       union all
+       select s.thread, earlier.at from step s join thread t using (thread) cross join lateral (
+         select min(r.started_at) as at from served_request r where r.listener_key = any(t.keys) and r.episode_id = t.episode_id
+           and r.started_at > s.island - interval '24 hours' and r.started_at < s.island) earlier
+       where earlier.at is not null),
+     start as (select thread, min(island) as island from step group by thread)
+     select s.thread, s.island, r.* from start s join thread t using (thread)
+       join served_request r on r.listener_key = any(t.keys) and r.episode_id = t.episode_id and r.started_at >= s.island`,
+    [
+      JSON.stringify(
+        threads.map(({ keys, episodeId, sinceMs }, thread) => ({
+          thread,
+          keys,
+          episode_id: episodeId,
+          since: new Date(sinceMs).toISOString(),
+        })),
+      ),
+    ],
+  );
+  const missing = [...new Set(rows.map((row) => row.layout_digest))].filter((digest) => !layouts.has(digest));
+  if (missing.length > 0) for (const [digest, layout] of await loadLayouts(tx, missing)) layouts.set(digest, layout);
+  const byThread = Map.groupBy(rows, (row) => row.thread);
+  return threads.map((thread, nth) => {
+    const own = byThread.get(nth) ?? [];
+    return {
+      thread,
+      fromMs: own[0]?.island.getTime() ?? thread.sinceMs,
+      requests: own.map((row) => ({
+        requestId: row.request_id,
+        listenerKey: row.listener_key,
+        arrangementId: row.arrangement_id,
+        layout: layouts.get(row.layout_digest)!,
+        startedAtMs: row.started_at.getTime(),
+        written: parseMultirange(row.written),
+        episodeId: row.episode_id,
+        workspaceId: row.workspace_id,
+        podcastId: row.podcast_id,
+        country: row.country,
+        region: row.region,
+        userAgentDigest: row.user_agent_digest,
+        addressKey: row.address_key,
+        addressSafe: row.address_safe,
+      })),
+    };
+  });
+}
+
+/** The islands' keys as rows, with the time from which their rows matter. */
+export function islandKeys(islands: readonly Island[]): string {
+  return JSON.stringify(
+    islands.flatMap(({ thread: { keys, episodeId }, fromMs }) =>
+      keys.map((key) => ({ listener_key: key, episode_id: episodeId, since: new Date(fromMs).toISOString() })),
+    ),
+  );
+}

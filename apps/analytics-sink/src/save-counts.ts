@@ -1,0 +1,14 @@
+import type { Transaction } from '@longwave/postgres';
+import { saveAds } from './ad-ledger.ts';
+import type { ChangeBasis } from './change-basis.ts';
+import { appendDownloadChanges } from './download-ledger.ts';
+import type { Move } from './judge-velocity.ts';
+import { saveRolling, saveSessions } from './session-table.ts';
+
+/** Turns the stored counts `before` into `after`, ledgers and totals with them. The caller holds the locks of threads and days. */
+export async function saveCounts(tx: Transaction, { before, after }: Move, basis: ChangeBasis): Promise<void> {
+  await saveSessions(tx, before, after);
+  await saveRolling(tx, before, after);
+  await saveAds(tx, before, after, basis);
+  await appendDownloadChanges(tx, before, after, basis);
+}

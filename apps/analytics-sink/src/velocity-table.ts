@@ -1,0 +1,153 @@
+import {
+  dateOf,
+  isAddressInfeasible,
+  isListenerInfeasible,
+  keyDay,
+  type HeldReason,
+  type VelocityLimits,
+} from '@longwave/audience';
+import type { Transaction } from '@longwave/postgres';
+import { sessionKey, type Counts, type HeldBy, type SessionRow } from './counted-rows.ts';
+
+/** What a person may decide about a key and day that velocity holds. */
+export const anomalyDecisions = ['release', 'reject'] as const;
+export type AnomalyDecision = (typeof anomalyDecisions)[number];
+
+/** A key and UTC day (`YYYY-MM-DD`). */
+export interface VelocityKey {
+  readonly kind: 'listener' | 'address';
+  readonly key: string;
+  readonly day: string;
+}
+
+/** A key's day as stored. */
+export interface VelocityDay extends VelocityKey {
+  readonly downloads: number;
+  readonly infeasible: boolean;
+  readonly decision: AnomalyDecision | null;
+}
+
+export const velocityName = ({ kind, key, day }: VelocityKey) => keyDay(kind, key, day);
+
+/** Whether downloads of this key and day are held. */
+export const isHeld = ({ infeasible, decision }: VelocityDay) => infeasible && decision !== 'release';
+
+/** How days answer why something is held. */
+export function heldByDays(days: ReadonlyMap<string, VelocityDay>): HeldBy {
+  const holds = (name: string) => {
+    const day = days.get(name);
+    return day !== undefined && isHeld(day);
+  };
+  return ({ listener_key, address_key, address_safe, day }): HeldReason | undefined => {
+    if (holds(keyDay('listener', listener_key, day))) return 'velocity_listener';
+    return !address_safe && holds(keyDay('address', address_key, day)) ? 'velocity_address' : undefined;
+  };
+}
+
+/** The keys whose volume decides over a row. */
+function keysOf(row: Pick<SessionRow, 'listener_key' | 'address_key' | 'address_safe'>, day: string): VelocityKey[] {
+  const listener: VelocityKey = { kind: 'listener', key: row.listener_key, day };
+  return row.address_safe || row.address_key === ''
+    ? [listener]
+    : [listener, { kind: 'address', key: row.address_key, day }];
+}
+
+/** Every key that decides over these counts, with what the counts add to its downloads. */
+export function velocityChanges(before: Counts, after: Counts): (VelocityKey & { readonly downloads: number })[] {
+  const changes = new Map<string, VelocityKey & { downloads: number }>();
+  const add = (key: VelocityKey, downloads: number) => {
+    const known = changes.get(velocityName(key));
+    if (known === undefined) changes.set(velocityName(key), { ...key, downloads });
+    else known.downloads += downloads;
+  };
+  for (const [counts, sign] of [
+    [before, -1],
+    [after, 1],
+  ] as const) {
+    for (const row of counts.sessions) if (row.qualified) for (const key of keysOf(row, row.window_on)) add(key, sign);
+    for (const row of counts.rolling) for (const key of keysOf(row, dateOf(Date.parse(row.started_at)))) add(key, 0);
+  }
+  return [...changes.values()];
+}
+
+const columns = `v.kind, v.key, v.day::text, v.downloads::int, v.infeasible, v.decision`;
+
+/**
+ * Adds downloads to the keys' days and locks them in order, addresses before listeners; answers them with their new downloads and the
+ * judgement of before. Until the transaction ends nobody else moves what they hold.
+ */
+export async function lockDays(
+  tx: Transaction,
+  changes: readonly (VelocityKey & { readonly downloads: number })[],
+): Promise<VelocityDay[]> {
+  const { rows } = await tx.query<VelocityDay>(
+    `insert into velocity_day as v (kind, key, day, downloads)
+     select kind, key, day, downloads from json_populate_recordset(null::velocity_day, $1) order by kind, key, day
+     on conflict (kind, key, day) do update set downloads = v.downloads + excluded.downloads returning ${columns}`,
+    [JSON.stringify(changes)],
+  );
+  return rows;
+}
+
+/** Episodes per podcast of listener keys' days, with what is not stored yet in place of what is. */
+async function podcastsOf(
+  tx: Transaction,
+  days: readonly VelocityDay[],
+  before: Counts,
+  after: Counts,
+): Promise<Map<string, number[]>> {
+  type Row = Pick<SessionRow, 'listener_key' | 'episode_id' | 'window_on' | 'podcast_id'>;
+  const { rows } = await tx.query<Row>(
+    `select s.listener_key, s.episode_id, s.window_on::text, s.podcast_id
+     from json_populate_recordset(null::velocity_day, $1) k
+     join session s on s.listener_key = k.key and s.window_on = k.day where s.qualified`,
+    [JSON.stringify(days)],
+  );
+  const replaced = new Set(before.sessions.map(sessionKey));
+  const current: Row[] = rows.filter((row) => !replaced.has(sessionKey(row)));
+  current.push(...after.sessions.filter((row) => row.qualified));
+  const byDay = Map.groupBy(current, (row) => keyDay('listener', row.listener_key, row.window_on));
+  const counts = (own: readonly Row[]) =>
+    [...Map.groupBy(own, (row) => row.podcast_id).values()].map((one) => one.length);
+  return new Map([...byDay].map(([name, own]) => [name, counts(own)]));
+}
+
+/** Judges the days anew; answers those whose judgement has changed, as they are now, and stores it. */
+export async function judgeDays(
+  tx: Transaction,
+  days: readonly VelocityDay[],
+  before: Counts,
+  after: Counts,
+  limits: VelocityLimits,
+): Promise<VelocityDay[]> {
+  const listeners = days.filter((one) => one.kind === 'listener');
+  const unclear = listeners.filter((one) => one.downloads > limits.podcastEpisodes && one.downloads <= limits.episodes);
+  const ofPodcasts = unclear.length > 0 ? await podcastsOf(tx, unclear, before, after) : new Map<string, number[]>();
+  const infeasible = (one: VelocityDay) =>
+    one.kind === 'address'
+      ? isAddressInfeasible(one.downloads, limits)
+      : isListenerInfeasible(ofPodcasts.get(velocityName(one)) ?? [one.downloads], limits);
+  const changed = days.flatMap((one) =>
+    infeasible(one) === one.infeasible ? [] : [{ ...one, infeasible: infeasible(one) }],
+  );
+  if (changed.length > 0)
+    await tx.query(
+      `update velocity_day v set infeasible = k.infeasible from json_populate_recordset(null::velocity_day, $1) k
+       where (v.kind, v.key, v.day) = (k.kind, k.key, k.day)`,
+      [JSON.stringify(changed)],
+    );
+  return changed;
+}
+
+/** Days as stored; absent where nothing was downloaded. */
+export async function findDays(tx: Transaction, keys: readonly VelocityKey[]): Promise<VelocityDay[]> {
+  const { rows } = await tx.query<VelocityDay>(
+    `select ${columns} from json_populate_recordset(null::velocity_day, $1) k
+     join velocity_day v on (v.kind, v.key, v.day) = (k.kind, k.key, k.day)`,
+    [JSON.stringify(keys)],
+  );
+  return rows;
+}
+
+/** The keys that decide over these counts. */
+export const velocityKeys = (counts: Counts): VelocityKey[] => velocityChanges(counts, counts);

@@ -1,0 +1,177 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createEventBus, type EventBus } from '@longwave/event-bus';
+import { topics, type DeliveryFact } from '@longwave/events';
+import {
+  developmentCa,
+  freePorts,
+  removeDataFolder,
+  startChild,
+  startTestDatabase,
+  startTestRedis,
+  temporaryDataFolder,
+  workspaceRoot,
+  type Child,
+} from '@longwave/fleet';
+import { createPool, type Pool } from '@longwave/postgres';
+import { signPrincipal } from '@longwave/principal';
+import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
+import { AnomalyServiceService, AudienceServiceService, Granularity } from '@longwave/rpc/audience';
+import { exportJWK, generateKeyPair } from 'jose';
+import { dataFolder, emptyTables, fact, seen, totalBytes } from './_facts.ts';
+
+export const day = (on: string) => BigInt(Date.parse(`${on}T00:00:00Z`));
+export const november = { fromMs: day('2025-11-01'), toMs: day('2025-11-05') };
+
+const services = ['analytics-sink', 'rest-gateway', 'management', 'encoder', 'operator'] as const;
+
+/** Waits until `condition` holds; rejects after 20 s. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!(await condition().catch(() => false))) {
+    if (Date.now() > end) throw new Error('waited in vain');
+    await pause(20);
+  }
+}
+
+/** Two listeners on three days: three downloads, two of them with the ad; a probe, a bot's network and half a listen. */
+export const facts: readonly DeliveryFact[] = [
+  fact({ fact_id: 'fct_1', listener_key: 'anna' }),
+  fact({ fact_id: 'fct_2', listener_key: 'anna', started_at: '2025-11-03T08:00:00.000Z' }),
+  fact({ fact_id: 'fct_3', listener_key: 'bert', episode_id: 'ep_2', written: [[161_000, totalBytes]] }),
+  fact({ fact_id: 'fct_4', listener_key: 'carl', requested: [[0, 2]], written: [[0, 2]], status: 206 }),
+  fact({ fact_id: 'fct_5', listener_key: 'dora', address_verdict: 'dc_ip' }),
+  fact({ fact_id: 'fct_6', listener_key: 'emil', written: [[0, 500_000]] }),
+  seen(),
+];
+
+/** The sink as a process of its own, with everything around it, and clients that ask it. */
+export interface SinkWorld extends AsyncDisposable {
+  readonly pool: Pool;
+  readonly bus: EventBus;
+  readonly gateway: RpcClient<typeof AudienceServiceService>;
+  /** Empties the tables and starts a sink. */
+  start(): Promise<Child>;
+  /** Starts a sink on what is there. */
+  startSink(): Promise<Child>;
+  clientOf(name: (typeof services)[number]): RpcClient<typeof AudienceServiceService>;
+  anomaliesAs(name: (typeof services)[number]): RpcClient<typeof AnomalyServiceService>;
+  /** A call as the owner of `ws_1` or `ws_2`. */
+  ownerOf(workspaceId: string): { readonly deadlineMs: number; readonly principalStatement: string | undefined };
+  publish(facts: readonly DeliveryFact[]): Promise<void>;
+  stored(): Promise<number>;
+  countDays(
+    workspaceId?: string,
+    episodeId?: string,
+  ): ReturnType<RpcClient<typeof AudienceServiceService>['countDownloads']>;
+}
+
+/** Makes a key pair, tells the sink its public half and signs a statement for each owner. */
+async function signStatements(keysFile: string): Promise<Readonly<Record<string, string>>> {
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
+  const named = { kid: 'one', alg: 'EdDSA' };
+  writeFileSync(keysFile, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), ...named }] }));
+  const signingKey = { ...(await exportJWK(privateKey)), ...named };
+  const statements: Record<string, string> = {};
+  for (const workspaceId of ['ws_1', 'ws_2'])
+    statements[workspaceId] = await signPrincipal(
+      {
+        account_id: 'acc_1',
+        workspace_id: workspaceId,
+        roles: ['owner'],
+        grants: [],
+        credential_id: 'crd_1',
+        credential_kind: 'api_key',
+        read_only: false,
+      },
+      signingKey,
+      new Date(),
+      3600,
+    );
+  return statements;
+}
+
+/** Starts database, Redis and identities, and knows how to start a sink between them. */
+export async function startSinkWorld(): Promise<SinkWorld> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.adopt(temporaryDataFolder(), removeDataFolder);
+  const database = stack.adopt(
+    await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' }),
+    (it) => it.stop(),
+  );
+  const redis = stack.adopt(await startTestRedis(), (it) => it.stop());
+  const [grpcPort, healthPort] = (await freePorts(2)) as [number, number];
+  const identities = await developmentCa(folder.inside('tls'), services, new Date());
+  const statements = await signStatements(folder.inside('principal-keys.json'));
+  const pool = stack.adopt(createPool(database.adminUrl, 'audience', { name: 'test' }), (it) => it.end());
+  const bus = stack.use(createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
+  const channelOf = (name: (typeof services)[number]) =>
+    openChannel(`127.0.0.1:${grpcPort}`, 'analytics-sink', readTls(identities[name]));
+  const clientOf = (name: (typeof services)[number]) => channelOf(name).client(AudienceServiceService);
+  const gateway = stack.adopt(clientOf('rest-gateway'), (it) => it.close());
+  const ownerOf = (workspaceId: string) => ({ deadlineMs: 5_000, principalStatement: statements[workspaceId] });
+  const startSink = async () => {
+    const { ca, cert, key } = identities['analytics-sink'];
+    const child = await startChild({
+      name: 'analytics-sink',
+      command: process.execPath,
+      args: [path.join(workspaceRoot, 'apps/analytics-sink/src/main.ts')],
+      env: {
+        LOG_LEVEL: 'debug',
+        HEALTH_LISTEN: `127.0.0.1:${healthPort}`,
+        GRPC_LISTEN: `127.0.0.1:${grpcPort}`,
+        TLS_CA: ca,
+        TLS_CERT: cert,
+        TLS_KEY: key,
+        DATABASE_URL: database.url,
+        REDIS_URL: redis.url,
+        PRINCIPAL_KEYS: folder.inside('principal-keys.json'),
+        ACCESS_TOKEN_KEYS: folder.inside('principal-keys.json'),
+        HTTP_LISTEN: '127.0.0.1:0',
+        BASE_URL: 'http://base.test',
+        API_URL: 'http://api.test',
+        AUDIENCE_DATA: dataFolder,
+      },
+      logFile: folder.logFile('analytics-sink'),
+      pidFolder: folder.pids,
+      stopSignal: 'SIGTERM',
+    });
+    await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok);
+    return child;
+  };
+  const keyOf = (one: DeliveryFact) =>
+    one.kind === 'user_agent_seen'
+      ? one.user_agent_digest
+      : `${one.listener_key}${'episode_id' in one ? one.episode_id : ''}`;
+  const running = stack.move();
+  return {
+    pool,
+    bus,
+    gateway,
+    start: async () => {
+      await emptyTables(database);
+      return startSink();
+    },
+    startSink,
+    clientOf,
+    anomaliesAs: (name) => channelOf(name).client(AnomalyServiceService),
+    ownerOf,
+    publish: (list) =>
+      bus.publish(
+        list.map((one) => ({
+          topic: topics.deliveryFacts,
+          key: keyOf(one),
+          id: one.fact_id,
+          type: one.kind,
+          payload: one,
+        })),
+      ),
+    stored: async () => (await pool.query<{ count: number }>('select count(*)::int as count from fact')).rows[0]!.count,
+    countDays: (workspaceId = 'ws_1', episodeId = '') => {
+      const request = { workspaceId, podcastId: 'pod_1', episodeId, range: november, granularity: Granularity.DAY };
+      return gateway.countDownloads(request, ownerOf(workspaceId));
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { userAgentDigest } from '@longwave/audience';
+import type { ByteRangeServed, DecisionMade, DeliveryEvent, DeliveryFact } from '@longwave/events';
+import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
+import { createPool, type Pool } from '@longwave/postgres';
+import fc from 'fast-check';
+import { recordDecisions } from '../src/ad-ledger.ts';
+import { countAdHours, countAds, countAdsByDimension, countClientEvents, type AdScope } from '../src/ad-queries.ts';
+import { reconcileAds } from '../src/reconcile-ads.ts';
+import { createCountingMemory, recordFacts, type CountingMemory } from '../src/record-facts.ts';
+import { batches, emptyTables, fact, lists, player, randomFacts, seen, shuffledTwice, totalBytes } from './_facts.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+let admin: Pool;
+
+beforeAll(async () => {
+  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
+  pool = createPool(database.url, 'audience', { name: 'test' });
+  admin = createPool(database.adminUrl, 'audience', { name: 'test' });
+});
+afterAll(async () => {
+  await pool?.end();
+  await admin?.end();
+  await database?.stop();
+});
+let memory: CountingMemory;
+beforeEach(async () => {
+  await emptyTables(database);
+  memory = createCountingMemory();
+});
+
+const record = (facts: readonly DeliveryFact[]) => recordFacts(pool, facts, lists, memory);
+const decide = (...decisions: DecisionMade[]) => recordDecisions(pool, decisions, lists.listsVersion);
+
+const range = { from: new Date('2025-10-30T00:00Z'), to: new Date('2025-11-06T00:00Z') };
+const line: AdScope = { workspaceId: 'ws_1', kind: 'lineItemId', id: 'li_1' };
+
+/** An arrangement with an ad of its own: as the fixture's, under another serving. */
+function withServing(servingId: string, changes: Partial<ByteRangeServed> & { fact_id: string }, billable = true) {
+  const one = fact({ arrangement_id: `arr ${servingId}`, ...changes });
+  const parts = one.parts.map((part) =>
+    part.ad ? { ...part, ad: { ...part.ad, serving_id: servingId, billable } } : part,
+  );
+  return { ...one, parts };
+}
+
+const decision = (servingId: string, changes: Partial<DecisionMade> = {}): DecisionMade => ({
+  decision_id: `dec ${servingId}`,
+  workspace_id: 'ws_1',
+  podcast_id: 'pod_1',
+  episode_id: 'ep_1',
+  decided_at: '2025-11-02T09:59:59.000Z',
+  country: 'DE',
+  slots: [
+    {
+      serving_id: servingId,
+      campaign_id: 'cmp_1',
+      line_item_id: 'li_1',
+      creative_id: 'crv_1',
+      break_key: 'pre',
+      slot: 0,
+      billable: true,
+    },
+  ],
+  ...changes,
+});
+
+const stages = async (scope: AdScope = line) => {
+  const { decided, delivered, billable } = await countAds(pool, scope, range);
+  return [decided, delivered, billable].map(Number);
+};
+const entries = async () =>
+  (
+    await pool.query<{ text: string }>(
+      `select stage || ' ' || quantity || ' ' || coalesce(window_on::text, '-') as text from ad_entry order by id`,
+    )
+  ).rows.map((row) => row.text);
+
+describe('decided, delivered, billable', () => {
+  test('a serving is decided once, however often its decision is told and whatever comes first', async () => {
+    await decide(decision('srv_1'), decision('srv_1'));
+    await decide(decision('srv_1'), decision('srv_2'));
+    expect(await stages()).toEqual([2, 0, 0]);
+    await record([seen(), withServing('srv_3', { fact_id: 'fct_1' })]);
+    await decide(decision('srv_3'));
+    await decide(decision('srv_3'));
+    expect(await stages()).toEqual([3, 1, 1]);
+    expect(await reconcileAds(pool, 'ws_1', range)).toEqual({
+      ...{ decided: 3, delivered: 1, covered: 1, billable: 1 },
+      findings: [],
+    });
+  });
+
+  test('one serving in downloads of several days and listeners is delivered in each and billed once, in the first', async () => {
+    await decide(decision('srv_1'));
+    await record([seen(), withServing('srv_1', { fact_id: 'fct_2', started_at: '2025-11-03T12:00:00.000Z' })]);
+    await record([
+      withServing('srv_1', { fact_id: 'fct_3', listener_key: 'proxy', started_at: '2025-11-04T12:00:00.000Z' }),
+    ]);
+    expect(await stages()).toEqual([1, 2, 1]);
+    await record([withServing('srv_1', { fact_id: 'fct_1', started_at: '2025-11-02T12:00:00.000Z' })]);
+    expect(await stages()).toEqual([1, 3, 1]);
+    expect(await entries()).toEqual([
+      'decided 1 -',
+      'delivered 1 2025-11-03',
+      'billable 1 2025-11-03',
+      'delivered 1 2025-11-04',
+      'delivered 1 2025-11-02',
+      'billable -1 2025-11-03',
+      'billable 1 2025-11-02',
+    ]);
+    expect((await reconcileAds(pool, 'ws_1', range)).findings).toEqual([]);
+  });
+
+  test('a bill goes with the download that is taken back and moves to the next that stands', async () => {
+    const later = withServing('srv_1', { fact_id: 'fct_2', started_at: '2025-11-03T00:05:00.000Z' });
+    const other = withServing('srv_1', { fact_id: 'fct_3', listener_key: 'z', started_at: '2025-11-05T12:00:00.000Z' });
+    await record([seen(), later, other]);
+    // What began the day before takes the download of the third with it.
+    await record([
+      withServing('srv_1', {
+        fact_id: 'fct_1',
+        started_at: '2025-11-02T23:58:00.000Z',
+        written: [[161_000, 200_000]],
+      }),
+    ]);
+    expect(await stages()).toEqual([0, 2, 1]);
+    const hours = await countAdHours(pool, line, range);
+    expect(
+      hours.map((row) => [new Date(Number(row.hourMs)).toISOString().slice(0, 13), row.delivered, row.billable]),
+    ).toEqual([
+      ['2025-11-02T23', 1n, 1n],
+      ['2025-11-05T12', 1n, 0n],
+    ]);
+  });
+
+  test('an ad of a line item that is not billed is delivered and never billable', async () => {
+    await record([seen(), withServing('srv_1', { fact_id: 'fct_1' }, false)]);
+    expect(await stages()).toEqual([0, 1, 0]);
+  });
+
+  test('numbers by scope, dimension and hour, each within its workspace', async () => {
+    await decide(decision('srv_1'), decision('srv_2', { country: 'US' }));
+    await record([seen(), withServing('srv_1', { fact_id: 'fct_1', country: 'AT' })]);
+    for (const kind of ['podcastId', 'campaignId', 'lineItemId', 'creativeId'] as const) {
+      const id = { podcastId: 'pod_1', campaignId: 'cmp_1', lineItemId: 'li_1', creativeId: 'crv_1' }[kind];
+      expect(await stages({ workspaceId: 'ws_1', kind, id })).toEqual([2, 1, 1]);
+      expect(await stages({ workspaceId: 'ws_2', kind, id })).toEqual([0, 0, 0]);
+      expect(await stages({ workspaceId: 'ws_1', kind, id: 'another' })).toEqual([0, 0, 0]);
+    }
+    expect(await countAdsByDimension(pool, line, range, 'country')).toEqual([
+      { key: 'AT', decided: 0n, delivered: 1n, billable: 1n },
+      { key: 'DE', decided: 1n, delivered: 0n, billable: 0n },
+      { key: 'US', decided: 1n, delivered: 0n, billable: 0n },
+    ]);
+    expect(await countAdsByDimension(pool, { ...line, workspaceId: 'ws_2' }, range, 'country')).toEqual([]);
+    expect(await countAdHours(pool, { ...line, workspaceId: 'ws_2' }, range)).toEqual([]);
+  });
+});
+
+describe('nothing is delivered without its download', () => {
+  const pieces: readonly (readonly [number, number])[] = [
+    [0, 1000],
+    [1000, 100_000],
+    [100_000, 161_000],
+    [161_000, 600_000],
+    [600_000, 961_000],
+    [961_000, totalBytes],
+  ];
+  test('in whatever order the bytes come: after every fact, delivered ads have a counted download and all their bytes', async () => {
+    const orders = fc.sample(fc.shuffledSubarray([...pieces.keys()], { minLength: 3 }), { seed: 7, numRuns: 12 });
+    for (const [nth, order] of orders.entries()) {
+      await record([seen()]);
+      for (const piece of order) {
+        const started_at = `2025-11-02T1${piece}:00:00.000Z`;
+        const name = `fct ${nth} ${piece}`;
+        const written: [number, number][] = [[...pieces[piece]!]];
+        await record([withServing(`srv ${nth}`, { fact_id: name, listener_key: `l ${nth}`, started_at, written })]);
+        const { delivered, covered, findings } = await reconcileAds(pool, 'ws_1', range);
+        expect(covered).toBe(delivered);
+        expect(findings.filter(({ check }) => check !== 'billed_without_decision')).toEqual([]);
+      }
+    }
+    expect((await stages())[1]).toBeGreaterThan(1);
+  }, 60_000);
+
+  test.each([51, 52])('in random listening with restatements and holds (seed %i)', async (seed) => {
+    const limits = { podcastEpisodes: 1, episodes: 2, addressDownloads: 3 };
+    for (const batch of batches(shuffledTwice(randomFacts(seed), seed), 20)) {
+      await recordFacts(pool, batch, lists, memory, limits);
+      const { delivered, covered, findings } = await reconcileAds(pool, 'ws_1', range);
+      expect(covered).toBe(delivered);
+      expect(findings.filter(({ check }) => check !== 'billed_without_decision')).toEqual([]);
+    }
+  });
+});
+
+test('reconciling finds what does not fit: bytes, downloads, bills and totals', async () => {
+  await record([seen(), withServing('srv_1', { fact_id: 'fct_1' })]);
+  await admin.query(`update fact set written = '{[161000,2081000)}'`);
+  expect(await reconcileAds(pool, 'ws_1', range)).toEqual({
+    ...{ decided: 0, delivered: 1, covered: 0, billable: 1 },
+    findings: [
+      { check: 'billed_without_decision', count: 1, examples: ['srv_1'] },
+      { check: 'delivered_without_bytes', count: 1, examples: ['srv_1'] },
+    ],
+  });
+  await admin.query(`update session set counted = false; update ad_hour set delivered = 2;
+    insert into ad_entry (methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
+      podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform)
+    select methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
+      podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform
+    from ad_entry`);
+  const { findings } = await reconcileAds(pool, 'ws_1', range);
+  expect(findings.map(({ check }) => check)).toEqual([
+    'billed_not_once',
+    'billed_without_decision',
+    'delivered_without_bytes',
+    'delivered_without_download',
+    'hours_differ_from_ledger',
+    'ledger_differs_from_deliveries',
+  ]);
+  expect(await reconcileAds(pool, 'ws_2', range)).toMatchObject({ delivered: 0, findings: [] });
+});
+
+describe('what players report', () => {
+  const event = (kind: DeliveryEvent['event'], changes: Partial<DeliveryEvent> = {}): DeliveryEvent => ({
+    kind: 'delivery_event',
+    fact_id: `srv_1 ${kind} ${changes.sequence ?? 0} ${changes.serving_id ?? ''}${changes.address_verdict ?? ''}`,
+    serving_id: 'srv_1',
+    event: kind,
+    sequence: 0,
+    at: '2025-11-02T10:05:00.000Z',
+    late: false,
+    workspace_id: 'ws_1',
+    podcast_id: 'pod_1',
+    episode_id: 'ep_1',
+    campaign_id: 'cmp_1',
+    line_item_id: 'li_1',
+    creative_id: 'crv_1',
+    break_key: 'pre',
+    slot: 0,
+    listener_key: 'listener',
+    address_verdict: 'ok',
+    user_agent_digest: userAgentDigest(player),
+    country: 'DE',
+    region: 'unknown',
+    lists_version: lists.listsVersion,
+    ...changes,
+  });
+  const events = async (scope = line, knownAt?: Date) =>
+    Object.fromEntries(
+      (await countClientEvents(pool, scope, range, knownAt)).map((one) => [one.event, Number(one.count)]),
+    );
+
+  test('is counted by kind, each report once, and adds nothing to what was delivered', async () => {
+    const told = [
+      event('start'),
+      event('complete'),
+      event('start', { sequence: 1 }),
+      event('start', { serving_id: 'srv_2' }),
+    ];
+    await record([seen(), ...told, ...told]);
+    await record(told);
+    expect(await events()).toEqual({ start: 3, complete: 1 });
+    expect(await stages()).toEqual([0, 0, 0]);
+    expect(await events({ ...line, workspaceId: 'ws_2' })).toEqual({});
+    expect(await events(line, new Date())).toEqual({ start: 3, complete: 1 });
+    expect(await events(line, new Date('2020-01-01'))).toEqual({});
+  });
+
+  test('does not count from bots, data centres and senders without a name, but is kept with the reason', async () => {
+    const bot = 'AhrefsBot/7.0';
+    await record([
+      seen(),
+      seen(bot),
+      event('start', { user_agent_digest: userAgentDigest(bot) }),
+      event('complete', { address_verdict: 'dc_ip' }),
+      event('click', { user_agent_digest: null }),
+    ]);
+    expect(await events()).toEqual({});
+    const { rows } = await pool.query('select event, judgement from client_event order by event');
+    expect(rows).toEqual([
+      { event: 'click', judgement: 'no_ua' },
+      { event: 'complete', judgement: 'dc_ip' },
+      { event: 'start', judgement: 'bot_ua' },
+    ]);
+  });
+
+  test('waits for the text of its user agent and is counted once when that comes', async () => {
+    const fresh = 'HarbourListener 4';
+    const told = event('midpoint', { user_agent_digest: userAgentDigest(fresh) });
+    await record([told]);
+    expect(await events()).toEqual({});
+    await record([seen(fresh), told]);
+    await record([seen(fresh)]);
+    expect(await events()).toEqual({ midpoint: 1 });
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { methodologyVersion } from '@longwave/audience';
+import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
+import { createPool, type Pool } from '@longwave/postgres';
+import { countAds } from '../src/ad-queries.ts';
+import { countByDimension, countByEpisode, countDownloads, type DownloadBasis } from '../src/count-queries.ts';
+import { countSeries } from '../src/count-series.ts';
+import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { totalsAndLedgers } from './_counts.ts';
+import { batches, emptyTables, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
+  pool = createPool(database.url, 'audience', { name: 'test' });
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.stop();
+});
+beforeEach(() => emptyTables(database));
+
+const record = (facts: Parameters<typeof recordFacts>[1]) => recordFacts(pool, facts, lists, createCountingMemory());
+const scope = { workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: undefined };
+const range = { from: new Date('2025-10-30T00:00Z'), to: new Date('2025-11-06T00:00Z') };
+
+/** The database's time between two transactions. */
+const now = async (): Promise<Date> =>
+  (await pool.query<{ now: Date }>(`select pg_sleep(0.005), clock_timestamp() as now, pg_sleep(0.005)`)).rows[0]!.now;
+
+/** Everything that can be asked of a time, as known then or now. */
+async function numbers(knownAt: Date | undefined) {
+  const basis: DownloadBasis = { window: 'calendar_utc', knownAt };
+  const ads = { workspaceId: 'ws_1', kind: 'campaignId', id: 'cmp_1' } as const;
+  const hours = await countDownloads(pool, scope, range, 'hour', basis);
+  return {
+    hours: hours
+      .filter((row) => row.downloads > 0n)
+      .map((row) => [row.startMs, row.downloads])
+      .sort(),
+    episodes: await countByEpisode(pool, scope, range, basis),
+    countries: await countByDimension(pool, scope, range, 'country', basis),
+    ads: await countAds(pool, ads, range, knownAt),
+    rolling: await countByEpisode(pool, scope, range, { window: 'first_touch_24h', knownAt }),
+  };
+}
+
+test.each([41, 42])(
+  'numbers can be asked as they were known at any time, whatever came later (seed %i)',
+  async (seed) => {
+    const known: { readonly at: Date; readonly numbers: unknown }[] = [];
+    for (const batch of batches(shuffledTwice(randomFacts(seed), seed), 60)) {
+      await record(batch);
+      known.push({ at: await now(), numbers: await numbers(undefined) });
+    }
+    const text = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+    expect(new Set(known.map((one) => JSON.stringify(one.numbers, (_, value) => text(value)))).size).toBeGreaterThan(2);
+    for (const one of known) expect(await numbers(one.at)).toEqual(one.numbers);
+    expect(await numbers(new Date('2020-01-01'))).toMatchObject({ hours: [], episodes: [] });
+  },
+);
+
+test('the tables that queries read can be made again from the ledgers alone', async () => {
+  for (const batch of batches(shuffledTwice(randomFacts(43), 43), 9)) await record(batch);
+  const { totals, ledgers } = await totalsAndLedgers(pool);
+  expect(totals.every((rows) => rows.length > 0)).toBe(true);
+  expect(totals).toEqual(ledgers);
+});
+
+test('a change says by which method and lists, and whether it restates an hour that was closed', async () => {
+  await record([seen(), fact({ fact_id: 'fct_1', listener_key: 'anna', started_at: '2025-11-02T10:00:00.000Z' })]);
+  await record([fact({ fact_id: 'fct_2', listener_key: 'bert', started_at: '2025-11-03T10:30:00.000Z' })]);
+  // Within 25 h of the newest fact, less what the bus may be behind: not closed yet.
+  await record([fact({ fact_id: 'fct_3', listener_key: 'carl', started_at: '2025-11-02T10:59:00.000Z' })]);
+  await record([fact({ fact_id: 'fct_4', listener_key: 'dora', started_at: '2025-11-03T11:00:30.000Z' })]);
+  await record([fact({ fact_id: 'fct_5', listener_key: 'emil', started_at: '2025-11-02T10:01:00.000Z' })]);
+  const { rows } = await pool.query(
+    `select to_char(hour at time zone 'UTC', 'DD HH24') as hour, restates, downloads::int, methodology_version, lists_version
+     from download_change order by id`,
+  );
+  const basis = { downloads: 1, methodology_version: methodologyVersion, lists_version: lists.listsVersion };
+  expect(rows).toEqual([
+    { hour: '02 10', restates: false, ...basis },
+    { hour: '03 10', restates: false, ...basis },
+    { hour: '02 10', restates: false, ...basis },
+    { hour: '03 11', restates: false, ...basis },
+    { hour: '02 10', restates: true, ...basis },
+  ]);
+});
+
+test('no row of a ledger can be changed or taken out', async () => {
+  await record([seen(), fact({ fact_id: 'fct_1' })]);
+  for (const table of ['download_change', 'ad_entry', 'anomaly_decision']) {
+    await expect(pool.query(`delete from ${table}`)).rejects.toThrow(`${table} is append-only`);
+    await expect(pool.query(`update ${table} set id = id`)).rejects.toThrow(`${table} is append-only`);
+  }
+});
+
+test('what was known is kept by hours of UTC, so it has no zone', async () => {
+  const basis: DownloadBasis = { window: 'calendar_utc', knownAt: new Date() };
+  await expect(countSeries(pool, scope, range, 'day', 'Europe/Paris', basis)).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+});
+
+test('rolling windows are counted in days of a zone and in UTC alike', async () => {
+  for (const batch of batches(shuffledTwice(randomFacts(44), 44), 30)) await record(batch);
+  for (const window of ['first_touch_24h', 'last_touch_24h'] as const) {
+    const basis: DownloadBasis = { window, knownAt: undefined };
+    const utc = await countSeries(pool, scope, range, 'day', undefined, basis);
+    expect(utc.some((bucket) => bucket.downloads > 0n && bucket.listeners > 0n)).toBe(true);
+    expect(await countSeries(pool, scope, range, 'day', 'UTC', basis)).toEqual(utc);
+  }
+});

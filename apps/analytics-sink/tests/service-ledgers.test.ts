@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { topics, type DecisionMade } from '@longwave/events';
+import type { Child } from '@longwave/fleet';
+import { AnomalyDecision, AnomalyKind, Dimension, Granularity, Window } from '@longwave/rpc/audience';
+import { fact, seen } from './_facts.ts';
+import { facts, november, startSinkWorld, until, type SinkWorld } from './_sink-world.ts';
+
+let world: SinkWorld;
+let sink: Child;
+
+beforeAll(async () => {
+  world = await startSinkWorld();
+}, 60_000);
+afterAll(async () => world?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  sink = await world.start();
+}, 30_000);
+afterEach(async () => void (await sink.stop()), 30_000);
+
+test('decisions on the bus are the first stage of the ledger, and ads are counted by every stage, dimension and hour', async () => {
+  const decision: DecisionMade = {
+    decision_id: 'dec_1',
+    workspace_id: 'ws_1',
+    podcast_id: 'pod_1',
+    episode_id: 'ep_1',
+    decided_at: '2025-11-02T09:59:59.000Z',
+    country: 'DE',
+    slots: ['srv_1', 'srv_2'].map((serving_id, slot) => ({
+      serving_id,
+      campaign_id: 'cmp_1',
+      line_item_id: 'li_1',
+      creative_id: 'crv_1',
+      break_key: 'pre',
+      slot,
+      billable: true,
+    })),
+  };
+  const message = { topic: topics.decisions, key: 'dec_1', id: 'dec_1', type: 'decision', payload: decision };
+  await world.publish(facts);
+  await world.bus.publish([message, message]);
+  const asked = { workspaceId: 'ws_1', range: november, scope: { $case: 'creativeId' as const, value: 'crv_1' } };
+  await until(async () => {
+    const { decided, delivered } = await world.gateway.countAds(asked, world.ownerOf('ws_1'));
+    return decided === 2n && delivered === 2n;
+  });
+  const { counts } = await world.gateway.countAdsByDimension(
+    { ...asked, dimension: Dimension.APP },
+    world.ownerOf('ws_1'),
+  );
+  expect(counts).toEqual([
+    { key: 'Overcast', decided: 0n, delivered: 2n, billable: 1n },
+    { key: 'unknown', decided: 2n, delivered: 0n, billable: 0n },
+  ]);
+  const ids = { lineItemId: 'li_1', creativeId: 'crv_1' };
+  const { hours } = await world.gateway.countAdHours(asked, world.ownerOf('ws_1'));
+  expect(hours).toEqual([
+    { hourMs: BigInt(Date.parse('2025-11-02T09:00Z')), ...ids, decided: 2n, delivered: 0n, billable: 0n },
+    { hourMs: BigInt(Date.parse('2025-11-02T10:00Z')), ...ids, decided: 0n, delivered: 1n, billable: 1n },
+    { hourMs: BigInt(Date.parse('2025-11-03T08:00Z')), ...ids, decided: 0n, delivered: 1n, billable: 0n },
+  ]);
+  await expect(world.gateway.countAdHours(asked, world.ownerOf('ws_2'))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(
+    world.gateway.countAdsByDimension({ ...asked, dimension: Dimension.APP }, world.ownerOf('ws_2')),
+  ).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('the same downloads in a rolling window and as they were known, each answer naming its window', async () => {
+  const began = BigInt(Date.now());
+  await world.publish([
+    ...facts,
+    fact({ fact_id: 'fct_9', listener_key: 'anna', started_at: '2025-11-04T01:00:00.000Z' }),
+  ]);
+  await until(async () => (await world.stored()) === 7);
+  const range = { podcastId: 'pod_1', episodeId: '', range: november, granularity: Granularity.DAY };
+  const asked = { workspaceId: 'ws_1', ...range };
+  const days = async (window: Window, knownAtMs?: bigint) => {
+    const answer = await world.gateway.countDownloads({ ...asked, window, knownAtMs }, world.ownerOf('ws_1'));
+    expect([answer.window, answer.knownAtMs]).toEqual([window, knownAtMs]);
+    return answer.buckets.map((bucket) => Number(bucket.downloads));
+  };
+  await until(async () => (await days(Window.CALENDAR_UTC)).join() === '0,2,1,1');
+  expect(await days(Window.FIRST_TOUCH_24H)).toEqual([0, 2, 0, 1]);
+  expect(await days(Window.LAST_TOUCH_24H)).toEqual([0, 2, 0, 0]);
+  expect(await days(Window.FIRST_TOUCH_24H, BigInt(Date.now()))).toEqual([0, 2, 0, 1]);
+  expect(await days(Window.CALENDAR_UTC, began)).toEqual([0, 0, 0, 0]);
+  const { episodes, window } = await world.gateway.countByEpisode(
+    { workspaceId: 'ws_1', podcastId: 'pod_1', range: november, window: Window.LAST_TOUCH_24H },
+    world.ownerOf('ws_1'),
+  );
+  expect([episodes.map((one) => one.downloads), window]).toEqual([[1n, 1n], Window.LAST_TOUCH_24H]);
+});
+
+test('held days are shown to the operator alone, who decides with name and reason', async () => {
+  const spree = Array.from({ length: 51 }, (_, nth) =>
+    fact({ fact_id: `fct ${nth}`, listener_key: 'glutton', episode_id: `ep_${nth}` }),
+  );
+  await world.publish([seen(), ...spree]);
+  const operator = world.anomaliesAs('operator');
+  const options = { deadlineMs: 5_000 };
+  await until(async () => (await operator.listAnomalies({ undecided: true }, options)).anomalies.length === 1);
+  const anomaly = { kind: AnomalyKind.LISTENER, key: 'glutton', day: '2025-11-02' };
+  expect((await world.countDays()).buckets[1]!.downloads).toBe(0n);
+  const decision = { ...anomaly, decision: AnomalyDecision.RELEASE, decidedBy: 'Ada', reason: 'A library.' };
+  await expect(operator.decideAnomaly({ ...decision, reason: ' ' }, options)).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+  const answer = await operator.decideAnomaly(decision, options);
+  expect(answer.anomaly).toEqual({ ...anomaly, downloads: 51n, decision: AnomalyDecision.RELEASE });
+  expect((await world.countDays()).buckets[1]!.downloads).toBe(51n);
+  operator.close();
+  const stranger = world.anomaliesAs('rest-gateway');
+  await expect(stranger.decideAnomaly(decision, world.ownerOf('ws_1'))).rejects.toMatchObject({
+    code: 'permission_denied',
+  });
+  await expect(stranger.listAnomalies({ undecided: false }, world.ownerOf('ws_1'))).rejects.toMatchObject({
+    code: 'permission_denied',
+  });
+  stranger.close();
+});
