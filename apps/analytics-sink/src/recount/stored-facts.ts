@@ -51,7 +51,15 @@ export async function* streamUserAgents(tx: Transaction, scope: FactScope): Asyn
 
 interface FactRow extends Omit<
   ByteRangeServed,
-  'kind' | 'started_at' | 'at' | 'published_at' | 'requested' | 'written' | 'total_bytes' | 'previous_listener_key'
+  | 'kind'
+  | 'started_at'
+  | 'at'
+  | 'published_at'
+  | 'requested'
+  | 'written'
+  | 'total_bytes'
+  | 'previous_listener_key'
+  | 'address_safe'
 > {
   readonly started_at: Date;
   readonly at: Date;
@@ -60,6 +68,7 @@ interface FactRow extends Omit<
   readonly written: string;
   readonly total_bytes: string;
   readonly previous_listener_key: string | null;
+  readonly address_safe: boolean;
 }
 
 /** The facts of a scope as they came, but for intervals, which are sorted and merged; in batches, in no order. */
@@ -69,12 +78,12 @@ export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGene
     `select f.fact_id, f.request_id, f.started_at, f.at, f.workspace_id, f.podcast_id, f.episode_id, l.arrangement_id,
        f.method, f.status, f.requested, f.written, l.total_bytes, l.parts, f.published_at, f.listener_key,
        f.previous_listener_key, f.address_key, f.address_verdict, f.user_agent_digest, f.prefetch, f.country, f.region,
-       f.late, f.lists_version, false as preload, false as internal
+       f.late, f.lists_version, f.preload, f.internal, f.address_safe
      from fact f join layout l on l.digest = f.layout_digest where ${within}`,
     parameters(scope),
   );
   for await (const rows of batches)
-    yield rows.map(({ previous_listener_key, ...row }) => ({
+    yield rows.map(({ previous_listener_key, address_safe, ...row }) => ({
       ...row,
       kind: 'byte_range_served',
       started_at: row.started_at.toISOString(),
@@ -84,5 +93,6 @@ export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGene
       written: parseMultirange(row.written).map(([from, to]): [number, number] => [from, to]),
       total_bytes: Number(row.total_bytes),
       ...(previous_listener_key !== null && { previous_listener_key }),
+      ...(address_safe && { address_safe }),
     }));
 }

@@ -31,12 +31,6 @@ const scoped = (
 ) => `($1::timestamptz is null or ${time} >= $1) and ($2::timestamptz is null or ${time} < $2)
   and ($3::text is null or workspace_id = $3) and ($4::text is null or podcast_id = $4)`;
 
-/** Whether the arrangement of its download says that an ad is billed when it is delivered. */
-const isBillable = `exists (
-  select from session s join layout l on l.arrangement_id = s.arrangement_id, jsonb_array_elements(l.parts) as part
-  where (s.listener_key, s.episode_id, s.window_on) = (a.listener_key, a.episode_id, a.window_on)
-    and part->'ad'->>'serving_id' = a.serving_id and (part->'ad'->>'billable')::boolean)`;
-
 /**
  * The numbers that the service shows, by the tables that it shows them from: downloads by the hourly rollup, listeners by sessions,
  * ads by their ledger, facts by the judgement they were given.
@@ -67,8 +61,8 @@ export async function readStoredTally(tx: Transaction, scope: FactScope): Promis
       );
   }
   const ads = await tx.query<{ workspace_id: string; line_item_id: string; delivered: string; billable: string }>(
-    `select workspace_id, line_item_id, count(*) as delivered, count(*) filter (where ${isBillable}) as billable
-     from ad_delivered a where ${scoped('started_at')} group by 1, 2`,
+    `select workspace_id, line_item_id, count(*) as delivered, count(*) filter (where billable) as billable
+     from ad_delivered where counted and ${scoped('started_at')} group by 1, 2`,
     values,
   );
   for (const { workspace_id, line_item_id, delivered, billable } of ads.rows)
@@ -81,5 +75,10 @@ export async function readStoredTally(tx: Transaction, scope: FactScope): Promis
     values,
   );
   for (const { judgement, facts: count } of facts.rows) addTo(tally.facts, judgement, Number(count));
+  const held = await tx.query<{ held: string; downloads: string }>(
+    `select held, count(*) as downloads from session where held is not null and ${scoped('started_at')} group by 1`,
+    values,
+  );
+  for (const { held: reason, downloads } of held.rows) addTo(tally.held, reason, Number(downloads));
   return tally;
 }
