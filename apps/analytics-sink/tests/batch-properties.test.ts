@@ -11,7 +11,7 @@ import {
   serving,
   type Audience,
 } from './_audience.ts';
-import { totalBytes } from './_facts.ts';
+import { emptyTables, totalBytes } from './_facts.ts';
 
 let api: Audience;
 beforeAll(async () => {
@@ -81,12 +81,7 @@ async function everything() {
   };
 }
 
-async function clear(): Promise<void> {
-  for (const { name } of await api.query<{ name: string }>(
-    `select table_name as name from information_schema.tables where table_schema = 'audience' and table_name not like '\\_%'`,
-  ))
-    await api.query(`delete from "${name}"`);
-}
+const clear = () => emptyTables(api.database);
 
 /** Rows in batches of a size, with sequences in that order. */
 const batchesOf = (list: readonly Row[], size: number) =>

@@ -17,7 +17,7 @@ import {
   workspace,
   type Audience,
 } from './_audience.ts';
-import { lists, totalBytes } from './_facts.ts';
+import { emptyTables, lists, totalBytes } from './_facts.ts';
 
 let api: Audience;
 beforeAll(async () => {
@@ -25,10 +25,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api[Symbol.asyncDispose]());
 afterEach(async () => {
-  const tables = await api.query<{ name: string }>(
-    `select table_name as name from information_schema.tables where table_schema = 'audience' and table_name not like '\\_%'`,
-  );
-  for (const { name } of tables) await api.query(`delete from "${name}"`);
+  await emptyTables(api.database);
 });
 
 const downloads = async () =>
