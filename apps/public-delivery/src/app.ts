@@ -27,6 +27,8 @@ import { createIdentifyListener } from './listener/identify-listener.ts';
 import { openCaches } from './media/open-caches.ts';
 import { createChoosePlay } from './play/choose-play.ts';
 import { createComposer } from './play/create-composer.ts';
+import { createFindPlay } from './play/find-play.ts';
+import { createKnownArrangements } from './play/known-arrangements.ts';
 import { createPlayTokens } from './play/play-token.ts';
 import { followRevokedWeeks } from './play/revoked-weeks.ts';
 import { followEvents } from './projection/follow-events.ts';
@@ -101,8 +103,10 @@ export async function createApp(
   const host = new URL(mediaUrl).host;
   const tokens = createPlayTokens(keys, host);
   const servingTokens = createServingTokens(keys, host);
+  const arrangements = createKnownArrangements(pool);
+  const findPlay = createFindPlay(pool, arrangements, tokens);
   const choosePlay = createChoosePlay({
-    ...{ pool, serving, segments, logger },
+    ...{ pool, serving, arrangements, segments, logger },
     compose: createComposer({ pool, artworks, logger }),
     describe: (userAgent) => describeUserAgent(lists.userAgents, userAgent),
     decideDeadlineMs: config.DECIDE_DEADLINE_MS,
@@ -119,13 +123,14 @@ export async function createApp(
         ...{ mediaUrl, hubUrl, now },
       }),
       // Before the audio, whose last segment may be any name.
-      ...playFileRoutes({ pool, store, tokens, servingTokens, mediaUrl }),
+      ...playFileRoutes({ pool, store, findPlay, servingTokens, mediaUrl }),
       ...mediaRoutes({
         pool,
         identify,
         choosePlay,
         mayCount: ({ addressVerdict, preload, internal, userAgent }) =>
           addressVerdict === 'ok' && !preload && !internal && judgeUserAgent(lists.userAgents, userAgent) === 'ok',
+        findPlay,
         tokens,
         segments,
         artworks,

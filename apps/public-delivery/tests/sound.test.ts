@@ -31,7 +31,8 @@ let played: Played;
 
 beforeAll(async () => {
   bench = await openBench();
-  app = await bench.start();
+  // A machine that is busy must not make a decision late.
+  app = await bench.start({ DECIDE_DEADLINE_MS: '10000' });
   for (const ad of ads) await storeSegment(bench, ad);
   const picture = jpeg(300);
   await bench.store.put(`artwork/${sha256(picture)}`, picture, { contentType: 'image/jpeg' });

@@ -10,7 +10,7 @@ import type { SegmentCache } from '../media/segment-cache.ts';
 import { sendMedia, type SentMedia } from '../media/send-media.ts';
 import type { MeteredResponse } from '../media/written-meter.ts';
 import type { ChoosePlay, Play } from '../play/choose-play.ts';
-import { findPlay } from '../play/find-play.ts';
+import type { FindPlay } from '../play/find-play.ts';
 import type { PlayTokens } from '../play/play-token.ts';
 import { countedAd, findBindingByDecision, getHeader } from '../play/play-table.ts';
 import {
@@ -28,7 +28,8 @@ export interface MediaRoutesOptions {
   readonly choosePlay: ChoosePlay;
   /** False for those whose downloads are never counted: bots, networks of machines, pages that preload, ourselves. */
   readonly mayCount: (listener: Listener) => boolean;
-  readonly tokens: PlayTokens;
+  readonly findPlay: FindPlay;
+  readonly tokens: Pick<PlayTokens, 'mintPlay'>;
   readonly segments: SegmentCache;
   readonly artworks: SegmentCache;
   readonly facts: FactSink;
@@ -60,8 +61,20 @@ const fromMemory = (bytes: Buffer): OpenSegment => ({
 
 /** Enclosures, arrangements and clean audio. */
 export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
-  const { pool, identify, choosePlay, mayCount, tokens, segments, artworks, facts, listsVersion, mediaUrl, now } =
-    options;
+  const {
+    pool,
+    identify,
+    choosePlay,
+    mayCount,
+    findPlay,
+    tokens,
+    segments,
+    artworks,
+    facts,
+    listsVersion,
+    mediaUrl,
+    now,
+  } = options;
 
   const openPart = async (part: SentMedia['parts'][number]) => {
     if (part.store === 'artwork') return artworks.open(part.blob, part.blob_bytes);
@@ -159,7 +172,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       serve: async (exchange) => {
         parameter(exchange, 'file', mp3Name);
         const token = String(exchange.request.params['token']);
-        const { arrangement, decisionId, late } = await findPlay(pool, tokens, token, exchange.startedAt);
+        const { arrangement, decisionId, late } = await findPlay(token, exchange.startedAt);
         const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
         const media = playMedia({ arrangement, binding }, 'private, max-age=86400');
         await send(exchange, listenerOf(exchange), media, late);

@@ -4,9 +4,8 @@ import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { renderTranscript, transcriptFormats, type TranscriptFormat } from '@longwave/transcript';
 import type { ServingTokens } from '../events/serving-token.ts';
-import { findPlay } from '../play/find-play.ts';
+import type { FindPlay } from '../play/find-play.ts';
 import { findBindingByDecision, type Binding } from '../play/play-table.ts';
-import type { PlayTokens } from '../play/play-token.ts';
 import { retimeTranscript } from '../play/retime-transcript.ts';
 import { createTimeMap, stretchesOf } from '../play/time-map.ts';
 import { timelineOf, type SlotAddresses } from '../play/timeline-document.ts';
@@ -20,7 +19,7 @@ import { readTranscript, transcriptHeader } from './transcript-file.ts';
 export interface PlayFileRoutesOptions {
   readonly pool: Pool;
   readonly store: Pick<ObjectStore, 'get'>;
-  readonly tokens: PlayTokens;
+  readonly findPlay: FindPlay;
   readonly servingTokens: ServingTokens;
   /** Without a slash at the end. */
   readonly mediaUrl: string;
@@ -45,12 +44,11 @@ function choose<T extends { readonly language: string }>(transcripts: readonly T
 export function playFileRoutes({
   pool,
   store,
-  tokens,
+  findPlay,
   servingTokens,
   mediaUrl,
 }: PlayFileRoutesOptions): readonly Route[] {
-  const playOf = (exchange: Exchange) =>
-    findPlay(pool, tokens, parameter(exchange, 'token', tokenShape), exchange.startedAt);
+  const playOf = (exchange: Exchange) => findPlay(parameter(exchange, 'token', tokenShape), exchange.startedAt);
   const documentOf = async (exchange: Exchange) => (await playOf(exchange)).arrangement.document;
 
   function addressesOf({ ads, decisionId, startedAt }: Binding, slotName: string): SlotAddresses {

@@ -14,9 +14,9 @@ import type { Compose } from './create-composer.ts';
 import { decideRequest } from './decide-request.ts';
 import { decide, type Decision, type ServingClient } from './decide.ts';
 import { haltsAll, haltsAny, withoutHalted } from './halts.ts';
+import type { KnownArrangements } from './known-arrangements.ts';
 import {
   bindArrangement,
-  findArrangement,
   findLatestBinding,
   saveArrangement,
   type Binding,
@@ -39,6 +39,7 @@ const segmentWaitMs = 2_000;
 export interface ChoosePlayOptions {
   readonly pool: Pool;
   readonly serving: ServingClient;
+  readonly arrangements: KnownArrangements;
   readonly segments: Pick<SegmentCache, 'fetch'>;
   readonly compose: Compose;
   readonly describe: (userAgent: string) => UserAgentDescription;
@@ -67,7 +68,7 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
  * for what is left of the 24 h. Rejects only when the database does not answer.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
-  const { pool, serving, segments, compose, describe, decideDeadlineMs, logger } = options;
+  const { pool, serving, arrangements, segments, compose, describe, decideDeadlineMs, logger } = options;
   const deciding = new Map<string, Promise<Play>>();
 
   async function clean(episode: PlayableEpisode): Promise<Play> {
@@ -77,7 +78,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   }
 
   async function boundPlay(binding: Binding): Promise<Play> {
-    const arrangement = await findArrangement(pool, binding.arrangementId);
+    const arrangement = await arrangements.find(binding.arrangementId);
     if (!arrangement) throw new Error(`arrangement ${binding.arrangementId} is missing`);
     return { arrangement, binding };
   }

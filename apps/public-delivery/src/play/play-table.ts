@@ -103,38 +103,28 @@ const toBinding = (row: BindingRow): Binding => ({
 });
 
 /** By its id or, of 32 characters, the short id that tokens carry. */
-export async function findArrangement(pool: Pool, id: string): Promise<StoredArrangement | undefined> {
+export async function findArrangement(pool: Pick<Pool, 'query'>, id: string): Promise<StoredArrangement | undefined> {
   const text =
     'select id, workspace_id, podcast_id, episode_id, published_at, document from arrangement where short_id = $1';
   const { rows } = await pool.query<ArrangementRow>({ name: 'arrangement', text, values: [shortIdOf(id)] });
   return rows[0] && toArrangement(rows[0]);
 }
 
-/** An arrangement and whether what it plays is public now, hidden, or ended for good. */
-export interface FoundArrangement {
-  readonly arrangement: StoredArrangement;
-  readonly standing: 'public' | 'hidden' | 'ended';
-}
+/** Whether what an arrangement plays is public now, hidden, or ended for good. */
+export type Standing = 'public' | 'hidden' | 'ended';
 
-/** By the short id that tokens carry. */
-export async function findArrangementByShortId(pool: Pool, shortId: string): Promise<FoundArrangement | undefined> {
-  const { rows } = await pool.query<ArrangementRow & { episode_state: string | null; podcast_state: string | null }>({
-    name: 'arrangement_and_standing',
-    text: `select a.id, a.workspace_id, a.podcast_id, a.episode_id, a.published_at, a.document,
-             e.state as episode_state, p.state as podcast_state
-           from arrangement a left join episode e on e.id = a.episode_id left join podcast p on p.id = a.podcast_id
-           where a.short_id = $1`,
-    values: [shortId],
+export async function getStanding(
+  pool: Pool,
+  { podcastId, episodeId }: Pick<StoredArrangement, 'podcastId' | 'episodeId'>,
+): Promise<Standing> {
+  const { rows } = await pool.query<{ state: string }>({
+    name: 'standing',
+    text: 'select state from episode where id = $1 union all select state from podcast where id = $2',
+    values: [episodeId, podcastId],
   });
-  const [row] = rows;
-  if (!row) return undefined;
-  const states = [row.episode_state, row.podcast_state];
-  const standing = states.includes('archived')
-    ? 'ended'
-    : states.every((state) => state === 'published')
-      ? 'public'
-      : 'hidden';
-  return { arrangement: toArrangement(row), standing };
+  const states = rows.map(({ state }) => state);
+  if (states.includes('archived')) return 'ended';
+  return states.length === 2 && states.every((state) => state === 'published') ? 'public' : 'hidden';
 }
 
 export async function findBindingByDecision(pool: Pool, decisionId: string): Promise<Binding | undefined> {

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Pool } from '@longwave/postgres';
+import { composePlay } from '../src/play/compose-play.ts';
+import { createKnownArrangements } from '../src/play/known-arrangements.ts';
+import { saveArrangement, shortIdOf, type NewArrangement } from '../src/play/play-table.ts';
+import { openBench, sha256, type Bench } from './_support.ts';
+
+let bench: Bench;
+let reads = 0;
+
+const arrangementOf = (title: string): NewArrangement =>
+  composePlay(
+    {
+      ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(0), fileName: 'x' },
+      ...{ title, podcastTitle: 'Tides', author: 'Ana' },
+      rendition: { digest: sha256(Buffer.from(title)), sizeBytes: 3_840, durationMs: 240 },
+    },
+    { intro: undefined, outro: undefined, chapters: [], artwork: undefined },
+    [],
+    undefined,
+  );
+const stored = ['One', 'Two', 'Three'].map(arrangementOf);
+
+/** The real database, with its reads counted. */
+const counted = (): Pick<Pool, 'query'> =>
+  new Proxy(bench.pool, {
+    get: (pool, name) => {
+      if (name === 'query') reads++;
+      return Reflect.get(pool, name, pool) as unknown;
+    },
+  });
+
+beforeAll(async () => {
+  bench = await openBench();
+  for (const each of stored) await saveArrangement(bench.pool, each);
+}, 60_000);
+afterAll(() => bench.stop());
+
+test('an arrangement is read once under either id, and again only after others took its room', async () => {
+  const known = createKnownArrangements(counted(), 2);
+  const [one, two, three] = stored.map(({ id }) => id) as [string, string, string];
+  const readsOf = async (id: string) => {
+    const before = reads;
+    expect((await known.find(id))?.document).toEqual(stored.find((each) => each.id.startsWith(id))?.document);
+    return reads - before;
+  };
+  expect([await readsOf(one), await readsOf(shortIdOf(one)), await readsOf(two), await readsOf(one)]).toEqual([
+    1, 0, 1, 0,
+  ]);
+  // The one that was used longest ago goes.
+  expect([await readsOf(three), await readsOf(one), await readsOf(two)]).toEqual([1, 0, 1]);
+});
+
+test('one that is stored later is found, though it was not there before', async () => {
+  const known = createKnownArrangements(bench.pool);
+  const late = arrangementOf('Late');
+  expect(await known.find(late.id)).toBeUndefined();
+  await saveArrangement(bench.pool, late);
+  expect((await known.find(late.id))?.id).toBe(late.id);
+});
