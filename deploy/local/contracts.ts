@@ -11,7 +11,7 @@ import {
   type CommandDefinition,
   type ResourceDefinition,
 } from '@longwave/command-catalog';
-import { deliveryFactSchema, domainEventSchema, topics } from '@longwave/events';
+import { decisionMadeSchema, deliveryFactSchema, domainEventSchema, topics } from '@longwave/events';
 import { problems } from '@longwave/problems';
 import { z } from 'zod';
 
@@ -58,6 +58,7 @@ function eventsContract() {
     envelope: z.toJSONSchema(domainEventSchema),
     events,
     delivery_facts: { topic: topics.deliveryFacts, schema: z.toJSONSchema(deliveryFactSchema) },
+    decisions: { topic: topics.decisions, schema: z.toJSONSchema(decisionMadeSchema) },
   };
 }
 

@@ -1,26 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { createEventBus, type EventBusConfig, type Subscription, subscribePatiently } from '@longwave/event-bus';
+import { createEventBus, subscribePatiently, type EventBusConfig, type Subscription } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createObjectStore } from '@longwave/object-store';
 import { createPool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { readTls, serveRpc } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import { Redis } from 'ioredis';
 import type { ServingConfig } from './config.ts';
+import { connectRedis } from './connect-redis.ts';
+import { announceDecisions } from './decisions/announce-decisions.ts';
 import { createDecidePlay } from './decisions/decide-play.ts';
-import { countGoalSlots, insertDecisions } from './decisions/decision-table.ts';
+import { countGoalSlots, countShares, insertDecisions } from './decisions/decision-table.ts';
 import { createDecisionWriter } from './decisions/decision-writer.ts';
+import { createReplayDecisions } from './decisions/replay-decision.ts';
 import { createGoalGuard } from './goals/goal-guard.ts';
+import { createListenerMemory } from './listeners/listener-memory.ts';
 import { createCurrentPlans } from './plans/current-plans.ts';
 import { createPlanFollower, planFollowerGroup } from './plans/follow-plans.ts';
 import { repeat } from './repeat.ts';
 import { servingServices } from './server.ts';
+import { createShareCounts } from './shares/share-counts.ts';
+import { createCurrentSuspensions } from './suspensions/current-suspensions.ts';
+import { createStateFollower, stateFollowerGroup } from './suspensions/follow-states.ts';
 
-/** How often every node looks for new plans and mends its counters. */
+/** How often every node looks for new plans, halts and shares and mends its counters. */
 const refreshMs = 1_000;
-/** A Redis that needs longer is treated as down: line items with goals then wait. */
-const goalsTimeoutMs = 100;
 
 export interface ServingApp extends RunningApp {
   readonly grpcPort: number;
@@ -38,16 +42,7 @@ export async function createApp(
   const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
   const pool = createPool(config.DATABASE_URL, 'serving', { name: 'internal-serving', max: 20 });
   stack.defer(() => pool.end());
-  const redis = new Redis(config.REDIS_URL, {
-    enableOfflineQueue: false,
-    enableAutoPipelining: true,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    connectTimeout: 2_000,
-    commandTimeout: goalsTimeoutMs,
-    retryStrategy: (times) => Math.min(times * 50, 1_000),
-  });
-  redis.on('error', reasonOf('redis.unavailable'));
+  const redis = connectRedis(config.REDIS_URL, reasonOf('redis.unavailable'));
   stack.defer(() => redis.disconnect());
   const store = createObjectStore({
     endpoint: config.S3_ENDPOINT,
@@ -60,13 +55,18 @@ export async function createApp(
 
   const plans = createCurrentPlans(pool, store, clock, logger);
   const goals = createGoalGuard(redis, (lineItemIds) => countGoalSlots(pool, lineItemIds), logger);
+  const listeners = createListenerMemory(redis, logger);
+  const shares = createShareCounts(redis, (ids, sinceMs) => countShares(pool, ids, sinceMs), clock);
+  const suspensions = createCurrentSuspensions(pool);
   const recounting = stack.use(
     repeat(
       refreshMs,
       async () => {
-        if (redis.status === 'ready') await goals.recount(plans.listGoals());
+        if (redis.status !== 'ready') return;
+        await goals.recount(plans.listGoals());
+        await shares.exchange(plans.listShared());
       },
-      reasonOf('goals.recount_failed'),
+      reasonOf('counters.recount_failed'),
     ),
   );
   redis.on('ready', () => recounting.wake());
@@ -75,6 +75,7 @@ export async function createApp(
       refreshMs,
       async () => {
         if (await plans.refresh()) recounting.wake();
+        await suspensions.refresh();
       },
       reasonOf('plans.refresh_failed'),
     ),
@@ -82,28 +83,36 @@ export async function createApp(
 
   // Calls that come before the first look would be told to come again; one look first spares them that.
   await plans.refresh().catch(reasonOf('plans.refresh_failed'));
-  const handle = createPlanFollower(pool, () => refreshing.wake());
-  let subscription: Subscription | undefined;
-  stack.use(
-    repeat(
-      refreshMs,
-      async () => {
-        subscription ??= await subscribePatiently(bus, {
-          topic: topics.product,
-          group: planFollowerGroup,
-          handle,
-          onRetry: reasonOf('plans.retried'),
-        });
-      },
-      reasonOf('plans.follow_failed'),
-    ),
-  );
+  const wake = () => refreshing.wake();
+  for (const [group, handle] of [
+    [planFollowerGroup, createPlanFollower(pool, wake)],
+    [stateFollowerGroup, createStateFollower(pool, wake)],
+  ] as const) {
+    let subscription: Subscription | undefined;
+    const follow = async () => {
+      const onRetry = reasonOf('events.retried');
+      subscription ??= await subscribePatiently(bus, { topic: topics.product, group, handle, onRetry });
+    };
+    stack.use(repeat(refreshMs, follow, reasonOf('events.follow_failed')));
+  }
 
   const write = createDecisionWriter((rows) => insertDecisions(pool, rows));
+  const announcing = stack.use(
+    repeat(
+      refreshMs,
+      () => announceDecisions(pool, (messages) => bus.publish(messages)),
+      reasonOf('decisions.announce_failed'),
+    ),
+  );
+  const decidePlay = createDecidePlay({
+    ...{ pool, plans, suspensions, goals, listeners, shares, write, logger },
+    onGiven: () => announcing.wake(),
+    newAttempt: randomUUID,
+  });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: servingServices(createDecidePlay({ pool, plans, goals, write, newAttempt: randomUUID, logger })),
+    services: servingServices(decidePlay, createReplayDecisions(pool, store)),
     onError: (error, method) => {
       if (error instanceof Problem) logger.warn({ method, reason: error.message }, 'rpc.refused');
       else logger.error({ err: error, method }, 'rpc.failed');

@@ -1,8 +1,17 @@
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { DecidePlay } from './decisions/decide-play.ts';
+import type { ReplayDecisions } from './decisions/replay-decision.ts';
 
 /** The RPCs of this service. */
-export const servingServices = (decide: DecidePlay): readonly RpcService[] => [
-  rpcService(ServingServiceService, { decide: ['public-delivery', 'operator'] }, { decide }),
+export const servingServices = (decide: DecidePlay, { replay, explain }: ReplayDecisions): readonly RpcService[] => [
+  rpcService(
+    ServingServiceService,
+    {
+      decide: ['public-delivery', 'operator'],
+      replay: ['management', 'operator'],
+      explain: ['management', 'operator'],
+    },
+    { decide, replay, explain },
+  ),
 ];

@@ -149,10 +149,12 @@ export interface Node extends AsyncDisposable {
   readonly log: readonly string[];
 }
 
+type ClientName = 'public-delivery' | 'management' | 'encoder';
+
 export interface Engines extends AsyncDisposable {
   readonly database: TestDatabase;
   readonly store: ObjectStore;
-  readonly identities: Readonly<Record<'internal-serving' | 'public-delivery' | 'encoder', IdentityFiles>>;
+  readonly identities: Readonly<Record<ClientName | 'internal-serving', IdentityFiles>>;
   redis(): RedisServer;
   stopRedis(): Promise<void>;
   /** An empty Redis at the same address. */
@@ -163,10 +165,13 @@ export interface Engines extends AsyncDisposable {
   /** Puts the document where management puts it; answers its digest. */
   storePlan(plan: ServingPlanDocument): Promise<string>;
   announce(workspaceId: string, change: PlanChange): Promise<void>;
+  /** Publishes what happened to any resource. */
+  tell(workspaceId: string, change: ResourceChange): Promise<void>;
+  bus(): EventBus;
   /** What management does for `serving_plan.publish`. */
   publishPlan(workspaceId: string, lineItems: PlanLineItem[]): Promise<PublishedPlan>;
   /** A client of the node with the certificate of another service. */
-  clientAs(name: 'public-delivery' | 'encoder', port: number): ServingClient;
+  clientAs(name: ClientName, port: number): ServingClient;
 }
 
 export interface PlanChange {
@@ -177,32 +182,33 @@ export interface PlanChange {
   readonly occurredAt?: string;
 }
 
-function eventOf(workspaceId: string, change: PlanChange): DomainEvent {
-  const { servingPlanId, digest, state = 'published', version = 3 } = change;
-  const occurredAt = change.occurredAt ?? new Date().toISOString();
+/** A revision of any resource, as management tells of it. */
+export interface ResourceChange {
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  readonly state: string;
+  readonly attributes?: Record<string, unknown>;
+  readonly occurredAt?: string;
+}
+
+function eventOf(workspaceId: string, change: ResourceChange): DomainEvent {
+  const { type, id, version, state, attributes = {}, occurredAt = new Date().toISOString() } = change;
   const operation = newId('op');
   return {
     id: newId('evt'),
-    type: `serving_plan.${state}`,
+    type: `${type.replace(/s$/, '')}.${state}`,
     workspace_id: workspaceId,
-    subject: { type: 'serving_plans', id: servingPlanId, version },
+    subject: { type, id, version },
     operation_id: operation,
     occurred_at: occurredAt,
     after: {
-      resource_type: 'serving_plans',
-      id: servingPlanId,
+      resource_type: type,
+      id,
       workspace_id: workspaceId,
       version,
       lifecycle_state: state,
-      attributes: {
-        effective_from: '2020-01-01T00:00:00Z',
-        storage_key: `plans/${digest}.json`,
-        digest,
-        counts: { line_items: 1, creatives: 1 },
-        inputs: [],
-        separation: defaultSeparation,
-        floors: [],
-      },
+      attributes,
       links: {},
       digest: '00'.repeat(32),
       created_at: occurredAt,
@@ -210,6 +216,25 @@ function eventOf(workspaceId: string, change: PlanChange): DomainEvent {
       updated_by: { operation_id: operation },
     },
   };
+}
+
+function planChange({
+  servingPlanId,
+  digest,
+  state = 'published',
+  version = 3,
+  occurredAt,
+}: PlanChange): ResourceChange {
+  const attributes = {
+    effective_from: '2020-01-01T00:00:00Z',
+    storage_key: `plans/${digest}.json`,
+    digest,
+    counts: { line_items: 1, creatives: 1 },
+    inputs: [],
+    separation: defaultSeparation,
+    floors: [],
+  };
+  return { type: 'serving_plans', id: servingPlanId, version, state, attributes, ...(occurredAt && { occurredAt }) };
 }
 
 /** Real Postgres, Redis and S3 for one test file, and as many nodes of the service as asked for. */
@@ -221,7 +246,7 @@ export async function startEngines(): Promise<Engines> {
   const log = { logFile: inside('engines.log'), pidFolder: inside('pids') };
   const identities = await developmentCa(
     inside('ca'),
-    ['internal-serving', 'public-delivery', 'encoder'] as const,
+    ['internal-serving', 'public-delivery', 'management', 'encoder'] as const,
     new Date(),
   );
   const database = stack.use(
@@ -259,12 +284,11 @@ export async function startEngines(): Promise<Engines> {
     return digest;
   };
 
-  const announce: Engines['announce'] = async (workspaceId, change) => {
+  const tell: Engines['tell'] = async (workspaceId, change) => {
     const event = eventOf(workspaceId, change);
-    await bus.publish([
-      { topic: topics.product, key: change.servingPlanId, id: event.id, type: event.type, payload: event },
-    ]);
+    await bus.publish([{ topic: topics.product, key: change.id, id: event.id, type: event.type, payload: event }]);
   };
+  const announce: Engines['announce'] = (workspaceId, change) => tell(workspaceId, planChange(change));
 
   const owned = stack.move();
   return {
@@ -287,6 +311,8 @@ export async function startEngines(): Promise<Engines> {
     clientAs,
     storePlan,
     announce,
+    tell,
+    bus: () => bus,
     publishPlan: async (workspaceId, lineItems) => {
       const published = { servingPlanId: newId('spl'), digest: await storePlan(planOf(workspaceId, lineItems)) };
       await announce(workspaceId, published);

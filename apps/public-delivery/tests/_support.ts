@@ -113,7 +113,7 @@ export async function openBench(): Promise<Bench> {
     tls: readTls(identities['internal-serving']),
     services: [
       rpcService(
-        ServingServiceService,
+        { decide: ServingServiceService.decide },
         { decide: ['public-delivery'] },
         {
           decide: async (request) => {

@@ -1,13 +1,16 @@
-import { decidePrepared, freshInputs, preparePlay, type Decision } from '@longwave/ad-decision';
+import type { Decision } from '@longwave/ad-decision';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse } from '@longwave/rpc/serving';
 import type { Logger } from '@longwave/service-kit';
-import type { CountedSlot, GoalGuard, WantedSlots } from '../goals/goal-guard.ts';
-import type { CurrentPlan, CurrentPlans } from '../plans/current-plans.ts';
+import type { CountedSlot } from '../goals/goal-guard.ts';
+import type { CurrentPlans } from '../plans/current-plans.ts';
+import type { ShareCounts } from '../shares/share-counts.ts';
+import type { CurrentSuspensions } from '../suspensions/current-suspensions.ts';
+import { capKeysOf, decideWithinLimits, type CountedDecision, type Limits } from './decide-within-limits.ts';
 import { answerOf, renderAnswer, traceOf, type StoredAnswer } from './decision-record.ts';
-import { getDecision } from './decision-table.ts';
+import { findDecision } from './decision-table.ts';
 import type { WriteDecision } from './decision-writer.ts';
 import { parsePlayRequest, type PlayRequest } from './play-request.ts';
 
@@ -16,39 +19,21 @@ export type DecidePlay = (
   call: Pick<RpcContext, 'deadline' | 'signal'>,
 ) => Promise<DecideResponse>;
 
-export interface DecidePlayOptions {
+export interface DecidePlayOptions extends Limits {
   readonly pool: Pool;
   readonly plans: Pick<CurrentPlans, 'find' | 'isAwaited'>;
-  readonly goals: GoalGuard;
+  readonly suspensions: Pick<CurrentSuspensions, 'inForce'>;
+  readonly shares: Pick<ShareCounts, 'shareOf' | 'count'>;
   readonly write: WriteDecision;
+  /** Told of every stored decision that gave slots away. */
+  readonly onGiven: () => void;
   /** A name for one attempt at a decision, never used before. */
   readonly newAttempt: () => string;
   readonly logger: Logger;
 }
 
-interface CountedDecision {
-  readonly decision: Decision;
-  readonly countedSlots: readonly CountedSlot[];
-}
-
-/** Decisions made anew because a goal was reached meanwhile; then goals are left out. */
-const roundsMax = 4;
-
-const noPlan: CountedDecision = {
-  decision: { picks: [], noAdReason: 'no_plan', opportunities: [], stages: [], candidates: [] },
-  countedSlots: [],
-};
-
-function wantedSlots(plan: CurrentPlan, decision: Decision): readonly WantedSlots[] {
-  const wanted = new Map<string, WantedSlots>();
-  for (const { ordinal, lineItemId } of decision.picks) {
-    const { goalQuantity } = plan.index.lines[ordinal]!;
-    if (goalQuantity === undefined) continue;
-    const slots = (wanted.get(lineItemId)?.slots ?? 0) + 1;
-    wanted.set(lineItemId, { lineItemId, slots, goalQuantity });
-  }
-  return [...wanted.values()];
-}
+/** What is answered where nothing is published. */
+export const noPlan: Decision = { picks: [], noAdReason: 'no_plan', opportunities: [], stages: [], candidates: [] };
 
 /** Rejects with `timeout` when the caller stops waiting first; the work goes on, and a retry finds its answer. */
 async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promise<T> {
@@ -62,56 +47,42 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
 }
 
 /**
- * Decides one play: plan and request give the picks, goals are counted in Redis before anything is promised, and the
- * answer is stored before it is given. An id that has an answer gets that answer, on every node and for ever.
+ * Decides one play: plan, request, suspensions, shares and what the listener heard give the picks; goals and caps are counted in
+ * Redis before anything is promised, and the answer is stored before it is given. An id that has an answer gets that answer, on
+ * every node and for ever.
  */
-export function createDecidePlay({ pool, plans, goals, write, newAttempt, logger }: DecidePlayOptions): DecidePlay {
-  async function decideWithinGoals(
-    { context }: PlayRequest,
-    plan: CurrentPlan,
-    attempt: string,
-    signal: AbortSignal,
-  ): Promise<CountedDecision> {
-    const prepared = preparePlay(plan.index, context);
-    const slotsMax = new Map<string, number>();
-    for (let round = 1; ; round++) {
-      if (signal.aborted) throw new Problem('timeout', 'The caller has gone.');
-      const withGoals = round < roundsMax;
-      const room = (ordinal: number) => {
-        const { lineItemId } = plan.index.lines[ordinal]!;
-        return Math.min(goals.room(lineItemId), slotsMax.get(lineItemId) ?? Infinity);
-      };
-      const decision = decidePrepared(prepared, {
-        ...freshInputs,
-        heard: undefined,
-        room: withGoals ? room : undefined,
-      });
-      const wanted = wantedSlots(plan, decision);
-      if (wanted.length === 0) return { decision, countedSlots: [] };
-      const reservation = await goals.reserve(context.decisionId, attempt, wanted);
-      if (reservation.kind === 'counted') return { decision, countedSlots: reservation.slots };
-      if (reservation.kind === 'refused') for (const [id, max] of reservation.slotsMax) slotsMax.set(id, max);
-    }
+export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
+  const { pool, plans, suspensions, goals, listeners, shares, write, newAttempt, logger } = options;
+
+  /** What the id's answer counts in the listener's record, whatever this attempt counted. */
+  async function recall({ workspaceId, context, listener }: PlayRequest, capKeys: readonly string[]): Promise<void> {
+    if (!listener) return;
+    const record = await listeners.read(workspaceId, listener);
+    // A record that another play changes right now keeps what this attempt counted: a cap is then reached early, never exceeded.
+    if (record) await listeners.write(record, context.decisionId, capKeys, context.atMs);
   }
 
   /** The answer that the id already has; what this attempt counted beyond it goes back. */
   async function earlierAnswer(
     request: PlayRequest,
-    counted: readonly CountedSlot[],
+    { countedSlots, decision }: CountedDecision,
     attempt: string,
   ): Promise<StoredAnswer> {
     const { decisionId } = request.context;
-    const stored = await getDecision(pool, decisionId);
+    const stored = await findDecision(pool, decisionId);
+    if (!stored) throw new Error(`decision ${decisionId} is missing`);
     const relied = new Set(
       stored.countedSlots.filter((slot) => slot.attempt === attempt).map((slot) => slot.lineItemId),
     );
-    const surplus = counted.filter((slot) => slot.attempt === attempt && !relied.has(slot.lineItemId));
+    const surplus = (slot: CountedSlot) => slot.attempt === attempt && !relied.has(slot.lineItemId);
     // What cannot be given back stays counted: the goal is then reached early, never exceeded.
-    await goals.release(decisionId, surplus).catch((error: Error) => {
+    await goals.release(decisionId, countedSlots.filter(surplus)).catch((error: Error) => {
       logger.warn({ decision_id: decisionId, reason: error.message }, 'goals.release_failed');
     });
     if (stored.workspaceId !== request.workspaceId)
       throw new Problem('idempotency_conflict', 'This decision id belongs to another play; use a new one.');
+    const keptKeys = stored.inputs?.cap_keys ?? [];
+    if (keptKeys.join() !== capKeysOf(decision).join()) await recall(request, keptKeys);
     if (stored.requestDigest !== request.digest)
       logger.debug({ decision_id: decisionId }, 'decision.asked_differently');
     return stored.answer;
@@ -120,6 +91,7 @@ export function createDecidePlay({ pool, plans, goals, write, newAttempt, logger
   async function decidePlay(request: PlayRequest, signal: AbortSignal): Promise<DecideResponse> {
     const startedMs = performance.now();
     const { workspaceId, context } = request;
+    const { decisionId, atMs } = context;
     // "Not loaded yet" is no decision: it must not be stored, nor bound to a listener for a day.
     if (plans.isAwaited(workspaceId))
       throw new Problem('temporarily_unavailable', 'The plan of this workspace is not loaded yet.', {
@@ -127,23 +99,43 @@ export function createDecidePlay({ pool, plans, goals, write, newAttempt, logger
       });
     const plan = plans.find(workspaceId);
     const attempt = newAttempt();
-    const { decision, countedSlots } = plan ? await decideWithinGoals(request, plan, attempt, signal) : noPlan;
-    const answer = answerOf(request, plan, decision);
+    const suspended = plan && (await suspensions.inForce(workspaceId, plan.index));
+    const counted: CountedDecision =
+      plan && suspended
+        ? await decideWithinLimits({ goals, listeners, shares }, request, plan, suspended, attempt, signal)
+        : { decision: noPlan, countedSlots: [], told: undefined };
+    const { decision, countedSlots, told } = counted;
+    const answer = answerOf(decisionId, plan?.servingPlanId, decision);
+    const servings = decision.picks.map((pick) => pick.lineItemId);
+    const shared = new Set(decision.opportunities);
+    const shareServings = servings.filter((lineItemId) => shared.has(lineItemId));
     const written = await write({
-      decisionId: context.decisionId,
+      decisionId,
       workspaceId,
-      atMs: context.atMs,
+      atMs,
       servingPlanId: plan?.servingPlanId,
       planDigest: plan?.digest,
       requestDigest: request.digest,
       answer,
       trace: traceOf(request, plan, decision, answer),
+      inputs: {
+        context,
+        told: told ?? { room: {}, shares: {}, heard: {} },
+        suspensions: suspended?.digest ?? null,
+        cap_keys: capKeysOf(decision),
+      },
       countedSlots,
+      shareOpportunities: decision.opportunities,
+      shareServings,
     });
-    const given = written ? answer : await earlierAnswer(request, countedSlots, attempt);
+    if (written) {
+      shares.count(atMs, decision.opportunities, shareServings);
+      if (decision.picks.length > 0) options.onGiven();
+    }
+    const given = written ? answer : await earlierAnswer(request, counted, attempt);
     logger.debug(
       {
-        decision_id: context.decisionId,
+        decision_id: decisionId,
         workspace_id: workspaceId,
         serving_plan_id: given.serving_plan_id,
         picks: given.picks.length,

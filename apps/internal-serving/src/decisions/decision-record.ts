@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Decision } from '@longwave/ad-decision';
+import { seedOf, type Decision, type DecisionContext, type RecordedInputs } from '@longwave/ad-decision';
 import { idFromBytes } from '@longwave/ids';
 import type { DecideResponse } from '@longwave/rpc/serving';
 import type { CurrentPlan } from '../plans/current-plans.ts';
@@ -32,9 +32,9 @@ function servingIdOf(decisionId: string, breakKey: string, slot: number): string
 }
 
 /** The answer to store and give; its keys come in the order of JCS (RFC 8785). */
-export function answerOf({ context }: PlayRequest, plan: CurrentPlan | undefined, decision: Decision): StoredAnswer {
+export function answerOf(decisionId: string, servingPlanId: string | undefined, decision: Decision): StoredAnswer {
   return {
-    decision_id: context.decisionId,
+    decision_id: decisionId,
     no_ad_reason: decision.noAdReason ?? '',
     picks: decision.picks.map((pick) => ({
       billable: pick.billable,
@@ -45,37 +45,75 @@ export function answerOf({ context }: PlayRequest, plan: CurrentPlan | undefined
       duration_ms: pick.durationMs,
       line_item_id: pick.lineItemId,
       segment_digest: pick.segmentDigest,
-      serving_id: servingIdOf(context.decisionId, pick.breakKey, pick.slot),
+      serving_id: servingIdOf(decisionId, pick.breakKey, pick.slot),
       size_bytes: pick.sizeBytes,
       slot: pick.slot,
     })),
-    serving_plan_id: plan?.servingPlanId ?? '',
+    serving_plan_id: servingPlanId ?? '',
   };
 }
 
-/** The decision trace (design: commands.md §6) without what the answer already holds. No listener key, only whether there was one. */
+/** Everything that a decision was told besides its plan: enough to make it again. No listener key. */
+export interface StoredInputs {
+  readonly context: DecisionContext;
+  readonly told: RecordedInputs;
+  /** SHA-256 (hex) of the suspensions in force (`suspension_set`); null when there were none. */
+  readonly suspensions: string | null;
+  /** What the listener's record counts of this decision, one per serving and cap. */
+  readonly cap_keys: readonly string[];
+}
+
+/** The decision trace (design: commands.md §6) without what the rest of the row holds. */
+export interface StoredTrace {
+  readonly index_version: string | null;
+  readonly request_class: {
+    readonly podcast_id: string;
+    readonly episode_id: string;
+    readonly country: string;
+    readonly listener_bucket: 'present' | 'absent';
+  };
+  readonly stages: readonly unknown[];
+  readonly candidates: readonly unknown[];
+  readonly seed: number;
+  readonly input_digest: string;
+  readonly output_digest: string;
+}
+
+/** SHA-256 (hex) over JCS (RFC 8785) of an answer. */
+export const outputDigestOf = (answer: StoredAnswer): string => hash('sha256', JSON.stringify(answer), 'hex');
+
+/** No listener key, only whether there was one; no price. */
 export function traceOf(
   request: PlayRequest,
   plan: CurrentPlan | undefined,
   decision: Decision,
   answer: StoredAnswer,
-): unknown {
-  const { podcastId, episodeId, country, streamFormat, breaks } = request.context;
+): StoredTrace {
+  const { context } = request;
+  const requestClass = {
+    podcast_id: context.podcastId,
+    episode_id: context.episodeId,
+    country: context.country,
+    region: context.region,
+    surface: context.surface,
+    device: context.device,
+    app: context.app,
+    language: context.language,
+    explicit: context.explicit,
+    content_categories: context.contentCategories,
+    stream_format: context.streamFormat,
+    listener_bucket: request.listener ? ('present' as const) : ('absent' as const),
+    breaks: context.breaks.map((one) => ({
+      key: one.key,
+      position: one.position,
+      position_ms: one.positionMs,
+      max_slots: one.maxSlots,
+      max_duration_ms: one.maxDurationMs,
+    })),
+  };
   return {
     index_version: plan?.digest ?? null,
-    request_class: {
-      podcast_id: podcastId,
-      episode_id: episodeId,
-      country,
-      stream_format: streamFormat,
-      listener_bucket: request.hasListener ? 'present' : 'absent',
-      breaks: breaks.map((one) => ({
-        key: one.key,
-        position: one.position,
-        max_slots: one.maxSlots,
-        max_duration_ms: one.maxDurationMs,
-      })),
-    },
+    request_class: requestClass,
     stages: decision.stages.map((stage) => ({
       break_key: stage.breakKey,
       name: stage.name,
@@ -91,8 +129,9 @@ export function traceOf(
       tier: one.tier,
       rank: one.rank ?? null,
     })),
+    seed: seedOf(context.decisionId),
     input_digest: request.digest,
-    output_digest: hash('sha256', JSON.stringify(answer), 'hex'),
+    output_digest: outputDigestOf(answer),
   };
 }
 

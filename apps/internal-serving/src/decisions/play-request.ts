@@ -5,6 +5,7 @@ import { parseOrProblem } from '@longwave/problems';
 import type { DecideRequest } from '@longwave/rpc/serving';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
+import type { ListenerBuckets } from '../listeners/listener-memory.ts';
 
 const id = (prefix: string) =>
   z.string().refine((text) => isId(text, prefix), { message: `expected an id ${prefix}_…` });
@@ -64,7 +65,8 @@ const schema = z.strictObject({
 export interface PlayRequest {
   readonly workspaceId: string;
   readonly context: DecisionContext;
-  readonly hasListener: boolean;
+  /** Undefined when nobody is known to listen. */
+  readonly listener: ListenerBuckets | undefined;
   /** SHA-256 (hex) over JCS of the whole request. */
   readonly digest: string;
 }
@@ -72,21 +74,29 @@ export interface PlayRequest {
 /** SHA-256 (hex) over JCS (RFC 8785) of the whole request, buckets in hex. */
 function digestOf(request: z.output<typeof schema>): string {
   const buckets = {
-    listenerBucket: Buffer.from(request.listenerBucket).toString('hex'),
-    previousListenerBucket: Buffer.from(request.previousListenerBucket).toString('hex'),
+    listenerBucket: hex(request.listenerBucket),
+    previousListenerBucket: hex(request.previousListenerBucket),
   };
   return hash('sha256', canonicalize({ ...request, ...buckets })!, 'hex');
 }
 
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+const bucketsOf = (current: Uint8Array, previous: Uint8Array): ListenerBuckets => ({
+  current: hex(current),
+  previous: previous.length > 0 ? hex(previous) : undefined,
+});
+
 /** The request of one play. Throws `validation_failed` naming every wrong field. */
 export function parsePlayRequest(request: DecideRequest): PlayRequest {
   const parsed = parseOrProblem(schema, request);
-  const { workspaceId, listenerBucket, previousListenerBucket: _previous, ...play } = parsed;
+  const { workspaceId, listenerBucket, previousListenerBucket, ...play } = parsed;
   const { loudnessCentilufs, adLoadLimitMs, ...rest } = play;
   const context: DecisionContext = {
     ...rest,
     loudnessLufs: loudnessCentilufs === 0 ? undefined : loudnessCentilufs / 100,
     adLoadLimitMs: adLoadLimitMs === 0 ? undefined : adLoadLimitMs,
   };
-  return { workspaceId, context, hasListener: listenerBucket.length > 0, digest: digestOf(parsed) };
+  const listener = listenerBucket.length > 0 ? bucketsOf(listenerBucket, previousListenerBucket) : undefined;
+  return { workspaceId, context, listener, digest: digestOf(parsed) };
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '@longwave/service-kit';
 import type { Redis } from 'ioredis';
-import { raiseScript, releaseScript, reserveScript, runScript } from './goal-scripts.ts';
+import { runScript } from '../redis-script.ts';
+import { raiseScript, releaseScript, reserveScript } from './goal-scripts.ts';
 
 /** A line item that may take so many slots in all. */
 export interface Goal {

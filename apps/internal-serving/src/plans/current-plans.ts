@@ -24,6 +24,8 @@ export interface CurrentPlans {
   refresh(): Promise<boolean>;
   /** Goals of all plans whose windows are not over. */
   listGoals(): readonly Goal[];
+  /** Line items of all plans that have a share of breaks. */
+  listShared(): readonly string[];
   /** Whether the table was read at least once. */
   isReady(): boolean;
 }
@@ -102,6 +104,8 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
           .map((line) => ({ lineItemId: line.lineItemId, endsAtMs: line.endMs })),
       );
     },
+    listShared: () =>
+      [...plans.values()].flatMap(({ index }) => index.sharedOrdinals.map((at) => index.lines[at]!.lineItemId)),
     isReady: () => ready,
   };
 }

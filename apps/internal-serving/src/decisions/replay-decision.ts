@@ -1,0 +1,113 @@
+import { decide, replayInputs, suspendLines, type PlanIndex } from '@longwave/ad-decision';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { ExplainRequest, ExplainResponse, ReplayRequest, ReplayResponse } from '@longwave/rpc/serving';
+import { loadPlan } from '../plans/load-plan.ts';
+import { findSuspensionSet } from '../suspensions/serving-state-table.ts';
+import { noPlan } from './decide-play.ts';
+import { answerOf, outputDigestOf } from './decision-record.ts';
+import { findDecision, type StoredDecision } from './decision-table.ts';
+
+export interface ReplayDecisions {
+  /** Makes a stored decision again from what it was told. Rejects with `not_found` outside its workspace. */
+  readonly replay: (request: ReplayRequest) => Promise<ReplayResponse>;
+  /** The redacted trace (design: commands.md §6). Rejects with `not_found` outside its workspace. */
+  readonly explain: (request: ExplainRequest) => Promise<ExplainResponse>;
+}
+
+/** Plans of earlier decisions kept in memory: traces are read a few at a time. */
+const plansMax = 2;
+
+/** Replays and traces of stored decisions, by the plan of then from the object store. */
+export function createReplayDecisions(pool: Pool, store: ObjectStore): ReplayDecisions {
+  const plans = new Map<string, PlanIndex>();
+
+  /** Undefined when the store no longer has it. */
+  async function planOf(workspaceId: string, digest: string): Promise<PlanIndex | undefined> {
+    const key = `${workspaceId} ${digest}`;
+    const kept = plans.get(key);
+    if (kept) return kept;
+    try {
+      const index = await loadPlan(store, workspaceId, digest);
+      for (const oldest of [...plans.keys()].slice(0, Math.max(0, plans.size - plansMax + 1))) plans.delete(oldest);
+      plans.set(key, index);
+      return index;
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'object_not_found') return undefined;
+      throw error;
+    }
+  }
+
+  async function getDecision({ workspaceId, decisionId }: ReplayRequest): Promise<StoredDecision> {
+    const stored = await findDecision(pool, decisionId);
+    if (stored?.workspaceId !== workspaceId) throw new Problem('not_found', 'There is no such decision.');
+    return stored;
+  }
+
+  /** SHA-256 (hex) of the answer that comes out now; undefined when something that it was told is gone. */
+  async function decideAgain(decisionId: string, stored: StoredDecision): Promise<string | undefined> {
+    const { workspaceId, planDigest, inputs } = stored;
+    if (!inputs) return undefined;
+    if (planDigest === undefined) return outputDigestOf(answerOf(decisionId, undefined, noPlan));
+    const [index, suspensions] = await Promise.all([
+      planOf(workspaceId, planDigest),
+      findSuspensionSet(pool, workspaceId, inputs.suspensions),
+    ]);
+    if (!index || !suspensions) return undefined;
+    const { context, told } = inputs;
+    const suspended = inputs.suspensions === null ? undefined : suspendLines(index, suspensions).lines;
+    const decision = decide(index, context, replayInputs(index, told, suspended, context.atMs));
+    return outputDigestOf(answerOf(decisionId, stored.servingPlanId, decision));
+  }
+
+  async function compare(decisionId: string, stored: StoredDecision): Promise<ReplayResponse> {
+    const storedOutputDigest = stored.trace.output_digest;
+    const replayedOutputDigest = await decideAgain(decisionId, stored);
+    return {
+      status:
+        replayedOutputDigest === undefined
+          ? 'inputs_expired'
+          : replayedOutputDigest === storedOutputDigest
+            ? 'identical'
+            : 'differs',
+      storedOutputDigest,
+      replayedOutputDigest: replayedOutputDigest ?? '',
+    };
+  }
+
+  return {
+    replay: async (request) => compare(request.decisionId, await getDecision(request)),
+
+    explain: async (request) => {
+      const stored = await getDecision(request);
+      const { index_version, ...trace } = stored.trace;
+      const { status } = await compare(request.decisionId, stored);
+      const view = {
+        decision_id: request.decisionId,
+        decided_at: new Date(stored.atMs).toISOString(),
+        serving_plan_id: stored.servingPlanId ?? null,
+        index_version,
+        // Goals are counted at the decision, and policies are part of the plan.
+        pacing_version: null,
+        policy_versions: [],
+        suspensions_version: stored.inputs?.suspensions ?? null,
+        ...trace,
+        picks: stored.answer.picks.map(
+          ({ break_key, slot, serving_id, campaign_id, line_item_id, creative_id, duration_ms }) => ({
+            break_key,
+            slot,
+            serving_id,
+            campaign_id,
+            line_item_id,
+            creative_id,
+            duration_ms,
+          }),
+        ),
+        no_ad_reason: stored.answer.no_ad_reason || null,
+        replay: { status },
+      };
+      return { traceJson: JSON.stringify(view) };
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { DeliveredMessage } from '@longwave/event-bus';
+import { domainEventSchema, type DomainEvent } from '@longwave/events';
+import type { Pool } from '@longwave/postgres';
+import { z } from 'zod';
+import { applyStates, type StatefulType, type StateRevision } from './serving-state-table.ts';
+
+/** A group of its own, so that it reads what was said before there was one, and stops for no other follower's failure. */
+export const stateFollowerGroup = 'internal-serving.states';
+
+const scope = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('workspace') }),
+  z.strictObject({ kind: z.literal('show'), podcast_id: z.string() }),
+  z.strictObject({ kind: z.literal('line_item'), line_item_id: z.string() }),
+  z.strictObject({ kind: z.literal('creative'), creative_id: z.string() }),
+  z.strictObject({ kind: z.literal('surface'), surface: z.string() }),
+]);
+const halt = z.object({ scope });
+const assignment = z.object({ line_item_id: z.string(), creative_id: z.string() });
+
+/** Whether a resource in that state lets serve what it is about. */
+const serves: Readonly<Record<StatefulType, (state: string) => boolean>> = {
+  line_items: (state) => ['booked', 'delivering', 'delivery_extended'].includes(state),
+  campaigns: (state) => state === 'active',
+  advertisers: (state) => state !== 'suspended' && state !== 'archived',
+  creatives: (state) => state === 'approved',
+  creative_assignments: (state) => state === 'active',
+  serving_halts: (state) => state !== 'active',
+};
+
+const isStateful = (type: string): type is StatefulType => Object.hasOwn(serves, type);
+
+function subjectOf(type: StatefulType, { subject, after }: DomainEvent): StateRevision['subject'] {
+  if (type === 'serving_halts') return halt.parse(after.attributes).scope;
+  if (type !== 'creative_assignments') return subject.id;
+  const { line_item_id, creative_id } = assignment.parse(after.attributes);
+  return `${line_item_id}/${creative_id}`;
+}
+
+/** A handler for `product.events` that keeps `serving_state`. Throws on an event that says less than it must. */
+export function createStateFollower(pool: Pool, onChanged: () => void) {
+  return async (messages: readonly DeliveredMessage[]): Promise<void> => {
+    const events = messages.map((message) => domainEventSchema.parse(message.payload));
+    const revisions = events.flatMap((event): StateRevision[] => {
+      const { type, id, version } = event.subject;
+      if (!isStateful(type)) return [];
+      return [
+        {
+          resourceId: id,
+          resourceType: type,
+          workspaceId: event.workspace_id,
+          version,
+          serves: serves[type](event.after.lifecycle_state),
+          subject: subjectOf(type, event),
+        },
+      ];
+    });
+    if (revisions.length === 0) return;
+    await applyStates(pool, revisions);
+    onChanged();
+  };
+}

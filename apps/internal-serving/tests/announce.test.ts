@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { decisionMadeSchema, topics, type DecisionMade } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import { createPool, type Pool } from '@longwave/postgres';
+import { announceDecisions } from '../src/decisions/announce-decisions.ts';
+import { lineItem, playOf, preroll, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
+
+let engines: Engines;
+let pool: Pool;
+let node: Node | undefined;
+
+beforeAll(async () => {
+  engines = await startEngines();
+  node = await engines.startNode();
+  pool = createPool(engines.database.url, 'serving', { name: 'test', max: 4 });
+}, 60_000);
+
+afterAll(async () => {
+  await node?.[Symbol.asyncDispose]();
+  await pool.end();
+  await engines[Symbol.asyncDispose]();
+});
+
+/** What the bus was told so far, by decision. */
+async function collect() {
+  const told = new Map<string, DecisionMade[]>();
+  const subscription = await engines.bus().subscribe({
+    topic: topics.decisions,
+    group: newId('dec').toLowerCase(),
+    handle: async (messages) => {
+      for (const { payload, key } of messages) {
+        const decision = decisionMadeSchema.parse(payload);
+        expect(key).toBe(decision.decision_id);
+        told.set(key, [...(told.get(key) ?? []), decision]);
+      }
+    },
+  });
+  return { told, [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose]() };
+}
+
+async function workspaceWith(lines: Parameters<Engines['publishPlan']>[1]): Promise<string> {
+  const workspaceId = newId('ws');
+  const { servingPlanId } = await engines.publishPlan(workspaceId, lines);
+  await untilDecidedBy(node!, workspaceId, servingPlanId);
+  return workspaceId;
+}
+
+const waiting = async () => (await pool.query('select from decision_announcement')).rowCount!;
+
+test('every decision that gave slots away is told once it is stored, with exactly its slots, and an empty one is not', async () => {
+  const workspaceId = await workspaceWith([lineItem(), lineItem({ type: 'guaranteed', billable: true })]);
+  await using collected = await collect();
+  const play = playOf(workspaceId, { breaks: [{ ...preroll, maxSlots: 2 }] });
+  const { picks } = await node!.client.decide(play, {});
+  await node!.client.decide(play, {});
+  const empty = playOf(newId('ws'));
+  await node!.client.decide(empty, {});
+  const later = playOf(workspaceId, { country: '' });
+  await node!.client.decide(later, {});
+  await until(() => collected.told.has(later.decisionId));
+  expect(collected.told.get(play.decisionId)).toEqual([
+    {
+      decision_id: play.decisionId,
+      workspace_id: workspaceId,
+      podcast_id: play.podcastId,
+      episode_id: play.episodeId,
+      decided_at: new Date(Number(play.atMs)).toISOString(),
+      country: 'DE',
+      slots: picks.map((pick) => ({
+        serving_id: pick.servingId,
+        campaign_id: pick.campaignId,
+        line_item_id: pick.lineItemId,
+        creative_id: pick.creativeId,
+        break_key: pick.breakKey,
+        slot: pick.slot,
+        billable: pick.billable,
+      })),
+    },
+  ]);
+  expect(picks.map((pick) => pick.billable).sort()).toEqual([false, true]);
+  expect(collected.told.get(later.decisionId)![0]!.country).toBe('unknown');
+  expect(collected.told.has(empty.decisionId)).toBe(false);
+  await until(async () => (await waiting()) === 0);
+});
+
+test('decisions made while the bus is away are told when it is back', async () => {
+  const workspaceId = await workspaceWith([lineItem()]);
+  await engines.stopRedis();
+  const plays = Array.from({ length: 10 }, () => playOf(workspaceId));
+  for (const play of plays) expect((await node!.client.decide(play, { deadlineMs: 2_000 })).picks).toHaveLength(1);
+  expect(await waiting()).toBeGreaterThanOrEqual(10);
+  await engines.startRedis();
+  await using collected = await collect();
+  await until(() => plays.every((play) => collected.told.has(play.decisionId)));
+  await until(async () => (await waiting()) === 0);
+}, 60_000);
+
+test('what a node leased and never told is told by another when the lease is over; a bus that refuses loses nothing', async () => {
+  await node![Symbol.asyncDispose]();
+  node = undefined;
+  const insert = async (leased: string) => {
+    const decisionId = newId('dec');
+    await pool.query(
+      `insert into decision (decision_id, workspace_id, at, request_digest, response, trace) values ($1, $2, now(), '',
+         '{"picks": [{"serving_id": "srv", "campaign_id": "cmp", "line_item_id": "li", "creative_id": "crv", "break_key": "pre", "slot": 0, "billable": true}]}',
+         '{"request_class": {"podcast_id": "pod", "episode_id": "ep", "country": "DE"}}')`,
+      [decisionId, newId('ws')],
+    );
+    await pool.query(`insert into decision_announcement (decision_id, leased_until) values ($1, ${leased})`, [
+      decisionId,
+    ]);
+    return decisionId;
+  };
+  const dead = await insert(`now() - interval '1 ms'`);
+  const held = await insert(`now() + interval '1 hour'`);
+  const refusing = announceDecisions(pool, async () => {
+    throw new Error('the bus is away');
+  });
+  await expect(refusing).rejects.toThrow('the bus is away');
+  const told: string[][] = [[], []];
+  await Promise.all(
+    told.map((ids) =>
+      announceDecisions(pool, async (messages) => void ids.push(...messages.map((message) => message.id))),
+    ),
+  );
+  expect(told.flat()).toEqual([dead]);
+  expect((await pool.query('select decision_id from decision_announcement')).rows).toEqual([{ decision_id: held }]);
+});

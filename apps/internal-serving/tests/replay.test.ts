@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { PlanLineItem } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import { createPool } from '@longwave/postgres';
+import fc from 'fast-check';
+import {
+  guaranteed,
+  lineItem,
+  playOf,
+  preroll,
+  startEngines,
+  until,
+  untilDecidedBy,
+  type Engines,
+  type Node,
+  type ServingClient,
+} from './_support.ts';
+
+let engines: Engines;
+let node: Node;
+let management: ServingClient;
+
+beforeAll(async () => {
+  engines = await startEngines();
+  node = await engines.startNode();
+  management = engines.clientAs('management', node.port);
+}, 60_000);
+
+afterAll(async () => {
+  management.close();
+  await node[Symbol.asyncDispose]();
+  await engines[Symbol.asyncDispose]();
+});
+
+const creativesOf = (durations: readonly number[]): PlanLineItem['creatives'] =>
+  durations.map((duration_ms) => {
+    const creative = lineItem().creatives[0]!;
+    return { ...creative, creative_id: newId('crv'), media: creative.media.map((one) => ({ ...one, duration_ms })) };
+  });
+
+const lines = fc.array(
+  fc
+    .record({
+      type: fc.constantFrom('sponsorship' as const, 'guaranteed' as const, 'non_guaranteed' as const, 'house' as const),
+      priority: fc.integer({ min: 1, max: 3 }),
+      advertiser_id: fc.constantFrom('adv_1', 'adv_2', 'adv_3'),
+      frequency_caps: fc.array(fc.constant({ max: 2, per: 'listener_bucket' as const, window_seconds: 3_600 }), {
+        maxLength: 1,
+      }),
+      creative_rotation: fc.constantFrom('weighted' as const, 'sequential' as const),
+      durations: fc.array(fc.integer({ min: 5_000, max: 60_000 }), { minLength: 1, maxLength: 3 }),
+      limit: fc.integer({ min: 1, max: 12 }),
+    })
+    .map(({ durations, limit, ...given }) =>
+      lineItem({
+        ...given,
+        creatives: creativesOf(durations),
+        goal:
+          given.type === 'sponsorship'
+            ? { unit: 'share_pct', quantity: limit * 8 }
+            : given.type === 'guaranteed'
+              ? { unit: 'impressions', quantity: limit }
+              : { unit: 'unlimited' },
+      }),
+    ),
+  { minLength: 6, maxLength: 30 },
+);
+
+test('random decisions with goals, caps, shares and halts replay to the same bytes, also after the plan changed', async () => {
+  const workspaceId = newId('ws');
+  const booked = fc.sample(lines, { numRuns: 1, seed: 42 })[0]!;
+  const first = await engines.publishPlan(workspaceId, booked);
+  await untilDecidedBy(node, workspaceId, first.servingPlanId);
+  const listeners = Array.from({ length: 3 }, (_, at) => Buffer.alloc(16, at + 1));
+  const decided: string[] = [];
+  let empty = 0;
+  const playMore = async (count: number) => {
+    for (let play = 0; play < count; play++) {
+      const breaks = [
+        { ...preroll, maxSlots: 3, maxDurationMs: 90_000n },
+        { ...preroll, key: 'mid', position: 'mid', positionMs: 600_000n },
+      ];
+      const request = playOf(workspaceId, { breaks, listenerBucket: listeners[play % 3]! });
+      const answer = await node.client.decide(request, {});
+      decided.push(request.decisionId);
+      if (answer.picks.length === 0) empty++;
+    }
+  };
+  await playMore(60);
+  await engines.tell(workspaceId, { type: 'line_items', id: booked[0]!.line_item_id, version: 2, state: 'paused' });
+  await engines.tell(workspaceId, {
+    type: 'serving_halts',
+    id: newId('hlt'),
+    version: 1,
+    state: 'active',
+    attributes: { scope: { kind: 'line_item', line_item_id: booked[1]!.line_item_id } },
+  });
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  await until(async () => {
+    await playMore(5);
+    const { rowCount } = await pool.query(
+      `select from decision where workspace_id = $1 and inputs ->> 'suspensions' is not null`,
+      [workspaceId],
+    );
+    return rowCount! > 0;
+  });
+  const second = await engines.publishPlan(workspaceId, booked.slice(3));
+  await untilDecidedBy(node, workspaceId, second.servingPlanId);
+  await playMore(20);
+
+  expect(empty).toBeLessThan(decided.length / 2);
+  for (const decisionId of decided) {
+    const replay = await management.replay({ workspaceId, decisionId }, {});
+    expect(replay).toMatchObject({ status: 'identical', replayedOutputDigest: replay.storedOutputDigest });
+  }
+  const { rows } = await pool.query<{ inputs: unknown }>('select inputs from decision where workspace_id = $1', [
+    workspaceId,
+  ]);
+  await pool.end();
+  expect(rows.length).toBeGreaterThan(decided.length);
+  for (const listener of listeners) expect(JSON.stringify(rows)).not.toContain(listener.toString('hex'));
+}, 60_000);
+
+test('a decision that was told something else differs, and one whose plan or suspensions are gone says so', async () => {
+  const workspaceId = newId('ws');
+  const booked = guaranteed(1_000);
+  const { servingPlanId, digest } = await engines.publishPlan(workspaceId, [booked]);
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  const asked = { workspaceId, decisionId: '' };
+  await until(async () => {
+    asked.decisionId = newId('dec');
+    return (await node.client.decide(playOf(workspaceId, { decisionId: asked.decisionId }), {})).picks.length === 1;
+  });
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  const change = (inputs: string) =>
+    pool.query(`update decision set inputs = ${inputs} where decision_id = $1`, [asked.decisionId]);
+  const { storedOutputDigest } = await management.replay(asked, {});
+  await change(`jsonb_set(inputs, '{told,room}', '{"${booked.line_item_id}": 0}')`);
+  const differing = await management.replay(asked, {});
+  await change(`jsonb_set(inputs, '{suspensions}', '"gone"')`);
+  const unsuspended = await management.replay(asked, {});
+  await change('null');
+  const old = await management.replay(asked, {});
+  await pool.end();
+  expect(differing).toMatchObject({ status: 'differs', storedOutputDigest });
+  expect(differing.replayedOutputDigest).not.toBe(storedOutputDigest);
+  expect(unsuspended).toMatchObject({ status: 'inputs_expired', replayedOutputDigest: '' });
+  expect(old).toMatchObject({ status: 'inputs_expired', replayedOutputDigest: '' });
+
+  const fresh = playOf(workspaceId);
+  await node.client.decide(fresh, {});
+  await engines.store.remove(`plans/${digest}.json`);
+  await using late = await engines.startNode();
+  const other = engines.clientAs('management', late.port);
+  expect(await other.replay({ workspaceId, decisionId: fresh.decisionId }, {})).toMatchObject({
+    status: 'inputs_expired',
+  });
+  other.close();
+});
+
+test('the trace that is told names every stage and verdict, and no listener, price or other workspace', async () => {
+  const workspaceId = newId('ws');
+  const priced = lineItem({
+    type: 'non_guaranteed',
+    cpm_micros: 12_345_678,
+    frequency_caps: [{ max: 1, per: 'listener_bucket', window_seconds: 60 }],
+  });
+  const { servingPlanId, digest } = await engines.publishPlan(workspaceId, [priced, lineItem()]);
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  const plays = [playOf(workspaceId), playOf(workspaceId)];
+  for (const play of plays) await node.client.decide(play, {});
+  const { traceJson } = await management.explain({ workspaceId, decisionId: plays[1]!.decisionId }, {});
+  const trace = JSON.parse(traceJson);
+  expect(trace).toMatchObject({
+    decision_id: plays[1]!.decisionId,
+    index_version: digest,
+    request_class: { listener_bucket: 'present', country: 'DE' },
+    picks: [{ break_key: 'pre', slot: 0 }],
+    replay: { status: 'identical' },
+  });
+  expect(trace.stages.map((stage: { name: string }) => stage.name)).toEqual([
+    'eligibility',
+    'goals',
+    'frequency',
+    'separation',
+    'pacing',
+    'selection',
+  ]);
+  expect(trace.candidates).toContainEqual(
+    expect.objectContaining({ line_item_id: priced.line_item_id, verdict: 'capped' }),
+  );
+  expect(trace.seed).toEqual(expect.any(Number));
+  for (const digestOf of [trace.input_digest, trace.output_digest]) expect(digestOf).toMatch(/^[0-9a-f]{64}$/);
+  expect(traceJson).not.toMatch(/12345678|heard|0707070707/);
+  for (const ask of [management.explain, management.replay])
+    await expect(ask({ workspaceId: newId('ws'), decisionId: plays[1]!.decisionId }, {})).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  await expect(node.client.explain({ workspaceId, decisionId: plays[1]!.decisionId }, {})).rejects.toMatchObject({
+    code: 'permission_denied',
+  });
+});

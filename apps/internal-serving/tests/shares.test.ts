@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import type { DecideResponse } from '@longwave/rpc/serving';
+import { Redis } from 'ioredis';
+import { createShareCounts, type HourlyShare } from '../src/shares/share-counts.ts';
+import { lineItem, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
+
+let engines: Engines;
+let nodes: [Node, Node];
+let redis: Redis;
+
+beforeAll(async () => {
+  engines = await startEngines();
+  nodes = [await engines.startNode(), await engines.startNode()];
+  redis = new Redis(engines.redis().url);
+}, 60_000);
+
+afterAll(async () => {
+  redis.disconnect();
+  for (const node of nodes) await node[Symbol.asyncDispose]();
+  await engines[Symbol.asyncDispose]();
+});
+
+const servedOf = (answers: readonly DecideResponse[], lineItemId: string) =>
+  answers.flatMap((answer) => answer.picks).filter((pick) => pick.lineItemId === lineItemId).length;
+
+test('two nodes give a sponsorship its share of the breaks, also after Redis lost its memory', async () => {
+  const sponsor = lineItem({ type: 'sponsorship', goal: { unit: 'share_pct', quantity: 25 } });
+  const workspaceId = newId('ws');
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [sponsor, lineItem()]);
+  for (const node of nodes) await untilDecidedBy(node, workspaceId, servingPlanId);
+  const answers: DecideResponse[] = [];
+  const play = async (node: Node, count: number) => {
+    for (let at = 0; at < count; at++) answers.push(await node.client.decide(playOf(workspaceId), {}));
+  };
+  const counted = async () => {
+    const fields = await redis.hgetall(`share:${sponsor.line_item_id}`);
+    return Object.entries(fields).reduce(
+      (sum, [name, value]) => (name.startsWith('opp') ? sum + Number(value) : sum),
+      0,
+    );
+  };
+  await play(nodes[0], 40);
+  await until(async () => (await counted()) === 40);
+  expect(servedOf(answers, sponsor.line_item_id)).toBe(10);
+  await redis.flushall();
+  await until(async () => (await counted()) === 40);
+  await play(nodes[1], 40);
+  await until(async () => (await counted()) === answers.length);
+  const share = servedOf(answers, sponsor.line_item_id) / answers.length;
+  expect(share).toBeGreaterThan(0.2);
+  expect(share).toBeLessThan(0.3);
+});
+
+test('counts of a day ago are no longer of the window, and every node sees what all counted', async () => {
+  const hourMs = 3_600_000;
+  let nowMs = Date.UTC(2026, 5, 1, 12, 30);
+  const stored: HourlyShare[] = [];
+  const create = () =>
+    createShareCounts(
+      redis,
+      async () => stored,
+      () => new Date(nowMs),
+    );
+  const [one, other] = [create(), create()];
+  const lineItemId = newId('li');
+  for (const counts of [one, other]) await counts.exchange([lineItemId]);
+  one.count(nowMs, [lineItemId, lineItemId], [lineItemId]);
+  expect(one.shareOf(lineItemId)).toEqual({ served: 1, opportunities: 2 });
+  other.count(nowMs, [lineItemId], []);
+  for (const counts of [one, other, one]) await counts.exchange([lineItemId]);
+  for (const counts of [one, other]) expect(counts.shareOf(lineItemId)).toEqual({ served: 1, opportunities: 3 });
+  nowMs += 23 * hourMs;
+  await one.exchange([lineItemId]);
+  expect(one.shareOf(lineItemId)).toEqual({ served: 1, opportunities: 3 });
+  nowMs += hourMs;
+  await one.exchange([lineItemId]);
+  expect(one.shareOf(lineItemId)).toEqual({ served: 0, opportunities: 0 });
+});
+
+test('a counter that vanished is raised to what the stored decisions say, and what was counted meanwhile counts once', async () => {
+  const nowMs = Date.UTC(2026, 5, 1, 12, 30);
+  const hour = Math.floor(nowMs / 3_600_000);
+  const lineItemId = newId('li');
+  const stored: HourlyShare[] = [];
+  const counts = createShareCounts(
+    redis,
+    async () => stored,
+    () => new Date(nowMs),
+  );
+  await counts.exchange([lineItemId]);
+  counts.count(nowMs, [lineItemId], [lineItemId]);
+  stored.push({ lineItemId, hour, served: 1, opportunities: 1 });
+  await counts.exchange([lineItemId]);
+  await redis.del(`share:${lineItemId}`);
+  await counts.exchange([lineItemId]);
+  counts.count(nowMs, [lineItemId], []);
+  stored[0] = { lineItemId, hour, served: 1, opportunities: 2 };
+  await counts.exchange([lineItemId]);
+  expect(counts.shareOf(lineItemId)).toEqual({ served: 1, opportunities: 2 });
+  expect(await redis.pttl(`share:${lineItemId}`)).toBeGreaterThan(47 * 3_600_000);
+});
