@@ -6,7 +6,7 @@ import { commonConfig, listenHttp, readConfig, renderProblem, runService } from 
 
 const schema = z.object({ ...commonConfig, HTTP_LISTEN: z.string(), SECRETS: z.string(), ENDS_BY: z.string() });
 
-/** Puts every secret into everything that leaves a process: log, console, warnings, spans, problems, and the way it dies. */
+/** Puts every secret into everything that leaves a process: log, console, warnings, spans, problems, and the way it dies, when told to. */
 await runService(
   'fixture',
   (environment) => readConfig(schema, environment),
@@ -48,7 +48,7 @@ await runService(
       rejection: () => void Promise.reject(failure()),
       signal: () => process.kill(process.pid, 'SIGTERM'),
     };
-    setTimeout(() => ways[endsBy]!(), 50);
+    process.stdin.once('data', () => ways[endsBy]!());
     return { readiness: {}, [Symbol.asyncDispose]: () => http.close() };
   },
 );
