@@ -1,4 +1,4 @@
-import { createHash, createHmac, hkdfSync } from 'node:crypto';
+import { createHash, createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 
 const unitSeparator = Buffer.from([0x1f]);
 
@@ -33,11 +33,11 @@ export function keyMonths(at: Date): { readonly current: string; readonly previo
  * @param addressKey from `addressKeyBytes`
  * @param userAgent from `normaliseUserAgent`
  */
-export function listenerKey(secret: Buffer, addressKey: Buffer, userAgent: string): string {
+export function listenerKey(secret: Buffer | KeyObject, addressKey: Buffer, userAgent: string): string {
   return createHmac('sha256', secret).update(addressKey).update(unitSeparator).update(userAgent, 'utf8').digest('hex');
 }
 
 /** Pseudonym of an address within one UTC day (`YYYY-MM-DD`), 64 hex digits, for velocity rules only. */
-export function dailyAddressKey(secret: Buffer, addressKey: Buffer, day: string): string {
+export function dailyAddressKey(secret: Buffer | KeyObject, addressKey: Buffer, day: string): string {
   return createHmac('sha256', secret).update(`address ${day}`).update(unitSeparator).update(addressKey).digest('hex');
 }

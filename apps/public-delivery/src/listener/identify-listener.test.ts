@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createAddressSet, createNetworkLists, parseAddressRange } from '@longwave/audience';
 import { beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { loadPlaces, type FindPlace } from './country.ts';
 import { createIdentifyListener } from './identify-listener.ts';
 
@@ -11,15 +12,20 @@ beforeAll(async () => {
   findPlace = await loadPlaces(undefined);
 });
 
-const identify = (peer: string, headers: Record<string, string>, when = at) =>
-  createIdentifyListener({
+const identifier = (when: () => Date) => {
+  const known = createIdentifyListener({
     secret: Buffer.alloc(32, 7),
     trustedProxies: createAddressSet(ranges('10.0.0.0/8')),
     isPreload: (referrer) => referrer === 'https://preloads.example/',
     internalAddresses: createAddressSet(ranges('192.0.2.0/28')),
-    networks: createNetworkLists({ dataCentres: ranges('203.0.113.0/24') }, () => when.getTime()),
+    networks: createNetworkLists({ dataCentres: ranges('203.0.113.0/24') }, () => when().getTime()),
     findPlace,
-  })({ socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage, when);
+  });
+  return (peer: string, headers: Record<string, string>) =>
+    known({ socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage, when());
+};
+
+const identify = (peer: string, headers: Record<string, string>, when = at) => identifier(() => when)(peer, headers);
 
 const agent = { 'user-agent': 'Overcast/3.0' };
 
@@ -85,4 +91,29 @@ test.each([
 
 test('without a user agent there is a key but no digest', () => {
   expect(identify('198.51.100.7', {})).toMatchObject({ userAgent: '', userAgentDigest: null });
+});
+
+test('a client that is remembered is known as one that is not, whatever the order and however the hours and months turn', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({
+          peer: fc.constantFrom('198.51.100.7', '203.0.113.9', '192.0.2.15', '2001:db8:1:2::4'),
+          agent: fc.constantFrom('Overcast/3.0', 'Podcasts/1 Scout/1', ''),
+          prefetch: fc.boolean(),
+          afterMs: fc.nat(3 * 86_400_000),
+        }),
+        { maxLength: 30 },
+      ),
+      (requests) => {
+        let now = new Date('2026-11-29T12:00:00Z');
+        const remembering = identifier(() => now);
+        for (const { peer, agent: userAgent, prefetch, afterMs } of requests) {
+          now = new Date(now.getTime() + afterMs);
+          const headers = { 'user-agent': userAgent, ...(prefetch && { purpose: 'prefetch' }) };
+          expect(remembering(peer, headers)).toEqual(identify(peer, headers, now));
+        }
+      },
+    ),
+  );
 });

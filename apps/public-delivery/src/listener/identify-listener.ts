@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import {
   addressKeyBytes,
@@ -54,6 +55,13 @@ const first = (header: string | string[] | undefined) => (Array.isArray(header) 
 /** How the user agents of our own fetches begin: feed checks, validators, imports. */
 const ownAgents = 'Longwave/';
 
+/** What is the same for every request of one address and user agent within an hour. */
+type Client = Omit<Listener, 'prefetch' | 'preload' | 'onlyLooks'> & { readonly isScout: boolean };
+
+/** Clients remembered within an hour: their addresses live as long in memory, and nowhere else. */
+const clientsMax = 10_000;
+const hourMs = 3_600_000;
+
 /** True when the request says that nobody has asked to listen yet. */
 function isPrefetch({ headers }: IncomingMessage): boolean {
   return ['sec-purpose', 'purpose', 'x-moz'].some((name) => /\b(prefetch|preview)\b/i.test(first(headers[name])));
@@ -68,36 +76,52 @@ export function createIdentifyListener({
   internalAddresses,
   findPlace,
 }: IdentifyOptions): IdentifyListener {
-  const secrets = new Map<string, Buffer>();
+  const daily = createSecretKey(secret);
+  const secrets = new Map<string, KeyObject>();
   const secretOf = (month: string) => {
-    const known = secrets.get(month) ?? periodSecret(secret, month);
+    const known = secrets.get(month) ?? createSecretKey(periodSecret(secret, month));
     if (!secrets.has(month) && secrets.size > 2) secrets.clear();
     secrets.set(month, known);
     return known;
   };
-  return (request, at) => {
-    const address = clientAddress(
-      request.socket.remoteAddress ?? '',
-      request.headers['x-forwarded-for'],
-      trustedProxies,
-    );
+  function know(address: string, userAgent: string, at: Date): Client {
     const bytes = addressKeyBytes(address);
-    const userAgent = normaliseUserAgent(request.headers['user-agent']);
     const months = keyMonths(at);
-    const prefetch = isPrefetch(request);
     return {
       key: listenerKey(secretOf(months.current), bytes, userAgent),
       previousKey: months.previous === undefined ? undefined : listenerKey(secretOf(months.previous), bytes, userAgent),
-      addressKey: dailyAddressKey(secret, bytes, at.toISOString().slice(0, 10)),
+      addressKey: dailyAddressKey(daily, bytes, at.toISOString().slice(0, 10)),
       addressVerdict: networks.verdict(address),
       addressSafe: networks.isSafe(address),
       userAgent,
       userAgentDigest: userAgentDigest(userAgent),
-      prefetch,
-      preload: isPreload(request.headers.referer, userAgent),
       internal: internalAddresses.has(address) || userAgent.startsWith(ownAgents),
-      onlyLooks: prefetch || /(^| )Scout\//.test(userAgent),
+      isScout: /(^| )Scout\//.test(userAgent),
       ...findPlace(address),
     };
+  }
+
+  let hour = 0;
+  const clients = new Map<string, Client>();
+  // Addresses are forgotten also when nobody asks any more.
+  setInterval(() => clients.clear(), hourMs).unref();
+  function clientOf(address: string, userAgent: string, at: Date): Client {
+    const now = Math.floor(at.getTime() / hourMs);
+    if (now !== hour || clients.size >= clientsMax) clients.clear();
+    hour = now;
+    const name = `${address}\n${userAgent}`;
+    const client = clients.get(name) ?? know(address, userAgent, at);
+    clients.set(name, client);
+    return client;
+  }
+
+  return (request, at) => {
+    const peer = request.socket.remoteAddress ?? '';
+    const address = clientAddress(peer, request.headers['x-forwarded-for'], trustedProxies);
+    const userAgent = normaliseUserAgent(request.headers['user-agent']);
+    const { isScout, ...client } = clientOf(address, userAgent, at);
+    const prefetch = isPrefetch(request);
+    const preload = isPreload(request.headers.referer, userAgent);
+    return { ...client, prefetch, preload, onlyLooks: prefetch || isScout };
   };
 }
