@@ -56,6 +56,12 @@ const configSchema = z
       .int()
       .min(0)
       .default(10 * 1024 ** 3),
+    /** Pieces of segments that were read lately, in memory: what many listen to at once is read and held once. */
+    MEMORY_CACHE_MAX_BYTES: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .default(64 * 1024 ** 2),
     /** Rendered feeds inside of CACHE_FOLDER. */
     FEED_CACHE_MAX_BYTES: z.coerce
       .number()

@@ -11,6 +11,8 @@ export interface FactSink extends AsyncDisposable {
   add(fact: DeliveryFact): void;
   /** Takes facts that somebody was promised. Rejects with `temporarily_unavailable` when they cannot be kept. */
   keep(facts: readonly DeliveryFact[]): Promise<void>;
+  /** Resolves when everything added before is in the journal, or the journal cannot be written: that has been told. */
+  settled(): Promise<void>;
   /** Reports a user agent the first time this process sees it. */
   sawUserAgent(digest: string | null, userAgent: string, at: Date): void;
 }
@@ -66,6 +68,7 @@ export async function openFactSink(bus: EventBus, folder: string, logger: Logger
       journal.keep(facts.map((fact) => JSON.stringify(fact))).catch((cause: unknown) => {
         throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 5 });
       }),
+    settled: () => journal.keep([]).catch(() => undefined),
     sawUserAgent: (digest, userAgent, at) => {
       if (digest === null || known.has(digest)) return;
       if (known.size >= knownAgentsMax) known.clear();

@@ -4,21 +4,22 @@ import { clipFormats } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { Pool } from '@longwave/postgres';
 import type { IdentifyListener, Listener } from '../listener/identify-listener.ts';
-import { partsOf } from '../media/arrangement.ts';
 import type { OpenSegment } from '../media/open-segment.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import { sendMedia, type SentMedia } from '../media/send-media.ts';
 import type { MeteredResponse } from '../media/written-meter.ts';
-import type { ChoosePlay, Play } from '../play/choose-play.ts';
+import type { ChoosePlay } from '../play/choose-play.ts';
 import type { FindPlay } from '../play/find-play.ts';
 import type { PlayTokens } from '../play/play-token.ts';
-import { countedAd, findBindingByDecision, getHeader } from '../play/play-table.ts';
+import { createOpenPlays, playMedia } from '../play/open-plays.ts';
+import { getHeader } from '../play/play-table.ts';
 import {
   findAudioByAlias,
   findAudioByDigest,
   type FoundAudio,
   type PlayableEpisode,
 } from '../projection/content-table.ts';
+import { createRecentlyUsed } from '../recently-used.ts';
 import { parameter } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
 
@@ -52,6 +53,9 @@ function reachable(found: FoundAudio | undefined): Exclude<FoundAudio, { kind: '
   return found;
 }
 
+/** Generated headers, which never change, in memory. */
+const headerBytesMax = 8 << 20;
+
 const fromMemory = (bytes: Buffer): OpenSegment => ({
   read: async function* (from, to) {
     yield bytes.subarray(from, to);
@@ -76,9 +80,20 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
     now,
   } = options;
 
+  const openPlay = createOpenPlays(pool, findPlay);
+  const headers = createRecentlyUsed<Buffer>(headerBytesMax);
+
+  async function headerOf(digest: string): Promise<Buffer> {
+    const known = headers.find(digest);
+    if (known) return known;
+    const bytes = await getHeader(pool, digest);
+    headers.keep(digest, bytes, bytes.length);
+    return bytes;
+  }
+
   const openPart = async (part: SentMedia['parts'][number]) => {
     if (part.store === 'artwork') return artworks.open(part.blob, part.blob_bytes);
-    if (part.kind === 'header') return fromMemory(await getHeader(pool, part.blob));
+    if (part.kind === 'header') return fromMemory(await headerOf(part.blob));
     return segments.open(part.blob, part.blob_bytes);
   };
 
@@ -91,33 +106,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
   function send(exchange: Exchange, listener: Listener, media: SentMedia, late: boolean): Promise<void> {
     const { request, response, requestId, startedAt } = exchange;
     const metered: MeteredResponse = { requestId, method: request.method, startedAt, listener, late, listsVersion };
-    return sendMedia(request, response, media, metered, { openPart, addFact: facts.add, now });
-  }
-
-  function playMedia({ arrangement, binding }: Play, cacheControl: string): SentMedia {
-    const { id, workspaceId, podcastId, episodeId, publishedAt, document } = arrangement;
-    const placed = partsOf(document);
-    const parts = placed.map(({ kind, offset, length, slot }, index) => ({
-      kind,
-      from: offset,
-      to: offset + length,
-      duration_ms: document.timeline[index]!.dur_ms,
-      ...(slot !== undefined && binding?.ads[slot] && { ad: countedAd(binding.ads[slot]) }),
-    }));
-    return {
-      etag: `"${id}"`,
-      parts: placed,
-      counted: {
-        workspaceId,
-        podcastId,
-        episodeId,
-        publishedAt,
-        parts,
-        arrangementId: id,
-        totalBytes: document.total_bytes,
-      },
-      headers: { 'content-type': canonicalFormat.contentType, 'cache-control': cacheControl },
-    };
+    return sendMedia(request, response, media, metered, { openPart, facts, now });
   }
 
   function cleanMedia(episode: PlayableEpisode): SentMedia {
@@ -171,10 +160,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       path: '/delivery/v1/p/:token/:file',
       serve: async (exchange) => {
         parameter(exchange, 'file', mp3Name);
-        const token = String(exchange.request.params['token']);
-        const { arrangement, decisionId, late } = await findPlay(token, exchange.startedAt);
-        const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
-        const media = playMedia({ arrangement, binding }, 'private, max-age=86400');
+        const { media, late } = await openPlay(String(exchange.request.params['token']), exchange.startedAt);
         await send(exchange, listenerOf(exchange), media, late);
       },
     },

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ObjectStore } from '@longwave/object-store';
 import { drainBody } from './drain-body.ts';
+import { blockBytes, type BlockCache } from './block-cache.ts';
 import type { SharedFile } from './open-files.ts';
 
 /** A segment that is open: its bytes stay readable whatever happens to the cache. */
@@ -11,7 +12,7 @@ export interface OpenSegment extends AsyncDisposable {
 
 export type SegmentStore = Pick<ObjectStore, 'get'>;
 
-/** What a listener of a file holds. */
+/** What a listener of a file that is still on its way holds. */
 export const chunkBytes = 128 << 10;
 /** What a listener of the store holds. Read in one go, so that a slow listener keeps no connection of the store waiting. */
 const windowBytes = 1 << 20;
@@ -41,12 +42,18 @@ export async function readWindow(store: SegmentStore, digest: string, from: numb
   return window;
 }
 
-/** A whole file, left in the end. */
-export const segmentOfFile = ({ handle, leave }: SharedFile): OpenSegment => ({
+/** A whole file, read by shared blocks and left in the end. */
+export const segmentOfFile = (
+  { handle, leave }: SharedFile,
+  file: { readonly digest: string; readonly sizeBytes: number },
+  blocks: BlockCache,
+): OpenSegment => ({
   read: async function* (from, to) {
-    const buffer = Buffer.allocUnsafeSlow(chunkBytes);
     for (let at = from; at < to;) {
-      const chunk = await readChunk(handle, buffer, at, to);
+      const index = Math.floor(at / blockBytes);
+      const start = index * blockBytes;
+      const block = blocks.read(file.digest, handle, file.sizeBytes, index);
+      const chunk = (block instanceof Buffer ? block : await block).subarray(at - start, to - start);
       yield chunk;
       at += chunk.length;
     }

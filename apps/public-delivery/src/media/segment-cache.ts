@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '@longwave/service-kit';
+import { createBlockCache, type BlockCache } from './block-cache.ts';
 import { createOpenFiles, type SharedFile } from './open-files.ts';
 import { segmentOfFile, segmentOfStore, type OpenSegment, type SegmentStore } from './open-segment.ts';
 import { CorruptSegment, startDownload, type SegmentDownload } from './segment-download.ts';
@@ -20,6 +21,8 @@ export interface SegmentCacheOptions {
   readonly maxBytes: number;
   readonly store: SegmentStore;
   readonly logger: Logger;
+  /** What files are read through; caches may share one. Default: one of 64 MiB. */
+  readonly blocks?: BlockCache;
   /** A segment of at least this size is read while it is being fetched; a smaller one only when it is whole. Default 32 MiB. */
   readonly waitBelowBytes?: number;
 }
@@ -56,7 +59,7 @@ async function readIndex(folder: string): Promise<Map<string, number>> {
  * when it is whole and its SHA-256 is right. Removing one never disturbs who reads it: an open file outlives its name.
  */
 export async function createSegmentCache(options: SegmentCacheOptions): Promise<SegmentCache> {
-  const { folder, maxBytes, store, logger, waitBelowBytes = 32 << 20 } = options;
+  const { folder, maxBytes, store, logger, waitBelowBytes = 32 << 20, blocks = createBlockCache(64 << 20) } = options;
   await mkdir(folder, { recursive: true });
   const index = await readIndex(folder);
   const openFiles = createOpenFiles(openFilesMax);
@@ -117,14 +120,15 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
   }
 
   async function openSegment(digest: string, sizeBytes: number): Promise<OpenSegment> {
+    const blob = { digest, sizeBytes };
     try {
       const cached = await openFile(digest, sizeBytes);
-      if (cached) return segmentOfFile(cached);
+      if (cached) return segmentOfFile(cached, blob, blocks);
       const { download, kept } = startFetching(digest, sizeBytes);
       if (sizeBytes >= waitBelowBytes) return await download.open();
       await kept;
       const file = await openFile(digest, sizeBytes);
-      return file ? segmentOfFile(file) : segmentOfStore(store, digest);
+      return file ? segmentOfFile(file, blob, blocks) : segmentOfStore(store, digest);
     } catch (error) {
       // A disk that is full or broken must not break playback; an object that is not what its name says must not be served.
       if (error instanceof CorruptSegment) throw error;

@@ -18,24 +18,30 @@ export interface SentMedia {
 
 export interface SendMediaOptions {
   readonly openPart: (part: ArrangementPart) => Promise<OpenSegment>;
-  readonly addFact: (fact: ByteRangeServed) => void;
+  readonly facts: {
+    readonly add: (fact: ByteRangeServed) => void;
+    /** Resolves when everything added before can no longer be lost by the end of this process. */
+    readonly settled: () => Promise<void>;
+  };
   readonly now: () => Date;
 }
 
-/** Small enough that an aborted response is credited to within four seconds of audio. */
+/** Small enough that a response that a slow client aborts is credited to within four seconds of audio. */
 const writeBytes = 64 * 1024;
+/** A client that took one write within this time gets the next chunk in one piece. */
+const fastMs = 5;
 
-/** Hands bytes to the kernel; false when the client is gone. Waiting for it is the back-pressure. */
-function write(response: ServerResponse, bytes: Buffer): Promise<boolean> {
-  if (response.destroyed || response.closed) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const gone = () => resolve(false);
-    response.once('close', gone);
-    response.write(bytes, (error) => {
-      response.off('close', gone);
-      resolve(!error);
+/** Hands bytes to the kernel, one write after the other; false once the client is gone. Waiting for it is the back-pressure. */
+function writerTo(response: ServerResponse): (bytes: Buffer) => Promise<boolean> {
+  let ended: () => void = () => undefined;
+  response.once('close', () => ended());
+  return (bytes) => {
+    if (response.destroyed || response.closed) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      ended = () => resolve(false);
+      response.write(bytes, (error) => resolve(!error));
     });
-  });
+  };
 }
 
 /** Chunks of [from, to) with their place; `endsPart` marks the last one of a part, pieces of the header taken as one. */
@@ -49,29 +55,45 @@ async function* readParts(
     await using segment = await openPart(part);
     let at = part.offset + slice.from;
     const end = part.offset + slice.to;
-    for await (const chunk of segment.read(part.from + slice.from, part.from + slice.to))
-      for (let i = 0; i < chunk.length; i += writeBytes) {
-        const bytes = chunk.subarray(i, i + writeBytes);
-        yield { bytes, at, endsPart: at + bytes.length === end && parts[slice.part + 1]?.kind !== 'header' };
-        at += bytes.length;
-      }
+    for await (const bytes of segment.read(part.from + slice.from, part.from + slice.to)) {
+      yield { bytes, at, endsPart: at + bytes.length === end && parts[slice.part + 1]?.kind !== 'header' };
+      at += bytes.length;
+    }
     if (at !== end) throw new Error(`part ${part.blob} ended at ${at - part.offset} of ${part.length} bytes`);
   }
 }
 
+/**
+ * The last write waits until everything before it is recorded: who has the whole body has been counted with all but that, whatever
+ * becomes of this process.
+ */
 async function sendBody(
   response: ServerResponse,
   chunks: ReturnType<typeof readParts>,
+  sent: ByteInterval,
   meter: WrittenMeter,
   head: () => void,
+  settled: () => Promise<void>,
 ): Promise<void> {
+  const write = writerTo(response);
   let begun = false;
+  let most = writeBytes;
   for await (const { bytes, at, endsPart } of chunks) {
     // Only once a source gave bytes is it certain that there is something to promise.
     if (!begun) head();
     begun = true;
-    if (!(await write(response, bytes))) return;
-    meter.wrote(at, at + bytes.length);
+    for (let i = 0; i < bytes.length;) {
+      const piece = bytes.subarray(i, i + most);
+      if (at + i + piece.length === sent.to && at + i > sent.from) {
+        meter.report();
+        await settled();
+      }
+      const beganMs = performance.now();
+      if (!(await write(piece))) return;
+      most = performance.now() - beganMs < fastMs ? Infinity : writeBytes;
+      meter.wrote(at + i, at + i + piece.length);
+      i += piece.length;
+    }
     if (endsPart) meter.report();
   }
   response.end();
@@ -87,13 +109,13 @@ export async function sendMedia(
   response: ServerResponse,
   media: SentMedia,
   metered: MeteredResponse,
-  { openPart, addFact, now }: SendMediaOptions,
+  { openPart, facts, now }: SendMediaOptions,
 ): Promise<void> {
   const { etag, counted } = media;
   const { headers, method } = request;
   const whole: ByteInterval = { from: 0, to: counted.totalBytes };
   const meter = (status: number, requested: readonly ByteInterval[]) =>
-    createWrittenMeter(counted, metered, status, requested, addFact, now);
+    createWrittenMeter(counted, metered, status, requested, facts.add, now);
   const common = { ...media.headers, etag, 'accept-ranges': 'bytes' };
 
   if (noneMatchHolds(headers['if-none-match'], etag)) {
@@ -122,7 +144,7 @@ export async function sendMedia(
     if (method === 'HEAD') {
       head();
       response.end();
-    } else await sendBody(response, readParts(media.parts, sent, openPart), measured, head);
+    } else await sendBody(response, readParts(media.parts, sent, openPart), sent, measured, head, facts.settled);
   } catch (error) {
     if (response.headersSent) throw error;
     throw new Problem('temporarily_unavailable', undefined, { cause: error, retryAfterSeconds: 1 });

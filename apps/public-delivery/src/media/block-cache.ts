@@ -1,0 +1,54 @@
+import type { FileHandle } from 'node:fs/promises';
+import { createRecentlyUsed } from '../recently-used.ts';
+
+/** Bytes of a block; blocks begin at its multiples. */
+export const blockBytes = 128 << 10;
+
+/** What files are read through: blocks that were read stay in memory, the least recently used ones go beyond the limit. */
+export interface BlockCache {
+  /**
+   * Block `index` of a file whose bytes never change under `name`. The same buffer is given to everybody: it is never written to.
+   * Rejects with the file system's error, or when the file ends before the block does.
+   */
+  read(name: string, handle: FileHandle, sizeBytes: number, index: number): Buffer | Promise<Buffer>;
+  /** Bytes held. */
+  readonly sizeBytes: number;
+}
+
+async function readBlock(handle: FileHandle, from: number, length: number): Promise<Buffer> {
+  const block = Buffer.allocUnsafeSlow(length);
+  for (let filled = 0; filled < length;) {
+    const { bytesRead } = await handle.read(block, filled, length - filled, from + filled);
+    if (bytesRead === 0) throw new Error(`a segment's file ends at ${from + filled}`);
+    filled += bytesRead;
+  }
+  return block;
+}
+
+/**
+ * A hundred listeners of the same minute cost one read and one buffer. A hit is answered at once, without a promise.
+ * @param maxBytes the newest block is kept even when it alone is larger
+ */
+export function createBlockCache(maxBytes: number): BlockCache {
+  const blocks = createRecentlyUsed<Buffer>(maxBytes);
+  const reading = new Map<string, Promise<Buffer>>();
+  return {
+    read: (name, handle, sizeBytes, index) => {
+      const key = `${name}:${index}`;
+      const known = blocks.find(key) ?? reading.get(key);
+      if (known) return known;
+      const from = index * blockBytes;
+      const started = readBlock(handle, from, Math.min(blockBytes, sizeBytes - from))
+        .then((block) => {
+          blocks.keep(key, block, block.length);
+          return block;
+        })
+        .finally(() => reading.delete(key));
+      reading.set(key, started);
+      return started;
+    },
+    get sizeBytes() {
+      return blocks.size;
+    },
+  };
+}
