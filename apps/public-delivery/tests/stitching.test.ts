@@ -165,6 +165,22 @@ test.each([
   expect((await bench.pool.query('select from binding where episode_id = $1', [episodeId])).rowCount).toBe(0);
 });
 
+test('of several ads only those whose bytes cannot be had are left out, and nothing counts them', async () => {
+  const nobodyHas = audio(10);
+  giveAds(bench, (key, slot) => (key === 'pre' ? nobodyHas : [nobodyHas, ads[1]][slot]));
+  const content = audio(contentFrames);
+  const { enclosure, episodeId } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 2)] });
+  const listener = newListener();
+  const { body } = await ask(await resolve(enclosure, listener), listener);
+  const sound = [content.subarray(0, 200 * frameBytes), ads[1]!, content.subarray(200 * frameBytes)];
+  expect(body.subarray(-content.length - ads[1]!.length)).toEqual(Buffer.concat(sound));
+  expect(body.length - Buffer.concat(sound).length).toBeLessThan(4096);
+  const { rows } = await bench.pool.query<{ ads: object }>('select ads from binding where episode_id = $1', [
+    episodeId,
+  ]);
+  expect(rows.map((row) => Object.keys(row.ads))).toEqual([['m1/1']]);
+});
+
 test('what is asked of a decision is what is known of episode, breaks and listener', async () => {
   const { enclosure, events, ...show } = await publishShow(
     bench,

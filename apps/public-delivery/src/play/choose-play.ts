@@ -9,7 +9,7 @@ import type { SegmentCache } from '../media/segment-cache.ts';
 import type { HaltScope } from '../projection/break-plan.ts';
 import { getAdContext, listHalts } from '../projection/break-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
-import { filledBreaksOf } from './arranged-breaks.ts';
+import { filledBreaksOf, keepAds } from './arranged-breaks.ts';
 import type { Compose } from './create-composer.ts';
 import { decideRequest } from './decide-request.ts';
 import { decide, type Decision, type ServingClient } from './decide.ts';
@@ -88,16 +88,21 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     return binding === wanted ? { arrangement, binding } : boundPlay(binding);
   }
 
-  /** A decision whose ads are at hand. */
-  async function usable(decision: Decision): Promise<Decision> {
+  /** What of a decision is at hand in time; no decision when it gave ads and none of them is. */
+  async function atHand(decision: Decision, requestId: string): Promise<Decision> {
     if (!decision.decided) return decision;
-    const ads = decision.breaks.flatMap((each) => each.ads);
-    try {
-      await within(segmentWaitMs, Promise.all(ads.map((ad) => segments.fetch(ad.digest, ad.sizeBytes))));
-      return decision;
-    } catch {
-      return { decided: false, reason: 'segment_unavailable' };
-    }
+    const slots = decision.breaks.flatMap((each) => each.ads);
+    const fetched = slots.map(({ slot, digest, sizeBytes }) =>
+      within(segmentWaitMs, segments.fetch(digest, sizeBytes)).then(
+        () => [slot],
+        () => [],
+      ),
+    );
+    const here = new Set((await Promise.all(fetched)).flat());
+    if (here.size === 0 && slots.length > 0) return { decided: false, reason: 'segment_unavailable' };
+    if (here.size < slots.length)
+      logger.warn({ request_id: requestId, left_out: slots.length - here.size }, 'decision.segments_unavailable');
+    return { decided: true, ...keepAds(decision, (slot) => here.has(slot)) };
   }
 
   async function decideAndBind(
@@ -113,7 +118,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     const decisionId = decisionIdOf(listener.key, episodeId, sequence, at);
     const context = await getAdContext(pool, episode, at);
     const request = decideRequest(decisionId, episode, context, listener, describe(listener.userAgent), at);
-    const decision = await usable(await decide(serving, request, decideDeadlineMs));
+    const decision = await atHand(await decide(serving, request, decideDeadlineMs), requestId);
     if (!decision.decided) {
       logger.warn({ request_id: requestId, episode_id: episodeId, reason: decision.reason }, 'decision.unavailable');
       return clean(episode);

@@ -3,7 +3,7 @@ import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse, Pick as AdPick, ServingServiceService } from '@longwave/rpc/serving';
 import type { BreakPosition } from '../projection/break-plan.ts';
-import { slotName, type FilledBreak } from './arranged-breaks.ts';
+import { slotName, type FilledBreak, type PlayAds } from './arranged-breaks.ts';
 import { clickUrlSchema, type CountedAds } from './play-table.ts';
 
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
@@ -12,8 +12,7 @@ export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decid
 export type NoDecisionReason = 'late' | 'unreachable' | 'failed' | 'invalid_answer' | 'segment_unavailable';
 
 export type Decision =
-  | { readonly decided: true; readonly breaks: readonly FilledBreak[]; readonly counted: CountedAds }
-  | { readonly decided: false; readonly reason: NoDecisionReason };
+  ({ readonly decided: true } & PlayAds) | { readonly decided: false; readonly reason: NoDecisionReason };
 
 type AskedBreak = DecideRequest['breaks'][number];
 

@@ -1,13 +1,7 @@
 import type { HaltScope } from '../projection/break-plan.ts';
-import type { FilledBreak } from './arranged-breaks.ts';
+import { keepAds, type PlayAds } from './arranged-breaks.ts';
 import { surface } from './decide-request.ts';
 import type { CountedAds } from './play-table.ts';
-
-/** The ads of a play, by what is joined and by what is counted. */
-export interface PlayAds {
-  readonly breaks: readonly FilledBreak[];
-  readonly counted: CountedAds;
-}
 
 /** True when plays of the podcast have no ads at all. */
 export const haltsAll = (halts: readonly HaltScope[], podcastId: string): boolean =>
@@ -30,13 +24,6 @@ const haltsAd = (halts: readonly HaltScope[], podcastId: string, ad: CountedAds[
 export const haltsAny = (halts: readonly HaltScope[], podcastId: string, counted: CountedAds): boolean =>
   Object.values(counted).some((ad) => haltsAd(halts, podcastId, ad));
 
-/** The ads that may run; a break that has none is none. */
-export function withoutHalted({ breaks, counted }: PlayAds, halts: readonly HaltScope[], podcastId: string): PlayAds {
-  const left = Object.fromEntries(Object.entries(counted).filter(([, ad]) => !haltsAd(halts, podcastId, ad)));
-  return {
-    breaks: breaks
-      .map((each) => ({ ...each, ads: each.ads.filter(({ slot }) => slot in left) }))
-      .filter(({ ads }) => ads.length > 0),
-    counted: left,
-  };
-}
+/** The ads that may run. */
+export const withoutHalted = (ads: PlayAds, halts: readonly HaltScope[], podcastId: string): PlayAds =>
+  keepAds(ads, (_slot, ad) => !haltsAd(halts, podcastId, ad));
