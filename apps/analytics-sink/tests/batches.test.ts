@@ -235,6 +235,37 @@ test('what another party counted is kept as its claim, once, and changes no numb
   expect({ downloads: await downloads(), ads: await ads() }).toEqual({ downloads: 0, ads: [] });
 });
 
+test("events of an ad are client events of the line item that our own facts name, each once, a bot's not at all", async () => {
+  const event = (changes: object = {}) => ({
+    kind: 'delivery_event',
+    serving_id: serving,
+    event: 'start',
+    seq: 0,
+    at,
+    late: false,
+    workspace,
+    listener: '0'.repeat(32),
+    user_agent_verdict: 'ok',
+    address_verdict: 'ok',
+    ...changes,
+  });
+  const rows = [event(), event(), event({ event: 'complete' }), event({ event: 'skip', user_agent_verdict: 'bot_ua' })];
+  await api.send(batch({ rows }));
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toMatchObject({ state: 'waiting', waiting: 4 });
+  await api.report(ownFact());
+  await api.send(batch({ batch_id: 'batch-2', sequence: 2, rows: [event({ late: true })] }));
+  await api.aggregate();
+  expect(await statusOf('batch-1')).toMatchObject({ state: 'aggregated', aggregated: 4 });
+  expect(
+    await api.query(`select line_item_id, event, events::int from client_event_hour where events <> 0 order by event`),
+  ).toEqual([
+    { line_item_id: 'li_1', event: 'complete', events: 1 },
+    { line_item_id: 'li_1', event: 'start', events: 1 },
+  ]);
+  expect({ downloads: await downloads(), ads: await ads() }).toEqual({ downloads: 0, ads: [] });
+});
+
 test('playlists and assets are kept and shown as stored', async () => {
   const served = { request: 'req-1', at, status: 200, listener: '0'.repeat(32), workspace, podcast, episode };
   const rows = [
