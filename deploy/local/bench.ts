@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
 import { commandRate } from './bench/command-rate.ts';
+import { coreRate, countingRate } from './bench/count-rate.ts';
 import { decideRate } from './bench/decide-rate.ts';
 import { encodeTime } from './bench/encode-time.ts';
 import type { Row } from './bench/measure.ts';
@@ -43,6 +44,7 @@ function show(...measured: Row[]): void {
 
 console.log('\n   ratio   ours against the baseline (medians of alternating rounds)\n');
 show(await commandRate());
+show(await coreRate());
 
 const data = temporaryDataFolder();
 try {
@@ -59,6 +61,7 @@ try {
   show(...(await resolveRate(stitched, path.dirname(audio))));
   show(await slowListeners(fleet, stitched));
   show(await decideRate(fleet, stitched));
+  show(await countingRate(fleet));
   show(...(await requestRate(fleet, operator, stitched, path.dirname(audio))));
   show(await uploadMemory(fleet, operator));
   operator.close();

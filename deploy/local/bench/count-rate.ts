@@ -1,0 +1,166 @@
+import path from 'node:path';
+import { readAudienceLists, recount, unionIntervals, userAgentDigest } from '@longwave/audience';
+import { createEventBus } from '@longwave/event-bus';
+import { topics, type ByteRangeServed, type UserAgentSeen } from '@longwave/events';
+import { workspaceRoot, type Fleet } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { createPool, type Pool } from '@longwave/postgres';
+import { until } from '../job/until.ts';
+import { compare, type Row } from './measure.ts';
+
+const userAgent = 'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)';
+const digest = userAgentDigest(userAgent)!;
+const totalBytes = 2_081_000;
+const factsOfDownload = 10;
+
+const seen = (): UserAgentSeen => ({
+  kind: 'user_agent_seen',
+  fact_id: newId('req'),
+  at: '2026-11-02T00:00:00.000Z',
+  user_agent_digest: digest,
+  user_agent: userAgent,
+});
+
+/** Whole downloads with a pre-roll, each in two requests of five facts, as many listeners, over a day. */
+function downloadFacts(downloads: number, workspaceId: string): ByteRangeServed[] {
+  const ad = {
+    ...{ campaign_id: 'cmp_1', line_item_id: 'li_1', creative_id: 'crv_1', break_key: 'pre', slot: 0, billable: true },
+    serving_id: `srv ${workspaceId}`,
+  };
+  const parts: ByteRangeServed['parts'] = [
+    { kind: 'header', from: 0, to: 1000, duration_ms: 0 },
+    { kind: 'ad', from: 1000, to: 161_000, duration_ms: 10_000, ad },
+    { kind: 'content', from: 161_000, to: totalBytes, duration_ms: 120_000 },
+  ];
+  const midnight = Date.parse('2026-11-02T00:00:00Z');
+  return Array.from({ length: downloads * factsOfDownload }, (_, nth) => {
+    const listener = Math.floor(nth / factsOfDownload);
+    const request = Math.floor(nth / 5);
+    const from = (nth % factsOfDownload) * (totalBytes / factsOfDownload);
+    const at = new Date(midnight + ((listener * 7919) % 86_000) * 1000 + (request % 2) * 5000).toISOString();
+    return {
+      kind: 'byte_range_served',
+      fact_id: `${workspaceId} ${nth}`,
+      request_id: `${workspaceId} ${request}`,
+      started_at: at,
+      at,
+      workspace_id: workspaceId,
+      podcast_id: `pod ${listener % 10}`,
+      episode_id: `ep ${listener % 50}`,
+      arrangement_id: `arr ${workspaceId} ${listener % 50}`,
+      method: 'GET',
+      status: 206,
+      requested: [[0, totalBytes]],
+      written: [[from, from + totalBytes / factsOfDownload]],
+      total_bytes: totalBytes,
+      parts,
+      published_at: '2026-10-01T00:00:00.000Z',
+      listener_key: `${workspaceId} ${listener}`,
+      address_key: `${workspaceId} ${listener % 5000}`,
+      address_verdict: 'ok',
+      user_agent_digest: digest,
+      prefetch: false,
+      preload: false,
+      internal: false,
+      country: 'DE',
+      region: 'unknown',
+      late: false,
+      lists_version: 'bench',
+    };
+  });
+}
+
+/** Facts counted a second by the pure core on one processor, all windows and rule 16, against parsing the same facts as JSON. */
+export function coreRate(): Promise<Row> {
+  const { userAgents } = readAudienceLists(path.join(workspaceRoot, 'libs/audience/data'), Date.now);
+  const facts = downloadFacts(10_000, 'ws_core');
+  const texts = facts.map((fact) => JSON.stringify(fact));
+  const all = [seen(), ...facts];
+  const rate = (work: () => number) => {
+    const started = performance.now();
+    if (work() !== 10_000) throw new Error('not every download was counted');
+    return Promise.resolve((facts.length * 1000) / (performance.now() - started));
+  };
+  return compare(
+    { name: 'counting (pure, one core)', unit: 'facts/s', baselineName: 'JSON.parse of the same facts' },
+    5,
+    () => rate(() => recount(all, userAgents).sessions.filter(({ session }) => session.download).length),
+    () => rate(() => texts.map((text) => JSON.parse(text) as ByteRangeServed).length / factsOfDownload),
+  );
+}
+
+/** Appends the same rows to a table like `fact`, in transactions as large as the sink's. */
+async function insertBare(pool: Pool, facts: readonly ByteRangeServed[]): Promise<void> {
+  const multirange = (intervals: ByteRangeServed['written']) =>
+    `{${unionIntervals(intervals)
+      .map(([from, to]) => `[${from},${to})`)
+      .join(',')}}`;
+  for (let at = 0; at < facts.length; at += 500)
+    await pool.query(
+      `insert into bare_fact select * from json_populate_recordset(null::bare_fact, $1) order by fact_id on conflict do nothing`,
+      [
+        JSON.stringify(
+          facts.slice(at, at + 500).map(({ parts, ...fact }) => ({
+            ...fact,
+            layout_digest: String(parts.length),
+            requested: multirange(fact.requested),
+            written: multirange(fact.written),
+            address_safe: false,
+            judgement: 'eligible',
+            judged_by: 'bench',
+          })),
+        ),
+      ],
+    );
+}
+
+/** Facts a second from the bus to durable hourly numbers by the fleet's one sink, against bare inserts of the same rows. */
+export async function countingRate(fleet: Fleet): Promise<Row> {
+  const pool = createPool(fleet.adminDatabaseUrl, 'audience', { name: 'bench' });
+  await using bus = createEventBus({ kind: 'redis', redisUrl: fleet.redisUrl, clientName: 'bench' });
+  const downloads = 2_000;
+  const publish = (facts: readonly (ByteRangeServed | UserAgentSeen)[]) =>
+    bus.publish(
+      facts.map((fact) => ({
+        topic: topics.deliveryFacts,
+        key: fact.kind === 'user_agent_seen' ? fact.user_agent_digest : `${fact.listener_key}${fact.episode_id}`,
+        id: fact.fact_id,
+        type: fact.kind,
+        payload: fact,
+      })),
+    );
+  const counted = async (workspaceId: string) => {
+    const { rows } = await pool.query<{ downloads: number; facts: number }>(
+      `select (select coalesce(sum(downloads), 0)::int from download_hour where workspace_id = $1) as downloads,
+         (select count(*)::int from fact where workspace_id = $1) as facts`,
+      [workspaceId],
+    );
+    const isDone = rows[0]!.downloads === downloads && rows[0]!.facts === downloads * factsOfDownload;
+    return isDone ? rows[0] : undefined;
+  };
+  try {
+    await pool.query('create table bare_fact (like fact including all)');
+    await publish([seen()]);
+    return await compare(
+      { name: 'counting (bus to rollup)', unit: 'facts/s', baselineName: 'bare inserts of the same rows' },
+      3,
+      async () => {
+        const workspaceId = newId('ws');
+        const facts = downloadFacts(downloads, workspaceId);
+        const started = performance.now();
+        for (let at = 0; at < facts.length; at += 1000) await publish(facts.slice(at, at + 1000));
+        await until('counting', 120_000, () => counted(workspaceId));
+        return (facts.length * 1000) / (performance.now() - started);
+      },
+      async () => {
+        const facts = downloadFacts(downloads, newId('ws'));
+        const started = performance.now();
+        await insertBare(pool, facts);
+        return (facts.length * 1000) / (performance.now() - started);
+      },
+    );
+  } finally {
+    await pool.query('drop table if exists bare_fact');
+    await pool.end();
+  }
+}
