@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'no
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
@@ -11,6 +11,8 @@ import { fact, lists, seen } from './_facts.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
+// Every command is a program that starts anew.
+jest.setTimeout(120_000);
 
 let database: TestDatabase;
 let pool: Pool;

@@ -8,6 +8,7 @@ import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import { overview, recountCommands } from '../src/cli/recount.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
+import { decideAnomaly } from '../src/decide-anomaly.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
 import { batches, dataFolder, emptyTables, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
 
@@ -103,6 +104,90 @@ test('a download that a late fact moved to the day before is counted there by bo
     expect.objectContaining({ section: 'days', key: ['ws_1', 'pod_1', 'ep_1', '2025-11-02'], stored: 1, recounted: 1 }),
   );
   expect(compared.code).toBe(0);
+});
+
+test('a listener of every day is followed back as far as it takes, over a change of secrets', async () => {
+  // Every 20 hours: each 24 h hold a request, so which touches count follows from the first of them.
+  const served = Array.from({ length: 30 }, (_, n) => {
+    const at = new Date(Date.UTC(2025, 9, 20, 10) + n * 20 * 3_600_000);
+    const [month, before] = [at, new Date(at.getTime() - 48 * 3_600_000)].map((one) => one.toISOString().slice(0, 7));
+    return fact({
+      fact_id: `f${n}`,
+      started_at: at.toISOString(),
+      listener_key: `listener ${month}`,
+      ...(month !== before && { previous_listener_key: `listener ${before}` }),
+    });
+  });
+  await recordFacts(pool, [seen(), ...served], lists, createCountingMemory());
+  for (const day of ['2025-10-29', '2025-10-31', '2025-11-01', '2025-11-02', '2025-11-08', '2025-11-12']) {
+    const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+    const compared = await exportAndCompare('--from', day, '--to', next);
+    expect(compared.json().figures.filter((one) => one.stored !== one.recounted)).toEqual([]);
+    expect(compared.json().figures.length).toBeGreaterThan(3);
+  }
+});
+
+describe('velocity', () => {
+  const episodesOf = (podcast: string, count: number, changes: Partial<ByteRangeServed> = {}) =>
+    Array.from({ length: count }, (_, n) =>
+      fact({ fact_id: `${podcast} ${n}`, podcast_id: podcast, episode_id: `${podcast} ep_${n}`, ...changes }),
+    );
+
+  test('what the service holds a count holds too, and neither holds what a person has released', async () => {
+    await recordFacts(pool, [seen(), ...episodesOf('pod_1', 51)], lists, createCountingMemory());
+    const held = await exportAndCompare();
+    expect(held.json().figures).toContainEqual(
+      expect.objectContaining({ section: 'held', key: ['velocity_listener'], stored: 51, recounted: 51 }),
+    );
+    expect(held.code).toBe(0);
+    await decideAnomaly(
+      pool,
+      {
+        kind: 'listener',
+        key: 'listener',
+        day: '2025-11-02',
+        decision: 'release',
+        reason: 'a school',
+        decidedBy: 'acc_1',
+      },
+      lists.listsVersion,
+    );
+    const released = await exportAndCompare();
+    expect(released.code).toBe(0);
+    expect(released.json().figures).toContainEqual(
+      expect.objectContaining({ section: 'podcasts', measure: 'downloads', stored: 51, recounted: 51 }),
+    );
+  });
+
+  test('a file of one podcast knows the days that are held for what was done in another, and no other keys', async () => {
+    await recordFacts(
+      pool,
+      [
+        seen(),
+        ...episodesOf('pod_1', 3),
+        ...episodesOf('pod_2', 51, { workspace_id: 'ws_2' }),
+        ...episodesOf('pod_3', 51, { workspace_id: 'ws_2', listener_key: 'stranger' }),
+      ],
+      lists,
+      createCountingMemory(),
+    );
+    const compared = await exportAndCompare('--workspace', 'ws_1', '--podcast', 'pod_1');
+    expect(compared.code).toBe(0);
+    expect(compared.json().figures).toContainEqual(
+      expect.objectContaining({ section: 'held', stored: 3, recounted: 3 }),
+    );
+    expect(gunzipSync(readFileSync(inFolder('facts.jsonl.gz'))).toString()).not.toMatch(/ws_2|pod_2|stranger/);
+  });
+});
+
+test('a serving that was billed before the range is delivered in it, and not billed again', async () => {
+  const days = ['2025-11-02', '2025-11-12'].map((day) => fact({ fact_id: day, started_at: `${day}T10:00:00.000Z` }));
+  await recordFacts(pool, [seen(), ...days], lists, createCountingMemory());
+  const compared = await exportAndCompare('--from', '2025-11-12');
+  expect(compared.code).toBe(0);
+  const adsOf = (measure: string) =>
+    compared.json().figures.find((one) => one.section === 'ads' && one.measure === measure)?.recounted;
+  expect([adsOf('delivered'), adsOf('billable')]).toEqual([1, 0]);
 });
 
 test('files that overlap give the numbers of one file, and a part of them the numbers of that part', async () => {

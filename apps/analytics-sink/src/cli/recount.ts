@@ -9,7 +9,7 @@ import { exportFacts } from '../recount/export-facts.ts';
 import { readFactFile, readFactFileHeader, type FactFileHeader } from '../recount/fact-file.ts';
 import { combineHeaders, narrowScope } from '../recount/file-scope.ts';
 import { renderComparison, renderTally, tallyJson } from '../recount/render-report.ts';
-import type { FactScope } from '../recount/stored-facts.ts';
+import type { FactScope } from '../recount/fact-range.ts';
 import { readStoredTally } from '../recount/stored-tally.ts';
 import {
   exitCodes,
@@ -121,7 +121,7 @@ compressed. Facts hold listener keys, no addresses. The file appears when it is 
   --podcast POD      one podcast
   --lists FOLDER     user-agent and network lists (default: AUDIENCE_DATA, or those that came with the program)
 
-Reads the database of DATABASE_URL. Around a range, the file holds the week before and two days after it as well.`,
+Reads the database of DATABASE_URL. The file also holds the facts around a range that its downloads depend on.`,
   options: {
     ...rangeOptions,
     out: { type: 'string' },
@@ -137,11 +137,11 @@ Reads the database of DATABASE_URL. Around a range, the file holds the week befo
     const scope = { from, to, workspaceId: textOf(values, 'workspace'), podcastId: textOf(values, 'podcast') };
     const { listsVersion } = readLists(values, terminal);
     const progress = progressOf('export', terminal);
-    const { facts, userAgents } = await withDatabase(terminal, 'longwave-recount', (pool) =>
+    const { facts, user_agents } = await withDatabase(terminal, 'longwave-recount', (pool) =>
       exportFacts(pool, scope, out, { listsVersion, now: terminal.now(), onFacts: progress.add }),
     );
     progress.end();
-    terminal.print(`${out}: ${facts} facts, ${userAgents} user agents\n`);
+    terminal.print(`${out}: ${facts} facts, ${user_agents} user agents\n`);
     return exitCodes.done;
   },
 };
@@ -180,6 +180,7 @@ Exit code 1 when numbers differ. Facts that came after the export differ as well
 
   --tolerance PERCENT      greatest difference that is none (default 0; between different counters 5 is usual)
   --from HOUR, --to HOUR   a part of what the files hold
+  --window WINDOW          all (the default), calendar_utc, first_touch_24h or last_touch_24h
   --json, --lists FOLDER, --temp FOLDER   as for count
 
 Reads the database of DATABASE_URL.`,
@@ -187,7 +188,7 @@ Reads the database of DATABASE_URL.`,
   run: async (values, files, terminal) => {
     const percent = Number(textOf(values, 'tolerance') ?? '0');
     if (!(percent >= 0 && percent <= 100)) throw new UsageError('--tolerance is a percentage from 0 to 100.');
-    const asked = windowsOf(values, ['calendar_utc']);
+    const asked = windowsOf(values, windows);
     const { headers, scope } = await readScope(values, files);
     const stored = await withDatabase(terminal, 'longwave-recount', (pool) =>
       transaction(

@@ -1,10 +1,18 @@
-import { keyDay, velocityLimits, type UserAgentRules } from '@longwave/audience';
+import { dateOf, keyDay, parseTimeMs, velocityLimits, type UserAgentRules } from '@longwave/audience';
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
 import { createFrequencySketch } from '../files/frequency-sketch.ts';
 import { createPartitions, visitPartitions, type Partition } from '../files/partitions.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
-import { addAddressDays, countGroup, infeasibleDays, type CountRange, type ListenerGroup } from './count-group.ts';
-import type { FactLine } from './fact-file.ts';
+import { createBills } from './count-bills.ts';
+import {
+  addAddressDays,
+  countGroup,
+  infeasibleDays,
+  knownDays,
+  type CountRange,
+  type ListenerGroup,
+} from './count-group.ts';
+import type { FileLine, VelocityDayEntry } from './fact-file.ts';
 import { joinChains } from './join-chains.ts';
 import { createTally, type Tally } from './tally.ts';
 
@@ -46,7 +54,7 @@ async function readGroup(part: Partition, seen: ReadonlyMap<string, UserAgentSee
  * @param options.mostFacts that are counted at once
  */
 export async function countFacts(
-  files: readonly AsyncIterable<readonly FactLine[]>[],
+  files: readonly AsyncIterable<readonly FileLine[]>[],
   rules: UserAgentRules,
   range: CountRange,
   options: { readonly temporaryFolder: string; readonly onFacts: (count: number) => void; readonly mostFacts?: number },
@@ -55,20 +63,23 @@ export async function countFacts(
   using folder = temporaryFolder(options.temporaryFolder);
   const lines = createPartitions(folder.path);
   const links = createPartitions(folder.path);
+  const bills = createBills(folder.path);
   const seen = new Map<string, UserAgentSeen>();
+  const velocityDays: VelocityDayEntry[] = [];
   // A download has one fact at least, so an address with few facts of a day has no more downloads.
   const addressFacts = createFrequencySketch();
   for (const file of files)
     for await (const group of file) {
-      for (const { fact, line } of group) {
-        if (fact.kind === 'user_agent_seen') {
-          seen.set(fact.user_agent_digest, fact);
-          continue;
+      for (const { entry, line } of group) {
+        if (entry.kind === 'user_agent_seen') seen.set(entry.user_agent_digest, entry);
+        else if (entry.kind === 'velocity_day') velocityDays.push(entry);
+        else if (entry.kind === 'billed_before') bills.add(entry.serving_id, Date.parse(entry.started_at), undefined);
+        else {
+          lines.add(entry.listener_key, line);
+          if (entry.previous_listener_key !== undefined) links.add(entry.listener_key, entry.previous_listener_key);
+          if (entry.address_safe !== true)
+            addressFacts.add(keyDay('address', entry.address_key, dateOf(parseTimeMs(entry.started_at))));
         }
-        lines.add(fact.listener_key, line);
-        if (fact.previous_listener_key !== undefined) links.add(fact.listener_key, fact.previous_listener_key);
-        if (fact.address_safe !== true)
-          addressFacts.add(keyDay('address', fact.address_key, new Date(fact.started_at).toISOString().slice(0, 10)));
       }
       options.onFacts(group.length);
     }
@@ -79,9 +90,11 @@ export async function countFacts(
   if (addressFacts.greatest() > velocityLimits.addressDownloads)
     for await (const part of visitPartitions(byListener, folder.path, mostFacts))
       addAddressDays(await readGroup(part, seen), remembering, mayExceed, downloads);
-  const heldDays = infeasibleDays(downloads);
+  const { released, held } = knownDays(velocityDays);
+  const days = { released, held: held.union(infeasibleDays(downloads).difference(released)) };
   const tally = createTally();
   for await (const part of visitPartitions(byListener, folder.path, mostFacts))
-    countGroup(await readGroup(part, seen), remembering, range, heldDays, tally);
+    countGroup(await readGroup(part, seen), remembering, range, days, tally, bills);
+  await bills.count(range, tally);
   return tally;
 }

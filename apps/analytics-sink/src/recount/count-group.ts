@@ -11,6 +11,8 @@ import {
   type UserAgentRules,
 } from '@longwave/audience';
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
+import type { Bills } from './count-bills.ts';
+import type { VelocityDayEntry } from './fact-file.ts';
 import { addAds, addTo, downloadCounter, lineItemKey, type Tally } from './tally.ts';
 
 /** Half-open; undefined: no bound. */
@@ -28,12 +30,29 @@ export interface ListenerGroup {
   readonly seen: readonly UserAgentSeen[];
 }
 
+/** What velocity holds and does not hold beyond what a group of listeners shows; days by `keyDay`. */
+export interface KnownDays {
+  /** A person has let them pass. */
+  readonly released: ReadonlySet<string>;
+  /** The service holds them, for what they did elsewhere. */
+  readonly held: ReadonlySet<string>;
+}
+
+/** What files say of days. A day that one file knows to be released is released. */
+export function knownDays(entries: readonly VelocityDayEntry[]): KnownDays {
+  const names = (held: boolean) =>
+    new Set(entries.filter((one) => one.held === held).map((one) => keyDay(one.of, one.key, one.day)));
+  const released = names(false);
+  return { released, held: names(true).difference(released) };
+}
+
 /** An address has listeners in many groups, so its limit is not for `recount` of one group to judge. */
 const limits = { ...velocityLimits, addressDownloads: Infinity };
 
-const recountGroup = ({ facts, seen }: ListenerGroup, rules: UserAgentRules) =>
-  recount([...seen, ...facts], rules, { limits, released: new Set() });
+const recountGroup = ({ facts, seen }: ListenerGroup, rules: UserAgentRules, released: ReadonlySet<string>) =>
+  recount([...seen, ...facts], rules, { limits, released });
 
+const listenerDay = (first: AddressedRequest) => keyDay('listener', first.listenerKey, dateOf(first.startedAtMs));
 const addressDay = (first: AddressedRequest) => keyDay('address', first.addressKey, dateOf(first.startedAtMs));
 
 /**
@@ -46,7 +65,7 @@ export function addAddressDays(
   isAsked: (addressDay: string) => boolean,
   downloads: Map<string, number>,
 ): void {
-  for (const { session } of recountGroup(group, rules).sessions) {
+  for (const { session } of recountGroup(group, rules, new Set()).sessions) {
     const day = addressDay(session.first);
     if (session.download !== undefined && !session.first.addressSafe && isAsked(day)) addTo(downloads, day, 1);
   }
@@ -58,35 +77,42 @@ export function infeasibleDays(downloads: ReadonlyMap<string, number>): Readonly
 }
 
 /**
- * Adds everything that a group of listeners did in a range.
- * @param heldDays of addresses, by `keyDay`
+ * Adds everything that a group of listeners did in a range; what is to be billed goes to `bills`, also from outside the range.
+ * @param days those of addresses that are infeasible among the held
  */
 export function countGroup(
   group: ListenerGroup,
   rules: UserAgentRules,
   range: CountRange,
-  heldDays: ReadonlySet<string>,
+  days: KnownDays,
   tally: Tally,
+  bills: Bills,
 ): void {
   const verdicts = new Map(group.seen.map((one) => [one.user_agent_digest, judgeUserAgent(rules, one.user_agent)]));
   for (const fact of group.facts)
     if (isWithin(range, Date.parse(fact.started_at)))
       addTo(tally.facts, judgeFact(fact, verdicts.get(fact.user_agent_digest ?? '')) ?? 'waiting', 1);
   const addDownload = downloadCounter(tally);
-  const heldBy = (held: HeldReason | undefined, first: AddressedRequest): HeldReason | undefined =>
-    held ?? (!first.addressSafe && heldDays.has(addressDay(first)) ? 'velocity_address' : undefined);
-  const { sessions, touches } = recountGroup(group, rules);
+  const heldBy = (held: HeldReason | undefined, first: AddressedRequest): HeldReason | undefined => {
+    if (held !== undefined || days.held.has(listenerDay(first))) return held ?? 'velocity_listener';
+    return !first.addressSafe && days.held.has(addressDay(first)) ? 'velocity_address' : undefined;
+  };
+  const { sessions, touches } = recountGroup(group, rules, days.released);
   for (const { session, held, ...place } of sessions) {
     const { first, windowOn, download } = session;
-    if (download === undefined || !isWithin(range, first.startedAtMs)) continue;
+    if (download === undefined) continue;
     const reason = heldBy(held, first);
+    const isAsked = isWithin(range, first.startedAtMs);
     if (reason !== undefined) {
-      addTo(tally.held, reason, 1);
+      if (isAsked) addTo(tally.held, reason, 1);
       continue;
     }
-    addDownload('calendar_utc', { ...place, day: windowOn }, first.listenerKey);
-    for (const ad of download.ads)
-      addAds(tally, lineItemKey(place.workspaceId, ad.lineItemId), { delivered: 1, billable: ad.billable ? 1 : 0 });
+    if (isAsked) addDownload('calendar_utc', { ...place, day: windowOn }, first.listenerKey);
+    for (const ad of download.ads) {
+      const lineItem = lineItemKey(place.workspaceId, ad.lineItemId);
+      if (isAsked) addAds(tally, lineItem, { delivered: 1, billable: 0 });
+      if (ad.billable) bills.add(ad.servingId, first.startedAtMs, lineItem);
+    }
   }
   for (const { touch, held, ...place } of touches) {
     const { first, firstTouch, lastTouch } = touch;

@@ -1,20 +1,10 @@
 import { methodologyVersion } from '@longwave/audience';
 import { transaction, type Pool } from '@longwave/postgres';
 import { completeUntilMs } from '../fact-table.ts';
-import { streamFacts, streamUserAgents, type FactScope } from './stored-facts.ts';
+import type { FactScope } from './fact-range.ts';
+import { streamBilledBefore, streamFacts, streamUserAgents, streamVelocityDays } from './stored-facts.ts';
 import { writeFactFile } from './fact-file.ts';
 
-const dayMs = 86_400_000;
-
-/**
- * How much more than its range a file holds. Before: where a listener's session begins depends on the sessions before it, back to a
- * UTC midnight at which nothing was left open; a week without one takes a listener who asks for the same episode every day and
- * never reaches the threshold. After: a session goes on for up to 24 h, and velocity judges whole days.
- */
-const leadInMs = 7 * dayMs;
-const leadOutMs = 2 * dayMs;
-
-const moved = (at: Date | undefined, ms: number) => at && new Date(at.getTime() + ms);
 const text = (at: Date | undefined) => at?.toISOString() ?? null;
 
 /**
@@ -30,9 +20,8 @@ export async function exportFacts(
     readonly now: Date;
     readonly onFacts: (count: number) => void;
   },
-): Promise<{ readonly facts: number; readonly userAgents: number }> {
+): Promise<{ readonly facts: number; readonly user_agents: number }> {
   const completeUntil = await completeUntilMs(pool);
-  const wider = { ...scope, from: moved(scope.from, -leadInMs), to: moved(scope.to, leadOutMs) };
   const header = {
     kind: 'fact_file' as const,
     format: 1 as const,
@@ -51,8 +40,10 @@ export async function exportFacts(
       // A slow disk or a long table is no reason to give up half-way.
       await tx.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = '10min'`);
       const batches = async function* () {
-        yield* streamUserAgents(tx, wider);
-        yield* streamFacts(tx, wider);
+        yield* streamUserAgents(tx, scope);
+        yield* streamVelocityDays(tx, scope);
+        yield* streamBilledBefore(tx, scope);
+        yield* streamFacts(tx, scope);
       };
       return writeFactFile(file, header, batches(), options.onFacts);
     },

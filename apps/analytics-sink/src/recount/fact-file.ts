@@ -3,13 +3,13 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { PassThrough, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { deliveryFactSchema, type ByteRangeServed, type UserAgentSeen } from '@longwave/events';
+import { byteRangeServedSchema, userAgentSeenSchema } from '@longwave/events';
 import { z } from 'zod';
 import { openPlain, readLines } from '../files/read-lines.ts';
 
 /**
- * The first line of a fact file. Then come the facts as they travel on the bus, one a line, and a last line that says how many,
- * so that a file that was cut is noticed.
+ * The first line of a fact file. Then come the facts as they travel on the bus, one a line, with what a part of all facts cannot know by
+ * itself, and a last line that says how many, so that a file that was cut is noticed.
  */
 const headerSchema = z.strictObject({
   kind: z.literal('fact_file'),
@@ -28,13 +28,49 @@ const headerSchema = z.strictObject({
 
 export type FactFileHeader = z.infer<typeof headerSchema>;
 
+/** A key's day whose velocity (rule 16) these facts do not decide. */
+const velocityDaySchema = z.strictObject({
+  kind: z.literal('velocity_day'),
+  of: z.enum(['listener', 'address']),
+  key: z.string(),
+  /** UTC date. */
+  day: z.iso.date(),
+  /** False: a person has released it. True: it is held for downloads of other podcasts as well, which a file of one does not have. */
+  held: z.boolean(),
+});
+
+/** A serving whose earliest billed delivery is before the range: it is not billed again. */
+const billedBeforeSchema = z.strictObject({
+  kind: z.literal('billed_before'),
+  serving_id: z.string(),
+  started_at: z.iso.datetime(),
+});
+
+const entrySchema = z.discriminatedUnion('kind', [
+  byteRangeServedSchema,
+  userAgentSeenSchema,
+  velocityDaySchema,
+  billedBeforeSchema,
+]);
+
+export type FileEntry = z.infer<typeof entrySchema>;
+export type VelocityDayEntry = z.infer<typeof velocityDaySchema>;
+export type BilledBefore = z.infer<typeof billedBeforeSchema>;
+
 const trailerSchema = z.strictObject({
   kind: z.literal('end'),
   facts: z.int().min(0),
   user_agents: z.int().min(0),
+  others: z.int().min(0),
 });
+type Trailer = z.infer<typeof trailerSchema>;
 
-type FileFact = ByteRangeServed | UserAgentSeen;
+function addToTrailer(trailer: Trailer, entries: readonly { readonly kind: FileEntry['kind'] }[]): void {
+  for (const { kind } of entries)
+    trailer[kind === 'byte_range_served' ? 'facts' : kind === 'user_agent_seen' ? 'user_agents' : 'others'] += 1;
+}
+
+const emptyTrailer = (): Trailer => ({ kind: 'end', facts: 0, user_agents: 0, others: 0 });
 
 /** A file that is no whole fact file; the message names it and says what to do. */
 export class UnusableFactFile extends Error {}
@@ -51,9 +87,9 @@ async function write(to: Writable, lines: readonly object[]): Promise<void> {
 export async function writeFactFile(
   file: string,
   header: FactFileHeader,
-  batches: AsyncIterable<readonly FileFact[]>,
+  batches: AsyncIterable<readonly FileEntry[]>,
   onFacts: (count: number) => void,
-): Promise<{ readonly facts: number; readonly userAgents: number }> {
+): Promise<Readonly<Trailer>> {
   const partial = `${file}.partial`;
   const lines = new PassThrough();
   const target = createWriteStream(partial, { mode: 0o600 });
@@ -61,23 +97,21 @@ export async function writeFactFile(
   const removeLeftover = () => rmSync(partial, { force: true });
   process.once('exit', removeLeftover);
   try {
-    let facts = 0;
-    let userAgents = 0;
+    const trailer = emptyTrailer();
     const fill = async () => {
       await write(lines, [header]);
       for await (const batch of batches) {
-        const served = batch.filter((fact) => fact.kind === 'byte_range_served').length;
-        facts += served;
-        userAgents += batch.length - served;
+        const before = trailer.facts;
+        addToTrailer(trailer, batch);
         await write(lines, batch);
-        onFacts(served);
+        onFacts(trailer.facts - before);
       }
-      await write(lines, [{ kind: 'end', facts, user_agents: userAgents } satisfies z.infer<typeof trailerSchema>]);
+      await write(lines, [trailer]);
       lines.end();
     };
     await Promise.all([written, fill().catch((error: Error) => void lines.destroy(error))]);
     renameSync(partial, file);
-    return { facts, userAgents };
+    return trailer;
   } finally {
     removeLeftover();
     process.off('exit', removeLeftover);
@@ -119,35 +153,32 @@ async function* linesOf(file: string): AsyncGenerator<string[]> {
   }
 }
 
-/** One fact of a file with the line it stands in. */
-export interface FactLine {
-  readonly fact: FileFact;
+/** One entry of a file with the line it stands in. */
+export interface FileLine {
+  readonly entry: FileEntry;
   readonly line: string;
 }
 
-/** The facts of a file, in groups, each checked. Throws `UnusableFactFile` also when the file was cut. */
-export async function* readFactFile(file: string): AsyncGenerator<FactLine[]> {
+/** The entries of a file, in groups, each checked. Throws `UnusableFactFile` also when the file was cut. */
+export async function* readFactFile(file: string): AsyncGenerator<FileLine[]> {
   let lineNumber = 0;
-  let trailer: z.infer<typeof trailerSchema> | undefined;
-  const counted = { byte_range_served: 0, user_agent_seen: 0 };
+  let trailer: Trailer | undefined;
+  const counted = emptyTrailer();
   for await (const lines of linesOf(file)) {
-    const group: FactLine[] = [];
+    const group: FileLine[] = [];
     for (const line of lines) {
       lineNumber += 1;
       if (lineNumber === 1) continue;
       if (trailer) throw new UnusableFactFile(`${file} goes on after its end: export the facts again.`);
-      if (line.startsWith('{"kind":"end"')) {
-        trailer = parseLine(trailerSchema, line, file, lineNumber);
-        continue;
-      }
-      const fact = parseLine(deliveryFactSchema, line, file, lineNumber);
-      // What players report is kept apart from what was delivered, and is no part of a recount.
-      if (fact.kind === 'delivery_event') throw new UnusableFactFile(`${file}, line ${lineNumber}: a delivery event.`);
-      counted[fact.kind] += 1;
-      group.push({ fact, line });
+      if (line.startsWith('{"kind":"end"')) trailer = parseLine(trailerSchema, line, file, lineNumber);
+      else group.push({ entry: parseLine(entrySchema, line, file, lineNumber), line });
     }
+    addToTrailer(
+      counted,
+      group.map(({ entry }) => entry),
+    );
     yield group;
   }
-  if (trailer?.facts !== counted.byte_range_served || trailer.user_agents !== counted.user_agent_seen)
+  if (JSON.stringify(trailer) !== JSON.stringify(counted))
     throw new UnusableFactFile(`${file} is not whole: export the facts again.`);
 }

@@ -1,5 +1,5 @@
 import { UnusableFactFile, type FactFileHeader } from './fact-file.ts';
-import type { FactScope } from './stored-facts.ts';
+import type { FactScope } from './fact-range.ts';
 
 const atMs = (time: string | null, unbounded: number) => (time === null ? unbounded : Date.parse(time));
 const asDate = (ms: number) => (Number.isFinite(ms) ? new Date(ms) : undefined);

@@ -1,24 +1,42 @@
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { parseMultirange } from '../multirange.ts';
+import type { BilledBefore, VelocityDayEntry } from './fact-file.ts';
+import { neededFacts, type FactScope } from './fact-range.ts';
 
-/** Which stored facts: those of requests that began in [from, to), of a workspace or a podcast. Undefined: no bound. */
-export interface FactScope {
-  readonly from: Date | undefined;
-  readonly to: Date | undefined;
-  readonly workspaceId: string | undefined;
-  readonly podcastId: string | undefined;
+/**
+ * `needed`: ids of the facts of a scope. `run`: listeners and episodes with requests on each of so many days (24 h) before it, under
+ * the keys that they had; a day more than the unbroken run takes is harmless.
+ */
+const needed = `
+  with recursive run (listener_key, episode_id, days) as (
+    select distinct r.listener_key, r.episode_id, 1 from served_request r
+    where r.started_at >= $1::timestamptz - interval '1 day' and r.started_at < $1
+      and ($3::text is null or r.workspace_id = $3) and ($4::text is null or r.podcast_id = $4)
+    union
+    select k.listener_key, run.episode_id, run.days + 1
+    from run cross join lateral (
+      select run.listener_key
+      union all
+      select l.previous_listener_key from listener_episode l
+      where l.listener_key = run.listener_key and l.episode_id = run.episode_id and l.previous_listener_key is not null) k
+    where exists (
+      select from served_request r where r.listener_key = k.listener_key and r.episode_id = run.episode_id
+        and r.started_at >= $1::timestamptz - (run.days + 1) * interval '1 day'
+        and r.started_at < $1::timestamptz - run.days * interval '1 day')),
+  needed as (
+    select f.* from fact f
+    where ($1::timestamptz is null or f.at >= $1 and f.started_at >= $1) and ($2::timestamptz is null or f.started_at < $2)
+      and ($3::text is null or f.workspace_id = $3) and ($4::text is null or f.podcast_id = $4)
+    union all
+    select f.* from run join fact f on f.listener_key = run.listener_key and f.episode_id = run.episode_id
+      and f.started_at >= $1::timestamptz - run.days * interval '1 day'
+      and f.started_at < $1::timestamptz - (run.days - 1) * interval '1 day')`;
+
+function parameters(scope: FactScope): (Date | string | null)[] {
+  const { from, to } = neededFacts(scope);
+  return [from ?? null, to ?? null, scope.workspaceId ?? null, scope.podcastId ?? null];
 }
-
-const within = `($1::timestamptz is null or (f.at >= $1 and f.started_at >= $1)) and ($2::timestamptz is null or f.started_at < $2)
-  and ($3::text is null or f.workspace_id = $3) and ($4::text is null or f.podcast_id = $4)`;
-
-const parameters = ({ from, to, workspaceId, podcastId }: FactScope) => [
-  from ?? null,
-  to ?? null,
-  workspaceId ?? null,
-  podcastId ?? null,
-];
 
 /** Rows of a query in batches, by a cursor of the server: neither side ever holds them all. */
 async function* fetchRows<R extends object>(tx: Transaction, sql: string, values: unknown[]): AsyncGenerator<R[]> {
@@ -35,8 +53,8 @@ async function* fetchRows<R extends object>(tx: Transaction, sql: string, values
 export async function* streamUserAgents(tx: Transaction, scope: FactScope): AsyncGenerator<UserAgentSeen[]> {
   const batches = fetchRows<{ digest: string; text: string; first_seen_at: Date }>(
     tx,
-    `select u.digest, u.text, u.first_seen_at from user_agent u
-     where u.digest in (select f.user_agent_digest from fact f where ${within})`,
+    `${needed} select u.digest, u.text, u.first_seen_at from user_agent u
+     where u.digest in (select user_agent_digest from needed)`,
     parameters(scope),
   );
   for await (const rows of batches)
@@ -75,11 +93,11 @@ interface FactRow extends Omit<
 export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGenerator<ByteRangeServed[]> {
   const batches = fetchRows<FactRow>(
     tx,
-    `select f.fact_id, f.request_id, f.started_at, f.at, f.workspace_id, f.podcast_id, f.episode_id, l.arrangement_id,
-       f.method, f.status, f.requested, f.written, l.total_bytes, l.parts, f.published_at, f.listener_key,
+    `${needed} select f.fact_id, f.request_id, f.started_at, f.at, f.workspace_id, f.podcast_id, f.episode_id,
+       l.arrangement_id, f.method, f.status, f.requested, f.written, l.total_bytes, l.parts, f.published_at, f.listener_key,
        f.previous_listener_key, f.address_key, f.address_verdict, f.user_agent_digest, f.prefetch, f.country, f.region,
        f.late, f.lists_version, f.preload, f.internal, f.address_safe
-     from fact f join layout l on l.digest = f.layout_digest where ${within}`,
+     from needed f join layout l on l.digest = f.layout_digest`,
     parameters(scope),
   );
   for await (const rows of batches)
@@ -94,5 +112,42 @@ export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGene
       total_bytes: Number(row.total_bytes),
       ...(previous_listener_key !== null && { previous_listener_key }),
       ...(address_safe && { address_safe }),
+    }));
+}
+
+/**
+ * The days of keys among the facts of a scope that people have released and, where the scope is a part of the installation, those that
+ * velocity holds; in batches. Keys of other facts are not told.
+ */
+export async function* streamVelocityDays(tx: Transaction, scope: FactScope): AsyncGenerator<VelocityDayEntry[]> {
+  const isPart = scope.workspaceId !== undefined || scope.podcastId !== undefined;
+  const batches = fetchRows<{ kind: VelocityDayEntry['of']; key: string; day: string; held: boolean }>(
+    tx,
+    `${needed} select v.kind, v.key, v.day::text, v.decision is distinct from 'release' as held from velocity_day v
+     where v.infeasible and ($5 or v.decision = 'release') and case v.kind
+       when 'listener' then v.key in (select listener_key from needed)
+       else v.key in (select address_key from needed) end`,
+    [...parameters(scope), isPart],
+  );
+  for await (const rows of batches) yield rows.map(({ kind, ...row }) => ({ kind: 'velocity_day', of: kind, ...row }));
+}
+
+/** The servings that were delivered in the range and billed before it, with the time of that delivery; in batches. */
+export async function* streamBilledBefore(tx: Transaction, scope: FactScope): AsyncGenerator<BilledBefore[]> {
+  const batches = fetchRows<{ serving_id: string; started_at: Date }>(
+    tx,
+    `select a.serving_id, min(b.started_at) as started_at
+     from ad_delivered a join ad_delivered b using (serving_id)
+     where a.started_at >= $1::timestamptz and ($2::timestamptz is null or a.started_at < $2)
+       and ($3::text is null or a.workspace_id = $3) and ($4::text is null or a.podcast_id = $4)
+       and a.counted and a.billable and b.started_at < $1 and b.counted and b.billable
+     group by 1`,
+    [scope.from ?? null, scope.to ?? null, scope.workspaceId ?? null, scope.podcastId ?? null],
+  );
+  for await (const rows of batches)
+    yield rows.map((row) => ({
+      kind: 'billed_before',
+      serving_id: row.serving_id,
+      started_at: row.started_at.toISOString(),
     }));
 }

@@ -1,3 +1,4 @@
+import { windows, type Window } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
 import {
   addAds,
@@ -9,7 +10,7 @@ import {
   type Tally,
   type WindowTally,
 } from './tally.ts';
-import type { FactScope } from './stored-facts.ts';
+import type { FactScope } from './fact-range.ts';
 
 interface CountRow {
   readonly workspace_id: string;
@@ -26,43 +27,75 @@ const columnsOf = {
   days: 'workspace_id, podcast_id, episode_id, day',
 } as const satisfies Record<keyof WindowTally, string>;
 
+/** Where each window's downloads and listeners are. */
+const windowSources = {
+  calendar_utc: { downloads: 'downloads', table: 'session', day: 'window_on::text', counted: 'counted' },
+  first_touch_24h: {
+    downloads: 'first_touch_24h',
+    table: 'rolling_download',
+    day: utcDate('started_at'),
+    counted: 'counted',
+  },
+  last_touch_24h: {
+    downloads: 'last_touch_24h',
+    table: 'rolling_download',
+    day: utcDate('started_at'),
+    counted: 'counted and last_touch',
+  },
+} as const satisfies Record<Window, object>;
+
+function utcDate(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD')`;
+}
+
 const scoped = (
   time: string,
 ) => `($1::timestamptz is null or ${time} >= $1) and ($2::timestamptz is null or ${time} < $2)
   and ($3::text is null or workspace_id = $3) and ($4::text is null or podcast_id = $4)`;
 
+/** Reads one window's downloads from the hourly rollup and its listeners from the downloads themselves. */
+async function readWindow(tx: Transaction, values: unknown[], window: Window, tally: WindowTally): Promise<void> {
+  const { downloads, table, day, counted } = windowSources[window];
+  for (const level of placeLevels) {
+    const columns = columnsOf[level];
+    const { rows } = await tx.query<CountRow>(
+      `with rollup as (
+         select ${columns}, sum(${downloads}) as downloads
+         from (select *, ${utcDate('hour')} as day from download_hour where ${scoped('hour')}) h
+         group by ${columns} having sum(${downloads}) <> 0),
+       listener as (
+         select ${columns}, count(distinct listener_key) as listeners
+         from (select *, ${day} as day from ${table} where ${counted} and ${scoped('started_at')}) s
+         group by ${columns})
+       select ${columns}, coalesce(downloads, 0) as downloads, coalesce(listeners, 0) as listeners
+       from rollup full join listener using (${columns})`,
+      values,
+    );
+    for (const row of rows)
+      tally[level].set(
+        placeKeys[level]({
+          workspaceId: row.workspace_id,
+          podcastId: row.podcast_id,
+          episodeId: row.episode_id,
+          day: row.day,
+        }),
+        { downloads: Number(row.downloads), listeners: Number(row.listeners) },
+      );
+  }
+}
+
 /**
- * The numbers that the service shows, by the tables that it shows them from: downloads by the hourly rollup, listeners by sessions,
- * ads by their ledger, facts by the judgement they were given.
+ * The numbers that the service shows, by the tables that it shows them from: downloads and ads by hourly rollups, listeners by
+ * downloads, facts and held downloads by the judgement they were given.
  * @param scope times are whole UTC hours
  */
 export async function readStoredTally(tx: Transaction, scope: FactScope): Promise<Tally> {
   const values = [scope.from ?? null, scope.to ?? null, scope.workspaceId ?? null, scope.podcastId ?? null];
   const tally = createTally();
-  for (const level of placeLevels) {
-    const columns = columnsOf[level];
-    const { rows } = await tx.query<CountRow>(
-      `with rollup as (
-         select ${columns}, sum(downloads) as downloads
-         from (select *, to_char(hour at time zone 'UTC', 'YYYY-MM-DD') as day from download_hour where ${scoped('hour')}) h
-         group by ${columns}),
-       sessions as (
-         select ${columns}, count(distinct listener_key) as listeners
-         from (select *, window_on::text as day from session where counted and ${scoped('started_at')}) s
-         group by ${columns})
-       select ${columns}, coalesce(downloads, 0) as downloads, coalesce(listeners, 0) as listeners
-       from rollup full join sessions using (${columns}) where coalesce(downloads, 0) <> 0 or listeners is not null`,
-      values,
-    );
-    for (const { workspace_id, podcast_id, episode_id, day, downloads, listeners } of rows)
-      tally.windows.calendar_utc[level].set(
-        placeKeys[level]({ workspaceId: workspace_id, podcastId: podcast_id, episodeId: episode_id, day }),
-        { downloads: Number(downloads), listeners: Number(listeners) },
-      );
-  }
+  for (const window of windows) await readWindow(tx, values, window, tally.windows[window]);
   const ads = await tx.query<{ workspace_id: string; line_item_id: string; delivered: string; billable: string }>(
-    `select workspace_id, line_item_id, count(*) as delivered, count(*) filter (where billable) as billable
-     from ad_delivered where counted and ${scoped('started_at')} group by 1, 2`,
+    `select workspace_id, line_item_id, sum(delivered) as delivered, sum(billable) as billable
+     from ad_hour where ${scoped('hour')} group by 1, 2 having sum(delivered) <> 0 or sum(billable) <> 0`,
     values,
   );
   for (const { workspace_id, line_item_id, delivered, billable } of ads.rows)

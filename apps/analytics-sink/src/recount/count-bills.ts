@@ -1,0 +1,41 @@
+import { createPartitions, visitPartitions } from '../files/partitions.ts';
+import type { CountRange } from './count-group.ts';
+import { addAds, type Tally } from './tally.ts';
+
+/** Deliveries that are to be billed, gathered until all are known. */
+export interface Bills {
+  /** @param lineItem by `lineItemKey`; undefined where only the time of a delivery is known */
+  readonly add: (servingId: string, startedAtMs: number, lineItem: string | undefined) => void;
+  /** Bills each serving once, for the earliest of its deliveries, if that one began in the range. */
+  readonly count: (range: CountRange, tally: Tally) => Promise<void>;
+}
+
+const mostLines = 200_000;
+
+/** An empty set of bills. A serving may be delivered to many listeners, so they wait in temporary files of the folder. */
+export function createBills(folder: string): Bills {
+  const deliveries = createPartitions(folder);
+  return {
+    add: (servingId, startedAtMs, lineItem = '') => deliveries.add(servingId, `${startedAtMs} ${lineItem}`),
+    count: async ({ fromMs = -Infinity, toMs = Infinity }, tally) => {
+      for await (const part of visitPartitions(deliveries, folder, mostLines)) {
+        const earliest = new Map<string, { startedAtMs: number; lineItem: string }>();
+        for await (const group of part.read())
+          for (const [servingId, line] of group) {
+            const blank = line.indexOf(' ');
+            const [startedAtMs, lineItem] = [Number(line.slice(0, blank)), line.slice(blank + 1)];
+            const known = earliest.get(servingId);
+            if (known === undefined) earliest.set(servingId, { startedAtMs, lineItem });
+            else {
+              known.startedAtMs = Math.min(known.startedAtMs, startedAtMs);
+              known.lineItem ||= lineItem;
+            }
+          }
+        for (const { startedAtMs, lineItem } of earliest.values())
+          if (startedAtMs >= fromMs && startedAtMs < toMs && lineItem !== '')
+            addAds(tally, lineItem, { delivered: 0, billable: 1 });
+      }
+      deliveries.remove();
+    },
+  };
+}
