@@ -1,6 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import type { SegmentCache } from '../media/segment-cache.ts';
+import { createRecentlyUsed } from '../recently-used.ts';
 import { getComposition, type PlayableEpisode } from '../projection/content-table.ts';
 import type { FilledBreak } from './arranged-breaks.ts';
 import { composePlay } from './compose-play.ts';
@@ -10,6 +11,8 @@ import { pictureOf, type Picture } from './render-header.ts';
 /** Puts the file of one play together from what the projection knows of the episode. */
 export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[]) => Promise<NewArrangement>;
 
+/** Arrangements composed lately: many listeners get the same ads. */
+const composedMax = 1_000;
 /** A picture that is not here by then is left out. */
 const pictureWaitMs = 500;
 
@@ -21,6 +24,8 @@ export interface ComposerOptions {
 
 /** Rejects only when the database does not answer: a picture that cannot be had does not keep a listener waiting. */
 export function createComposer({ pool, artworks, logger }: ComposerOptions): Compose {
+  const composed = createRecentlyUsed<NewArrangement>(composedMax);
+
   async function readWhole({ sha256, size_bytes }: Picture): Promise<Buffer> {
     await using segment = await artworks.open(sha256, size_bytes);
     const chunks: Buffer[] = [];
@@ -47,7 +52,13 @@ export function createComposer({ pool, artworks, logger }: ComposerOptions): Com
 
   return async (episode, breaks) => {
     const composition = await getComposition(pool, episode.episodeId);
+    const inputs = JSON.stringify([episode, composition, breaks]);
+    const known = composed.find(inputs);
+    if (known) return known;
     const picture = pictureOf(composition.artwork);
-    return composePlay(episode, composition, breaks, picture && (await readPicture(picture)));
+    const bytes = picture && (await readPicture(picture));
+    const arrangement = composePlay(episode, composition, breaks, bytes);
+    if (!picture || bytes) composed.keep(inputs, arrangement, 1);
+    return arrangement;
   };
 }

@@ -1,4 +1,4 @@
-import { transaction, type Pool } from '@longwave/postgres';
+import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
 import { arrangementDocumentSchema, arrangementId, type ArrangementDocument } from '../media/arrangement.ts';
 
@@ -181,37 +181,44 @@ export async function getHeader(pool: Pool, digest: string): Promise<Buffer> {
   return rows[0].bytes;
 }
 
-async function insertArrangement(tx: Pick<Pool, 'query'>, arrangement: NewArrangement): Promise<void> {
-  const { id, workspaceId, podcastId, episodeId, publishedAt, document, headers } = arrangement;
-  for (const { digest, bytes } of headers)
-    await tx.query('insert into header (digest, bytes) values ($1, $2) on conflict do nothing', [digest, bytes]);
-  await tx.query(
-    `insert into arrangement (id, short_id, workspace_id, podcast_id, episode_id, published_at, document)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-    [id, shortIdOf(id), workspaceId, podcastId, episodeId, publishedAt, document],
-  );
-}
+/** Of one statement: an arrangement and its headers, each unless it is there. Parameters $1 to $9. */
+const storing = (condition: string) => `
+  headed as (insert into header (digest, bytes)
+    select * from unnest($8::text[], $9::bytea[]) where ${condition} on conflict do nothing),
+  arranged as (insert into arrangement (id, short_id, workspace_id, podcast_id, episode_id, published_at, document)
+    select $1, $2, $3, $4, $5, $6, $7 where ${condition} on conflict do nothing)`;
+
+const storedValues = ({ id, workspaceId, podcastId, episodeId, publishedAt, document, headers }: NewArrangement) => [
+  ...[id, shortIdOf(id), workspaceId, podcastId, episodeId, publishedAt, document],
+  ...[headers.map(({ digest }) => digest), headers.map(({ bytes }) => bytes)],
+];
 
 /** Stores an arrangement for ever; one that is already there stays as it is. */
 export async function saveArrangement(pool: Pool, arrangement: NewArrangement): Promise<void> {
-  await transaction(pool, (tx) => insertArrangement(tx, arrangement));
+  await pool.query({
+    name: 'save_arrangement',
+    text: `with ${storing('true')} select 1`,
+    values: storedValues(arrangement),
+  });
 }
 
-/** Stores arrangement and binding; answers the binding that holds, which is another one when somebody was faster. */
+/**
+ * Stores arrangement and binding by one statement; answers the binding that holds, which is another one when somebody was faster:
+ * then nothing is stored.
+ */
 export async function bindArrangement(pool: Pool, arrangement: NewArrangement, binding: Binding): Promise<Binding> {
-  return transaction(pool, async (tx) => {
-    const { listenerKey, episodeId, sequence, decisionId, ads, startedAt } = binding;
-    const inserted = await tx.query(
-      `insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at)
-       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-      [listenerKey, episodeId, sequence, decisionId, arrangement.id, ads, startedAt],
-    );
-    if (inserted.rowCount === 1) {
-      await insertArrangement(tx, arrangement);
-      return binding;
-    }
-    const winner = await findLatestBinding(tx, [listenerKey], episodeId);
-    if (!winner) throw new Error('a conflicting binding is not visible');
-    return winner;
+  const { listenerKey, episodeId, sequence, decisionId, ads, startedAt } = binding;
+  const { rows } = await pool.query<{ bound: number }>({
+    name: 'bind_arrangement',
+    text: `with bound as (
+             insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at)
+             values ($10, $5, $11, $12, $1, $13, $14) on conflict do nothing returning 1),
+           ${storing('exists (select from bound)')}
+           select count(*)::int as bound from bound`,
+    values: [...storedValues(arrangement), listenerKey, sequence, decisionId, ads, startedAt],
   });
+  if (rows[0]!.bound === 1) return binding;
+  const winner = await findLatestBinding(pool, [listenerKey], episodeId);
+  if (!winner) throw new Error('a conflicting binding is not visible');
+  return winner;
 }
