@@ -5,6 +5,7 @@ import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fle
 import { commandRate } from './bench/command-rate.ts';
 import { coreRate, countingRate } from './bench/count-rate.ts';
 import { decideRate } from './bench/decide-rate.ts';
+import { decisionCore } from './bench/decision-core.ts';
 import { encodeTime } from './bench/encode-time.ts';
 import type { Row } from './bench/measure.ts';
 import { rangeThroughput, resolveRate } from './bench/delivery-rate.ts';
@@ -45,6 +46,7 @@ function show(...measured: Row[]): void {
 console.log('\n   ratio   ours against the baseline (medians of alternating rounds)\n');
 show(await commandRate());
 show(await coreRate());
+show(...(await decisionCore()));
 
 const data = temporaryDataFolder();
 try {
