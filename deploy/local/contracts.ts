@@ -8,6 +8,8 @@ import path from 'node:path';
 import {
   identityCatalog,
   productCatalog,
+  reviewRequested,
+  reviewTasks,
   type CommandDefinition,
   type ResourceDefinition,
 } from '@longwave/command-catalog';
@@ -53,6 +55,12 @@ function eventsContract() {
   for (const { topic, commands } of catalogs)
     for (const { event, type, subject } of Object.values<CommandDefinition>(commands))
       events[event] = { topic, command: type, subject };
+  const reviewed = Object.values<CommandDefinition>(productCatalog.commands).filter(({ reviewers }) => reviewers);
+  events[reviewRequested] = {
+    topic: topics.product,
+    commands: reviewed.map(({ type }) => type),
+    subject: reviewTasks.type,
+  };
   return {
     notice,
     envelope: z.toJSONSchema(domainEventSchema),

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { productCatalog } from '@longwave/command-catalog';
 import {
+  createApprovedRunner,
   createCommandExecutor,
   createReceiptSigner,
   createResourceReader,
   startOutboxRelay,
+  type ExecutorOptions,
   type OutboxRelay,
 } from '@longwave/command-pipeline';
 import { createEventBus } from '@longwave/event-bus';
@@ -83,7 +85,7 @@ export async function createApp(
 
   // Set once both run; until then a commit wakes nobody, and their first look finds it.
   const wake: { relay?: OutboxRelay; jobs?: JobRunner } = {};
-  const execute = createCommandExecutor({
+  const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
     catalog: productCatalog,
     rules: createRules({
@@ -105,7 +107,8 @@ export async function createApp(
       // Only a wake-up call: a worker that misses it finds the job at its next poll.
       redis.publish(jobsChannel, definition.type).catch(() => undefined);
     },
-  });
+  };
+  const execute = createCommandExecutor(pipeline);
   const onError = (event: string) => (error: unknown) => logger.error({ err: error }, event);
   wake.relay = stack.use(
     startOutboxRelay({
@@ -129,6 +132,7 @@ export async function createApp(
     pool,
     store,
     send: sendAsManagement(execute, logger),
+    runApproved: createApprovedRunner(pipeline),
     logger,
     clock,
   }))

@@ -20,6 +20,7 @@ import { podcastRules } from './podcasts/podcast-rules.ts';
 import { createPublishGate } from './podcasts/publish-gate.ts';
 import type { PrepareArtwork } from './prepare-artwork.ts';
 import { productionRules, type ProbeDuration } from './productions/production-rules.ts';
+import { reviewRules } from './reviews/review-rules.ts';
 import { servingHaltRules } from './serving-halts/serving-halt-rules.ts';
 import { servingPlanRules } from './serving-plans/serving-plan-rules.ts';
 import { statisticsExportRules } from './statistics-exports/statistics-export-rules.ts';
@@ -56,6 +57,7 @@ export const createRules = (options: {
   ...breakPlanRules,
   ...servingPlanRules,
   ...servingHaltRules,
+  ...reviewRules,
 });
 
 type RuleOptions = Parameters<typeof createRules>[0];

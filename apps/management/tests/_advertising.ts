@@ -1,7 +1,7 @@
 import type { ResourceView } from '@longwave/events';
 import { savePlanContent } from '../src/serving-plans/plan-content-table.ts';
 import type { HostingWorld } from './_support.ts';
-import { digest, hour, media, service, window } from './_values.ts';
+import { digest, hour, media, person, service, window } from './_values.ts';
 
 /** Advertising of a workspace in the making, through the commands themselves. */
 export function createAdvertising(hosting: HostingWorld) {
@@ -71,7 +71,7 @@ export function createAdvertising(hosting: HostingWorld) {
       return send('line_item.submit', lineItem, {});
     },
     async activeAdvertiser() {
-      return send('advertiser.activate', await world.advertiser(), {});
+      return send('advertiser.activate', await world.advertiser(), {}, service('operator'));
     },
     async activeCampaign() {
       return send('campaign.activate', await world.approvedCampaign(), {});
@@ -122,6 +122,21 @@ export function createAdvertising(hosting: HostingWorld) {
     },
     async publishedPlan() {
       return send('serving_plan.publish', await world.readyPlan(), {});
+    },
+    /** Somebody who may review, and asked for nothing. */
+    reviewer: person(hosting.workspaceId, ['viewer', 'reviewer']),
+    /** A command that waits for a review, and its task. */
+    async waiting() {
+      const advertiser = await send('advertiser.activate', await world.advertiser(), {});
+      return { advertiser, task: await world.taskOf(advertiser.id) };
+    },
+    async taskOf(subjectId: string): Promise<ResourceView> {
+      const { rows } = await pool.query<ResourceView>(
+        `select * from resource where resource_type = 'review_tasks' and attributes #>> '{subject,id}' = $1
+         order by created_at desc, id desc limit 1`,
+        [subjectId],
+      );
+      return rows[0]!;
     },
     compiling: async () => {
       const plan = await send('serving_plan.compile', null, { effective_from: window.start });

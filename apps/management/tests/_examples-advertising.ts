@@ -37,7 +37,7 @@ export const advertisingExamples = {
   'campaign.complete': async (w) => on(await w.activeCampaign(), {}, w.actor),
   'campaign.cancel': async (w) => on(await w.activeCampaign(), { cause }, w.actor),
   'campaign.complete_cancel': async (w) =>
-    on(await w.send('campaign.cancel', await w.campaign(), { cause }), {}, service('management')),
+    on(await w.send('campaign.cancel', await w.campaign(), { cause }, service('operator')), {}, service('management')),
   'campaign.clone': async (w) => on(await w.campaign(), { name: 'Winter', window }, w.actor),
   'campaign.derive': async (w) => {
     const origin = await w.campaign();

@@ -5,6 +5,7 @@ import { flightExamples } from './_examples-flights.ts';
 import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
+import { reviewExamples } from './_examples-reviews.ts';
 import type { ProductCommand, World } from './_support.ts';
 
 /** A valid request for every command; a command without an example does not compile. */
@@ -15,4 +16,5 @@ export const examples: { readonly [C in ProductCommand]: (world: World) => Promi
   ...advertisingExamples,
   ...flightExamples,
   ...inventoryExamples,
+  ...reviewExamples,
 };

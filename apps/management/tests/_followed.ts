@@ -29,6 +29,7 @@ export async function startFollowed() {
     pool,
     store,
     send: sendAsManagement(execute, logger),
+    runApproved: management.runApproved,
     logger,
     clock: () => new Date(),
   }))

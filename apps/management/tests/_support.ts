@@ -1,11 +1,14 @@
 import { generateKeyPair, exportJWK, type JWK } from 'jose';
 import { productCatalog, type CommandType } from '@longwave/command-catalog';
 import {
+  createApprovedRunner,
   createCommandExecutor,
   createReceiptSigner,
   type Actor,
   type CommandOutcome,
   type ExecuteCommand,
+  type ExecutorOptions,
+  type RunApproved,
 } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { startTestDatabase, startTestObjectStore } from '@longwave/fleet';
@@ -13,19 +16,18 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { newId } from '@longwave/ids';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
-import type { Principal } from '@longwave/principal';
 import { claimJob } from '../src/jobs/job-table.ts';
 import type { Ask } from '../src/podcasts/ask.ts';
 import type { PrepareArtwork } from '../src/prepare-artwork.ts';
 import { saveEncodingLimit } from '../src/productions/encoding-balance-table.ts';
 import { createRules } from '../src/rules.ts';
 import { createAdvertising } from './_advertising.ts';
-import { digest, hour, media, service, window } from './_values.ts';
+import { digest, hour, media, person, service, window } from './_values.ts';
 
 export type ProductCommand = CommandType<typeof productCatalog>;
 
 export const mediaUrl = 'http://media.test';
-export { hour, media, service, window };
+export { hour, media, person, service, window };
 
 /** A 1400 × 1400 PNG, as far as anyone looks. */
 export const squarePng = (() => {
@@ -62,6 +64,7 @@ export interface TestManagement extends AsyncDisposable {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
+  readonly runApproved: RunApproved;
   readonly publicKey: JWK;
   /** What the next probe finds, in milliseconds. */
   probeMs: number;
@@ -98,7 +101,7 @@ export async function startTestManagement(): Promise<TestManagement> {
     delivered: new Map<string, number>(),
   };
   const clock = () => new Date(Date.now() + world.aheadMs);
-  const execute = createCommandExecutor({
+  const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
     catalog: productCatalog,
     rules: createRules({
@@ -116,12 +119,14 @@ export async function startTestManagement(): Promise<TestManagement> {
     }),
     signReceipt: await createReceiptSigner(await exportJWK(privateKey)),
     clock,
-  });
+  };
+  const execute = createCommandExecutor(pipeline);
   const owned = stack.move();
   return Object.assign(world, {
     pool,
     store,
     execute,
+    runApproved: createApprovedRunner(pipeline),
     clock,
     publicKey: await exportJWK(publicKey),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -129,23 +134,6 @@ export async function startTestManagement(): Promise<TestManagement> {
 }
 
 export const operator = service('operator');
-
-/** A person of a workspace with every role, or with the given ones. */
-export const person = (
-  workspaceId: string,
-  roles: Principal['roles'] = ['owner', 'editor', 'trafficker', 'sales', 'admin', 'publisher'],
-): Actor => ({
-  kind: 'principal',
-  principal: {
-    account_id: newId('acc'),
-    workspace_id: workspaceId,
-    roles,
-    grants: [],
-    credential_id: newId('crd'),
-    credential_kind: 'api_key',
-    read_only: false,
-  },
-});
 
 /** What an encoder makes of an image. */
 export const preparedArtwork: Awaited<ReturnType<PrepareArtwork>> = {

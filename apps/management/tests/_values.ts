@@ -1,4 +1,6 @@
 import type { Actor } from '@longwave/command-pipeline';
+import { newId } from '@longwave/ids';
+import type { Principal } from '@longwave/principal';
 
 export const hour = 3600_000;
 
@@ -22,3 +24,20 @@ export const media = {
   loudness_lufs: -16,
   true_peak_dbtp: -2,
 };
+
+/** A person of a workspace with every role, or with the given ones. */
+export const person = (
+  workspaceId: string,
+  roles: Principal['roles'] = ['owner', 'editor', 'trafficker', 'sales', 'admin', 'publisher'],
+): Actor => ({
+  kind: 'principal',
+  principal: {
+    account_id: newId('acc'),
+    workspace_id: workspaceId,
+    roles,
+    grants: [],
+    credential_id: newId('crd'),
+    credential_kind: 'api_key',
+    read_only: false,
+  },
+});

@@ -41,7 +41,7 @@ test('a cancelled campaign cancels what has not begun and stops what has; its op
   await world.send('line_item.start_flight', flying, {}, service('management'));
   const served = await booked(world, await lineItemOf(world, campaign));
   management.delivered.set(served.id, 1);
-  await world.send('campaign.cancel', campaign, { cause });
+  await world.send('campaign.cancel', campaign, { cause }, service('operator'));
   await followed.until(campaign.id, ({ version }) => version === campaign.version + 2);
   expect(await Promise.all([draft, waiting, flying, served].map(({ id }) => stateOf(id)))).toEqual([
     'cancelled',

@@ -109,7 +109,10 @@ test('a published episode leaves the feed with its last clip; one that has a pro
     });
   const [silent, playable] = [await world.episode(), await world.playableEpisode()];
   const clips = [await clip(silent), await clip(silent), await clip(playable)];
-  for (const episode of [silent, playable]) await world.send('episode.publish', episode, {});
+  // The follower may attach the production as well, a moment later.
+  await caughtUp(world);
+  for (const episode of [silent, playable])
+    await world.send('episode.publish', { ...episode, version: (await read(episode.id)).version }, {});
   await world.send('media_clip.delete', clips[0]!, {});
   await world.send('media_clip.delete', clips[2]!, {});
   await caughtUp(world);

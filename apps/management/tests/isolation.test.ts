@@ -109,6 +109,12 @@ const types = Object.keys(productCatalog.resources) as (keyof typeof productCata
 
 /** A resource of the type in the owner's workspace, with the operation that made it. */
 async function made(owner: World, type: string): Promise<ResourceView> {
+  // No command makes a review task: it comes with the command that waits for it.
+  if (type === 'review_tasks') {
+    const { id } = (await owner.waiting()).task;
+    const { resource } = await access.see(service('operator'), owner.workspaceId, type, id);
+    return resource;
+  }
   const [command] = Object.values(productCatalog.commands as Readonly<Record<string, CommandDefinition>>).filter(
     ({ subject, from }) => subject === type && from === null,
   );

@@ -6,7 +6,7 @@ const permissionsOf = (text: string | undefined) => (text ?? '').split(',').filt
 export const memberCommands: readonly OperatorCommand[] = [
   {
     name: 'member add',
-    usage: '--owner ACC --member ACC [--permissions edit,encode,publish,view_analytics,manage_members]',
+    usage: '--owner ACC --member ACC [--permissions edit,encode,publish,view_analytics,manage_members,review]',
     summary: "makes an account a member of the owner's organization",
     run: async (operator, options) => {
       const owner = await operator.account(needed(options, 'owner'));

@@ -61,7 +61,7 @@ export const credentials = defineResource({
 });
 
 /** What a member of an organization may do there. */
-export const memberPermissions = ['edit', 'encode', 'publish', 'view_analytics', 'manage_members'] as const;
+export const memberPermissions = ['edit', 'encode', 'publish', 'view_analytics', 'manage_members', 'review'] as const;
 
 /** Memberships: an account works in the workspace of another one, the owner of the organization. */
 export const memberships = defineResource({

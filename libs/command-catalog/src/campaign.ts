@@ -149,6 +149,8 @@ export const campaignCommands = {
     roles: ['sales', 'admin'],
     mode: 'async',
     versionGuard: 'required',
+    review: 'single',
+    reviewers: ['reviewer', 'finance', 'admin'],
     event: 'campaign.cancelled',
     externalEffect: 'Its line items are cancelled, or stopped where they have begun.',
     summary: 'Cancels a campaign and ends its line items.',

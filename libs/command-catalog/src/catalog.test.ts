@@ -55,6 +55,28 @@ test('no type, noun, prefix, command or event is used twice in the house', () =>
   expect(duplicates(commands.map(({ event }) => event))).toEqual([]);
 });
 
+test('a second person is asked where the design says so', () => {
+  const reviewed = commands.filter(({ review }) => review === 'single' || review === 'dual').map(({ type }) => type);
+  expect(reviewed.sort()).toEqual([
+    'advertiser.activate',
+    'advertiser.reinstate',
+    'campaign.cancel',
+    'creative.reinstate',
+    'line_item.stop',
+    'serving.release',
+  ]);
+});
+
+test('what a second person must agree to has a subject already, and somebody who may agree', () => {
+  const reviewers = productCatalog.commands['review.approve'].roles;
+  for (const command of commands) {
+    const isReviewed = command.review === 'single' || command.review === 'dual';
+    expect([command.type, (command.reviewers ?? []).length > 0]).toEqual([command.type, isReviewed]);
+    if (isReviewed) expect(command.from).not.toBeNull();
+    expect(reviewers).toEqual(expect.arrayContaining([...(command.reviewers ?? [])]));
+  }
+});
+
 describe.each(catalogs)('the %s catalog', (_, catalog) => {
   const ofResource = Object.entries<ResourceDefinition>(catalog.resources);
   const ofCommand = Object.entries<CommandDefinition>(catalog.commands);

@@ -14,6 +14,7 @@ import { machineTokenCommands, machineTokens } from './machine-token.ts';
 import { mediaClipCommands, mediaClips } from './media-clip.ts';
 import { podcastCommands, podcasts } from './podcast.ts';
 import { productionCommands, productions } from './production.ts';
+import { reviewCommands, reviewTasks } from './review-task.ts';
 import { servingHaltCommands, servingHalts } from './serving-halt.ts';
 import { servingPlanCommands, servingPlans } from './serving-plan.ts';
 import { statisticsExportCommands, statisticsExports } from './statistics-export.ts';
@@ -46,6 +47,7 @@ export const productCatalog = {
     break_plans: breakPlans,
     serving_plans: servingPlans,
     serving_halts: servingHalts,
+    review_tasks: reviewTasks,
   },
   commands: {
     ...workspaceCommands,
@@ -65,6 +67,7 @@ export const productCatalog = {
     ...breakPlanCommands,
     ...servingPlanCommands,
     ...servingHaltCommands,
+    ...reviewCommands,
   },
 } as const satisfies Catalog;
 

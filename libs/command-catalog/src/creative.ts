@@ -173,6 +173,8 @@ export const creativeCommands = {
     changes: z.strictObject({ cause }),
     roles: ['trafficker', 'reviewer', 'publisher', 'admin'],
     versionGuard: 'required',
+    review: 'single',
+    reviewers: ['reviewer', 'publisher', 'admin'],
     event: 'creative.reinstated',
     externalEffect: 'The next serving plan contains it again.',
     summary: 'Takes a suspension back.',

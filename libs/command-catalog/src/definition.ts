@@ -46,7 +46,13 @@ export interface CommandDefinition {
   readonly settles?: 'succeeded' | 'failed' | 'cancelled';
   /** Only operations of these commands, where a subject may have several running. */
   readonly settlesOf?: readonly string[];
-  readonly review: 'none' | 'policy' | 'host';
+  /**
+   * Whether somebody else must agree to what a person asks: `single` one, `dual` two; `policy` and `host` mean nobody until workspaces
+   * have review policies.
+   */
+  readonly review: 'none' | 'policy' | 'host' | 'single' | 'dual';
+  /** Roles that may agree, where a review is needed. */
+  readonly reviewers?: readonly Role[];
   /** `required`: the caller must state the version it saw. */
   readonly versionGuard: 'required' | 'optional';
   /** Problems its own rule may raise, beyond those of the pipeline. */

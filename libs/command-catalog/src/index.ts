@@ -11,6 +11,7 @@ export { productions } from './production.ts';
 export { accounts, credentials, memberPermissions, memberships } from './account.ts';
 export { machineTokens } from './machine-token.ts';
 export { creatives } from './creative.ts';
+export { reviewRequested, reviewTasks } from './review-task.ts';
 export { lineItems } from './line-item.ts';
 export { batchEncodings, batchInitiators } from './batch-encoding.ts';
 export { clipFormats, mediaClips } from './media-clip.ts';

@@ -231,6 +231,8 @@ export const lineItemCommands = {
     changes: z.strictObject({ cause }),
     roles: sellers,
     machines: ['management'],
+    review: 'single',
+    reviewers: ['reviewer', 'finance', 'admin'],
     event: 'line_item.stopped',
     ruled: true,
     problems: ['state_not_allowed'],

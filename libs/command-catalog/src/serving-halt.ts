@@ -44,6 +44,8 @@ export const servingHaltCommands = {
     changes: z.strictObject({ cause }),
     roles: ['admin'],
     versionGuard: 'required',
+    review: 'single',
+    reviewers: ['reviewer', 'publisher', 'admin'],
     event: 'serving.released',
     externalEffect: 'Within seconds decisions give it away again.',
     summary: 'Ends a halt.',

@@ -32,6 +32,16 @@ export const clientIdOf = (actor: Actor): string =>
 /** Operation states (contract, Operation state). */
 export type OperationState = 'accepted' | 'running' | 'waiting_review' | 'succeeded' | 'failed' | 'cancelled';
 
+/** What a client does next without harm. */
+export const nextAction = {
+  accepted: 'poll',
+  running: 'poll',
+  waiting_review: 'await_review',
+  succeeded: 'read_subject',
+  failed: 'repair_and_reissue',
+  cancelled: 'read_subject',
+} as const satisfies Record<OperationState, string>;
+
 /** An operation as every surface shows it (design: commands.md §6). */
 export interface OperationView {
   readonly id: string;
@@ -41,7 +51,9 @@ export interface OperationView {
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
   readonly receipt_id: string;
   readonly problem?: { readonly code: string; readonly detail: string };
-  readonly next_safe_action: 'poll' | 'read_subject' | 'repair_and_reissue';
+  /** The review that it waits for, or waited for. */
+  readonly review_task_id?: string;
+  readonly next_safe_action: (typeof nextAction)[OperationState];
   readonly created_at: string;
   readonly updated_at: string;
 }

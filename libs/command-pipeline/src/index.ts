@@ -2,6 +2,9 @@ export type { Actor, CommandOutcome, CommandRequest, OperationState, OperationVi
 export type { CommandRule, Decision, PreparedRule, PrepareInput, Rule, RuleInput, Rules } from './command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute-envelope.ts';
 export { createCommandExecutor, type ExecuteCommand, type ExecutorOptions } from './execute-command.ts';
+export { createApprovedRunner, type RunApproved } from './run-approved.ts';
+export { whoIs } from './request-review.ts';
+export { endWaiting } from './waiting-operation.ts';
 export { chainStart, createReceiptSigner, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
 export { startOutboxRelay, type OutboxRelay, type RelayOptions } from './relay-outbox.ts';
 export { createResourceReader, type ListQuery, type Place, type ResourceReader } from './read-resources.ts';

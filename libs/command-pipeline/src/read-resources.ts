@@ -4,7 +4,7 @@ import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { jcsDigest } from './check-request.ts';
-import type { OperationState, OperationView } from './command-request.ts';
+import { nextAction, type OperationState, type OperationView } from './command-request.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { resourceView, type ResourceRow } from './resource-row.ts';
@@ -74,13 +74,6 @@ const toRow = (stored: StoredResource): ResourceRow => ({
   created_at: stored.createdAt,
   updated_at: stored.updatedAt,
 });
-
-const nextAction = {
-  running: 'poll',
-  succeeded: 'read_subject',
-  failed: 'repair_and_reissue',
-  cancelled: 'read_subject',
-} as const;
 
 /** Reads of the versioned store, through Prisma on the owner's pool. */
 export function createResourceReader(options: {
@@ -186,7 +179,7 @@ export function createResourceReader(options: {
       const where = { id, ...(workspaceId !== undefined && { workspaceId }) };
       const stored = await prisma.operation.findFirst({ where });
       if (!stored) throw absent('operation', id);
-      const state = stored.state as OperationState & keyof typeof nextAction;
+      const state = stored.state as OperationState;
       return {
         id: stored.id,
         workspace_id: stored.workspaceId,
@@ -194,6 +187,7 @@ export function createResourceReader(options: {
         state,
         subject: { type: stored.subjectType, id: stored.subjectId, version: stored.subjectVersion },
         receipt_id: stored.receiptId,
+        ...(stored.reviewTaskId !== null && { review_task_id: stored.reviewTaskId }),
         ...(stored.problem !== null && { problem: stored.problem as { code: string; detail: string } }),
         next_safe_action: nextAction[state],
         created_at: stored.createdAt.toISOString(),

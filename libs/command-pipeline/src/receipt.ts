@@ -19,6 +19,8 @@ export interface ReceiptStatement {
   readonly client_id: string;
   readonly accepted_at: string;
   readonly proves: 'acceptance';
+  /** Who agreed, when the command was reviewed. */
+  readonly review_decisions?: readonly unknown[];
   /** Place in the workspace's chain; `prev` is the SHA-256 of the JWS before, or 64 zeros for the first. */
   readonly chain: { readonly seq: number; readonly prev: string };
 }

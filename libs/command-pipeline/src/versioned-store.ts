@@ -274,6 +274,22 @@ export async function saveRevision(
   });
 }
 
+/** The next receipt of a workspace, signed. The chain's row is locked until commit: call it last. */
+async function nextReceipt(
+  tx: Transaction,
+  statement: Omit<ReceiptStatement, 'chain'>,
+  sign: SignReceipt,
+): Promise<{ readonly seq: number; readonly jws: string }> {
+  const { rows } = await tx.query<{ seq: number; head: string }>({
+    name: 'lock_receipt_chain',
+    text: `insert into receipt_chain (workspace_id, seq, head) values ($1, 1, $2)
+           on conflict (workspace_id) do update set seq = receipt_chain.seq + 1 returning seq, head`,
+    values: [statement.workspace_id, chainStart],
+  });
+  const { seq, head } = rows[0]!;
+  return { seq, jws: await sign({ ...statement, chain: { seq, prev: head } }) };
+}
+
 /** Records the operation, its chained receipt and the first answer. The workspace's chain row is locked until commit: call it last. */
 export async function saveOperation(
   tx: Transaction,
@@ -283,14 +299,7 @@ export async function saveOperation(
   answer: { readonly status: number; readonly text: string },
   sign: SignReceipt,
 ): Promise<void> {
-  const { rows } = await tx.query<{ seq: number; head: string }>({
-    name: 'lock_receipt_chain',
-    text: `insert into receipt_chain (workspace_id, seq, head) values ($1, 1, $2)
-           on conflict (workspace_id) do update set seq = receipt_chain.seq + 1 returning seq, head`,
-    values: [operation.workspace_id, chainStart],
-  });
-  const { seq, head } = rows[0]!;
-  const jws = await sign({ ...statement, chain: { seq, prev: head } });
+  const { seq, jws } = await nextReceipt(tx, statement, sign);
   await tx.query({
     name: 'save_operation',
     text: `with chained as (update receipt_chain set head = $14 where workspace_id = $2),
@@ -299,8 +308,8 @@ export async function saveOperation(
              update idempotency_record set status = $15, answer = $16
              where client_id = $3 and workspace_id = $2 and command_type = $4 and key = $17
            )
-           insert into operation (id, workspace_id, client_id, command_type, state, subject_type, subject_id, subject_version, receipt_id, created_at, updated_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+           insert into operation (id, workspace_id, client_id, command_type, state, subject_type, subject_id, subject_version, receipt_id, created_at, updated_at, review_task_id)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $18)`,
     values: [
       operation.id,
       operation.workspace_id,
@@ -319,7 +328,23 @@ export async function saveOperation(
       answer.status,
       answer.text,
       scope.key,
+      operation.review_task_id,
     ],
+  });
+}
+
+/** Adds a receipt to an operation that has one already. The workspace's chain row is locked until commit: call it last. */
+export async function saveReceipt(
+  tx: Transaction,
+  statement: Omit<ReceiptStatement, 'chain'>,
+  sign: SignReceipt,
+): Promise<void> {
+  const { seq, jws } = await nextReceipt(tx, statement, sign);
+  await tx.query({
+    name: 'save_receipt',
+    text: `with chained as (update receipt_chain set head = $6 where workspace_id = $2)
+           insert into receipt (id, workspace_id, operation_id, seq, jws) values ($1, $2, $3, $4, $5)`,
+    values: [statement.id, statement.workspace_id, statement.operation_id, seq, jws, receiptHash(jws)],
   });
 }
 

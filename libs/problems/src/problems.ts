@@ -86,6 +86,8 @@ export const problems = {
   creative_not_ready: define(422, 'state-not-allowed', 'The creative has no prepared media', 'client', 'after_fix'),
   line_item_not_bookable: define(422, 'state-not-allowed', 'The line item cannot be booked yet', 'client', 'after_fix'),
   format_not_supported: define(422, 'validation-failed', 'The format is not supported yet', 'client', 'after_fix'),
+  review_declined: define(422, 'policy-rejected', 'A reviewer declined this', 'client', 'after_fix'),
+  review_expired: define(422, 'policy-rejected', 'Nobody reviewed this in time', 'client', 'after_fix'),
   still_in_use: define(422, 'state-not-allowed', 'Something that is open still uses it', 'client', 'after_fix'),
   object_not_found: define(404, 'object-not-found', 'There is no such object', 'upstream', 'never'),
   rate_limited: define(429, 'rate-limited', 'Too many requests', 'client', 'after_delay'),

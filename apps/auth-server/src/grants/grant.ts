@@ -15,6 +15,7 @@ const roleOf: Readonly<Record<Permission, Role>> = {
   publish: 'scheduler',
   view_analytics: 'analyst',
   manage_members: 'manager',
+  review: 'reviewer',
 };
 
 /** Roles of an organization's member in the owner's workspace; everybody there sees. */

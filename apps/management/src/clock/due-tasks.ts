@@ -2,6 +2,7 @@ import type { CommandRequest } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { supersedeBreakPlans } from '../break-plans/superseded-break-plans.ts';
 import { flightTasks } from '../line-items/flight-tasks.ts';
+import { expireReviews } from '../reviews/expire-reviews.ts';
 import { uploadTasks } from '../uploads/expire-uploads.ts';
 
 /** A resource whose time has come. */
@@ -43,4 +44,5 @@ export const dueTasks: readonly DueTask[] = [
   ...uploadTasks,
   ...flightTasks,
   supersedeBreakPlans,
+  expireReviews,
 ];

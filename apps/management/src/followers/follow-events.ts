@@ -1,4 +1,5 @@
 import { subscribePatiently, type DeliveredMessage, type EventBus, type Subscription } from '@longwave/event-bus';
+import type { RunApproved } from '@longwave/command-pipeline';
 import { domainEventSchema, topics, type DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
@@ -22,6 +23,8 @@ export async function followEvents(options: {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly send: Send;
+  /** Carries out what a review agreed to. */
+  readonly runApproved: RunApproved;
   readonly logger: Logger;
   readonly clock: () => Date;
 }): Promise<Subscription[]> {
@@ -65,6 +68,7 @@ export async function followEvents(options: {
     'serving_plan.republished': (event) => supersedeServingPlans(event, plans),
     'serving_plan.rolled_back': (event) => republishTarget(event, plans),
     'campaign.cancelled': (event) => endLineItems(event, send, pool),
+    'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),
     'break_plan.published': (event) => supersedeCoveredBreakPlans(event, plans),
   };
 

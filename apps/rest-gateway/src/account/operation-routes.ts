@@ -11,6 +11,7 @@ const operation: AnswerShape = {
     state: z.enum(['accepted', 'running', 'waiting_review', 'succeeded', 'failed', 'cancelled']),
     subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int() }),
     receipt_id: z.string(),
+    review_task_id: z.string().optional(),
     problem: z.strictObject({ code: z.string(), detail: z.string() }).optional(),
     next_safe_action: z.string(),
     created_at: z.iso.datetime(),

@@ -1,0 +1,56 @@
+import type { productCatalog } from '@longwave/command-catalog';
+import { endWaiting, whoIs, type Actor, type OperationState, type Rules } from '@longwave/command-pipeline';
+import type { Transaction } from '@longwave/postgres';
+import { Problem, type ProblemCode } from '@longwave/problems';
+import { decided, isApproved, type Reviewer, type ReviewTask } from './review-task.ts';
+
+type ReviewRules = Pick<
+  Rules<typeof productCatalog>,
+  'review.approve' | 'review.decline' | 'review.request_changes' | 'review.withdraw' | 'review.expire'
+>;
+
+const reviewerOf = (actor: Actor): Reviewer => ({
+  by: whoIs(actor),
+  roles: actor.kind === 'principal' ? (actor.roles ?? actor.principal.roles) : 'all',
+});
+
+/** Ends the operation that waited, with the review. */
+const ends =
+  (
+    task: ReviewTask,
+    state: OperationState,
+    now: Date,
+    problem?: { readonly code: ProblemCode; readonly detail: string },
+  ) =>
+  (tx: Transaction) =>
+    endWaiting(tx, task.operation_id, { state, now, ...(problem && { problem }) });
+
+/** Rules of the review commands. What an approval leads to is a follower's work (`followers/follow-events.ts`). */
+export const reviewRules: ReviewRules = {
+  'review.approve': ({ current, state, changes: { note }, actor, now }) => {
+    const attributes = decided(current, reviewerOf(actor), { verdict: 'approve', note, at: now });
+    return { attributes, state: isApproved(attributes) ? 'approved' : state };
+  },
+
+  'review.decline': ({ current, changes: { note }, actor, now }) => ({
+    attributes: decided(current, reviewerOf(actor), { verdict: 'decline', note, at: now }),
+    also: ends(current, 'failed', now, { code: 'review_declined', detail: note }),
+  }),
+
+  'review.request_changes': ({ current, changes: { note }, actor, now }) => ({
+    attributes: decided(current, reviewerOf(actor), { verdict: 'request_changes', note, at: now }),
+  }),
+
+  'review.withdraw': ({ current, actor, now }) => {
+    if (whoIs(actor) !== current.requested_by)
+      throw new Problem('permission_denied', 'Only whoever asked for a command takes it back.');
+    return { attributes: current, also: ends(current, 'cancelled', now) };
+  },
+
+  'review.expire': ({ current, now }) => {
+    if (Date.parse(current.due_at) > now.getTime())
+      throw new Problem('state_not_allowed', 'The reviewers still have time.');
+    const detail = 'Nobody decided in time. Send the command again if it is still wanted.';
+    return { attributes: current, also: ends(current, 'failed', now, { code: 'review_expired', detail }) };
+  },
+};

@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { decided, isApproved, type ReviewTask } from './review-task.ts';
+
+const at = new Date('2026-11-21T12:00:00Z');
+const task = (mode: ReviewTask['mode']): ReviewTask => ({
+  operation_id: 'op_1',
+  command_type: 'campaign.cancel',
+  subject: { type: 'campaigns', id: 'cmp_1', version: 3 },
+  request: { changes: {}, payload_digest: 'd', client_id: 'crd_1' },
+  requested_by: 'acc_asks',
+  mode,
+  required_roles: ['reviewer', 'finance'],
+  due_at: '2026-11-28T12:00:00Z',
+  decisions: [],
+});
+const by = (account: string) => ({ by: account, roles: ['viewer', 'finance'] as const });
+
+test('a single review takes one approval, a dual one two of different people', () => {
+  expect(isApproved(decided(task('single'), by('acc_1'), { verdict: 'approve', at }))).toBe(true);
+  const once = decided(task('dual'), by('acc_1'), { verdict: 'approve', at });
+  expect(isApproved(once)).toBe(false);
+  expect(() => decided(once, by('acc_1'), { verdict: 'approve', at })).toThrow('already');
+  expect(isApproved(decided(once, by('acc_2'), { verdict: 'approve', at }))).toBe(true);
+});
+
+test('whoever asked decides nothing, and nobody does without a role that the task requires', () => {
+  for (const verdict of ['approve', 'decline', 'request_changes'] as const) {
+    expect(() => decided(task('single'), by('acc_asks'), { verdict, at })).toThrow('does not review');
+    const viewer = { by: 'acc_1', roles: ['viewer', 'admin'] as const };
+    expect(() => decided(task('single'), viewer, { verdict, at })).toThrow('reviewer, finance');
+    expect(() => decided(task('single'), { by: 'service:operator', roles: 'all' }, { verdict, at })).not.toThrow();
+  }
+});
+
+test('whatever is decided, a dual review is approved only by two people who did not ask', () => {
+  const step = fc.record({
+    who: fc.constantFrom('acc_asks', 'acc_1', 'acc_2'),
+    verdict: fc.constantFrom('approve' as const, 'request_changes' as const),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+      let now = task('dual');
+      for (const { who, verdict } of steps)
+        try {
+          now = decided(now, by(who), { verdict, at });
+        } catch {
+          // Refused; the task stays as it was.
+        }
+      const agreed = new Set(steps.filter((s) => s.verdict === 'approve' && s.who !== 'acc_asks').map((s) => s.who));
+      expect(isApproved(now)).toBe(agreed.size === 2);
+    }),
+  );
+});

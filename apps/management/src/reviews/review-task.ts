@@ -1,0 +1,45 @@
+import type { AttributesOf, productCatalog } from '@longwave/command-catalog';
+import type { Role } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
+
+export type ReviewTask = AttributesOf<typeof productCatalog, 'review.approve'>;
+type Decision = ReviewTask['decisions'][number];
+
+/** Who decides: an account with its roles, or an operator, who has them all. */
+export interface Reviewer {
+  readonly by: string;
+  readonly roles: readonly Role[] | 'all';
+}
+
+const peopleNeeded = { single: 1, dual: 2 } as const;
+const denied = (detail: string) => new Problem('permission_denied', detail);
+
+/**
+ * The task with one decision more. Throws `permission_denied` for whoever asked for the command, for whoever lacks the roles that the
+ * task requires, and for a second approval of the same person.
+ */
+export function decided(
+  task: Readonly<ReviewTask>,
+  { by, roles }: Reviewer,
+  {
+    verdict,
+    note,
+    at,
+  }: { readonly verdict: Decision['verdict']; readonly note?: string | undefined; readonly at: Date },
+): ReviewTask {
+  if (by === task.requested_by) throw denied('Whoever asks for a command does not review it.');
+  if (roles !== 'all' && !task.required_roles.some((role) => roles.includes(role)))
+    throw denied(`This review takes one of the roles ${task.required_roles.join(', ')}.`);
+  if (verdict === 'approve' && approvals(task).includes(by)) throw denied('You have approved this already.');
+  return {
+    ...task,
+    decisions: [...task.decisions, { verdict, by, at: at.toISOString(), ...(note !== undefined && { note }) }],
+  };
+}
+
+const approvals = ({ decisions }: Readonly<ReviewTask>) =>
+  decisions.filter(({ verdict }) => verdict === 'approve').map(({ by }) => by);
+
+/** Whether as many people have approved as the task's mode asks. */
+export const isApproved = (task: Readonly<ReviewTask>): boolean =>
+  new Set(approvals(task)).size >= peopleNeeded[task.mode];

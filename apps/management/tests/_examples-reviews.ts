@@ -1,0 +1,17 @@
+import { on, type Examples } from './_example.ts';
+import { hour, service } from './_support.ts';
+
+const note = 'Ask their bank first.';
+
+/** Valid requests for the commands of reviews. */
+export const reviewExamples = {
+  'review.approve': async (w) => on((await w.waiting()).task, { note: 'Known for years.' }, w.reviewer),
+  'review.decline': async (w) => on((await w.waiting()).task, { note }, w.reviewer),
+  'review.request_changes': async (w) => on((await w.waiting()).task, { note }, w.reviewer),
+  'review.withdraw': async (w) => on((await w.waiting()).task, {}, w.actor),
+  'review.expire': async (w) => {
+    const { task } = await w.waiting();
+    w.ahead(8 * 24 * hour);
+    return on(task, {}, service('management'));
+  },
+} satisfies Examples;

@@ -1,0 +1,117 @@
+import { roles } from '@longwave/principal';
+import { z } from 'zod';
+import { defineCommand, defineResource } from './definition.ts';
+import { instant, shortText } from './fields.ts';
+
+/** The event of a command that waits for a review; it says what the new review task is. */
+export const reviewRequested = 'review.requested';
+
+const note = z.string().trim().min(1).max(2000);
+
+const decision = z.strictObject({
+  verdict: z.enum(['approve', 'decline', 'request_changes']),
+  /** The account, or the service that acts for an operator. */
+  by: shortText,
+  at: instant,
+  note: note.optional(),
+});
+
+/** Review tasks: a command that waits until somebody else has agreed to it. */
+export const reviewTasks = defineResource({
+  type: 'review_tasks',
+  noun: 'review_task',
+  speaksOf: 'review',
+  prefix: 'rvt',
+  attributes: z.strictObject({
+    /** The operation that waits. */
+    operation_id: z.string(),
+    command_type: z.string(),
+    /** What the command is about, at the version it was asked for. */
+    subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int().min(1) }),
+    /** What was asked; as it is, the command runs once it is approved. */
+    request: z.strictObject({
+      changes: z.unknown(),
+      reason: z.unknown().optional(),
+      payload_digest: z.string(),
+      client_id: z.string(),
+    }),
+    /** The account that asked; it does not review. */
+    requested_by: z.string(),
+    /** dual: two people agree. */
+    mode: z.enum(['single', 'dual']),
+    required_roles: z.array(z.enum(roles)),
+    due_at: instant,
+    decisions: z.array(decision),
+  }),
+  states: ['open', 'changes_requested', 'approved', 'declined', 'expired', 'withdrawn'],
+  terminalStates: ['approved', 'declined', 'expired', 'withdrawn'],
+  links: {},
+  uniqueAttributes: [],
+});
+
+const reviewers = ['reviewer', 'publisher', 'finance', 'admin'] as const;
+const undecided = ['open', 'changes_requested'] as const;
+
+export const reviewCommands = {
+  'review.approve': defineCommand({
+    type: 'review.approve',
+    subject: 'review_tasks',
+    from: undecided,
+    to: ['open', 'changes_requested', 'approved'],
+    changes: z.strictObject({ note: note.optional() }),
+    roles: reviewers,
+    event: 'review.approved',
+    ruled: true,
+    problems: ['permission_denied'],
+    externalEffect: 'The command that waited is carried out.',
+    summary: 'Agrees to a command that somebody else asked for; in dual mode the second one counts.',
+  }),
+  'review.decline': defineCommand({
+    type: 'review.decline',
+    subject: 'review_tasks',
+    from: undecided,
+    to: 'declined',
+    changes: z.strictObject({ note }),
+    roles: reviewers,
+    event: 'review.declined',
+    ruled: true,
+    problems: ['permission_denied'],
+    summary: 'Refuses a command; its operation fails.',
+  }),
+  'review.request_changes': defineCommand({
+    type: 'review.request_changes',
+    subject: 'review_tasks',
+    from: ['open'],
+    to: 'changes_requested',
+    changes: z.strictObject({ note }),
+    roles: reviewers,
+    event: 'review.changes_requested',
+    ruled: true,
+    problems: ['permission_denied'],
+    summary: 'Asks for another command instead: whoever asked withdraws this one and sends that.',
+  }),
+  'review.withdraw': defineCommand({
+    type: 'review.withdraw',
+    subject: 'review_tasks',
+    from: undecided,
+    to: 'withdrawn',
+    changes: z.strictObject({}),
+    roles: ['trafficker', 'sales', ...reviewers],
+    event: 'review.withdrawn',
+    ruled: true,
+    problems: ['permission_denied'],
+    summary: 'Takes back what one has asked for; its operation is cancelled.',
+  }),
+  'review.expire': defineCommand({
+    type: 'review.expire',
+    subject: 'review_tasks',
+    from: undecided,
+    to: 'expired',
+    changes: z.strictObject({}),
+    machines: ['management'],
+    event: 'review.expired',
+    ruled: true,
+    problems: ['state_not_allowed'],
+    summary: 'Nobody decided in time; the operation fails.',
+  }),
+} as const;

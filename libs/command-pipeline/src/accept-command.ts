@@ -1,0 +1,252 @@
+import type { CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
+import type { DomainEvent, ResourceView } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import type { Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { checkPermission, checkVersion, type ParsedRequest } from './check-request.ts';
+import {
+  nextAction,
+  type Actor,
+  type CommandOutcome,
+  type CommandRequest,
+  type OperationView,
+} from './command-request.ts';
+import type { CommandRule, Decision, Rule } from './command-rule.ts';
+import type { ReceiptStatement, SignReceipt } from './receipt.ts';
+import { needsReview, requestReview } from './request-review.ts';
+import { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
+import {
+  checkLinks,
+  claimKey,
+  lockResource,
+  saveOperation,
+  saveRevision,
+  saveUniqueKeys,
+  settleOperation,
+  type IdempotencyScope,
+} from './versioned-store.ts';
+
+export type Attributes = Record<string, unknown>;
+export type AnyRule = CommandRule<Attributes, Attributes>;
+
+/** A command on its way through the pipeline. */
+export interface Step {
+  readonly definition: CommandDefinition;
+  readonly resource: ResourceDefinition;
+  readonly request: CommandRequest;
+  readonly parsed: ParsedRequest;
+  readonly actor: Actor;
+  readonly scope: IdempotencyScope;
+  readonly subjectId: string;
+  readonly rule: Rule<Attributes, Attributes>;
+}
+
+/** The rule of a command that has none: these fields, that state. */
+export const unruled: Rule<Attributes, Attributes> = ({ current, changes: { cause: _cause, ...changes } }) => ({
+  attributes: { ...current, ...changes },
+});
+
+/** The problem of a subject that is not there. */
+export const absent = ({ noun }: ResourceDefinition, id: string) =>
+  new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
+
+/** The key is held by a committed command. */
+export class KeyTaken extends Error {}
+
+/** Throws unless the caller saw this version and the command may start from this state. */
+export function checkSubject(
+  { definition, resource, request, parsed }: Omit<Step, 'rule'>,
+  current: ResourceRow,
+): void {
+  const { version } = request.subject;
+  checkVersion(definition, { version, ifMatch: parsed.ifMatch }, { ...current, type: resource.type });
+  if (definition.from?.includes(current.lifecycle_state)) return;
+  const detail = `${definition.type} is not possible while the ${resource.noun.replaceAll('_', ' ')} is ${current.lifecycle_state}.`;
+  throw new Problem('state_not_allowed', detail, {
+    subject: { type: resource.type, id: current.id, version: current.version },
+  });
+}
+
+/** The next state: the catalog's, or the rule's choice among the catalog's. */
+function nextState(definition: CommandDefinition, decision: Decision<Attributes>, current: string): string {
+  const { to } = definition;
+  if (to === null) return current;
+  if (typeof to === 'string') return to;
+  if (decision.state === undefined || !to.includes(decision.state))
+    throw new Error(`${definition.type}: undeclared state`);
+  return decision.state;
+}
+
+/** Keeps why something is in its state: the cause that its command names. A state that was entered without a cause has none. */
+function withStateReason(
+  { attributes: { shape } }: ResourceDefinition,
+  attributes: Attributes,
+  cause: unknown,
+  isNewState: boolean,
+): Attributes {
+  if (!('state_reason' in shape) || !isNewState) return attributes;
+  const { state_reason: _before, ...kept } = attributes;
+  return cause === undefined ? kept : { ...kept, state_reason: cause };
+}
+
+/** Locks the subject and checks it; undefined when the command makes it. */
+export async function lockSubject(tx: Transaction, step: Omit<Step, 'rule'>): Promise<ResourceRow | undefined> {
+  const { definition, resource, request, subjectId } = step;
+  if (definition.from === null && request.subject.id === null) return undefined;
+  const current = await lockResource(tx, request.workspaceId, resource.type, subjectId);
+  if (definition.from === null) {
+    if (current)
+      throw new Problem('value_taken', `The ${resource.noun.replaceAll('_', ' ')} ${subjectId} exists already.`);
+    return undefined;
+  }
+  if (!current) throw absent(resource, subjectId);
+  checkSubject(step, current);
+  return current;
+}
+
+/** What a command makes of its subject, saved: the revision, its event, and whatever its rule adds. */
+export interface Applied {
+  readonly row: ResourceRow;
+  readonly view: ResourceView;
+}
+
+const decide = (tx: Transaction, step: Step, current: ResourceRow | undefined, now: Date) =>
+  step.rule({
+    tx,
+    workspaceId: step.request.workspaceId,
+    subjectId: step.subjectId,
+    current: current?.attributes ?? {},
+    state: current?.lifecycle_state ?? '',
+    actor: step.actor,
+    changes: step.parsed.changes,
+    reason: step.parsed.reason,
+    now,
+  });
+
+/** Decides and saves; `current` is the locked subject. */
+export async function applyCommand(
+  tx: Transaction,
+  step: Step,
+  at: { readonly operationId: string; readonly current: ResourceRow | undefined; readonly now: Date },
+): Promise<Applied> {
+  const { definition, resource, request, parsed, subjectId } = step;
+  const { operationId, current, now } = at;
+  const decision = await decide(tx, step, current, now);
+  const state = nextState(definition, decision, current?.lifecycle_state ?? '');
+  const isNewState = state !== current?.lifecycle_state;
+  const attributes = withStateReason(resource, decision.attributes, parsed.changes['cause'], isNewState);
+  const draft = {
+    id: subjectId,
+    workspace_id: request.workspaceId,
+    resource_type: resource.type,
+    version: (current?.version ?? 0) + 1,
+    lifecycle_state: state,
+    attributes: resource.attributes.parse(attributes) as Attributes,
+    operation_id: operationId,
+    created_at: current?.created_at ?? now,
+    updated_at: now,
+  };
+  const row: ResourceRow = { ...draft, digest: revisionDigest(draft) };
+  const view = resourceView(resource, row);
+  const event: DomainEvent = {
+    id: newId('evt'),
+    type: definition.event,
+    workspace_id: row.workspace_id,
+    subject: { type: resource.type, id: row.id, version: row.version },
+    operation_id: operationId,
+    occurred_at: now.toISOString(),
+    after: view,
+  };
+  await checkLinks(tx, resource, row, current);
+  await saveRevision(tx, resource, row, current, event);
+  await saveUniqueKeys(tx, resource, row);
+  await decision.also?.(tx, { operationId, version: row.version });
+  if (definition.settles)
+    await settleOperation(tx, subjectId, {
+      state: definition.settles,
+      of: definition.settlesOf,
+      version: row.version,
+      problem: parsed.changes['problem'],
+      now,
+    });
+  return { row, view };
+}
+
+/** What the receipt of a command states of its subject as it came out. */
+export const receiptStatement = (
+  step: Omit<Step, 'rule'>,
+  operation: Pick<OperationView, 'id' | 'workspace_id' | 'receipt_id'>,
+  after: ResourceRow,
+  versionBefore: number,
+  now: Date,
+): Omit<ReceiptStatement, 'chain'> => ({
+  id: operation.receipt_id,
+  workspace_id: operation.workspace_id,
+  kind: 'command',
+  operation_id: operation.id,
+  command_type: step.definition.type,
+  subject: {
+    type: step.resource.type,
+    id: after.id,
+    version_before: versionBefore,
+    version_after: after.version,
+    digest_after: after.digest,
+  },
+  payload_digest: step.parsed.payloadDigest,
+  client_id: step.scope.clientId,
+  accepted_at: now.toISOString(),
+  proves: 'acceptance',
+});
+
+/** Accepts a command inside its transaction: it is carried out, or waits for a review. Throws `KeyTaken`, or why it is refused. */
+export async function acceptCommand(
+  tx: Transaction,
+  step: Step,
+  means: {
+    readonly now: Date;
+    readonly signReceipt: SignReceipt;
+    readonly reviewTasks: ResourceDefinition | undefined;
+  },
+): Promise<CommandOutcome> {
+  const { definition, resource, request, parsed, actor, scope } = step;
+  const { now, signReceipt, reviewTasks } = means;
+  const operationId = newId('op');
+  if (!(await claimKey(tx, scope, parsed.payloadDigest, operationId, now))) throw new KeyTaken();
+  checkPermission(definition, actor);
+  const current = await lockSubject(tx, step);
+  const waits = needsReview(definition, actor);
+  let task: string | undefined;
+  let applied: Applied;
+  if (waits) {
+    // Whatever would be refused is refused before anyone is bothered with it.
+    await decide(tx, step, current, now);
+    const asked = { operationId, current: current!, parsed, actor, now };
+    task = await requestReview(tx, definition, reviewTasks!, asked);
+    applied = { row: current!, view: resourceView(resource, current!) };
+  } else applied = await applyCommand(tx, step, { operationId, current, now });
+  const { row, view } = applied;
+  const state = waits ? 'waiting_review' : definition.mode === 'async' ? 'running' : 'succeeded';
+  const operation: OperationView = {
+    id: operationId,
+    workspace_id: request.workspaceId,
+    command_type: definition.type,
+    state,
+    subject: { type: resource.type, id: row.id, version: row.version },
+    receipt_id: newId('rcp'),
+    ...(task !== undefined && { review_task_id: task }),
+    next_safe_action: nextAction[state],
+    created_at: now.toISOString(),
+    updated_at: now.toISOString(),
+  };
+  const status = state === 'succeeded' ? 200 : 202;
+  const operationJson = JSON.stringify(operation);
+  await saveOperation(
+    tx,
+    operation,
+    scope,
+    receiptStatement(step, operation, row, current?.version ?? 0, now),
+    { status, text: operationJson },
+    signReceipt,
+  );
+  return { operationJson, resource: view, status, replayed: false };
+}

@@ -1,0 +1,33 @@
+import type { Pool } from '@longwave/postgres';
+import { absent, checkSubject, unruled, type AnyRule, type Attributes, type Step } from './accept-command.ts';
+import type { Rule } from './command-rule.ts';
+import { findResource } from './versioned-store.ts';
+
+/** The rule of a command, once it has asked outside whatever it must; never inside the transaction. */
+export async function prepareRule(
+  pool: Pool,
+  step: Omit<Step, 'rule'>,
+  rule: AnyRule | undefined,
+): Promise<Rule<Attributes, Attributes>> {
+  if (rule === undefined) return unruled;
+  if (typeof rule === 'function') return rule;
+  const { workspaceId } = step.request;
+  const row =
+    step.definition.from === null
+      ? undefined
+      : await findResource(pool, workspaceId, step.resource.type, step.subjectId);
+  if (step.definition.from !== null) {
+    if (!row) throw absent(step.resource, step.subjectId);
+    // The fixed order of checks: a stale version or a wrong state is refused before anyone outside is asked.
+    checkSubject(step, row);
+  }
+  return rule.prepare({
+    workspaceId,
+    subjectId: step.subjectId,
+    current: row?.attributes,
+    state: row?.lifecycle_state,
+    actor: step.actor,
+    changes: step.parsed.changes,
+    deadline: step.request.deadline,
+  });
+}

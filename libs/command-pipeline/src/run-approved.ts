@@ -1,0 +1,87 @@
+import type { Catalog, CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
+import { newId } from '@longwave/ids';
+import { transaction, type Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { applyCommand, lockSubject, receiptStatement, type AnyRule, type Step } from './accept-command.ts';
+import type { OperationView } from './command-request.ts';
+import type { ExecutorOptions } from './execute-command.ts';
+import { prepareRule } from './prepare-rule.ts';
+import type { ResourceRow } from './resource-row.ts';
+import { findResource, saveReceipt } from './versioned-store.ts';
+import { endWaiting, lockWaiting, type WaitingOperation } from './waiting-operation.ts';
+
+/** What a review task remembers of its command. */
+interface Task {
+  readonly operation_id: string;
+  readonly command_type: string;
+  readonly subject: { readonly type: string; readonly id: string; readonly version: number };
+  readonly request: {
+    readonly changes: Record<string, unknown>;
+    readonly reason?: unknown;
+    readonly payload_digest: string;
+    readonly client_id: string;
+  };
+  readonly decisions: readonly unknown[];
+}
+
+/**
+ * Carries out the command that an approved review task is about, against the version it was asked for, in the name of its operation.
+ * What is refused now fails the operation. An operation that no longer waits is left alone, so a repetition does nothing.
+ */
+export type RunApproved = (workspaceId: string, reviewTaskId: string) => Promise<void>;
+
+/** Permission was checked, and the payload parsed, when the command was accepted. */
+function stepOf(catalog: Catalog, workspaceId: string, task: Task): Omit<Step, 'rule'> {
+  const { command_type: commandType, subject, request } = task;
+  const definition: CommandDefinition = catalog.commands[commandType]!;
+  const resource: ResourceDefinition = catalog.resources[definition.subject]!;
+  const { changes, reason, payload_digest: payloadDigest, client_id: clientId } = request;
+  return {
+    definition,
+    resource,
+    request: { workspaceId, commandType, idempotencyKey: '', subject, changes, reason },
+    parsed: { changes, reason, ifMatch: undefined, payloadDigest },
+    actor: { kind: 'service', name: 'management' },
+    scope: { clientId, workspaceId, commandType, key: '' },
+    subjectId: subject.id,
+  };
+}
+
+export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions<K>): RunApproved {
+  const { pool, catalog, clock, signReceipt } = options;
+  const rules = options.rules as unknown as Readonly<Record<string, AnyRule | undefined>>;
+
+  async function carryOut(tx: Transaction, step: Step, waiting: WaitingOperation, { decisions }: Task): Promise<void> {
+    const now = clock();
+    const current: ResourceRow | undefined = await lockSubject(tx, step);
+    const { row } = await applyCommand(tx, step, { operationId: waiting.id, current, now });
+    const receiptId = newId('rcp');
+    const operation = { id: waiting.id, workspace_id: row.workspace_id, receipt_id: receiptId };
+    const state: OperationView['state'] = step.definition.mode === 'async' ? 'running' : 'succeeded';
+    await endWaiting(tx, waiting.id, { state, version: row.version, receiptId, now });
+    const statement = receiptStatement(step, operation, row, row.version - 1, now);
+    await saveReceipt(tx, { ...statement, review_decisions: decisions }, signReceipt);
+  }
+
+  return async (workspaceId, reviewTaskId) => {
+    const found = await findResource(pool, workspaceId, 'review_tasks', reviewTaskId);
+    if (found?.lifecycle_state !== 'approved') return;
+    const task = found.attributes as unknown as Task;
+    const step = stepOf(catalog, workspaceId, task);
+    try {
+      const rule = await prepareRule(pool, step, rules[step.definition.type]);
+      const done = await transaction(pool, async (tx) => {
+        const waiting = await lockWaiting(tx, task.operation_id);
+        if (waiting) await carryOut(tx, { ...step, rule }, waiting, task);
+        return waiting !== undefined;
+      });
+      if (done) options.onCommitted?.(step.definition);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code === 'temporarily_unavailable') throw error;
+      const { code, message: detail } = error;
+      await transaction(pool, (tx) =>
+        endWaiting(tx, task.operation_id, { state: 'failed', problem: { code, detail }, now: clock() }),
+      );
+    }
+  };
+}

@@ -1,0 +1,40 @@
+import type { Transaction } from '@longwave/postgres';
+import type { OperationState } from './command-request.ts';
+
+/** An operation whose command waits for a review. */
+export interface WaitingOperation {
+  readonly id: string;
+}
+
+/** Locks an operation that waits for a review; undefined when it does no longer. */
+export async function lockWaiting(tx: Transaction, operationId: string): Promise<WaitingOperation | undefined> {
+  const { rows } = await tx.query<WaitingOperation>({
+    name: 'lock_waiting_operation',
+    text: `select id from operation where id = $1 and state = 'waiting_review' for update`,
+    values: [operationId],
+  });
+  return rows[0];
+}
+
+/** Ends the waiting of an operation; one that no longer waits stays as it is. */
+export async function endWaiting(
+  tx: Transaction,
+  operationId: string,
+  ended: {
+    readonly state: OperationState;
+    /** Of the subject, when the command was carried out. */
+    readonly version?: number;
+    /** Of the receipt that says so. */
+    readonly receiptId?: string;
+    readonly problem?: { readonly code: string; readonly detail: string };
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query({
+    name: 'end_waiting_operation',
+    text: `update operation set state = $2, subject_version = coalesce($3, subject_version), receipt_id = coalesce($4, receipt_id),
+             problem = $5, updated_at = $6
+           where id = $1 and state = 'waiting_review'`,
+    values: [operationId, ended.state, ended.version, ended.receiptId, ended.problem ?? null, ended.now],
+  });
+}
