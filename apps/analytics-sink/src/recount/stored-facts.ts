@@ -115,18 +115,25 @@ export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGene
     }));
 }
 
+/** A listener's or an address's day that has downloads in the scope, in whatever window. */
+const hasDownloads = (table: string, day: string) => `exists (
+  select from ${table} d where ${day} = v.day and ($3::text is null or d.workspace_id = $3) and ($4::text is null or d.podcast_id = $4)
+    and case v.kind when 'listener' then d.listener_key = v.key else d.address_key = v.key end)`;
+
 /**
- * The days of keys among the facts of a scope that people have released and, where the scope is a part of the installation, those that
- * velocity holds; in batches. Keys of other facts are not told.
+ * The days of keys that people have released and, where the scope is a part of the installation, those that velocity holds; in batches.
+ * Keys without downloads in the scope are not told.
  */
 export async function* streamVelocityDays(tx: Transaction, scope: FactScope): AsyncGenerator<VelocityDayEntry[]> {
   const isPart = scope.workspaceId !== undefined || scope.podcastId !== undefined;
   const batches = fetchRows<{ kind: VelocityDayEntry['of']; key: string; day: string; held: boolean }>(
     tx,
-    `${needed} select v.kind, v.key, v.day::text, v.decision is distinct from 'release' as held from velocity_day v
-     where v.infeasible and ($5 or v.decision = 'release') and case v.kind
-       when 'listener' then v.key in (select listener_key from needed)
-       else v.key in (select address_key from needed) end`,
+    `select v.kind, v.key, v.day::text, v.decision is distinct from 'release' as held from velocity_day v
+     where v.infeasible and ($5 or v.decision = 'release')
+       and ($1::timestamptz is null or v.day >= ($1::timestamptz at time zone 'UTC')::date - 1)
+       and ($2::timestamptz is null or v.day <= ($2::timestamptz at time zone 'UTC')::date)
+       and (${hasDownloads('session', 'd.window_on')}
+         or ${hasDownloads('rolling_download', "(d.started_at at time zone 'UTC')::date")})`,
     [...parameters(scope), isPart],
   );
   for await (const rows of batches) yield rows.map(({ kind, ...row }) => ({ kind: 'velocity_day', of: kind, ...row }));
