@@ -1,4 +1,5 @@
 import type { Pool } from '@longwave/postgres';
+import { createRecentlyUsed } from '../recently-used.ts';
 import { findArrangement, shortIdOf, type StoredArrangement } from './play-table.ts';
 
 /** Arrangements, which never change once they are stored, so that those in use are read and checked once. */
@@ -9,15 +10,14 @@ export interface KnownArrangements {
 
 /** @param keptMax so many of those that were used last stay in memory, by default some ten megabytes */
 export function createKnownArrangements(pool: Pick<Pool, 'query'>, keptMax = 1_000): KnownArrangements {
-  const kept = new Map<string, StoredArrangement>();
+  const kept = createRecentlyUsed<StoredArrangement>(keptMax);
   return {
     find: async (id) => {
       const key = shortIdOf(id);
-      const arrangement = kept.get(key) ?? (await findArrangement(pool, key));
-      if (!arrangement) return undefined;
-      kept.delete(key);
-      kept.set(key, arrangement);
-      if (kept.size > keptMax) kept.delete(kept.keys().next().value!);
+      const known = kept.find(key);
+      if (known) return known;
+      const arrangement = await findArrangement(pool, key);
+      if (arrangement) kept.keep(key, arrangement, 1);
       return arrangement;
     },
   };
