@@ -25,7 +25,7 @@ beforeAll(async () => {
   const noise = 'anoisesrc=a=0.3:r=48000';
   long = await jobs.upload(makeSource(world.folder, 'long.flac', noise, '-t', '2400'));
   medium = await jobs.upload(makeSource(world.folder, 'medium.flac', 'sine=f=300:r=48000', '-t', '480'));
-}, 60_000);
+}, 240_000);
 afterEach(() => {
   proxy.limit = null;
 });
