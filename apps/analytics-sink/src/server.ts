@@ -96,23 +96,29 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         return { days: await countEpisodeDays(pool, scope, range), window: wireWindow('calendar_utc') };
       },
       countAds: async (request, context) => {
-        const { workspaceId, range, scope, knownAtMs } = parseOrProblem(adsRequest, request);
+        const { workspaceId, range, scope, knownAtMs: knownAt } = parseOrProblem(adsRequest, request);
         const of = await adScope(context, workspaceId, scope);
         const at = await basisOf();
-        const counts = await countAds(pool, of, range, knownAtMs);
-        return { ...counts, clientEvents: await countClientEvents(pool, of, range, knownAtMs), ...at };
+        const counts = await countAds(pool, of, range, knownAt);
+        return { ...counts, clientEvents: await countClientEvents(pool, of, range, knownAt), ...at };
       },
       countAdsByDimension: async (request, context) => {
-        const { workspaceId, range, scope, knownAtMs, dimension } = parseOrProblem(adDimensionRequest, request);
+        const {
+          workspaceId,
+          range,
+          scope,
+          knownAtMs: knownAt,
+          dimension,
+        } = parseOrProblem(adDimensionRequest, request);
         const of = await adScope(context, workspaceId, scope);
         const at = await basisOf();
-        return { counts: await countAdsByDimension(pool, of, range, dimension, knownAtMs), ...at };
+        return { counts: await countAdsByDimension(pool, of, range, dimension, knownAt), ...at };
       },
       countAdHours: async (request, context) => {
-        const { workspaceId, range, scope, knownAtMs } = parseOrProblem(adHoursRequest, request);
+        const { workspaceId, range, scope, knownAtMs: knownAt } = parseOrProblem(adHoursRequest, request);
         const of = await adScope(context, workspaceId, scope);
         const at = await basisOf();
-        return { hours: await countAdHours(pool, of, range, knownAtMs), ...at };
+        return { hours: await countAdHours(pool, of, range, knownAt), ...at };
       },
     },
   );
