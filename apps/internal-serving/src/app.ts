@@ -75,18 +75,18 @@ export async function createApp(
       refreshMs,
       async () => {
         if (await plans.refresh()) recounting.wake();
-        await suspensions.refresh();
       },
       reasonOf('plans.refresh_failed'),
     ),
   );
+  // Apart from the plans: an object store that hangs must not hold up a halt.
+  const suspending = stack.use(repeat(refreshMs, () => suspensions.refresh(), reasonOf('suspensions.refresh_failed')));
 
   // Calls that come before the first look would be told to come again; one look first spares them that.
   await plans.refresh().catch(reasonOf('plans.refresh_failed'));
-  const wake = () => refreshing.wake();
   for (const [group, handle] of [
-    [planFollowerGroup, createPlanFollower(pool, wake)],
-    [stateFollowerGroup, createStateFollower(pool, wake)],
+    [planFollowerGroup, createPlanFollower(pool, () => refreshing.wake())],
+    [stateFollowerGroup, createStateFollower(pool, () => suspending.wake())],
   ] as const) {
     let subscription: Subscription | undefined;
     const follow = async () => {

@@ -159,6 +159,7 @@ export interface Engines extends AsyncDisposable {
   stopRedis(): Promise<void>;
   /** An empty Redis at the same address. */
   startRedis(): Promise<void>;
+  storePid(): number;
   stopStore(): Promise<void>;
   startStore(): Promise<void>;
   startNode(): Promise<Node>;
@@ -304,6 +305,7 @@ export async function startEngines(): Promise<Engines> {
       redis = await runRedis();
       bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
     },
+    storePid: () => storeServer.child.pid,
     stopStore: () => storeServer.stop(),
     startStore: async () => {
       storeServer = await runStore();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { lineItem, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
+import { lineItem, planOf, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 let engines: Engines;
 let node: Node;
@@ -92,4 +92,18 @@ test('a suspension holds under a newer plan and on a node that starts later, and
   await using late = await engines.startNode();
   await untilDecidedBy(late, workspaceId, servingPlanId);
   expect((await late.client.decide(playOf(workspaceId), {})).picks).toEqual([]);
+});
+
+test('a plan that hangs in the object store holds up no halt', async () => {
+  const line = lineItem();
+  const workspaceId = await workspaceWith([line]);
+  const digest = await engines.storePlan(planOf(workspaceId, [line, lineItem()]));
+  process.kill(engines.storePid(), 'SIGSTOP');
+  try {
+    await engines.announce(workspaceId, { servingPlanId: newId('spl'), digest });
+    await engines.tell(workspaceId, { type: 'line_items', id: line.line_item_id, version: 2, state: 'paused' });
+    await within5s(async () => !(await serves(workspaceId)));
+  } finally {
+    process.kill(engines.storePid(), 'SIGCONT');
+  }
 });
