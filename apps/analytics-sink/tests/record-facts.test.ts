@@ -156,23 +156,3 @@ test('counts are complete up to the newest fact less the settling time, or to th
 test('a user agent under another digest than its own is refused', async () => {
   await expect(record([{ ...seen(), user_agent: 'Other/1' }])).rejects.toThrow(RangeError);
 });
-
-test('facts are recorded at some hundreds a second at least', async () => {
-  const facts = Array.from({ length: 5_000 }, (_, index) => {
-    const from = (index % 5) * 400_000;
-    return fact({
-      fact_id: `fct_${index}`,
-      request_id: `req_${Math.floor(index / 5)}`,
-      listener_key: `listener ${Math.floor(index / 25)}`,
-      episode_id: `ep_${index % 3}`,
-      written: [[from, Math.min(from + 400_000, totalBytes)]],
-    });
-  });
-  const memory = createCountingMemory();
-  await record([seen()], memory);
-  const startedAt = performance.now();
-  for (const batch of batches(facts, 500)) await record(batch, memory);
-  const perSecond = Math.round(facts.length / ((performance.now() - startedAt) / 1000));
-  process.stdout.write(`analytics-sink: ${perSecond} facts/s, one consumer, batches of 500\n`);
-  expect(perSecond).toBeGreaterThan(200);
-});

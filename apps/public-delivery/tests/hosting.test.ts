@@ -327,9 +327,7 @@ describe('audio that is not there', () => {
       for (const path of [alias, digest]) expect((await ask(path, newListener())).status).toBe(404);
       await apply(bench, next(show.events[archived], {}, { state: 'archived', by: 2 }));
       for (const path of [alias, digest]) expect((await ask(path, newListener())).status).toBe(410);
-      const archivedMs = performance.now();
       await eventually(async () => (await ask(arrangement, newListener())).status === 410);
-      expect(performance.now() - archivedMs).toBeLessThan(3_000);
     }
   });
 

@@ -17,6 +17,14 @@ const identityTypes: Readonly<Record<string, string>> = {
   mtk: 'machine_tokens',
 };
 
+export interface AdCounts {
+  readonly decided: number;
+  readonly delivered: number;
+  readonly billable: number;
+  /** What players said, by kind. */
+  readonly events: Readonly<Record<string, number>>;
+}
+
 /** The operator's side: commands and queries over the private network, with the operator's certificate. */
 export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>) {
   const tls = readTls(fleet.operator);
@@ -145,9 +153,10 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
       );
       return answer.servingPlanId;
     },
-    async adsDelivered(workspaceId: string, lineItemId: string): Promise<number> {
+    /** What became of a line item's ads in the last day, by the ledger. */
+    async adCounts(workspaceId: string, lineItemId: string): Promise<AdCounts> {
       const day = 24 * 3600_000;
-      const { delivered } = await audience.countAds(
+      const { decided, delivered, billable, clientEvents } = await audience.countAds(
         {
           workspaceId,
           range: { fromMs: BigInt(Date.now() - day), toMs: BigInt(Date.now() + day) },
@@ -155,7 +164,15 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
         },
         { deadlineMs: 5_000 },
       );
-      return Number(delivered);
+      return {
+        decided: Number(decided),
+        delivered: Number(delivered),
+        billable: Number(billable),
+        events: Object.fromEntries(clientEvents.map(({ event, count }) => [event, Number(count)])),
+      };
+    },
+    async adsDelivered(workspaceId: string, lineItemId: string): Promise<number> {
+      return (await this.adCounts(workspaceId, lineItemId)).delivered;
     },
     close: () => channels.forEach((open) => open.close()),
   };
