@@ -19,7 +19,7 @@ const columns = `fact_id, serving_id, event, sequence, at, late, workspace_id, p
 
 /**
  * Stores what players reported and counts it by kind, each report once.
- * @returns digests of user agents that some of them wait for
+ * @returns digests of user agents that some of them wait for, or may: those that were here before may be of a batch that was not finished
  */
 export async function recordEvents(
   tx: Transaction,
@@ -31,15 +31,19 @@ export async function recordEvents(
     const judgement = judgeEvent(event, verdictOf(event.user_agent_digest));
     return { ...event, judgement, judged_by: judgement && `${methodologyVersion} ${listsVersion}` };
   });
-  await tx.query(
+  const { rows: inserted } = await tx.query<{ fact_id: string }>(
     `with judged as (
        insert into client_event (${columns}, counted_at)
        select ${columns}, case when judgement = 'eligible' then now() end
-       from json_populate_recordset(null::client_event, $1) order by fact_id on conflict do nothing returning *)
-     ${countJudged}`,
+       from json_populate_recordset(null::client_event, $1) order by fact_id on conflict do nothing returning *),
+     counted as (${countJudged})
+     select fact_id from judged`,
     [JSON.stringify(rows)],
   );
-  return rows.filter((row) => row.judgement === undefined).map((row) => row.user_agent_digest!);
+  const isFresh = new Set(inserted.map((row) => row.fact_id));
+  return rows
+    .filter((row) => row.judgement === undefined || !isFresh.has(row.fact_id))
+    .flatMap((row) => row.user_agent_digest ?? []);
 }
 
 /** Judges up to `most` reports that wait for these user agents, as far as their texts are known; answers how many. */

@@ -159,9 +159,13 @@ export async function recordFacts(
     if (seen.length > 0) await insertUserAgents(tx, seen);
     const judged = await judgeFacts(tx, served, lists, memory);
     if (newLayouts.size > 0) await insertLayouts(tx, newLayouts);
-    if (served.length > 0)
-      await countFacts(tx, await insertFacts(tx, judged, lists.listsVersion), { lists, limits }, memory, basis);
-    const waiting = judged.filter((one) => one.judgement === undefined).map((one) => one.fact.user_agent_digest!);
+    const fresh = served.length > 0 ? await insertFacts(tx, judged, lists.listsVersion) : [];
+    await countFacts(tx, fresh, { lists, limits }, memory, basis);
+    const isFresh = new Set(fresh.map(({ fact }) => fact.fact_id));
+    // A fact that was here before came with a batch that somebody did not finish: it may wait although its user agent is known by now.
+    const waiting = judged
+      .filter(({ fact, judgement }) => judgement === undefined || (!isFresh.has(fact.fact_id) && needsUserAgent(fact)))
+      .map(({ fact }) => fact.user_agent_digest!);
     if (events.length === 0) return waiting;
     const agents = events.flatMap(({ user_agent_digest }) => user_agent_digest ?? []);
     await readUserAgents(tx, agents, lists, memory);

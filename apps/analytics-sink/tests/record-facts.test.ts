@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { DeliveryFact } from '@longwave/events';
+import type { DeliveryEvent, DeliveryFact } from '@longwave/events';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import { completeUntilMs } from '../src/fact-table.ts';
@@ -107,6 +107,27 @@ test('facts whose user agent is told later are counted when it is told', async (
   await record([seen()]);
   expect((await stored(pool)).downloads).toHaveLength(1);
   expect((await pool.query('select judgement from fact')).rows).toEqual([{ judgement: 'eligible' }]);
+});
+
+test('who dies before it looks for its user agent again, told meanwhile by another, counts when it gets its facts again', async () => {
+  const { country, region, lists_version, listener_key, user_agent_digest, workspace_id, podcast_id, episode_id } =
+    fact({
+      fact_id: 'fct_1',
+    });
+  const report: DeliveryEvent = {
+    ...{ country, region, lists_version, listener_key, user_agent_digest, workspace_id, podcast_id, episode_id },
+    ...{ campaign_id: 'cmp_1', line_item_id: 'li_1', creative_id: 'crv_1', break_key: 'pre', slot: 0 },
+    ...{ kind: 'delivery_event', fact_id: 'evt_1', serving_id: 'srv_1', event: 'start', sequence: 0 },
+    ...{ at: '2025-11-02T10:00:01.000Z', late: false, address_verdict: 'ok' },
+  };
+  await record([fact({ fact_id: 'fct_1' }), report]);
+  // The other one: it had looked for waiting facts before these were committed.
+  const { user_agent_digest: digest, user_agent: text, at } = seen();
+  await pool.query('insert into user_agent (digest, text, first_seen_at) values ($1, $2, $3)', [digest, text, at]);
+  await record([fact({ fact_id: 'fct_1' }), report], createCountingMemory());
+  expect((await stored(pool)).downloads).toHaveLength(1);
+  const { rows } = await pool.query('select judgement from client_event');
+  expect(rows).toEqual([{ judgement: 'eligible' }]);
 });
 
 test('every fact keeps the code of the first rule that rejects it', async () => {
