@@ -56,6 +56,31 @@ test('a failing message is tried as often as the policy says, and its attempts a
   expect(attempts).toEqual({ 0: [1, 2], 1: [1, 2, 3], 2: [1, 2] });
 });
 
+test('a message that fails because its consumer is being stopped is left to the next one, however often it was tried', async () => {
+  const held = [hold(0, 2)];
+  let stopping = false;
+  const dead: string[] = [];
+  await deliverInOrder(
+    held,
+    {
+      batchSize: 1,
+      retry: { ...retry, deaths: 9 },
+      handle: async () => {
+        stopping = true;
+        throw new Error('stopped while waiting for the database');
+      },
+    },
+    {
+      recordTry: async () => {},
+      acknowledge: async () => {},
+      bury: async ({ position }) => void dead.push(position),
+      stopping: () => stopping,
+    },
+  );
+  expect(dead).toEqual([]);
+  expect(held).toHaveLength(1);
+});
+
 test('a message whose consumers died as often as the policy allows is buried, and not sooner than a failing one without another try', async () => {
   const { dead, done, attempts } = await deliverAll([hold(0, 3), hold(1, 1)], () => false, 10);
   expect(dead).toEqual(['0']);

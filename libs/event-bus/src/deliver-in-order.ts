@@ -35,7 +35,8 @@ export interface DeliveryRules {
 /**
  * Hands the messages of one partition to the consumer, in order, and removes the finished ones from `held`.
  * Messages never tried go in batches; after a failed batch or a dead consumer each goes alone, so only the failing one can be
- * buried. Answers the back-off in milliseconds when the first of `held` must wait for its next try, undefined otherwise.
+ * buried. What fails while the holder stops is left to the next consumer, because it may have failed by that. Answers the back-off in
+ * milliseconds when the first of `held` must wait for its next try, undefined otherwise.
  */
 export async function deliverInOrder(
   held: HeldMessage[],
@@ -58,7 +59,7 @@ export async function deliverInOrder(
     if (failure === undefined) {
       await holder.acknowledge(chunk);
       held.splice(0, chunk.length);
-    } else if (chunk.length === 1 && head.tries >= retry.attempts) {
+    } else if (chunk.length === 1 && head.tries >= retry.attempts && !holder.stopping()) {
       await holder.bury(head, failure);
       held.shift();
     } else {
