@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
+import type { DeliveryFact } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { signAccessToken, type AccessTokenClaims } from '@longwave/principal';
@@ -202,7 +203,7 @@ export async function startAudience() {
     send,
     tools,
     /** Records what our own delivery reported, as the follower of facts does after a start. */
-    report: async (...facts: ReturnType<typeof ownFact>[]) => {
+    report: async (...facts: DeliveryFact[]) => {
       await recordFacts(pool, facts, lists, createCountingMemory());
       await createNoteLayouts(pool)(facts);
     },

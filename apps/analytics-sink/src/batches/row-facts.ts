@@ -64,6 +64,20 @@ export function declaredUserAgentsSeen(rows: readonly BatchRow[]): UserAgentSeen
   });
 }
 
+/** Hex digits of a digest over texts that hold no line break. */
+const digestOfTexts = (length: number, ...texts: readonly string[]) =>
+  createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, length);
+
+/** A listener as we know it: producers name their own, so the same name of two of them, or one like ours, is another listener. */
+const listenerOf = (producer: string, listener: string) => digestOfTexts(32, producer, listener);
+
+/**
+ * The response that a row is of. Its rows add up, so it is also named by what must be the same for all of them; a producer may say
+ * otherwise.
+ */
+const requestOf = (producer: string, row: RowOf<'byte_range_served'>) =>
+  `${producer}/${row.request}/${digestOfTexts(16, row.arrangement, row.serving_id ?? '', row.country, row.region)}`;
+
 const rfc3339 = (text: string) => new Date(text).toISOString();
 
 /** Bytes of the arrangement that a row reports, or why there are none such. */
@@ -99,7 +113,7 @@ export function byteRangeFact(
     fact_id: `batch:${createHash('sha256')
       .update(`${producer}\n${JSON.stringify(row)}`)
       .digest('hex')}`,
-    request_id: `${producer}/${row.request}`,
+    request_id: requestOf(producer, row),
     started_at: rfc3339(row.started_at),
     at: rfc3339(row.at),
     workspace_id: row.workspace,
@@ -113,10 +127,12 @@ export function byteRangeFact(
     total_bytes: layout.totalBytes,
     parts: row.serving_id === undefined ? withoutAds(layout.parts) : [...layout.parts],
     published_at: layout.publishedAt.toISOString(),
-    listener_key: row.listener,
-    ...(row.previous_listener !== undefined && { previous_listener_key: row.previous_listener }),
+    listener_key: listenerOf(producer, row.listener),
+    ...(row.previous_listener !== undefined && {
+      previous_listener_key: listenerOf(producer, row.previous_listener),
+    }),
     // No address is known here: a bucket stands for one.
-    address_key: row.listener,
+    address_key: listenerOf(producer, row.listener),
     address_verdict: row.address_verdict,
     user_agent_digest: digestOf(row.user_agent_verdict),
     prefetch: row.prefetch,
@@ -153,7 +169,7 @@ export function deliveryEventFact(
     creative_id: ad.creative_id,
     break_key: ad.break_key,
     slot: ad.slot,
-    listener_key: row.listener,
+    listener_key: listenerOf(producer, row.listener),
     address_verdict: row.address_verdict,
     user_agent_digest: digestOf(row.user_agent_verdict),
     country: row.country,

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { batch, byteRow, ownFact, startAudience, type Audience } from './_audience.ts';
+import { emptyTables, seen, totalBytes } from './_facts.ts';
+
+let api: Audience;
+beforeAll(async () => {
+  api = await startAudience();
+}, 60_000);
+afterAll(() => api[Symbol.asyncDispose]());
+beforeEach(() => emptyTables(api.database));
+
+const downloads = async () =>
+  (
+    await api.query<{ downloads: number }>(`select coalesce(sum(downloads), 0)::int as downloads from download_hour`)
+  )[0]!.downloads;
+
+test('listeners of different producers are different listeners, whatever they are called, and none is one of ours', async () => {
+  const whole = { requested: [[0, totalBytes]], written: [[0, totalBytes]] } satisfies Partial<
+    Parameters<typeof ownFact>[0]
+  >;
+  await api.report(seen(), ownFact(), ownFact({ fact_id: 'whole', listener_key: '0'.repeat(32), ...whole }));
+  await api.send(batch());
+  await api.send(batch({ producer: 'rival' }), { bearer: await api.token({ producer: 'rival' }) });
+  await api.aggregate();
+  expect(await downloads()).toBe(3);
+  const days = await api.query(`select downloads::int from velocity_day where kind = 'listener'`);
+  expect(days.map((day) => day['downloads'])).toEqual([1, 1, 1]);
+});
+
+test('a listener goes on under the bucket of a new salt', async () => {
+  await api.report(ownFact());
+  const next = 'f'.repeat(32);
+  const half = 40 * 16_000;
+  await api.send(
+    batch({
+      rows: [
+        byteRow({ to: half, status: 206 }),
+        byteRow({ request: 'req-2', listener: next, previous_listener: '0'.repeat(32), from: half, status: 206 }),
+      ],
+    }),
+  );
+  await api.aggregate();
+  expect(await api.query(`select credited_ms::int from session`)).toEqual([{ credited_ms: 130_000 }]);
+});
+
+test('bytes of two arrangements are never added, whatever response they are said to be of and whichever comes first', async () => {
+  const other = 'b'.repeat(64);
+  // Half a minute of each.
+  const rows = [
+    byteRow({ serving_id: undefined, to: 600_000, status: 206 }),
+    byteRow({ serving_id: undefined, arrangement: other, from: 600_000, to: 1_100_000, status: 206 }),
+  ];
+  for (const own of [rows, rows.toReversed()]) {
+    await emptyTables(api.database);
+    await api.report(ownFact(), ownFact({ fact_id: 'own other', arrangement_id: other }));
+    for (const [index, row] of own.entries())
+      await api.send(batch({ batch_id: `batch-${index}`, sequence: index + 1, rows: [row] }));
+    await api.aggregate();
+    expect(
+      await api.query(`select judgement from fact where fact_id like 'batch:%' and judgement = 'eligible'`),
+    ).toHaveLength(2);
+    expect(await downloads()).toBe(0);
+  }
+});
