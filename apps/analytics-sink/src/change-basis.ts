@@ -1,5 +1,6 @@
 import { methodologyVersion } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
+import { newestOwnFact } from './fact-table.ts';
 
 /** What every row of a ledger says of itself. */
 export interface ChangeBasis {
@@ -14,12 +15,10 @@ const openForMs = 25 * 3_600_000;
 
 /**
  * Reads what is closed by now, by the time of the facts and not by the clock, so that catching up restates nothing: the newest stored
- * fact, less what the parts of the bus may be behind one another, less the longest session.
+ * fact of our own, less what the parts of the bus may be behind one another, less the longest session.
  */
 export async function readChangeBasis(tx: Transaction, listsVersion: string): Promise<ChangeBasis> {
-  const { rows } = await tx.query<{ latest: Date }>(
-    `select least(max(at), now()) as latest from fact having max(at) is not null`,
-  );
+  const { rows } = await tx.query<{ latest: Date }>(newestOwnFact);
   const latest = rows[0]?.latest;
   return { listsVersion, openFromMs: latest ? latest.getTime() - settlingMs - openForMs : -Infinity };
 }

@@ -115,19 +115,26 @@ export async function saveJudgements(
   );
 }
 
+/**
+ * The time of the newest fact of our own, not later than now; no row while there is none. What other parties report comes by another
+ * way and says nothing of how far the bus was read. The words are those of the index `fact_own_at_idx`.
+ */
+export const newestOwnFact = `
+  select least(max(at), now()) as latest from fact where lists_version not like 'declared by %' having max(at) is not null`;
+
 /** Facts on the bus may be behind one another by this much; see docs/counting.md on `complete_until`. */
 const settlingMs = 30_000;
 /** A user agent whose text has not come after this time is no longer waited for by `complete_until`. */
 const waitingMs = 24 * 3_600_000;
 
 /**
- * The time up to which facts are counted, milliseconds since the epoch, 0 when there is none: the newest fact less the settling
+ * The time up to which our own facts are counted, milliseconds since the epoch, 0 when there is none: the newest less the settling
  * time, or the start of the oldest fact that waits for its user agent when that is earlier.
  */
 export async function completeUntilMs(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ latest: Date; waiting: Date | null }>(
     `select latest, (select min(started_at) from pending_fact where started_at > latest - $1 * interval '1 ms') as waiting
-     from (select least(max(at), now()) as latest from fact having max(at) is not null) as newest`,
+     from (${newestOwnFact}) as newest`,
     [waitingMs],
   );
   const row = rows[0];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { completeUntilMs } from '../src/fact-table.ts';
 import { batch, byteRow, ownFact, startAudience, type Audience } from './_audience.ts';
 import { emptyTables, seen, totalBytes } from './_facts.ts';
 
@@ -61,4 +62,14 @@ test('bytes of two arrangements are never added, whatever response they are said
     ).toHaveLength(2);
     expect(await downloads()).toBe(0);
   }
+});
+
+test('what others report does not move the time up to which numbers are complete', async () => {
+  await api.report(ownFact());
+  const until = await completeUntilMs(api.pool);
+  expect(new Date(until).toISOString()).toBe('2025-11-02T09:59:31.000Z');
+  await api.send(batch({ rows: [byteRow({ at: '2025-11-02T10:59:00.000Z' })] }));
+  await api.aggregate();
+  expect(await downloads()).toBe(1);
+  expect(await completeUntilMs(api.pool)).toBe(until);
 });
