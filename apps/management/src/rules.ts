@@ -7,6 +7,7 @@ import { advertiserRules } from './advertisers/advertiser-rules.ts';
 import { batchEncodingRules } from './batch-encodings/batch-encoding-rules.ts';
 import { breakPlanRules } from './break-plans/break-plan-rules.ts';
 import { campaignRules } from './campaigns/campaign-rules.ts';
+import { creativeAssignmentRules } from './creatives/creative-assignment-rules.ts';
 import { creativeRules } from './creatives/creative-rules.ts';
 import { episodeRules } from './episodes/episode-rules.ts';
 import { importRules } from './imports/import-rules.ts';
@@ -52,6 +53,7 @@ export const createRules = (options: {
   ...advertiserRules,
   ...campaignRules,
   ...creativeRules(options),
+  ...creativeAssignmentRules,
   ...lineItemRules(options),
   ...inventoryUnitRules,
   ...breakPlanRules,

@@ -20,27 +20,35 @@ export function createAdvertising(hosting: HostingWorld) {
     async approvedCampaign() {
       return send('campaign.submit', await world.campaign(), {});
     },
-    async creative() {
+    async creative(advertiserId?: string) {
       return send('creative.create', null, {
-        advertiser_id: (await world.advertiser()).id,
+        advertiser_id: advertiserId ?? (await world.advertiser()).id,
         name: 'Ad',
         format: 'audio',
         production: 'produced',
         universal_ad_id: 'unknown',
       });
     },
-    async processingCreative() {
-      const creative = await send('creative.attach_media', await world.creative(), {
+    async processingCreative(advertiserId?: string) {
+      const creative = await send('creative.attach_media', await world.creative(advertiserId), {
         upload_ref: (await hosting.upload()).id,
       });
       return { creative, lease: await hosting.lease('encode_creative', creative.id) };
     },
-    async preparedCreative() {
-      const { creative, lease } = await world.processingCreative();
+    async preparedCreative(advertiserId?: string) {
+      const { creative, lease } = await world.processingCreative(advertiserId);
       return send('creative.record_media', creative, { media: [media], duration_ms: 24 }, service('encoder'), lease);
     },
-    async approvedCreative() {
-      return send('creative.submit', await world.preparedCreative(), { disclosure: 'Advertisement' });
+    async approvedCreative(advertiserId?: string) {
+      return send('creative.submit', await world.preparedCreative(advertiserId), { disclosure: 'Advertisement' });
+    },
+    /** An approved creative of the advertiser that a line item belongs to. */
+    async creativeOf(lineItem: ResourceView) {
+      const { rows } = await pool.query<{ id: string }>(
+        `select attributes ->> 'advertiser_id' as id from resource where id = $1`,
+        [lineItem.attributes['campaign_id']],
+      );
+      return world.approvedCreative(rows[0]!.id);
     },
     lineItemChanges: (campaignId: string) => ({
       campaign_id: campaignId,
@@ -56,7 +64,7 @@ export function createAdvertising(hosting: HostingWorld) {
     },
     async assignment() {
       const lineItem = await world.lineItem();
-      const creative = await world.approvedCreative();
+      const creative = await world.creativeOf(lineItem);
       return {
         lineItem,
         assignment: await send('creative_assignment.create', null, {
@@ -80,7 +88,7 @@ export function createAdvertising(hosting: HostingWorld) {
     async booked(changes: Record<string, unknown> = {}) {
       const campaign = await world.activeCampaign();
       const lineItem = await send('line_item.create', null, { ...world.lineItemChanges(campaign.id), ...changes });
-      const creative = await world.approvedCreative();
+      const creative = await world.creativeOf(lineItem);
       const assignment = await world.assign(lineItem, creative);
       await send('creative_assignment.activate', assignment, {});
       const approved = await send('line_item.submit', lineItem, {});

@@ -86,12 +86,11 @@ export const advertisingExamples = {
     on(await w.send('creative.suspend', await w.approvedCreative(), { cause }), { cause }, w.actor),
   'creative.reject': async (w) => on(await w.approvedCreative(), { cause }, w.actor),
   'creative.archive': async (w) => on((await w.processingCreative()).creative, {}, w.actor),
-  'creative_assignment.create': async (w) =>
-    creates(
-      'creative_assignments',
-      { line_item_id: (await w.lineItem()).id, creative_id: (await w.creative()).id },
-      w.actor,
-    ),
+  'creative_assignment.create': async (w) => {
+    const lineItem = await w.lineItem();
+    const creative = await w.creativeOf(lineItem);
+    return creates('creative_assignments', { line_item_id: lineItem.id, creative_id: creative.id }, w.actor);
+  },
   'creative_assignment.activate': async (w) => on((await w.assignment()).assignment, {}, w.actor),
   'creative_assignment.revise': async (w) =>
     on((await w.assignment()).assignment, { weight: 3, sequence_no: 2, window, position_limits: 'first' }, w.actor),

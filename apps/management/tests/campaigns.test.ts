@@ -24,9 +24,19 @@ const operations = async (subjectId: string, command: string) =>
   ).rows.map(({ state }) => state);
 async function lineItemOf(world: World, campaign: ResourceView, changes: object = {}) {
   const lineItem = await world.send('line_item.create', null, { ...world.lineItemChanges(campaign.id), ...changes });
-  const assignment = await world.assign(lineItem, await world.approvedCreative());
+  const assignment = await world.assign(lineItem, await world.creativeOf(lineItem));
   await world.send('creative_assignment.activate', assignment, {});
   return lineItem;
+}
+/** Waits until as many transactions of this database wait for a lock. */
+async function untilWaiting(transactions: number): Promise<void> {
+  for (;;) {
+    const { rows } = await management.pool.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows[0]!.n >= transactions) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 const booked = async (world: World, lineItem: ResourceView) =>
   world.send('line_item.book', await world.send('line_item.submit', lineItem, {}), {});
@@ -51,6 +61,56 @@ test('a cancelled campaign cancels what has not begun and stops what has; its op
   ]);
   expect((await followed.read(flying.id)).attributes['state_reason']).toBe(cause);
   expect(await operations(campaign.id, 'campaign.cancel')).toEqual(['succeeded']);
+});
+
+test('a cancelled campaign leaves nothing open: not what delivered before its start was put off, nor what is made or booked meanwhile', async () => {
+  const world = createWorld(management);
+  const campaign = await world.activeCampaign();
+  const lineItem = await booked(world, await lineItemOf(world, campaign));
+  management.delivered.set(lineItem.id, 1);
+  const inAnHour = new Date(management.clock().getTime() + hour).toISOString();
+  const putOff = { window: { start: inAnHour, end: (lineItem.attributes['window'] as { end: string }).end } };
+  await world.send('line_item.amend', lineItem, putOff);
+  const approved = await world.send('line_item.submit', await lineItemOf(world, campaign), {});
+
+  const held = await management.pool.connect();
+  try {
+    await held.query('begin');
+    await held.query('select from resource where id = $1 for update', [campaign.id]);
+    const late = Promise.allSettled([
+      world.send('line_item.create', null, world.lineItemChanges(campaign.id)),
+      world.send('line_item.book', approved, {}),
+    ]);
+    await untilWaiting(2);
+    await held.query(`update resource set lifecycle_state = 'cancelled' where id = $1`, [campaign.id]);
+    await held.query('commit');
+    expect((await late).map(({ status, ...rest }) => ('reason' in rest ? rest.reason.code : status))).toEqual([
+      'link_not_found',
+      'line_item_not_bookable',
+    ]);
+  } finally {
+    held.release();
+  }
+  await management.pool.query(`update resource set lifecycle_state = 'active' where id = $1`, [campaign.id]);
+  await world.send('campaign.cancel', campaign, { cause }, service('operator'));
+  await followed.until(campaign.id, ({ version }) => version === campaign.version + 2);
+  expect(await Promise.all([lineItem, approved].map(({ id }) => stateOf(id)))).toEqual(['stopped', 'cancelled']);
+});
+
+test('a line item that was paused before its start is stopped once something of it was delivered, and never resumed in an ended campaign', async () => {
+  const world = createWorld(management);
+  const now = management.clock().getTime();
+  const later = { start: new Date(now + hour).toISOString(), end: new Date(now + 2 * hour).toISOString() };
+  const { lineItem } = await world.booked({ window: later });
+  const paused = await world.send('line_item.pause', lineItem, { cause });
+  management.delivered.set(lineItem.id, 1);
+  const operator = service('operator');
+  await expect(world.send('line_item.cancel', paused, { cause })).rejects.toMatchObject({ code: 'state_not_allowed' });
+  expect(await world.send('line_item.stop', paused, { cause }, operator)).toMatchObject({ lifecycle_state: 'stopped' });
+  const other = await world.booked({ window: later });
+  const waiting = await world.send('line_item.pause', other.lineItem, { cause });
+  await management.pool.query(`update resource set lifecycle_state = 'cancelled' where id = $1`, [other.campaign.id]);
+  await expect(world.send('line_item.resume', waiting, { cause })).rejects.toMatchObject({ code: 'state_not_allowed' });
 });
 
 test('a campaign is completed, and its advertiser archived, only when nothing below is open', async () => {
@@ -80,6 +140,9 @@ test('a clone is a draft with the line items and assignments of the original, mo
   const lineItem = await booked(world, await lineItemOf(world, campaign, { frequency_caps: [], weight: 7 }));
   const cancelled = await lineItemOf(world, campaign);
   await world.send('line_item.cancel', cancelled, { cause });
+  const refused = await world.creativeOf(lineItem);
+  await world.assign(lineItem, refused);
+  await world.send('creative.reject', refused, { cause }, service('operator'));
   const original = campaign.attributes['window'] as { start: string; end: string };
   const later = (instant: string) => new Date(Date.parse(instant) + 5000 * hour).toISOString();
   const clone = { name: 'Winter', window: { start: later(original.start), end: later(original.end) } };
@@ -181,6 +244,26 @@ test('only audio creatives are prepared today, and a creative that rotates is no
   });
   const { creative } = await world.booked();
   await expect(world.send('creative.archive', creative, {})).rejects.toMatchObject({ code: 'still_in_use' });
+});
+
+test('a line item plays creatives of its own advertiser only, that were not refused, and none once it has ended', async () => {
+  const world = createWorld(management);
+  const lineItem = await world.lineItem();
+  const refusal = (creative: ResourceView) =>
+    world.assign(lineItem, creative).then(
+      () => 'accepted',
+      (error: { context: { errors: { path: string; code: string }[] } }) =>
+        error.context.errors.map(({ path, code }) => `${path} ${code}`).join(),
+    );
+  expect(await refusal(await world.approvedCreative())).toBe('/changes/creative_id other_advertiser');
+  expect(await refusal(await createWorld(management).creative())).toBe('/changes/creative_id link_not_found');
+  const own = await world.creativeOf(lineItem);
+  expect(await refusal(own)).toBe('accepted');
+  await world.send('creative.reject', own, { cause }, service('operator'));
+  expect(await refusal(own)).toBe('/changes/creative_id link_not_found');
+  const other = await world.creativeOf(lineItem);
+  await world.send('line_item.cancel', lineItem, { cause });
+  expect(await refusal(other)).toBe('/changes/line_item_id link_not_found');
 });
 
 test('a creative that is archived while an encoder prepares it ends that operation and its job', async () => {

@@ -45,7 +45,9 @@ export const creativeAssignmentCommands = {
     roles,
     machines: ['management'],
     event: 'creative_assignment.created',
-    summary: 'Assigns a creative to a line item.',
+    ruled: true,
+    problems: ['validation_failed', 'link_not_found'],
+    summary: 'Assigns a creative to a line item of the same advertiser.',
   }),
   'creative_assignment.revise': defineCommand({
     type: 'creative_assignment.revise',

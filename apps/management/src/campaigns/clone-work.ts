@@ -3,11 +3,13 @@ import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Work } from '../jobs/job-runner.ts';
 import type { ClaimedJob } from '../jobs/job-table.ts';
+import { isAssignable } from '../creatives/creative-assignment-rules.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
 import { movedWindow, type Campaign } from './campaign.ts';
 
-/** What a line item has of its own past, and its copy has not. */
+/** What a line item has of its own past, and its copy has not; a shortfall is made good once. */
 const past: readonly (keyof LineItem)[] = [
+  'makegood_of',
   'reserved_until',
   'paused_from',
   'amendment',
@@ -38,7 +40,7 @@ function copied(
 
 /**
  * One try at cloning a campaign: a draft of it, drafts of its line items that were not cancelled, and their assignments, active where
- * they were. Every step is a command whose key is made of the job and of what it copies, so another try repeats nothing.
+ * they were; creatives that were rejected or put away are left out. Every step is a command whose key is made of the job and of what it copies, so another try repeats nothing.
  */
 export const createCloneWork = ({
   pool,
@@ -78,6 +80,8 @@ export const createCloneWork = ({
     const clone = await send('campaign.derive', 'campaign', { type: 'campaigns', id: null }, derived);
 
     const copyAssignment = async (assignment: ResourceRow, lineItemId: string) => {
+      const creative = await findResource(pool, workspaceId, 'creatives', String(assignment.attributes['creative_id']));
+      if (!isAssignable(creative, settings.advertiser_id)) return;
       const {
         state_reason: _cause,
         window: before,
