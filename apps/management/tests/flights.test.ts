@@ -218,6 +218,34 @@ test.each([
   });
 });
 
+test('what makes no sense is refused where it stands: windows, ends and daily bounds', async () => {
+  const world = createWorld(management);
+  const pointers = (command: Promise<unknown>) =>
+    command.then(
+      () => 'accepted',
+      (error: { context?: { errors: { path: string; code: string }[] }; code: string }) =>
+        error.context?.errors?.map(({ path, code }) => `${path} ${code}`).join() ?? error.code,
+    );
+  const outside = { window: { start: instant(1001 * hour), end: instant(1002 * hour) } };
+  const create = (changes: object) => pointers(world.booked(changes as Record<string, unknown>));
+  expect(await create(outside)).toBe('/changes/window outside_campaign');
+  expect(await create({ goal: { unit: 'impressions', quantity: 10, daily_min: 11 } })).toBe(
+    '/changes/goal/daily_min above_goal',
+  );
+  const draft = await world.lineItem();
+  expect(await pointers(world.send('line_item.revise', draft, outside))).toBe('/changes/window outside_campaign');
+  const { lineItem } = await world.booked(opensIn(-hour, 2000 * hour));
+  expect(await pointers(world.send('line_item.amend', lineItem, outside))).toBe('/changes/window outside_campaign');
+  const over = { window: { start: instant(-2 * hour), end: instant(-hour) } };
+  expect(await pointers(world.send('line_item.amend', lineItem, over))).toBe('/changes/window/end not_future');
+  expect(await pointers(world.send('line_item.extend', lineItem, { end: instant(3000 * hour), cause }))).toBe(
+    '/changes/end outside_campaign',
+  );
+  const approved = await world.approvedLineItem();
+  management.aheadMs += 25 * hour;
+  expect(await pointers(world.send('line_item.book', approved, {}))).toBe('line_item_not_bookable');
+});
+
 test('targeting names only what this workspace has, and either whole podcasts or sets of episodes', async () => {
   const [world, stranger] = [createWorld(management), createWorld(management)];
   const episode = await world.episode();

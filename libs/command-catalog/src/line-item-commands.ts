@@ -235,7 +235,7 @@ export const lineItemCommands = {
     reviewers: ['reviewer', 'finance', 'admin'],
     event: 'line_item.stopped',
     ruled: true,
-    problems: ['state_not_allowed'],
+    problems: ['state_not_allowed', 'temporarily_unavailable'],
     externalEffect: 'The next serving plan does not contain it.',
     summary: 'Ends a flight that has begun.',
   }),

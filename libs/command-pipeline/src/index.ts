@@ -14,6 +14,7 @@ export {
   findLink,
   findResource,
   findRevisionBefore,
+  holdResource,
   listByIds,
   listInStates,
   listLinked,

@@ -72,6 +72,15 @@ export async function lockResource(
   return rows[0];
 }
 
+/** Keeps a resource as it is until this transaction ends; waits for a command on it that still runs. What is read afterwards holds. */
+export async function holdResource(tx: Transaction, workspaceId: string, type: string, id: string): Promise<void> {
+  await tx.query({
+    name: 'hold_resource',
+    text: 'select from resource where id = $1 and workspace_id = $2 and resource_type = $3 for share',
+    values: [id, workspaceId, type],
+  });
+}
+
 /** A resource of a workspace, or undefined when there is none. */
 export async function findResource(
   db: Queryable,

@@ -4,20 +4,39 @@ import type { Pool } from '@longwave/postgres';
 import { endedLineItemStates } from '../campaigns/campaign.ts';
 import type { Send } from './send-as-management.ts';
 
-/** What ends a line item, whatever it has come to: one that was booked and has delivered is paused before it is stopped. */
-const steps = ['line_item.cancel', 'line_item.pause', 'line_item.stop'] as const;
+/** What ends a line item, by its state; the second is for one that has delivered, which is not cancelled but stopped. */
+const waysOut: Readonly<Record<string, readonly string[]>> = {
+  booked: ['line_item.cancel', 'line_item.pause'],
+  paused: ['line_item.cancel', 'line_item.stop'],
+  delivering: ['line_item.stop'],
+  delivery_extended: ['line_item.stop'],
+};
+/** Looks at one line item; three are enough unless others change it at the same time. */
+const looksMax = 8;
 
-/** A campaign was cancelled: its line items are cancelled, or stopped where they have begun. Then the operation has succeeded. */
+/**
+ * A campaign was cancelled: its line items are cancelled, or stopped where they have begun. Then the operation has succeeded. Throws
+ * when one does not end: nothing is called complete that is not.
+ */
 export async function endLineItems(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
   const { workspace_id: workspaceId, subject } = event;
   const changes = { cause: event.after.state_reason ?? 'The campaign was cancelled.' };
-  const isOpen = async (id: string) => {
-    const row = await findResource(pool, workspaceId, 'line_items', id);
-    return row !== undefined && !endedLineItemStates.includes(row.lifecycle_state);
-  };
-  for (const { id } of await listLinked(pool, workspaceId, 'line_items', 'campaign', subject.id))
-    for (const commandType of steps)
-      if (await isOpen(id)) await send(event, id, { commandType, subject: { type: 'line_items', id }, changes });
+  const read = async (id: string) => (await findResource(pool, workspaceId, 'line_items', id))!;
+
+  async function end(id: string): Promise<void> {
+    for (let look = 0; look < looksMax; look++) {
+      const { version, lifecycle_state: state } = await read(id);
+      if (endedLineItemStates.includes(state)) return;
+      for (const commandType of waysOut[state] ?? ['line_item.cancel']) {
+        // With the version in its key a step is repeated only on what has changed since.
+        await send(event, `${id}:${version}`, { commandType, subject: { type: 'line_items', id }, changes });
+        if ((await read(id)).version !== version) break;
+      }
+    }
+    throw new Error(`line item ${id} of a cancelled campaign does not end`);
+  }
+
+  for (const { id } of await listLinked(pool, workspaceId, 'line_items', 'campaign', subject.id)) await end(id);
   await send(event, 'complete', {
     commandType: 'campaign.complete_cancel',
     subject: { type: 'campaigns', id: subject.id },

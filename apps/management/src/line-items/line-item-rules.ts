@@ -1,7 +1,8 @@
 import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
-import { findResource, listLinked, type ResourceRow, type Rules } from '@longwave/command-pipeline';
+import { findResource, holdResource, listLinked, type ResourceRow, type Rules } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { openCampaignStates } from '../campaigns/campaign.ts';
 import { refuseField } from '../refuse-field.ts';
 import { requireCurrency } from '../require-currency.ts';
 import { requireResources } from '../require-resources.ts';
@@ -29,7 +30,13 @@ async function countCreatives(
   return count;
 }
 
+const changedMeanwhile = () => new Problem('state_not_allowed', 'The line item has just changed. Try again.');
 const refuse = (detail: string) => new Problem('line_item_not_bookable', detail);
+
+/** Throws when nothing can be delivered any more. */
+function checkAhead({ window }: Readonly<LineItem>, now: Date): void {
+  if (Date.parse(window.end) <= now.getTime()) throw refuse('The window lies in the past.');
+}
 
 async function campaignOf(db: Transaction | Pool, workspaceId: string, { campaign_id: id }: Readonly<LineItem>) {
   const campaign = await findResource(db, workspaceId, 'campaigns', id);
@@ -75,10 +82,12 @@ async function check(
 const draftRules = {
   'line_item.create': async ({ tx, workspaceId, changes }) => {
     flight.checkLineItem(changes);
+    await holdResource(tx, workspaceId, 'campaigns', changes.campaign_id);
     const unless = ['completed', 'cancelled', 'archived'];
     const named = { workspaceId, type: 'campaigns', ids: [changes.campaign_id], path: '/changes/campaign_id', unless };
     await requireResources(tx, named);
     await check(tx, workspaceId, changes);
+    flight.checkWindow(changes.window, (await campaignOf(tx, workspaceId, changes)).window);
     return { attributes: changes };
   },
 
@@ -86,11 +95,12 @@ const draftRules = {
     const attributes = { ...current, ...changes };
     flight.checkLineItem(attributes);
     await check(tx, workspaceId, changes);
+    if (changes.window) flight.checkWindow(changes.window, (await campaignOf(tx, workspaceId, current)).window);
     return { attributes };
   },
 
   'line_item.submit': async ({ tx, workspaceId, subjectId, current, now }) => {
-    if (Date.parse(current.window.end) <= now.getTime()) throw refuse('The window lies in the past.');
+    checkAhead(current, now);
     const creatives = await countCreatives(tx, workspaceId, subjectId, {
       assignment: ['draft', 'active'],
       creative: ['approved', 'pending_review'],
@@ -109,7 +119,9 @@ const draftRules = {
 
   'line_item.reset': ({ current }) => ({ attributes: flight.reset(current) }),
 
-  'line_item.book': async ({ tx, workspaceId, subjectId, current }) => {
+  'line_item.book': async ({ tx, workspaceId, subjectId, current, now }) => {
+    checkAhead(current, now);
+    await holdResource(tx, workspaceId, 'campaigns', current.campaign_id);
     const campaign = await campaignOf(tx, workspaceId, current);
     if (!['approved', 'active'].includes(campaign.state)) throw refuse('Approve the campaign first.');
     if (current.rate.model === 'none' && current.type !== 'house' && current.makegood_of === undefined)
@@ -126,6 +138,11 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
     'line_item.amend': async ({ tx, workspaceId, current, changes: { effective_at: at, ...changes }, now }) => {
       const attributes = flight.amended(current, changes);
       await check(tx, workspaceId, changes);
+      if (changes.window) {
+        const campaign = await campaignOf(tx, workspaceId, current);
+        flight.checkWindow(changes.window, campaign.window);
+        flight.checkOpen(changes.window, now);
+      }
       if (at === undefined || Date.parse(at) <= now.getTime()) return { attributes };
       return { attributes: { ...current, amendment: { ...changes, effective_at: at } } };
     },
@@ -156,21 +173,36 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
 
     'line_item.pause': ({ current, state }) => ({ attributes: flight.paused(current, state) }),
 
-    'line_item.resume': async ({ tx, workspaceId, current, now }) =>
-      flight.resumed(current, (await campaignOf(tx, workspaceId, current)).window, now),
+    'line_item.resume': async ({ tx, workspaceId, current, now }) => {
+      await holdResource(tx, workspaceId, 'campaigns', current.campaign_id);
+      const campaign = await campaignOf(tx, workspaceId, current);
+      if (!openCampaignStates.includes(campaign.state))
+        throw new Problem('state_not_allowed', `The campaign is ${campaign.state}.`);
+      return flight.resumed(current, campaign.window, now);
+    },
 
-    'line_item.extend': ({ current, changes, now }) => ({
-      attributes: flight.extended(current, changes.end, changes.cause, now),
-    }),
+    'line_item.extend': async ({ tx, workspaceId, current, changes: { end, cause: extensionCause }, now }) => {
+      const campaign = await campaignOf(tx, workspaceId, current);
+      return { attributes: flight.extended(current, { end, extensionCause }, campaign.window, now) };
+    },
 
-    'line_item.stop': ({ current, state, now }) => ({ attributes: flight.stopped(current, state, now) }),
+    'line_item.stop': {
+      prepare: async ({ workspaceId, subjectId, current, state }) => {
+        const isEarly = state === 'paused' && current?.paused_from === 'booked';
+        const delivered = isEarly ? await countDelivered(workspaceId, subjectId) : 0;
+        return ({ current: found, state: locked, now }) => {
+          if (locked !== state) throw changedMeanwhile();
+          return { attributes: flight.stopped(found, { state: locked, delivered, now }) };
+        };
+      },
+    },
 
     'line_item.cancel': {
       prepare: async ({ workspaceId, subjectId, state }) => {
         const mayHaveServed = state === 'booked' || state === 'paused';
         const delivered = mayHaveServed ? await countDelivered(workspaceId, subjectId) : 0;
         return ({ current, state: locked, now }) => {
-          if (locked !== state) throw new Problem('state_not_allowed', 'The line item has just changed. Try again.');
+          if (locked !== state) throw changedMeanwhile();
           return { attributes: flight.cancelled(current, { state: locked, delivered, now }) };
         };
       },

@@ -38,6 +38,28 @@ export function checkLineItem({ type, goal }: Pick<LineItem, 'type' | 'goal'>): 
     );
   if ((goal.daily_min ?? goal.daily_max) !== undefined && !countedUnits.includes(goal.unit))
     refuseField('/changes/goal', 'no_daily_bounds', `A goal in ${goal.unit} has no daily bounds.`);
+  if (goal.daily_min !== undefined && goal.daily_min > goal.quantity!)
+    refuseField('/changes/goal/daily_min', 'above_goal', 'A day cannot take more than the whole goal.');
+}
+
+/**
+ * Throws `validation_failed` for a window that has nothing in common with its campaign's: no ad would ever come of it. What lies beyond
+ * the campaign is cut off when a plan is compiled.
+ */
+export function checkWindow(window: Window, campaign: Window): void {
+  if (Date.parse(window.start) < Date.parse(campaign.end) && Date.parse(campaign.start) < Date.parse(window.end))
+    return;
+  refuseField(
+    '/changes/window',
+    'outside_campaign',
+    `The campaign lasts from ${campaign.start} to ${campaign.end}. Choose a window in it.`,
+  );
+}
+
+/** Throws `validation_failed` for a window that is over: what is under way is stopped, not amended into the past. */
+export function checkOpen({ end }: Window, now: Date): void {
+  if (isPast(end, now))
+    refuseField('/changes/window/end', 'not_future', 'Choose an end to come, or stop the line item.');
 }
 
 /** Whether ads delivered so far leave a counted goal open; a goal that is not counted is never reached, and never missed. */
@@ -141,31 +163,40 @@ export function resumed(
   return { attributes: without(lineItem, 'paused_from'), state };
 }
 
-/** Whether a paused flight had begun. */
-const hasBegun = ({ paused_from: from, window }: Readonly<LineItem>, now: Date): boolean =>
-  from !== 'booked' || isPast(window.start, now);
+interface EndedEarly {
+  readonly state: string;
+  readonly delivered: number;
+  readonly now: Date;
+}
+
+/** Whether a flight has begun that is not under way: by the clock, or because something of it was delivered already. */
+const hasBegun = ({ paused_from: from, window }: Readonly<LineItem>, { state, delivered, now }: EndedEarly): boolean =>
+  delivered > 0 || (state === 'paused' && (from !== 'booked' || isPast(window.start, now)));
 
 /** Ended early. Throws `state_not_allowed` for one that was paused before it began: that is cancelled. */
-export function stopped(lineItem: Readonly<LineItem>, state: string, now: Date): LineItem {
-  if (state === 'paused' && !hasBegun(lineItem, now))
+export function stopped(lineItem: Readonly<LineItem>, at: EndedEarly): LineItem {
+  if (at.state === 'paused' && !hasBegun(lineItem, at))
     throw notNow('The flight has not begun. Cancel the line item instead.');
   return without(lineItem, 'paused_from', 'amendment');
 }
 
 /** Ended before it delivered anything. Throws `state_not_allowed` for one that has. */
-export function cancelled(
-  lineItem: Readonly<LineItem>,
-  { state, delivered, now }: { readonly state: string; readonly delivered: number; readonly now: Date },
-): LineItem {
-  if (delivered > 0 || (state === 'paused' && hasBegun(lineItem, now)))
-    throw notNow('The flight has begun. Stop the line item instead.');
+export function cancelled(lineItem: Readonly<LineItem>, at: EndedEarly): LineItem {
+  if (hasBegun(lineItem, at)) throw notNow('The flight has begun. Stop the line item instead.');
   return without(lineItem, 'paused_from', 'amendment', 'reserved_until');
 }
 
-/** With a later end. Throws `validation_failed` when it is none. */
-export function extended(lineItem: Readonly<LineItem>, end: string, extensionCause: string, now: Date): LineItem {
+/** With a later end. Throws `validation_failed` when it is none, or the campaign does not last longer than the line item anyway. */
+export function extended(
+  lineItem: Readonly<LineItem>,
+  { end, extensionCause }: { readonly end: string; readonly extensionCause: string },
+  campaign: Window,
+  now: Date,
+): LineItem {
   if (Date.parse(end) <= Date.parse(lineItem.window.end) || isPast(end, now))
     refuseField('/changes/end', 'not_later', 'Choose an end that is later than the present one, and to come.');
+  if (Date.parse(campaign.end) <= Date.parse(lineItem.window.end) || isPast(campaign.end, now))
+    refuseField('/changes/end', 'outside_campaign', `The campaign ends on ${campaign.end}. Revise its window first.`);
   return { ...lineItem, window: { ...lineItem.window, end }, extension_cause: extensionCause };
 }
 
