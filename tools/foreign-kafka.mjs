@@ -20,7 +20,8 @@ const startTimeoutMs = 90_000;
  * Starts one broker with an empty data folder. Never throws: when Java or Maven is missing, the jars cannot be fetched or the broker
  * does not start, the answer says why.
  * @param {{ onProgress?: (text: string) => void }} [options]
- * @returns {Promise<{ brokers: string[], stop: () => Promise<void> } | { unavailable: string }>}
+ * @returns {Promise<{ brokers: string[], killAndRestart: () => Promise<void>, stop: () => Promise<void> } | { unavailable: string }>}
+ *   `killAndRestart`: SIGKILL, then again on the same port over the same data; resolves when it answers
  */
 export async function startForeignKafka({ onProgress = () => {} } = {}) {
   try {
@@ -93,12 +94,17 @@ async function startBroker(jars, onProgress) {
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
-  const broker = spawn('java', [...java, 'kafka.Kafka', properties], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  const remember = (bytes) => (output = (output + bytes).slice(-2_000));
-  broker.stdout.on('data', remember);
-  broker.stderr.on('data', remember);
-  const ended = new Promise((resolve) => broker.once('exit', resolve));
+  let broker;
+  let ended;
+  const launch = () => {
+    broker = spawn('java', [...java, 'kafka.Kafka', properties], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const remember = (bytes) => (output = (output + bytes).slice(-2_000));
+    broker.stdout.on('data', remember);
+    broker.stderr.on('data', remember);
+    ended = new Promise((resolve) => broker.once('exit', resolve));
+  };
+  launch();
   const endWithUs = () => {
     broker.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -114,15 +120,27 @@ async function startBroker(jars, onProgress) {
     await rm(folder, { recursive: true, force: true });
   }
 
-  const deadline = Date.now() + startTimeoutMs;
-  while (!(await answers(brokerPort))) {
-    if (broker.exitCode !== null || broker.signalCode !== null || Date.now() > deadline) {
-      await stop();
-      throw new Error(`Apache Kafka did not start: ${output.trim()}`);
+  async function untilReady() {
+    const deadline = Date.now() + startTimeoutMs;
+    while (!(await answers(brokerPort))) {
+      if (broker.exitCode !== null || broker.signalCode !== null || Date.now() > deadline) {
+        await stop();
+        throw new Error(`Apache Kafka did not start: ${output.trim()}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  return { brokers: [`127.0.0.1:${brokerPort}`], stop };
+  await untilReady();
+  return {
+    brokers: [`127.0.0.1:${brokerPort}`],
+    killAndRestart: async () => {
+      broker.kill('SIGKILL');
+      await ended;
+      launch();
+      await untilReady();
+    },
+    stop,
+  };
 }
 
 function serverProperties(data, brokerPort, controllerPort) {

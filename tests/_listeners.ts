@@ -1,0 +1,129 @@
+import path from 'node:path';
+import type { FleetOptions } from '@longwave/fleet';
+import { bookCampaign, publishPlan } from '@longwave/local/job/book-campaign';
+import { checkFeed } from '@longwave/local/job/check-feed';
+import { uploadFile } from '@longwave/local/job/rest-client';
+import { until } from '@longwave/local/job/until';
+import pg from 'pg';
+import { countedDownloads, createPodcaster, makeAudio, samples, startTestFleet, type TestFleet } from './_fleet.ts';
+
+/** A listener who has every byte that its last response promised. */
+export interface Heard {
+  readonly endedMs: number;
+}
+
+/** Asks again, from the enclosure on, until it has a whole file. */
+async function listen(enclosureUrl: string, agent: string): Promise<Heard> {
+  for (;;) {
+    try {
+      const response = await fetch(enclosureUrl, {
+        headers: { 'user-agent': agent },
+        signal: AbortSignal.timeout(10_000),
+      });
+      const { byteLength: bytes } = await response.arrayBuffer();
+      if (response.ok && Number(response.headers.get('content-length')) === bytes)
+        return { endedMs: performance.now() };
+    } catch {
+      // Refused, broken off or too late: the next try.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+export interface Crowd {
+  readonly heard: readonly Heard[];
+  /** Resolves when so many more listeners have a whole file. */
+  readonly afterSome: (more: number) => Promise<void>;
+  /** Nobody new comes; resolves when everybody has what they began. */
+  readonly end: () => Promise<void>;
+}
+
+export interface Counts {
+  readonly downloads: number;
+  readonly ads: number;
+}
+
+export interface Stage extends AsyncDisposable {
+  readonly world: TestFleet;
+  /** Listeners who come one after the other, some at once, each of them once. */
+  readonly gather: (atOnce: number) => Crowd;
+  /** What is counted once it stays the same for a while. */
+  readonly settledCounts: (atLeast: number) => Promise<Counts>;
+  /** Rows of the tables of counts that contradict each other; all of them must be 0. */
+  readonly contradictions: () => Promise<unknown>;
+}
+
+/** A fleet with one published episode and one booked ad. */
+export async function openStage(options: Partial<FleetOptions>): Promise<Stage> {
+  const world = await startTestFleet(options);
+  const podcaster = await createPodcaster(world);
+  const { workspaceId } = podcaster.account;
+  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'one.wav'), 90), 'One');
+  await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
+  const ad = await uploadFile(podcaster.rest, samples.ad);
+  const { lineItemId } = await bookCampaign(world.operator, workspaceId, {
+    adUploadId: /upl_[0-9a-z]{26}/.exec(ad.fileUrl)![0],
+    podcastId: podcaster.podcastId,
+    goal: 1000,
+  });
+  await publishPlan(world.operator, workspaceId);
+  const { enclosureUrl } = await until('the feed', 60_000, () => checkFeed(podcaster.feedUrl));
+
+  const countNow = async (): Promise<Counts> => ({
+    downloads: await countedDownloads(podcaster),
+    ads: await world.operator.adsDelivered(workspaceId, lineItemId),
+  });
+
+  return {
+    world,
+    gather: (atOnce) => {
+      let running = true;
+      const heard: Heard[] = [];
+      const lanes = Array.from({ length: atOnce }, async (_, lane) => {
+        for (let i = 0; running; i++) heard.push(await listen(enclosureUrl, `AntennaPod/9.${lane}.${i}`));
+      });
+      return {
+        heard,
+        afterSome: async (more) => {
+          const target = heard.length + more;
+          await until(`${more} more listeners`, 90_000, async () => (heard.length >= target ? true : undefined));
+        },
+        end: async () => {
+          running = false;
+          await Promise.all(lanes);
+        },
+      };
+    },
+    settledCounts: (atLeast) => {
+      let last: string | undefined;
+      let sinceMs = performance.now();
+      return until('the counts to settle', 120_000, async () => {
+        // Who was killed may not answer yet.
+        const counts = await countNow().catch(() => undefined);
+        const text = JSON.stringify(counts);
+        if (counts === undefined || text !== last) sinceMs = performance.now();
+        last = text;
+        return counts && counts.downloads >= atLeast && performance.now() - sinceMs > 4_000 ? counts : undefined;
+      });
+    },
+    contradictions: async () => {
+      const database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
+      await database.connect();
+      try {
+        const { rows } = await database.query(`
+          select
+            (select count(*)::int from (select from audience.session where counted
+               group by listener_key, episode_id having count(*) > 1) d) as doubled_downloads,
+            (select count(*)::int from audience.ad_delivered a where not exists (select from audience.session s
+               where (s.listener_key, s.episode_id, s.window_on) = (a.listener_key, a.episode_id, a.window_on)
+                 and s.counted)) as ads_without_download,
+            (select count(*)::int from (select from audience.ad_delivered group by serving_id having count(*) > 1) b)
+              as doubled_ads`);
+        return rows[0];
+      } finally {
+        await database.end();
+      }
+    },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,11 @@
+export interface ForeignKafka {
+  readonly brokers: readonly string[];
+  /** SIGKILL, then again on the same port over the same data; resolves when it answers. */
+  readonly killAndRestart: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts one broker with an empty data folder; the answer says why when it cannot. */
+export function startForeignKafka(options?: {
+  readonly onProgress?: (text: string) => void;
+}): Promise<ForeignKafka | { readonly unavailable: string }>;
