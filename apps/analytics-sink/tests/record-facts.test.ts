@@ -101,6 +101,24 @@ describe('incremental counting equals counting from all facts at once, in all wi
   });
 });
 
+test('a key goes on under the next one where a fact of the same episode says so, and nowhere else', async () => {
+  const previous = { listener_key: 'old', episode_id: 'ep_2', started_at: '2025-10-31T23:00:00.000Z' };
+  const facts = [
+    seen(),
+    fact({ fact_id: 'fct_1', ...previous }),
+    fact({ fact_id: 'fct_2', listener_key: 'new', episode_id: 'ep_2', started_at: '2025-11-01T10:00:00.000Z' }),
+    fact({
+      fact_id: 'fct_3',
+      listener_key: 'new',
+      previous_listener_key: 'old',
+      started_at: '2025-11-01T10:00:00.000Z',
+    }),
+  ];
+  for (const one of facts) await record([one]);
+  expect(await stored(pool)).toEqual(recounted(facts));
+  expect((await stored(pool)).rolling).toHaveLength(3);
+});
+
 test('facts whose user agent is told later are counted when it is told', async () => {
   await record([fact({ fact_id: 'fct_1' })]);
   expect((await stored(pool)).downloads).toEqual([]);

@@ -53,19 +53,23 @@ export function servedRequest(facts: readonly [ByteRangeServed, ...ByteRangeServ
   };
 }
 
-/** Names each listener's chain of keys by one of them, so that a window survives a change of secrets (D5). */
-function chainNames(facts: readonly ByteRangeServed[]): (listenerKey: string) => string {
+/**
+ * Names each listener of an episode by one of its keys, so that a window survives a change of secrets (D5). A link holds for the
+ * episode of its fact.
+ */
+function chainNames(facts: readonly ByteRangeServed[]): (fact: ByteRangeServed) => string {
   const parent = new Map<string, string>();
-  const root = (key: string): string => {
-    const up = parent.get(key);
-    return up === undefined ? key : root(up);
+  const root = (name: string): string => {
+    const up = parent.get(name);
+    return up === undefined ? name : root(up);
   };
-  for (const { listener_key, previous_listener_key } of facts) {
-    if (previous_listener_key === undefined) continue;
-    const [a, b] = [root(listener_key), root(previous_listener_key)];
+  const nameOf = (key: string, { episode_id }: ByteRangeServed) => `${key} ${episode_id}`;
+  for (const fact of facts) {
+    if (fact.previous_listener_key === undefined) continue;
+    const [a, b] = [root(nameOf(fact.listener_key, fact)), root(nameOf(fact.previous_listener_key, fact))];
     if (a !== b) parent.set(a, b);
   }
-  return root;
+  return (fact) => root(nameOf(fact.listener_key, fact));
 }
 
 const velocityOf = ({ listenerKey, addressKey, addressSafe, startedAtMs }: AddressedRequest) => ({
@@ -102,17 +106,14 @@ export function recount(
     judged.set(judgement, (judged.get(judgement) ?? 0) + 1);
     return judgement === 'eligible';
   });
-  const chain = chainNames(eligible);
-  const threads = [...Map.groupBy(eligible, (fact) => `${chain(fact.listener_key)} ${fact.episode_id}`).values()].map(
-    (thread) => {
-      const byRequest = Map.groupBy(thread, (fact) => `${fact.listener_key} ${fact.request_id}`);
-      const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = thread[0]!;
-      return {
-        place: { workspaceId, podcastId, episodeId },
-        requests: [...byRequest.values()].map((own) => servedRequest(own as [ByteRangeServed, ...ByteRangeServed[]])),
-      };
-    },
-  );
+  const threads = [...Map.groupBy(eligible, chainNames(eligible)).values()].map((thread) => {
+    const byRequest = Map.groupBy(thread, (fact) => `${fact.listener_key} ${fact.request_id}`);
+    const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = thread[0]!;
+    return {
+      place: { workspaceId, podcastId, episodeId },
+      requests: [...byRequest.values()].map((own) => servedRequest(own as [ByteRangeServed, ...ByteRangeServed[]])),
+    };
+  });
   const sessions = threads.flatMap(({ place, requests }) =>
     countSessions(requests).map((session) => ({ ...place, session })),
   );
