@@ -73,3 +73,59 @@ test('what others report does not move the time up to which numbers are complete
   expect(await downloads()).toBe(1);
   expect(await completeUntilMs(api.pool)).toBe(until);
 });
+
+test('a region that a producer names is the same key as one of our own', async () => {
+  await api.report(
+    seen(),
+    ownFact({
+      fact_id: 'whole',
+      country: 'DE',
+      region: 'BY',
+      requested: [[0, totalBytes]],
+      written: [[0, totalBytes]],
+    }),
+  );
+  await api.send(batch({ rows: [byteRow({ country: 'DE', region: 'DE-BY' })] }));
+  await api.aggregate();
+  expect(
+    await api.query(
+      `select country, region, sum(downloads)::int as downloads from download_audience_hour group by 1, 2`,
+    ),
+  ).toEqual([{ country: 'DE', region: 'BY', downloads: 2 }]);
+});
+
+test('a bucket has one bucket before it: rows that say otherwise are rejected, in whatever batch, and change no number', async () => {
+  await api.report(ownFact());
+  const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(32));
+  const link = (request: string, listener: string | undefined, previous: string | undefined, changes: object = {}) =>
+    byteRow({ request, listener, previous_listener: previous, ...changes });
+  await api.send(
+    batch({
+      rows: [
+        link('req-1', a, b),
+        link('req-2', a, c),
+        // Does not count, so it joins nobody to anybody.
+        link('req-3', a, c, { address_verdict: 'dc_ip' }),
+      ],
+    }),
+  );
+  await api.aggregate();
+  await api.send(
+    batch({ batch_id: 'batch-2', sequence: 2, rows: [link('req-4', a, c), link('req-5', b, a), link('req-6', a, b)] }),
+  );
+  await api.aggregate();
+  const status = async (id: string) => (await api.call(`/batches/${id}`)).body;
+  expect(await status('batch-1')).toMatchObject({ aggregated: 2, rejections: [{ row: 1, code: 'other_listener' }] });
+  expect(await status('batch-2')).toMatchObject({
+    aggregated: 1,
+    rejections: [
+      { row: 0, code: 'other_listener' },
+      { row: 1, code: 'other_listener' },
+    ],
+  });
+  const links = await api.query(
+    `select distinct listener_key, previous_listener_key from fact where previous_listener_key is not null`,
+  );
+  expect(links).toHaveLength(1);
+  expect(await downloads()).toBe(1);
+});

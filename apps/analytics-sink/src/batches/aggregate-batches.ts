@@ -15,6 +15,7 @@ import {
 import type { BatchRow } from './batch.ts';
 import { findKnownLayouts, wakeWaitingRows } from './known-layout-table.ts';
 import { keepClaims, type Claim } from './platform-reported-table.ts';
+import { lockLinks } from './listener-links.ts';
 import {
   awaitedName,
   byteRangeFact,
@@ -62,15 +63,23 @@ async function sortRows(tx: Transaction, producer: string, rows: readonly Indexe
     [...new Set(named.map((one) => one.awaits))],
     [...new Set(named.map((one) => one.row.workspace))],
   );
+  const outcomes = named.map((one) => {
+    const layout = layouts.get(one.awaits);
+    return { one, outcome: layout?.workspaceId === one.row.workspace ? factOf(producer, one.row, layout) : undefined };
+  });
+  const mayLink = await lockLinks(
+    tx,
+    producer,
+    outcomes.flatMap(({ outcome }) => (typeof outcome === 'object' ? outcome : [])),
+  );
   const facts: DeliveryFact[] = [];
   const rejections: Rejection[] = [];
   const waiting: Sorted['waiting'][number][] = [];
-  for (const one of named) {
-    const layout = layouts.get(one.awaits);
-    const outcome = layout?.workspaceId === one.row.workspace ? factOf(producer, one.row, layout) : undefined;
+  for (const { one, outcome } of outcomes) {
     if (outcome === undefined) waiting.push(one);
     else if (typeof outcome === 'string') rejections.push({ row: one.index, code: outcome });
-    else facts.push(outcome);
+    else if (mayLink(outcome)) facts.push(outcome);
+    else rejections.push({ row: one.index, code: 'other_listener' });
   }
   return { facts, rejections, waiting };
 }

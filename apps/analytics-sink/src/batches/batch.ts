@@ -164,7 +164,7 @@ const invalid = (errors: readonly FieldError[]) => {
 
 const error = (path: string, code: string, detail: string): FieldError => ({ path, code, detail });
 
-/** What no schema says: how the times and bytes of a batch lie to each other. */
+/** What no schema says: how the times, bytes and places of a batch lie to each other. */
 function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
   const [from, to] = [Date.parse(window.from), Date.parse(window.to)];
   if (from < earliest) return [error('/window/from', 'too_early', 'The window begins before the year 2000.')];
@@ -174,7 +174,11 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
     const at = Date.parse(row.at);
     const found: FieldError[] = [];
     if (at < from || at >= to) found.push(error(`/rows/${index}/at`, 'outside_window', 'It lies outside the window.'));
+    if ('region' in row && row.region !== 'unknown' && !row.region.startsWith(`${row.country}-`))
+      found.push(error(`/rows/${index}/region`, 'other_country', 'The region lies in another country.'));
     if (row.kind !== 'byte_range_served') return found;
+    if (row.previous_listener === row.listener)
+      found.push(error(`/rows/${index}/previous_listener`, 'same_listener', 'A new salt gives another bucket.'));
     if (row.from >= row.to) found.push(error(`/rows/${index}/to`, 'empty_range', 'The range holds no byte.'));
     const startedAt = Date.parse(row.started_at);
     if (startedAt > at)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { userAgentDigest } from '@longwave/audience';
+import { judgeFact, userAgentDigest } from '@longwave/audience';
 import {
   deliveryEventFactId,
   type ByteRangeServed,
@@ -27,6 +27,7 @@ export const rejectionCodes = [
   'other_arrangement',
   'unknown_part',
   'outside',
+  'other_listener',
   'claim_changed',
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
@@ -78,6 +79,9 @@ const listenerOf = (producer: string, listener: string) => digestOfTexts(32, pro
 const requestOf = (producer: string, row: RowOf<'byte_range_served'>) =>
   `${producer}/${row.request}/${digestOfTexts(16, row.arrangement, row.serving_id ?? '', row.country, row.region)}`;
 
+/** A region without its country, as facts have it. */
+const regionOf = (region: string) => (region === 'unknown' ? region : region.slice(region.indexOf('-') + 1));
+
 const rfc3339 = (text: string) => new Date(text).toISOString();
 
 /** Bytes of the arrangement that a row reports, or why there are none such. */
@@ -108,7 +112,7 @@ export function byteRangeFact(
   if (layout.arrangementId !== row.arrangement) return 'other_arrangement';
   const written = writtenBytes(row, layout);
   if (typeof written === 'string') return written;
-  return {
+  const fact: ByteRangeServed = {
     kind: 'byte_range_served',
     fact_id: `batch:${createHash('sha256')
       .update(`${producer}\n${JSON.stringify(row)}`)
@@ -128,9 +132,6 @@ export function byteRangeFact(
     parts: row.serving_id === undefined ? withoutAds(layout.parts) : [...layout.parts],
     published_at: layout.publishedAt.toISOString(),
     listener_key: listenerOf(producer, row.listener),
-    ...(row.previous_listener !== undefined && {
-      previous_listener_key: listenerOf(producer, row.previous_listener),
-    }),
     // No address is known here: a bucket stands for one.
     address_key: listenerOf(producer, row.listener),
     address_verdict: row.address_verdict,
@@ -139,10 +140,14 @@ export function byteRangeFact(
     preload: false,
     internal: false,
     country: row.country,
-    region: row.region,
+    region: regionOf(row.region),
     late: false,
     lists_version: `declared by ${producer}`,
   };
+  const { user_agent_verdict: agent, previous_listener: previous } = row;
+  // What does not count joins nobody to anybody.
+  const isLink = previous !== undefined && agent !== 'no_ua' && judgeFact(fact, agent) === 'eligible';
+  return isLink ? { ...fact, previous_listener_key: listenerOf(producer, previous) } : fact;
 }
 
 /** The client event behind a row; what it was an event of comes from our own facts. */
@@ -173,7 +178,7 @@ export function deliveryEventFact(
     address_verdict: row.address_verdict,
     user_agent_digest: digestOf(row.user_agent_verdict),
     country: row.country,
-    region: row.region,
+    region: regionOf(row.region),
     lists_version: `declared by ${producer}`,
   };
 }
