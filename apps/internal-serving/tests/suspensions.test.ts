@@ -77,6 +77,22 @@ test('a line item, campaign, advertiser, creative or assignment that no longer s
   }
 });
 
+test('a creative that is assigned again serves, whatever became of its earlier assignments', async () => {
+  const line = lineItem();
+  const workspaceId = await workspaceWith([line]);
+  const attributes = { line_item_id: line.line_item_id, creative_id: line.creatives[0]!.creative_id };
+  const [first, second] = [newId('cas'), newId('cas')];
+  const tell = (id: string, version: number, state: string) =>
+    engines.tell(workspaceId, { type: 'creative_assignments', id, version, state, attributes });
+  await tell(first, 1, 'ended');
+  await within5s(async () => !(await serves(workspaceId)));
+  await tell(second, 1, 'draft');
+  await tell(second, 2, 'active');
+  await within5s(() => serves(workspaceId));
+  await tell(second, 3, 'paused');
+  await within5s(async () => !(await serves(workspaceId)));
+});
+
 test('a suspension holds under a newer plan and on a node that starts later, and says nothing in another workspace', async () => {
   const line = lineItem();
   const [workspaceId, elsewhere] = [await workspaceWith([line]), await workspaceWith([line])];

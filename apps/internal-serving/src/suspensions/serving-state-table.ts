@@ -94,7 +94,9 @@ function suspensionsOf(rows: readonly Suspending[]): Suspensions {
 /** Everything that a workspace keeps from serving now. */
 export async function getSuspensions(pool: Pool, workspaceId: string): Promise<Suspensions> {
   const { rows } = await pool.query<{ resource_type: StatefulType; subject: HaltScope | string }>(
-    'select resource_type, subject from serving_state where workspace_id = $1 and not serves',
+    // A creative may be assigned to a line item more than once: it serves while one of the assignments does.
+    `select resource_type, subject from serving_state where workspace_id = $1 and not serves and subject not in (
+       select subject from serving_state where workspace_id = $1 and serves and resource_type = 'creative_assignments')`,
     [workspaceId],
   );
   return suspensionsOf(rows.map((row) => ({ resourceType: row.resource_type, subject: row.subject })));
