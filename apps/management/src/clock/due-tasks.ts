@@ -3,6 +3,7 @@ import type { Pool } from '@longwave/postgres';
 import { supersedeBreakPlans } from '../break-plans/superseded-break-plans.ts';
 import { flightTasks } from '../line-items/flight-tasks.ts';
 import { expireReviews } from '../reviews/expire-reviews.ts';
+import { supersedeServingPlans } from '../serving-plans/superseded-serving-plans.ts';
 import { uploadTasks } from '../uploads/expire-uploads.ts';
 
 /** A resource whose time has come. */
@@ -44,5 +45,6 @@ export const dueTasks: readonly DueTask[] = [
   ...uploadTasks,
   ...flightTasks,
   supersedeBreakPlans,
+  supersedeServingPlans,
   expireReviews,
 ];

@@ -8,7 +8,7 @@ import type { Upload } from '../uploads/upload.ts';
 import type { Logger } from '@longwave/service-kit';
 import { deleteClips, recordClip } from './follow-clips.ts';
 import { endLineItems } from './follow-campaigns.ts';
-import { republishTarget, supersedeCoveredBreakPlans, supersedeServingPlans } from './follow-plans.ts';
+import { republishTarget, supersedeCoveredBreakPlans, supersedeEarlierServingPlans } from './follow-plans.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings, unpublishSilentEpisode } from './follow-productions.ts';
 import { markFilesReceived } from './follow-uploads.ts';
 import type { Send } from './send-as-management.ts';
@@ -64,8 +64,8 @@ export async function followEvents(options: {
     'creative.media_attached': filesUsed,
     'upload.aborted': removeObject,
     'upload.expired': removeObject,
-    'serving_plan.published': (event) => supersedeServingPlans(event, plans),
-    'serving_plan.republished': (event) => supersedeServingPlans(event, plans),
+    'serving_plan.published': (event) => supersedeEarlierServingPlans(event, plans),
+    'serving_plan.republished': (event) => supersedeEarlierServingPlans(event, plans),
     'serving_plan.rolled_back': (event) => republishTarget(event, plans),
     'campaign.cancelled': (event) => endLineItems(event, send, pool),
     'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),

@@ -1,7 +1,7 @@
-import { listInStates } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { listSupersededBreakPlans, supersedeBreakPlan } from '../break-plans/superseded-break-plans.ts';
+import { listSupersededServingPlans, supersedeServingPlan } from '../serving-plans/superseded-serving-plans.ts';
 import type { Send } from './send-as-management.ts';
 
 interface Means {
@@ -10,17 +10,10 @@ interface Means {
   readonly clock: () => Date;
 }
 
-/** Serving plans published before this one end, once this one is in effect; until then they go on serving. */
-export async function supersedeServingPlans(event: DomainEvent, { send, pool, clock }: Means): Promise<void> {
-  const { effective_from: effectiveFrom } = event.after.attributes as { effective_from: string };
-  if (Date.parse(effectiveFrom) > clock().getTime()) return;
-  for (const plan of await listInStates(pool, event.workspace_id, 'serving_plans', ['published']))
-    if (plan.id !== event.subject.id && plan.updated_at.getTime() < Date.parse(event.occurred_at))
-      await send(event, plan.id, {
-        commandType: 'serving_plan.supersede',
-        subject: { type: 'serving_plans', id: plan.id },
-        changes: {},
-      });
+/** Serving plans published before one that is in effect end; the clock ends them where it comes into effect later. */
+export async function supersedeEarlierServingPlans(event: DomainEvent, { send, pool, clock }: Means): Promise<void> {
+  for (const { id } of await listSupersededServingPlans(pool, event.workspace_id, clock(), 1000))
+    await send(event, id, supersedeServingPlan(id));
 }
 
 /** Break plans whose inventory a published one covers end at once when it holds already; the clock ends them otherwise. */

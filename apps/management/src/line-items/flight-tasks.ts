@@ -120,7 +120,8 @@ export function reachGoals(countDelivered: CountDelivered): DueTask {
         });
         if (count < quantity) continue;
         delivered.set(due.id, count);
-        reached.push(due);
+        // Another clock may have counted more: it then asks under a key of its own, and finds the flight completed.
+        reached.push({ ...due, due_at: `${due.due_at}:${count}` });
       }
       return reached;
     },
