@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { createPool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { lineItem, planOf, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
@@ -29,8 +30,28 @@ test('the plan published last decides, in whatever order the events come, and a 
   await engines.announce(workspaceId, { servingPlanId: current, digest, state: 'superseded', version: 4 });
   await untilDecidedBy(node, workspaceId, old);
   await engines.announce(workspaceId, { servingPlanId: current, digest, occurredAt: '2026-02-02T00:00:00Z' });
-  await engines.announce(workspaceId, { servingPlanId: old, digest, state: 'rolled_back', version: 4 });
+  await engines.announce(workspaceId, { servingPlanId: old, digest, state: 'superseded', version: 4 });
   await until(async () => (await planThatDecides(workspaceId)) === '');
+});
+
+test('a plan that was rolled back decides until what it went back to is published again', async () => {
+  const workspaceId = newId('ws');
+  const digest = await engines.storePlan(planOf(workspaceId, [lineItem()]));
+  const [wrong, again] = [newId('spl'), newId('spl')];
+  await engines.announce(workspaceId, { servingPlanId: wrong, digest, occurredAt: '2026-02-01T00:00:00Z' });
+  await untilDecidedBy(node, workspaceId, wrong);
+  const rolledBack = { servingPlanId: wrong, digest, state: 'rolled_back', version: 4 };
+  await engines.announce(workspaceId, { ...rolledBack, occurredAt: '2026-02-02T00:00:00Z' });
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  const asked = `select from published_plan where serving_plan_id = $1 and lifecycle_state = 'rolled_back'`;
+  await until(async () => (await pool.query(asked, [wrong])).rowCount === 1);
+  await pool.end();
+  // A look at the table that is certainly later.
+  const elsewhere = newId('ws');
+  await untilDecidedBy(node, elsewhere, (await engines.publishPlan(elsewhere, [lineItem()])).servingPlanId);
+  expect(await planThatDecides(workspaceId)).toBe(wrong);
+  await engines.announce(workspaceId, { servingPlanId: again, digest, occurredAt: '2026-02-03T00:00:00Z' });
+  await untilDecidedBy(node, workspaceId, again);
 });
 
 test('a corrupted plan, one of another workspace and one that makes no sense are refused, and the old one stays', async () => {

@@ -40,12 +40,15 @@ export async function applyPlanRevision(pool: Pool, plan: PlanRevision): Promise
   );
 }
 
-/** Per workspace the plan that was published last, of those in effect at `at`. */
+/**
+ * Per workspace the plan that was published last, of those in effect at `at`. One that was rolled back decides until what it went back
+ * to is published again, as a plan of its own: no play in between is without ads.
+ */
 export async function listCurrentPlans(pool: Pool, at: Date): Promise<readonly PlanPointer[]> {
   const { rows } = await pool.query<{ workspace_id: string; serving_plan_id: string; digest: string }>(
     `select distinct on (workspace_id) workspace_id, serving_plan_id, digest
      from published_plan
-     where lifecycle_state = 'published' and effective_from <= $1
+     where lifecycle_state in ('published', 'rolled_back') and digest is not null and effective_from <= $1
      order by workspace_id, occurred_at desc, serving_plan_id desc`,
     [at],
   );
