@@ -149,6 +149,7 @@ test('a clone is a draft with the line items and assignments of the original, mo
   const later = (instant: string) => new Date(Date.parse(instant) + 5000 * hour).toISOString();
   const clone = { name: 'Winter', window: { start: later(original.start), end: later(original.end) } };
   const asked = await world.send('campaign.clone', campaign, clone);
+  await expect(world.send('campaign.clone', asked, clone)).rejects.toMatchObject({ code: 'state_not_allowed' });
 
   const broken: typeof execute = async (request, actor) => {
     if (request.commandType === 'campaign.complete_clone') throw new Error('the process dies');

@@ -112,7 +112,7 @@ export const campaignCommands = {
     roles: traffickers,
     versionGuard: 'required',
     event: 'campaign.paused',
-    externalEffect: 'The next serving plan has none of its line items.',
+    externalEffect: 'Within seconds no decision gives away its line items.',
     summary: 'Pauses a campaign with all its line items.',
   }),
   'campaign.resume': defineCommand({
@@ -124,7 +124,8 @@ export const campaignCommands = {
     roles: traffickers,
     versionGuard: 'required',
     event: 'campaign.resumed',
-    externalEffect: 'The next serving plan has its line items again.',
+    externalEffect:
+      'Within seconds those of its line items that the plan in force contains serve again, the rest with the next plan.',
     summary: 'Goes on with a paused campaign.',
   }),
   'campaign.complete': defineCommand({
@@ -176,6 +177,7 @@ export const campaignCommands = {
     versionGuard: 'required',
     event: 'campaign.clone_requested',
     ruled: true,
+    problems: ['state_not_allowed'],
     summary: 'Makes a new draft of a campaign with its line items and assignments; windows move with the new one.',
   }),
   'campaign.derive': defineCommand({

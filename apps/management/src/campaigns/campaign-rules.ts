@@ -1,7 +1,7 @@
 import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, hasJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
 import { requireCurrency } from '../require-currency.ts';
 import { requireResources } from '../require-resources.ts';
 import { endedLineItemStates } from './campaign.ts';
@@ -30,19 +30,24 @@ export const campaignRules: CampaignRules = {
     return { attributes: current };
   },
 
-  'campaign.clone': ({ workspaceId, subjectId, current, changes, now }) => ({
-    attributes: current,
-    also: (tx, { version }) =>
-      insertJob(tx, {
-        kind: 'clone_campaign',
-        workspaceId,
-        subjectType: 'campaigns',
-        subjectId,
-        subjectVersion: version,
-        input: changes,
-        now,
-      }),
-  }),
+  'campaign.clone': async ({ tx: held, workspaceId, subjectId, current, changes, now }) => {
+    // One at a time: a report ends the operation of its campaign.
+    if (await hasJob(held, 'clone_campaign', subjectId))
+      throw new Problem('state_not_allowed', 'A clone of this campaign is being made. Wait for its operation to end.');
+    return {
+      attributes: current,
+      also: (tx, { version }) =>
+        insertJob(tx, {
+          kind: 'clone_campaign',
+          workspaceId,
+          subjectType: 'campaigns',
+          subjectId,
+          subjectVersion: version,
+          input: changes,
+          now,
+        }),
+    };
+  },
 
   'campaign.complete_clone': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },

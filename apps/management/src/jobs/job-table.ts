@@ -142,6 +142,16 @@ export async function requireLease(tx: Transaction, subjectId: string, reason: L
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
 }
 
+/** Whether a job of this kind about a subject is not over yet. */
+export async function hasJob(tx: Transaction, kind: JobKind, subjectId: string): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'has_job',
+    text: `select from job where subject_id = $1 and kind = $2 and state in ('queued', 'running') limit 1`,
+    values: [subjectId, kind],
+  });
+  return rowCount === 1;
+}
+
 /** Ends the jobs of a subject without a report; a worker hears of it when it renews its lease, or when its report is refused. */
 export async function stopJobs(tx: Transaction, subjectId: string): Promise<void> {
   await tx.query({
