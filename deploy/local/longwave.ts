@@ -11,11 +11,13 @@ import { credentialCommands } from './longwave/credential-commands.ts';
 import { deliveryKeyCommands } from './longwave/delivery-key-commands.ts';
 import { machineTokenCommands } from './longwave/machine-token-commands.ts';
 import { memberCommands } from './longwave/member-commands.ts';
+import { reviewCommands } from './longwave/review-commands.ts';
 
 const commands: readonly OperatorCommand[] = [
   ...accountCommands,
   ...credentialCommands,
   ...memberCommands,
+  ...reviewCommands,
   ...deliveryKeyCommands,
   ...machineTokenCommands,
 ];
@@ -55,6 +57,7 @@ const readArguments = () =>
       ...{ key: text, scope: text, owner: text, member: text, membership: text, permissions: text },
       ...{ topic: text, group: text, brokers: text, week: text },
       ...{ producer: text, workspace: text, days: text, token: text },
+      ...{ task: text, note: text },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });

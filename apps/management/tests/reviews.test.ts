@@ -151,6 +151,18 @@ test('nobody reviews what one has asked for, with whatever credential, and the t
   expect((await operationOf(world, task)).state).toBe('waiting_review');
 });
 
+test('who works alone is not stuck: the operator reviews, and pausing takes nobody', async () => {
+  const world = createWorld(management);
+  const halt = await world.halt();
+  await world.send('serving.release', halt, { cause });
+  const task = await world.taskOf(halt.id);
+  await world.send('review.approve', task, {}, service('operator'));
+  expect((await settled(world, task)).state).toBe('succeeded');
+  expect(await followed.read(halt.id)).toMatchObject({ lifecycle_state: 'released' });
+  const { lineItem } = await world.delivering();
+  expect(await world.send('line_item.pause', lineItem, { cause })).toMatchObject({ lifecycle_state: 'paused' });
+});
+
 test('a command is carried out against the version it was asked for, or not at all', async () => {
   const world = createWorld(management);
   const { advertiser, task } = await world.waiting();

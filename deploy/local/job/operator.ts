@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { newId } from '@longwave/ids';
-import { openChannel, readTls, type ServiceName } from '@longwave/rpc';
+import { openChannel, readTls, type RpcClient, type ServiceName } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { MachineTokenServiceService } from '@longwave/rpc/credential';
@@ -23,6 +23,21 @@ export interface AdCounts {
   readonly billable: number;
   /** What players said, by kind. */
   readonly events: Readonly<Record<string, number>>;
+}
+
+/** All pages of a list. */
+async function listAll(
+  client: RpcClient<typeof ResourceServiceService>,
+  wanted: { readonly workspaceId: string; readonly resourceType: string; readonly lifecycleStates: string[] },
+): Promise<ResourceView[]> {
+  const found: ResourceView[] = [];
+  let cursor = '';
+  do {
+    const page = await client.listResources({ ...wanted, links: {}, limit: 200, cursor }, { deadlineMs: 5_000 });
+    found.push(...page.resourcesJson.map((json) => JSON.parse(json) as ResourceView));
+    cursor = page.nextCursor;
+  } while (cursor !== '');
+  return found;
 }
 
 /** The operator's side: commands and queries over the private network, with the operator's certificate. */
@@ -106,17 +121,11 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
       return { id, state: changed.lifecycle_state, ...attributes };
     },
     /** Identity resources of a type in a workspace, or, without one, everywhere; oldest first. */
-    async identityList(workspaceId: string | undefined, resourceType: string): Promise<ResourceView[]> {
-      const found: ResourceView[] = [];
-      const listing = { workspaceId: workspaceId ?? '', resourceType, links: {}, lifecycleStates: [], limit: 200 };
-      let cursor = '';
-      do {
-        const page = await identityResources.listResources({ ...listing, cursor }, { deadlineMs: 5_000 });
-        found.push(...page.resourcesJson.map((json) => JSON.parse(json) as ResourceView));
-        cursor = page.nextCursor;
-      } while (cursor !== '');
-      return found;
-    },
+    identityList: (workspaceId: string | undefined, resourceType: string) =>
+      listAll(identityResources, { workspaceId: workspaceId ?? '', resourceType, lifecycleStates: [] }),
+    /** Resources of a workspace in some states, oldest first. */
+    productList: (workspaceId: string, resourceType: string, lifecycleStates: string[]) =>
+      listAll(resources, { workspaceId, resourceType, lifecycleStates }),
     async read(workspaceId: string, type: string, id: string): Promise<ResourceView> {
       const { resourceJson } = await resources.getResource(
         { workspaceId, resourceType: type, resourceId: id },

@@ -25,6 +25,7 @@ test('its help names every command with its options', () => {
     'key block --key CRD',
     'token create --account ACC [--scope read|read_write]',
     'member add --owner ACC --member ACC',
+    'review approve --workspace WS --task RVT [--note TEXT]',
     'delivery-key revoke --week WEEK',
     'machine-token create --producer NAME --workspace WS[,WS…]',
     'token-key add',

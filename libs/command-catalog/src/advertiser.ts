@@ -70,8 +70,8 @@ export const advertiserCommands = {
     roles: ['finance', 'admin'],
     versionGuard: 'required',
     event: 'advertiser.suspended',
-    externalEffect: 'The next serving plan has nothing of this advertiser.',
-    summary: 'Suspends an advertiser; nothing of it is planned any more.',
+    externalEffect: 'Within seconds no decision gives away anything of it.',
+    summary: 'Suspends an advertiser; nothing of it serves any more.',
   }),
   'advertiser.reinstate': defineCommand({
     type: 'advertiser.reinstate',
@@ -84,7 +84,7 @@ export const advertiserCommands = {
     review: 'single',
     reviewers: ['reviewer', 'finance', 'admin'],
     event: 'advertiser.reinstated',
-    externalEffect: 'The next serving plan has its booked line items again.',
+    externalEffect: 'Within seconds what the plan in force contains of it serves again, the rest with the next plan.',
     summary: 'Takes a suspension back.',
   }),
   'advertiser.archive': defineCommand({

@@ -162,7 +162,7 @@ export const creativeCommands = {
     roles: ['trafficker', 'reviewer', 'publisher', 'admin'],
     versionGuard: 'required',
     event: 'creative.suspended',
-    externalEffect: 'The next serving plan does not contain it.',
+    externalEffect: 'Within seconds no decision gives it away.',
     summary: 'Takes an approved creative out of use for a while.',
   }),
   'creative.reinstate': defineCommand({
@@ -176,7 +176,7 @@ export const creativeCommands = {
     review: 'single',
     reviewers: ['reviewer', 'publisher', 'admin'],
     event: 'creative.reinstated',
-    externalEffect: 'The next serving plan contains it again.',
+    externalEffect: 'Within seconds it serves again if the plan in force contains it, else with the next plan.',
     summary: 'Takes a suspension back.',
   }),
   'creative.reject': defineCommand({
@@ -188,7 +188,7 @@ export const creativeCommands = {
     roles: ['reviewer', 'publisher', 'admin'],
     versionGuard: 'required',
     event: 'creative.rejected',
-    externalEffect: 'The next serving plan does not contain it.',
+    externalEffect: 'Within seconds no decision gives it away.',
     summary: 'Refuses a creative for good.',
   }),
   'creative.archive': defineCommand({

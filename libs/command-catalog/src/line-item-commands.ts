@@ -180,7 +180,7 @@ export const lineItemCommands = {
     versionGuard: 'optional',
     event: 'line_item.paused',
     ruled: true,
-    externalEffect: 'The next serving plan does not contain it.',
+    externalEffect: 'Within seconds no decision gives it away.',
     summary: 'Pauses a line item, which remembers where it was.',
   }),
   'line_item.resume': defineCommand({
@@ -194,7 +194,7 @@ export const lineItemCommands = {
     event: 'line_item.resumed',
     ruled: true,
     problems: ['state_not_allowed'],
-    externalEffect: 'The next serving plan contains it again.',
+    externalEffect: 'Within seconds it serves again if the plan in force contains it, else with the next plan.',
     summary: 'Goes on where a pause began; refused when the window is over.',
   }),
   'line_item.extend': defineCommand({
@@ -236,7 +236,7 @@ export const lineItemCommands = {
     event: 'line_item.stopped',
     ruled: true,
     problems: ['state_not_allowed', 'temporarily_unavailable'],
-    externalEffect: 'The next serving plan does not contain it.',
+    externalEffect: 'Within seconds no decision gives it away.',
     summary: 'Ends a flight that has begun.',
   }),
   'line_item.cancel': defineCommand({

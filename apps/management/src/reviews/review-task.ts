@@ -16,7 +16,7 @@ const denied = (detail: string) => new Problem('permission_denied', detail);
 
 /**
  * The task with one decision more. Throws `permission_denied` for whoever asked for the command, for whoever lacks the roles that the
- * task requires, and for a second approval of the same person.
+ * task requires, and for a second approval of the same person; `state_not_allowed` once the time is over.
  */
 export function decided(
   task: Readonly<ReviewTask>,
@@ -27,6 +27,8 @@ export function decided(
     at,
   }: { readonly verdict: Decision['verdict']; readonly note?: string | undefined; readonly at: Date },
 ): ReviewTask {
+  if (Date.parse(task.due_at) <= at.getTime())
+    throw new Problem('state_not_allowed', 'The time of this review is over. The command must be sent again.');
   if (by === task.requested_by) throw denied('Whoever asks for a command does not review it.');
   if (roles !== 'all' && !task.required_roles.some((role) => roles.includes(role)))
     throw denied(`This review takes one of the roles ${task.required_roles.join(', ')}.`);
