@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { openStage } from '../_listeners.ts';
+// eslint-disable-next-line @nx/enforce-module-boundaries -- tools are programs of the repository, no project with a name
 import { startForeignKafka } from '../../tools/foreign-kafka.mjs';
 
 const none = { doubled_downloads: 0, ads_without_download: 0, doubled_ads: 0 };
