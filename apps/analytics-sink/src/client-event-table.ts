@@ -14,11 +14,28 @@ const countJudged = `
   from judged where judgement = 'eligible' group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
   on conflict (${hourColumns}) do update set events = h.events + excluded.events`;
 
+/** A repetition that counts takes the place of one that does not, one that may count the place of one that never will. */
+const supersedes = (repetition: Judgement | undefined, known: Judgement | undefined) =>
+  known !== 'eligible' && (repetition === 'eligible' || (repetition === undefined && known !== undefined));
+
 const columns = `fact_id, serving_id, event, sequence, at, late, workspace_id, podcast_id, episode_id, campaign_id, line_item_id,
   creative_id, break_key, slot, listener_key, address_verdict, user_agent_digest, country, region, lists_version, judgement, judged_by`;
+const excluded = columns.replace(/\w+/g, 'excluded.$&');
+
+/** One of the repetitions of each report: the first, unless a later one supersedes it. */
+function mergeRepetitions<R extends { readonly fact_id: string; readonly judgement: Judgement | undefined }>(
+  rows: readonly R[],
+): R[] {
+  const kept = new Map<string, R>();
+  for (const row of rows) {
+    const known = kept.get(row.fact_id);
+    if (known === undefined || supersedes(row.judgement, known.judgement)) kept.set(row.fact_id, row);
+  }
+  return [...kept.values()];
+}
 
 /**
- * Stores what players reported and counts it by kind, each report once.
+ * Stores what players reported and counts it by kind, each report once: when any of its repetitions counts.
  * @returns digests of user agents that some of them wait for, or may: those that were here before may be of a batch that was not finished
  */
 export async function recordEvents(
@@ -27,15 +44,21 @@ export async function recordEvents(
   verdictOf: VerdictOf,
   listsVersion: string,
 ): Promise<string[]> {
-  const rows = events.map((event) => {
-    const judgement = judgeEvent(event, verdictOf(event.user_agent_digest));
-    return { ...event, judgement, judged_by: judgement && `${methodologyVersion} ${listsVersion}` };
-  });
+  const rows = mergeRepetitions(
+    events.map((event) => {
+      const judgement = judgeEvent(event, verdictOf(event.user_agent_digest));
+      return { ...event, judgement, judged_by: judgement && `${methodologyVersion} ${listsVersion}` };
+    }),
+  );
   const { rows: inserted } = await tx.query<{ fact_id: string }>(
     `with judged as (
-       insert into client_event (${columns}, counted_at)
+       insert into client_event as known (${columns}, counted_at)
        select ${columns}, case when judgement = 'eligible' then now() end
-       from json_populate_recordset(null::client_event, $1) order by fact_id on conflict do nothing returning *),
+       from json_populate_recordset(null::client_event, $1) order by fact_id
+       on conflict (fact_id) do update set (${columns}, counted_at) = (select ${excluded}, excluded.counted_at)
+       where known.judgement is distinct from 'eligible'
+         and (excluded.judgement = 'eligible' or excluded.judgement is null and known.judgement is not null)
+       returning *),
      counted as (${countJudged})
      select fact_id from judged`,
     [JSON.stringify(rows)],

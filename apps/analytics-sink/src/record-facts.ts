@@ -151,7 +151,8 @@ export async function recordFacts(
   const distinct = [...new Map(facts.map((fact) => [fact.fact_id, fact])).values()];
   const seen = distinct.filter((fact) => fact.kind === 'user_agent_seen');
   const served = distinct.filter((fact) => fact.kind === 'byte_range_served');
-  const events = distinct.filter((fact) => fact.kind === 'delivery_event');
+  // Repetitions of a report may be judged differently, unlike those of any other fact.
+  const events = facts.filter((fact) => fact.kind === 'delivery_event');
   const layouts = new Map(served.map((fact) => [layoutDigest(fact), fact] as const));
   const newLayouts = new Map([...layouts].filter(([digest]) => !memory.storedLayouts.has(digest)));
   const unjudged = await transaction(pool, async (tx) => {

@@ -288,6 +288,26 @@ describe('what players report', () => {
     ]);
   });
 
+  test('counts when any of its repetitions may, whichever comes first', async () => {
+    const scanned = { ...event('start'), address_verdict: 'dc_ip' as const };
+    const played = event('start');
+    const waiting = event('start', { user_agent_digest: userAgentDigest('HarbourListener 4') });
+    for (const told of [
+      [[scanned], [played]],
+      [[played], [scanned]],
+      [[scanned, played]],
+      [[played, scanned]],
+      [[scanned], [waiting], [seen('HarbourListener 4')]],
+      [[waiting], [scanned], [played], [seen('HarbourListener 4')]],
+    ]) {
+      await emptyTables(database);
+      memory = createCountingMemory();
+      await record([seen()]);
+      for (const batch of told) await record(batch);
+      expect(await events()).toEqual({ start: 1 });
+    }
+  });
+
   test('waits for the text of its user agent and is counted once when that comes', async () => {
     const fresh = 'HarbourListener 4';
     const told = event('midpoint', { user_agent_digest: userAgentDigest(fresh) });
