@@ -20,4 +20,5 @@ export {
   listLinked,
   lockResource,
 } from './versioned-store.ts';
+export { findRevision, listLinkedAt } from './read-revisions.ts';
 export { checkPermission, jcsDigest } from './check-request.ts';

@@ -1,4 +1,10 @@
-import { findResource, listLinked, type ExecuteCommand, type ResourceRow } from '@longwave/command-pipeline';
+import {
+  findResource,
+  findRevision,
+  listLinkedAt,
+  type ExecuteCommand,
+  type ResourceRow,
+} from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Work } from '../jobs/job-runner.ts';
@@ -40,7 +46,7 @@ function copied(
 
 /**
  * One try at cloning a campaign: a draft of it, drafts of its line items that were not cancelled, and their assignments, active where
- * they were; creatives that were rejected or put away are left out. Every step is a command whose key is made of the job and of what it copies, so another try repeats nothing.
+ * they were, all as they were when the clone was asked for; creatives that were rejected or put away are left out. Every step is a command whose key is made of the job and of what it copies, so another try repeats nothing.
  */
 export const createCloneWork = ({
   pool,
@@ -69,13 +75,15 @@ export const createCloneWork = ({
       return (await execute(request, { kind: 'service', name: 'management' })).resource;
     };
 
-    const campaign = await findResource(pool, workspaceId, 'campaigns', campaignId);
+    const asked = (await findRevision(pool, campaignId, job.subject_version))!;
+    const linked = (type: string, link: string, toId: string) =>
+      listLinkedAt(pool, workspaceId, { type, name: link, toId }, asked.created_at);
     const {
       cloned_from: _from,
       clone_id: _clone,
       state_reason: _reason,
       ...settings
-    } = campaign!.attributes as unknown as Campaign;
+    } = asked.attributes as unknown as Campaign;
     const derived = { ...settings, name, window, cloned_from: campaignId };
     const clone = await send('campaign.derive', 'campaign', { type: 'campaigns', id: null }, derived);
 
@@ -105,14 +113,14 @@ export const createCloneWork = ({
           {},
         );
     };
-    for (const row of await listLinked(pool, workspaceId, 'line_items', 'campaign', campaignId)) {
+    for (const row of await linked('line_items', 'campaign', campaignId)) {
       if (row.lifecycle_state === 'cancelled') continue;
       const changes = copied(row.attributes as unknown as LineItem, clone.id, {
         original: settings.window,
         clone: window,
       });
       const lineItem = await send('line_item.create', row.id, { type: 'line_items', id: null }, changes);
-      for (const assignment of await listLinked(pool, workspaceId, 'creative_assignments', 'line_item', row.id))
+      for (const assignment of await linked('creative_assignments', 'line_item', row.id))
         if (assignment.lifecycle_state !== 'ended') await copyAssignment(assignment, lineItem.id);
     }
     await send(

@@ -1,0 +1,34 @@
+import type { Pool } from '@longwave/postgres';
+import type { ResourceRow } from './resource-row.ts';
+
+/** What a resource was at one of its versions, and since when; undefined when it never had that version. */
+export async function findRevision(
+  pool: Pool,
+  resourceId: string,
+  version: number,
+): Promise<Pick<ResourceRow, 'attributes' | 'created_at'> | undefined> {
+  const { rows } = await pool.query<Pick<ResourceRow, 'attributes' | 'created_at'>>({
+    name: 'find_revision',
+    text: 'select attributes, created_at from revision where resource_id = $1 and version = $2',
+    values: [resourceId, version],
+  });
+  return rows[0];
+}
+
+/** Resources of a type that link to `toId` by the link `name`, each as it was at a time, in the order of their ids. */
+export async function listLinkedAt(
+  pool: Pool,
+  workspaceId: string,
+  linked: { readonly type: string; readonly name: string; readonly toId: string },
+  at: Date,
+): Promise<ResourceRow[]> {
+  const { rows } = await pool.query<ResourceRow>({
+    name: 'list_linked_at',
+    text: `select distinct on (r.id) r.id, r.workspace_id, r.resource_type, v.version, v.lifecycle_state, v.attributes, v.digest,
+             v.operation_id, r.created_at, v.created_at as updated_at
+           from link l join resource r on r.id = l.from_id join revision v on v.resource_id = r.id and v.created_at <= $5
+           where l.to_id = $1 and l.name = $2 and r.workspace_id = $3 and r.resource_type = $4 order by r.id, v.version desc`,
+    values: [linked.toId, linked.name, workspaceId, linked.type, at],
+  });
+  return rows;
+}
