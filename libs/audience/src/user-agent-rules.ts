@@ -31,14 +31,25 @@ export interface UserAgentRules {
   match(userAgent: string): UserAgentMatch;
 }
 
-/** Compiles the lists once; `match` walks them in OPAWG's order: bots, apps, libraries, browsers. */
+/** Longer than any user agent of a real app; the lists see no more, so that no text makes their patterns search for long. */
+const matchedCharactersMax = 1_024;
+
+/**
+ * The same test without a search that begins anew at every character: before a match `.*` asks for nothing, `.+` for one character.
+ */
+const withoutLead = (pattern: string): string =>
+  pattern.replace(/^\.([*+])(?![*+?{])/, (_, quantifier) => (quantifier === '+' ? '.' : ''));
+
+/**
+ * Compiles the lists once; `match` walks them in OPAWG's order: bots, apps, libraries, browsers. It sees the first 1,024 characters.
+ */
 export function createUserAgentRules(lists: UserAgentLists): UserAgentRules {
   const compile = (kind: UserAgentMatch['kind'], list: UserAgentList) =>
     list.entries.map((entry) => ({
       kind,
       name: entry.name,
       category: entry.category,
-      pattern: new RegExp(entry.pattern),
+      pattern: new RegExp(withoutLead(entry.pattern)),
     }));
   const inOrder = [
     ...compile('bot', lists.local),
@@ -50,8 +61,9 @@ export function createUserAgentRules(lists: UserAgentLists): UserAgentRules {
   const devices = compile('unknown', lists.devices);
   return {
     match: (userAgent) => {
-      const found = inOrder.find((entry) => entry.pattern.test(userAgent));
-      const device = devices.find((entry) => entry.pattern.test(userAgent));
+      const text = userAgent.slice(0, matchedCharactersMax);
+      const found = inOrder.find(({ pattern }) => pattern.test(text));
+      const device = devices.find(({ pattern }) => pattern.test(text));
       return {
         kind: found?.kind ?? 'unknown',
         name: found?.name ?? 'unknown',

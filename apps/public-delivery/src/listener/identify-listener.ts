@@ -60,6 +60,8 @@ type Client = Omit<Listener, 'prefetch' | 'preload' | 'onlyLooks'> & { readonly 
 
 /** Clients remembered within an hour: their addresses live as long in memory, and nowhere else. */
 const clientsMax = 10_000;
+/** Who sends a longer user agent is known anew each time, so that what is remembered stays small. */
+const rememberedCharactersMax = 1_024;
 const hourMs = 3_600_000;
 
 /** True when the request says that nobody has asked to listen yet. */
@@ -106,6 +108,7 @@ export function createIdentifyListener({
   // Addresses are forgotten also when nobody asks any more.
   setInterval(() => clients.clear(), hourMs).unref();
   function clientOf(address: string, userAgent: string, at: Date): Client {
+    if (userAgent.length > rememberedCharactersMax) return know(address, userAgent, at);
     const now = Math.floor(at.getTime() / hourMs);
     if (now !== hour || clients.size >= clientsMax) clients.clear();
     hour = now;
