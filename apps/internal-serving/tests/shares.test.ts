@@ -100,3 +100,46 @@ test('a counter that vanished is raised to what the stored decisions say, and wh
   expect(counts.shareOf(lineItemId)).toEqual({ served: 1, opportunities: 2 });
   expect(await redis.pttl(`share:${lineItemId}`)).toBeGreaterThan(47 * 3_600_000);
 });
+
+test('a counter that vanished while more was counted is raised all the same', async () => {
+  const nowMs = Date.UTC(2026, 5, 1, 12, 30);
+  const lineItemId = newId('li');
+  const stored: HourlyShare[] = [{ lineItemId, hour: Math.floor(nowMs / 3_600_000), served: 10, opportunities: 40 }];
+  const counts = createShareCounts(
+    redis,
+    async () => stored,
+    () => new Date(nowMs),
+  );
+  await counts.exchange([lineItemId]);
+  await redis.del(`share:${lineItemId}`);
+  counts.count(nowMs, [lineItemId], [lineItemId]);
+  stored[0] = { ...stored[0]!, served: 11, opportunities: 41 };
+  await counts.exchange([lineItemId]);
+  expect(counts.shareOf(lineItemId)).toEqual({ served: 11, opportunities: 41 });
+});
+
+test('what a Redis that did not answer in time was not told of counts once it answers', async () => {
+  const nowMs = Date.UTC(2026, 5, 1, 12, 30);
+  const hour = Math.floor(nowMs / 3_600_000);
+  const lineItemIds = [newId('li'), newId('li')];
+  const impatient = new Redis(engines.redis().url, { commandTimeout: 100 });
+  await using _ = { [Symbol.asyncDispose]: async () => impatient.disconnect() };
+  let served = 0;
+  const counts = createShareCounts(
+    impatient,
+    async (ids) => ids.map((lineItemId) => ({ lineItemId, hour, served, opportunities: served })),
+    () => new Date(nowMs),
+  );
+  await counts.exchange(lineItemIds);
+  served = 1;
+  counts.count(nowMs, lineItemIds, lineItemIds);
+  await redis.client('PAUSE', 300);
+  await expect(counts.exchange(lineItemIds)).rejects.toThrow('timed out');
+  await until(() =>
+    counts.exchange(lineItemIds).then(
+      () => true,
+      () => false,
+    ),
+  );
+  for (const id of lineItemIds) expect(counts.shareOf(id)).toEqual({ served: 1, opportunities: 1 });
+});

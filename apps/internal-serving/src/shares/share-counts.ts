@@ -24,8 +24,9 @@ const counterLifeMs = 2 * windowHours * hourMs;
 
 const counterKey = (lineItemId: string) => `share:${lineItemId}`;
 
-/** Key: a counter. Arguments: its life in ms, then field, amount in turn. Adds. */
+/** Key: a counter. Arguments: its life in ms, then field, amount in turn. Adds; answers 0 when there is no counter. */
 const addScript = scriptOf(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 for i = 2, #ARGV, 2 do redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1`);
@@ -69,7 +70,7 @@ const fieldsOf = (hours: Hours) =>
 
 /**
  * Shares of sponsorships: per line item a hash of hourly counters in Redis, which all nodes add to once a second. Counters that may
- * have lost something (a new connection, a missing key) are raised to what the stored decisions say. While Redis is away a node
+ * have lost something (a new connection, a missing key, an addition without an answer) are raised to what the stored decisions say. While Redis is away a node
  * goes on with what it knows.
  * @param countStored what the stored decisions say since an hour
  */
@@ -99,12 +100,13 @@ export function createShareCounts(
   }
 
   async function send(): Promise<void> {
-    const sending = pending;
+    // What is not trusted is raised from the stored decisions, which hold these already.
+    const sending = [...pending].filter(([lineItemId]) => trusted.has(lineItemId));
     pending = new Map();
+    for (const [lineItemId] of sending) trusted.delete(lineItemId);
     for (const [lineItemId, hours] of sending) {
-      // What is not trusted is raised from the stored decisions, which hold these already.
-      if (!trusted.has(lineItemId)) continue;
-      await runScript(redis, addScript, [counterKey(lineItemId)], [counterLifeMs, ...fieldsOf(hours)]);
+      const added = await runScript(redis, addScript, [counterKey(lineItemId)], [counterLifeMs, ...fieldsOf(hours)]);
+      if (added === 1) trusted.add(lineItemId);
     }
   }
 
