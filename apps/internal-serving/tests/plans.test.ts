@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { createLogger } from '@longwave/service-kit';
+import { createCurrentPlans } from '../src/plans/current-plans.ts';
 import { lineItem, planOf, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 let engines: Engines;
@@ -124,4 +126,36 @@ test('only public-delivery and the operator may ask', async () => {
   stranger.close();
   expect(refusal).toBeInstanceOf(Problem);
   expect((refusal as Problem).code).toBe('permission_denied');
+});
+
+test('a plan that the object store is slow to give is awaited from the moment it is known', async () => {
+  const workspaceId = newId('ws');
+  const digest = await engines.storePlan(planOf(workspaceId, [lineItem()]));
+  const [asked, given] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slowStore: typeof engines.store = {
+    ...engines.store,
+    get: async (key) => {
+      if (key.includes(digest)) {
+        asked.resolve();
+        await given.promise;
+      }
+      return engines.store.get(key);
+    },
+  };
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  await using _ = { [Symbol.asyncDispose]: () => pool.end() };
+  const plans = createCurrentPlans(pool, slowStore, () => new Date(), createLogger('test', 'silent'));
+  await plans.refresh();
+  expect(plans.isAwaited(workspaceId)).toBe(false);
+
+  const servingPlanId = newId('spl');
+  await engines.announce(workspaceId, { servingPlanId, digest });
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  const refreshed = plans.refresh();
+  await asked.promise;
+  expect(plans.isAwaited(workspaceId)).toBe(true);
+  given.resolve();
+  await refreshed;
+  expect(plans.isAwaited(workspaceId)).toBe(false);
+  expect(plans.find(workspaceId)?.digest).toBe(digest);
 });

@@ -73,6 +73,8 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
 
   async function look(): Promise<boolean> {
     const pointers = await listCurrentPlans(pool, clock());
+    // Said before they are loaded, which takes as long as the store takes: until then there is no decision, not one without a plan.
+    planned = new Set(pointers.map((pointer) => pointer.workspaceId));
     const next = new Map<string, CurrentPlan>();
     for (let from = 0; from < pointers.length; from += loadsAtOnce) {
       const batch = pointers.slice(from, from + loadsAtOnce);
@@ -86,7 +88,6 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     for (const servingPlanId of failures.keys()) if (!named.has(servingPlanId)) failures.delete(servingPlanId);
     const changed = next.size !== plans.size || [...next].some(([id, plan]) => plans.get(id)?.index !== plan.index);
     plans = next;
-    planned = new Set(pointers.map((pointer) => pointer.workspaceId));
     ready = true;
     return changed;
   }
