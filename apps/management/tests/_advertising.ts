@@ -85,8 +85,8 @@ export function createAdvertising(hosting: HostingWorld) {
       return send('campaign.activate', await world.approvedCampaign(), {});
     },
     /** A line item, booked, in an active campaign. */
-    async booked(changes: Record<string, unknown> = {}) {
-      const campaign = await world.activeCampaign();
+    async booked(changes: Record<string, unknown> = {}, within?: ResourceView) {
+      const campaign = within ?? (await world.activeCampaign());
       const lineItem = await send('line_item.create', null, { ...world.lineItemChanges(campaign.id), ...changes });
       const creative = await world.creativeOf(lineItem);
       const assignment = await world.assign(lineItem, creative);

@@ -200,7 +200,10 @@ test('only house line items and makegoods are booked without a price', async () 
   const free = { rate: { model: 'none' } };
   await expect(world.booked(free)).rejects.toMatchObject({ code: 'line_item_not_bookable' });
   const house = await world.booked({ ...free, type: 'house', goal: { unit: 'unlimited' } });
-  const makegood = await world.booked({ ...free, makegood_of: house.lineItem.id });
+  await expect(world.booked({ ...free, makegood_of: house.lineItem.id })).rejects.toMatchObject({
+    context: { errors: [{ path: '/changes/makegood_of', code: 'other_advertiser' }] },
+  });
+  const makegood = await world.booked({ ...free, makegood_of: house.lineItem.id }, house.campaign);
   expect(makegood.lineItem).toMatchObject({ lifecycle_state: 'booked', links: { makegood_of: house.lineItem.id } });
 });
 
@@ -232,6 +235,8 @@ test('what makes no sense is refused where it stands: windows, ends and daily bo
   expect(await create({ goal: { unit: 'impressions', quantity: 10, daily_min: 11 } })).toBe(
     '/changes/goal/daily_min above_goal',
   );
+  const perCompletion = { model: 'cpcv', price: { amount_micros: '40000', currency: 'EUR' } };
+  expect(await create({ type: 'non_guaranteed', rate: perCompletion })).toBe('/changes/rate/model wrong_model');
   const draft = await world.lineItem();
   expect(await pointers(world.send('line_item.revise', draft, outside))).toBe('/changes/window outside_campaign');
   const { lineItem } = await world.booked(opensIn(-hour, 2000 * hour));

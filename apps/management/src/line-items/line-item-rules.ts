@@ -40,7 +40,24 @@ function checkAhead({ window }: Readonly<LineItem>, now: Date): void {
 
 async function campaignOf(db: Transaction | Pool, workspaceId: string, { campaign_id: id }: Readonly<LineItem>) {
   const campaign = await findResource(db, workspaceId, 'campaigns', id);
-  return { state: campaign!.lifecycle_state, window: campaign!.attributes['window'] as Window };
+  const { window, advertiser_id: advertiserId } = campaign!.attributes as { window: Window; advertiser_id: string };
+  return { state: campaign!.lifecycle_state, window, advertiserId };
+}
+
+/** Throws unless what is made good was bought by the same advertiser: a makegood is booked without a price. */
+async function checkMakegood(
+  tx: Transaction,
+  workspaceId: string,
+  makegoodOf: string | undefined,
+  advertiserId: string,
+): Promise<void> {
+  if (makegoodOf === undefined) return;
+  const path = '/changes/makegood_of';
+  const named = { workspaceId, type: 'line_items', ids: [makegoodOf], path, unless: [] };
+  const [lineItem] = await requireResources(tx, named);
+  const campaign = await campaignOf(tx, workspaceId, lineItem!.attributes as unknown as LineItem);
+  if (campaign.advertiserId !== advertiserId)
+    refuseField(path, 'other_advertiser', 'A makegood makes good what the same advertiser has bought.');
 }
 
 /** Throws for sets of episodes beside whole podcasts: the two are dimensions of their own, and a play must match both. */
@@ -82,20 +99,26 @@ async function check(
 const draftRules = {
   'line_item.create': async ({ tx, workspaceId, changes }) => {
     flight.checkLineItem(changes);
+    flight.checkRate(changes);
     await holdResource(tx, workspaceId, 'campaigns', changes.campaign_id);
     const unless = ['completed', 'cancelled', 'archived'];
     const named = { workspaceId, type: 'campaigns', ids: [changes.campaign_id], path: '/changes/campaign_id', unless };
     await requireResources(tx, named);
     await check(tx, workspaceId, changes);
-    flight.checkWindow(changes.window, (await campaignOf(tx, workspaceId, changes)).window);
+    const campaign = await campaignOf(tx, workspaceId, changes);
+    flight.checkWindow(changes.window, campaign.window);
+    await checkMakegood(tx, workspaceId, changes.makegood_of, campaign.advertiserId);
     return { attributes: changes };
   },
 
   'line_item.revise': async ({ tx, workspaceId, current, changes }) => {
     const attributes = { ...current, ...changes };
     flight.checkLineItem(attributes);
+    if (changes.rate ?? changes.type) flight.checkRate(attributes);
     await check(tx, workspaceId, changes);
-    if (changes.window) flight.checkWindow(changes.window, (await campaignOf(tx, workspaceId, current)).window);
+    const campaign = await campaignOf(tx, workspaceId, current);
+    if (changes.window) flight.checkWindow(changes.window, campaign.window);
+    await checkMakegood(tx, workspaceId, changes.makegood_of, campaign.advertiserId);
     return { attributes };
   },
 
@@ -137,6 +160,7 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
   ({
     'line_item.amend': async ({ tx, workspaceId, current, changes: { effective_at: at, ...changes }, now }) => {
       const attributes = flight.amended(current, changes);
+      if (changes.rate) flight.checkRate(attributes);
       await check(tx, workspaceId, changes);
       if (changes.window) {
         const campaign = await campaignOf(tx, workspaceId, current);

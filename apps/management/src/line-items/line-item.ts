@@ -42,6 +42,12 @@ export function checkLineItem({ type, goal }: Pick<LineItem, 'type' | 'goal'>): 
     refuseField('/changes/goal/daily_min', 'above_goal', 'A day cannot take more than the whole goal.');
 }
 
+/** Throws `validation_failed` for a price that decisions cannot compare: what is not guaranteed competes by its price of a thousand. */
+export function checkRate({ type, rate }: Pick<LineItem, 'type' | 'rate'>): void {
+  if (type === 'non_guaranteed' && !['cpm', 'none'].includes(rate.model))
+    refuseField('/changes/rate/model', 'wrong_model', 'A line item that is not guaranteed competes by its CPM.');
+}
+
 /**
  * Throws `validation_failed` for a window that has nothing in common with its campaign's: no ad would ever come of it. What lies beyond
  * the campaign is cut off when a plan is compiled.
