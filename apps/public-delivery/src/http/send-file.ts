@@ -15,6 +15,32 @@ export interface SentFile {
   readonly open: (interval?: ByteInterval) => Promise<Readable | AsyncIterable<Buffer> | Buffer>;
 }
 
+type Body = Awaited<ReturnType<SentFile['open']>>;
+
+/** The same bytes, once there is the first of them: only then is it certain that there is something to promise. */
+async function begun(body: Exclude<Body, Buffer>): Promise<AsyncIterable<Buffer>> {
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let first: IteratorResult<Buffer> | undefined = await chunks.next();
+  const next = async () => {
+    const given = first ?? (await chunks.next());
+    first = undefined;
+    return given;
+  };
+  const end = async () => (await chunks.return?.()) ?? { done: true as const, value: undefined };
+  return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
+}
+
+/** Rejects with `temporarily_unavailable` when the source gives nothing. */
+async function openBody(file: SentFile, interval: ByteInterval | undefined): Promise<Buffer | AsyncIterable<Buffer>> {
+  try {
+    const body = await file.open(interval);
+    return Buffer.isBuffer(body) ? body : await begun(body);
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause;
+    throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
+  }
+}
+
 /** Answers GET and HEAD of a file: 200, 206, 304 or 416 with exact lengths (RFC 9110 §14, §15.3.7); several ranges get the whole. */
 export async function sendFile({ request, response }: Exchange, file: SentFile): Promise<void> {
   const { etag, sizeBytes } = file;
@@ -28,7 +54,7 @@ export async function sendFile({ request, response }: Exchange, file: SentFile):
   }
   const partial = range.kind === 'single' ? range.interval : undefined;
   const sent = partial ?? { from: 0, to: sizeBytes };
-  const body = request.method === 'HEAD' || sizeBytes === 0 ? undefined : await file.open(partial);
+  const body = request.method === 'HEAD' || sizeBytes === 0 ? undefined : await openBody(file, partial);
   response.writeHead(partial ? 206 : 200, {
     ...headers,
     'content-length': String(sent.to - sent.from),
