@@ -3,6 +3,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import type { Pool } from '@longwave/postgres';
 import { findPublicUpload } from '../projection/content-table.ts';
+import { fromStore } from './from-store.ts';
 import type { Route } from './route.ts';
 import { sendFile } from './send-file.ts';
 
@@ -21,7 +22,7 @@ export function fileRoutes(pool: Pool, store: ObjectStore): readonly Route[] {
         const upload = isId(id, 'upl') ? await findPublicUpload(pool, id) : undefined;
         if (!upload || upload.filename !== params['filename']) throw new Problem('not_found');
         if (upload.expired) throw new Problem('resource_gone');
-        const object = await store.find(upload.storageKey);
+        const object = await fromStore(store.find(upload.storageKey));
         if (!object) throw new Problem('not_found');
         await sendFile(exchange, {
           etag: `"${object.etag}"`,

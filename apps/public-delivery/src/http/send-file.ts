@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Problem } from '@longwave/problems';
 import { readRange, type ByteInterval } from '../media/byte-range.ts';
 import { ifRangeHolds, noneMatchHolds } from './conditional.ts';
+import { fromStore } from './from-store.ts';
 import type { Exchange } from './route.ts';
 
 /** A file that nobody counts. */
@@ -30,15 +31,9 @@ async function begun(body: Exclude<Body, Buffer>): Promise<AsyncIterable<Buffer>
   return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
 }
 
-/** Rejects with `temporarily_unavailable` when the source gives nothing. */
 async function openBody(file: SentFile, interval: ByteInterval | undefined): Promise<Buffer | AsyncIterable<Buffer>> {
-  try {
-    const body = await file.open(interval);
-    return Buffer.isBuffer(body) ? body : await begun(body);
-  } catch (cause) {
-    if (cause instanceof Problem) throw cause;
-    throw new Problem('temporarily_unavailable', undefined, { cause, retryAfterSeconds: 1 });
-  }
+  const body = await file.open(interval);
+  return Buffer.isBuffer(body) ? body : begun(body);
 }
 
 /** Answers GET and HEAD of a file: 200, 206, 304 or 416 with exact lengths (RFC 9110 §14, §15.3.7); several ranges get the whole. */
@@ -54,7 +49,7 @@ export async function sendFile({ request, response }: Exchange, file: SentFile):
   }
   const partial = range.kind === 'single' ? range.interval : undefined;
   const sent = partial ?? { from: 0, to: sizeBytes };
-  const body = request.method === 'HEAD' || sizeBytes === 0 ? undefined : await openBody(file, partial);
+  const body = request.method === 'HEAD' || sizeBytes === 0 ? undefined : await fromStore(openBody(file, partial));
   response.writeHead(partial ? 206 : 200, {
     ...headers,
     'content-length': String(sent.to - sent.from),

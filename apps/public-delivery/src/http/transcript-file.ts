@@ -1,11 +1,13 @@
 import type { ObjectStore } from '@longwave/object-store';
 import { decodeTranscript, transcriptContentTypes, type Transcript, type TranscriptFormat } from '@longwave/transcript';
 import { drainBody } from '../media/drain-body.ts';
+import { fromStore } from './from-store.ts';
 
-/** A stored transcript. Rejects when the store does not have it. */
+/** A stored transcript. Rejects with `temporarily_unavailable` when the store does not give it. */
 export async function readTranscript(store: Pick<ObjectStore, 'get'>, key: string): Promise<Transcript> {
   const chunks: Buffer[] = [];
-  await drainBody(await store.get(key), (chunk) => void chunks.push(chunk));
+  const read = async () => drainBody(await store.get(key), (chunk) => void chunks.push(chunk));
+  await fromStore(read());
   return decodeTranscript(Buffer.concat(chunks).toString('utf8'));
 }
 
