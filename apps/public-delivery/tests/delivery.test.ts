@@ -171,21 +171,27 @@ describe('one play', () => {
       () => Promise.resolve({ decisionId: 'dec_other', servingPlanId: '', picks: [], noAdReason: '' }),
     ],
     ['of an ad that nobody has', 'segment_unavailable', undefined],
-  ])('a decision that is %s yields clean content and a reason, and nothing is bound', async (_name, reason, answer) => {
-    bench.serving.answer = answer ?? (async (request) => ({ ...noAds(request), picks: [pickOf(audio(3))] }));
-    const listener = newListener();
-    const beganMs = performance.now();
-    const clean = await ask(await resolve(listener), listener);
-    expect(performance.now() - beganMs).toBeLessThan(2_000);
-    expect(clean.status).toBe(200);
-    expect(clean.body.subarray(-show.content.length).equals(show.content)).toBe(true);
-    expect(clean.body.length - show.content.length).toBeLessThan(4096);
-    expect(
-      bench.logLines.some((line) => line.includes('"decision.unavailable"') && line.includes(`"reason":"${reason}"`)),
-    ).toBe(true);
-    withAd();
-    expect((await ask(await resolve(listener), listener)).body.includes(ad)).toBe(true);
-  });
+  ])(
+    'a decision that is %s yields clean content and a reason, and the listener keeps those bytes',
+    async (_name, reason, answer) => {
+      bench.serving.answer = answer ?? (async (request) => ({ ...noAds(request), picks: [pickOf(audio(3))] }));
+      const listener = newListener();
+      const beganMs = performance.now();
+      const clean = await ask(await resolve(listener), listener);
+      expect(performance.now() - beganMs).toBeLessThan(2_000);
+      expect(clean.status).toBe(200);
+      expect(clean.body.subarray(-show.content.length).equals(show.content)).toBe(true);
+      expect(clean.body.length - show.content.length).toBeLessThan(4096);
+      expect(
+        bench.logLines.some((line) => line.includes('"decision.unavailable"') && line.includes(`"reason":"${reason}"`)),
+      ).toBe(true);
+      withAd();
+      const again = await ask(await resolve(listener), listener);
+      expect([again.headers.etag, again.body.equals(clean.body)]).toEqual([clean.headers.etag, true]);
+      const other = newListener();
+      expect((await ask(await resolve(other), other)).body.includes(ad)).toBe(true);
+    },
+  );
 
   test.each([
     ['HEAD', {}, 'HEAD'],

@@ -99,27 +99,31 @@ test.each(['creative', 'line_item'] as const)(
   },
 );
 
-test.each(['workspace', 'show', 'surface'] as const)('a halted %s has no ads, neither bound nor new', async (kind) => {
-  giveAds(bench, (_key, slot) => ads[slot]);
-  const content = audio(contentFrames);
-  const { enclosure, podcastId } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 2)] });
-  const [bound, other] = [newListener(), newListener()];
-  await resolve(enclosure, bound);
-  const release = await halt({
-    kind,
-    ...(kind === 'show' && { podcast_id: podcastId }),
-    ...(kind === 'surface' && { surface: 'progressive' }),
-  });
-  for (const listener of [bound, other]) {
-    const clean = await ask(await resolve(enclosure, listener), listener);
-    expect(clean.body.subarray(-content.length).equals(content)).toBe(true);
-    expect(clean.body.length).toBeLessThan(content.length + 4096);
-  }
-  expect(bench.serving.requests).toHaveLength(1);
-  await release();
-  const again = await ask(await resolve(enclosure, other), other);
-  expect(again.body.length).toBeGreaterThan(content.length + 4096);
-});
+test.each(['workspace', 'show', 'surface'] as const)(
+  'a halted %s has no ads, neither bound nor new; who got its clean files keeps them when the halt is released',
+  async (kind) => {
+    giveAds(bench, (_key, slot) => ads[slot]);
+    const content = audio(contentFrames);
+    const { enclosure, podcastId } = await publishShow(bench, content, { markers: [marker('m1', 'mid', 200, 2)] });
+    const [bound, other] = [newListener(), newListener()];
+    await resolve(enclosure, bound);
+    const release = await halt({
+      kind,
+      ...(kind === 'show' && { podcast_id: podcastId }),
+      ...(kind === 'surface' && { surface: 'progressive' }),
+    });
+    for (const listener of [bound, other]) {
+      const clean = await ask(await resolve(enclosure, listener), listener);
+      expect(clean.body.subarray(-content.length).equals(content)).toBe(true);
+      expect(clean.body.length).toBeLessThan(content.length + 4096);
+    }
+    expect(bench.serving.requests).toHaveLength(1);
+    await release();
+    const [kept, fresh] = [other, newListener()];
+    expect((await ask(await resolve(enclosure, kept), kept)).body.length).toBeLessThan(content.length + 4096);
+    expect((await ask(await resolve(enclosure, fresh), fresh)).body.length).toBeGreaterThan(content.length + 4096);
+  },
+);
 
 test('a halt of another show, creative, line item or surface changes nothing', async () => {
   giveAds(bench, (_key, slot) => ads[slot]);

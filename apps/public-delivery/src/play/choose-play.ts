@@ -9,7 +9,7 @@ import type { SegmentCache } from '../media/segment-cache.ts';
 import type { HaltScope } from '../projection/break-plan.ts';
 import { getAdContext, listHalts } from '../projection/break-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
-import { filledBreaksOf, keepAds } from './arranged-breaks.ts';
+import { filledBreaksOf, keepAds, type PlayAds } from './arranged-breaks.ts';
 import type { Compose } from './create-composer.ts';
 import { decideRequest } from './decide-request.ts';
 import { decide, type Decision, type ServingClient } from './decide.ts';
@@ -33,6 +33,7 @@ export interface Play {
 
 /** How long a listener keeps an arrangement, from the first decision. */
 export const bindingMs = 24 * 3_600_000;
+const noAds: PlayAds = { breaks: [], counted: {} };
 /** An ad whose bytes are not here by then is left out. */
 const segmentWaitMs = 2_000;
 
@@ -64,8 +65,8 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
 /**
  * Gives a listener the arrangement bound within the last 24 h, else decides, binds and stores one before answering. Twenty
  * requests at once give one arrangement: callers in this process share one decision, and between processes the first row wins.
- * No decision means clean content, stored but not bound. What is bound and was halted since is bound anew without the halted ads,
- * for what is left of the 24 h. Rejects only when the database does not answer.
+ * No decision means clean content, bound like any other: who asks again for every range must not get other bytes. What is bound and
+ * was halted since is bound anew without the halted ads, for what is left of the 24 h. Rejects only when the database does not answer.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   const { pool, serving, arrangements, segments, compose, describe, decideDeadlineMs, logger } = options;
@@ -114,20 +115,22 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     requestId: string,
   ): Promise<Play> {
     const { podcastId, episodeId } = episode;
-    if (haltsAll(halts, podcastId)) return clean(episode);
-    const decisionId = decisionIdOf(listener.key, episodeId, sequence, at);
+    const { key: listenerKey } = listener;
+    const decisionId = decisionIdOf(listenerKey, episodeId, sequence, at);
+    const bindPlay = async ({ breaks, counted: ads }: PlayAds): Promise<Play> => {
+      const arrangement = await compose(episode, breaks);
+      const arrangementId = arrangement.id;
+      return bind(arrangement, { listenerKey, episodeId, sequence, decisionId, arrangementId, ads, startedAt: at });
+    };
+    if (haltsAll(halts, podcastId)) return bindPlay(noAds);
     const context = await getAdContext(pool, episode, at);
     const request = decideRequest(decisionId, episode, context, listener, describe(listener.userAgent), at);
     const decision = await atHand(await decide(serving, request, decideDeadlineMs), requestId);
     if (!decision.decided) {
       logger.warn({ request_id: requestId, episode_id: episodeId, reason: decision.reason }, 'decision.unavailable');
-      return clean(episode);
+      return bindPlay(noAds);
     }
-    const { breaks, counted: ads } = withoutHalted(decision, halts, podcastId);
-    const arrangement = await compose(episode, breaks);
-    const arrangementId = arrangement.id;
-    const { key: listenerKey } = listener;
-    return bind(arrangement, { listenerKey, episodeId, sequence, decisionId, arrangementId, ads, startedAt: at });
+    return bindPlay(withoutHalted(decision, halts, podcastId));
   }
 
   /** The same play without what must not run any more. When the audio itself changed too, without any ads. */
@@ -139,7 +142,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   ): Promise<Play> {
     const { document } = (await boundPlay(bound)).arrangement;
     const same = partsOf(document).some((part) => part.content_ms === 0 && part.blob === episode.rendition.digest);
-    const before = same ? { breaks: filledBreaksOf(document), counted: bound.ads } : { breaks: [], counted: {} };
+    const before = same ? { breaks: filledBreaksOf(document), counted: bound.ads } : noAds;
     const { breaks, counted: ads } = withoutHalted(before, halts, episode.podcastId);
     const arrangement = await compose(episode, breaks);
     const sequence = bound.sequence + 1;
