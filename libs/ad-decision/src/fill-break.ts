@@ -119,12 +119,18 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
   const { slotCount, limitMs } = screening;
   const considered = new Map<number, VerdictCode>();
   const opportunities: number[] = [];
+  /** What a share is a share of: breaks that the line item could have served in, had its share not been used up. */
+  const noteOpportunity = (ordinal: number, screened: Candidate | VerdictCode) => {
+    if (typeof screened === 'string' && screened !== 'paced_out') return;
+    if (screening.index.lines[ordinal]!.sharePct !== undefined) opportunities.push(ordinal);
+  };
   const closed = slotCount <= 0 || limitMs <= 0;
   if (closed || eligible.count === 0) return { placements: [], considered, opportunities, full: closed };
 
   for (const ordinal of walkTier(screening, eligible, tiers.exclusive)) {
     const screened = screenCandidate(screening, ordinal);
     considered.set(ordinal, typeof screened === 'string' ? screened : 'won');
+    noteOpportunity(ordinal, screened);
     if (considered.size >= consideredMax) break;
     if (typeof screened === 'string') continue;
     const alone = [{ candidate: screened, given: screened.creatives[0]! }];
@@ -143,11 +149,7 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
   /** Verdict of one candidate; `won` is provisional while it only joins the pool. */
   const consider = (ordinal: number): VerdictCode => {
     const screened = screenCandidate(screening, ordinal);
-    if (
-      screening.index.lines[ordinal]!.sharePct !== undefined &&
-      (typeof screened !== 'string' || screened === 'paced_out')
-    )
-      opportunities.push(ordinal);
+    noteOpportunity(ordinal, screened);
     if (typeof screened === 'string') return screened;
     if (!chosen) {
       pool.push(screened);

@@ -90,6 +90,12 @@ test('no two ads of a play stand nearer than separation allows', () => {
   );
 });
 
+test('an exclusive line item with a share takes no second break of a play before its share allows it', () => {
+  const line: CaseLine = { line_item_id: 'li_1', type: 'exclusive', goal: { unit: 'share_pct', quantity: 1 } };
+  const breaks = ['b0', 'b1'].map((key) => ({ ...preroll, key }));
+  expect(decide(buildIndex(planOf([line])), contextOf({ breaks })).picks).toHaveLength(1);
+});
+
 test('no goal, cap or share is exceeded by the slots that one decision gives', () => {
   fc.assert(
     fc.property(lines, plays, inputs, (given, play, told) => {
