@@ -3,6 +3,7 @@ import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import { service as healthService } from 'grpc-health-check';
+import { unsaidOfPlay } from '../job/operator.ts';
 import { compare, ratePerSecond, type Row } from './measure.ts';
 
 /** `Decide` calls per second against an empty RPC (the health check) on the same channel. */
@@ -21,6 +22,7 @@ export async function decideRate(
     const decide = () =>
       serving.decide(
         {
+          ...unsaidOfPlay,
           decisionId: newId('dec'),
           workspaceId: published.workspaceId,
           podcastId: published.podcastId,
@@ -29,17 +31,6 @@ export async function decideRate(
           breaks: [{ key: 'pre', position: 'pre', maxSlots: 1, maxDurationMs: 60_000n, positionMs: 0n, slotRules: [] }],
           streamFormat: 'mp3/128000/48000/2',
           country: 'DE',
-          region: '',
-          surface: 'progressive',
-          device: '',
-          app: '',
-          language: '',
-          explicit: false,
-          contentCategories: [],
-          publishedAtMs: 0n,
-          loudnessCentilufs: 0,
-          adLoadLimitMs: 0n,
-          previousListenerBucket: Buffer.alloc(0),
           atMs: BigInt(Date.now()),
         },
         { deadlineMs: 5_000 },

@@ -40,6 +40,21 @@ async function listAll(
   return found;
 }
 
+/** A play of which nothing more is known than who asks for what. */
+export const unsaidOfPlay = {
+  region: '',
+  surface: 'progressive',
+  device: '',
+  app: '',
+  language: '',
+  explicit: false,
+  contentCategories: [],
+  publishedAtMs: 0n,
+  loudnessCentilufs: 0,
+  adLoadLimitMs: 0n,
+  previousListenerBucket: Buffer.alloc(0),
+};
+
 /** The operator's side: commands and queries over the private network, with the operator's certificate. */
 export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>) {
   const tls = readTls(fleet.operator);
@@ -137,6 +152,7 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
     async planInForce(workspaceId: string): Promise<string> {
       const answer = await serving.decide(
         {
+          ...unsaidOfPlay,
           decisionId: newId('dec'),
           workspaceId,
           podcastId: newId('pod'),
@@ -145,17 +161,6 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
           breaks: [],
           streamFormat: 'none',
           country: '',
-          region: '',
-          surface: 'progressive',
-          device: '',
-          app: '',
-          language: '',
-          explicit: false,
-          contentCategories: [],
-          publishedAtMs: 0n,
-          loudnessCentilufs: 0,
-          adLoadLimitMs: 0n,
-          previousListenerBucket: Buffer.alloc(0),
           atMs: BigInt(Date.now()),
         },
         { deadlineMs: 2_000 },

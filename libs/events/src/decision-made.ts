@@ -1,16 +1,5 @@
 import { z } from 'zod';
-
-/** One slot that a decision gave away. */
-const decidedSlot = z.object({
-  /** Names this serving in facts, ledger and delivery events. */
-  serving_id: z.string(),
-  campaign_id: z.string(),
-  line_item_id: z.string(),
-  creative_id: z.string(),
-  break_key: z.string(),
-  slot: z.int().min(0),
-  billable: z.boolean(),
-});
+import { servedAdSchema } from './served-ad.ts';
 
 /** What internal-serving says of every stored decision that gave slots away: the first stage of the ad ledger. */
 export const decisionMadeSchema = z.object({
@@ -22,7 +11,7 @@ export const decisionMadeSchema = z.object({
   decided_at: z.string(),
   /** ISO 3166-1 alpha-2 or "unknown". */
   country: z.string(),
-  slots: z.array(decidedSlot).min(1),
+  slots: z.array(servedAdSchema).min(1),
 });
 
 export type DecisionMade = z.infer<typeof decisionMadeSchema>;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { idFromBytes } from '@longwave/ids';
 import { z } from 'zod';
+import { servedAdSchema } from './served-ad.ts';
 
 /** Why a request cannot count, decided where the address is known (measurement.md D4 rule 12). */
 export const addressVerdicts = ['ok', 'dc_ip', 'vpn_ip', 'tor_ip', 'deny_ip'] as const;
@@ -15,18 +16,7 @@ const countedPart = z.object({
   to: z.int().min(0),
   duration_ms: z.int().min(0),
   /** Only for ads. */
-  ad: z
-    .object({
-      serving_id: z.string(),
-      campaign_id: z.string(),
-      line_item_id: z.string(),
-      creative_id: z.string(),
-      break_key: z.string(),
-      slot: z.int().min(0),
-      /** Delivered, it is billed. */
-      billable: z.boolean(),
-    })
-    .optional(),
+  ad: servedAdSchema.optional(),
 });
 
 /**

@@ -15,6 +15,7 @@ export {
   type DeliveryFact,
   type UserAgentSeen,
 } from './delivery-fact.ts';
+export { servedAdSchema } from './served-ad.ts';
 export { decisionMadeSchema, type DecisionMade } from './decision-made.ts';
 export {
   anyTargeting,

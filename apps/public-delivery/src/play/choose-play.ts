@@ -23,6 +23,7 @@ import {
   type NewArrangement,
   type StoredArrangement,
 } from './play-table.ts';
+import { within } from './within.ts';
 
 /** What one listener gets of one episode. */
 export interface Play {
@@ -54,12 +55,6 @@ export type ChoosePlay = (episode: PlayableEpisode, listener: Listener, at: Date
 function decisionIdOf(listenerKey: string, episodeId: string, sequence: number, at: Date): string {
   const name = [listenerKey, episodeId, sequence, at.toISOString().slice(0, 10)].join('\n');
   return idFromBytes('dec', createHash('sha256').update(name).digest().subarray(0, 16));
-}
-
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => (timer = setTimeout(() => reject(new Error('too late')), limitMs)));
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /**

@@ -7,6 +7,7 @@ import type { FilledBreak } from './arranged-breaks.ts';
 import { composePlay } from './compose-play.ts';
 import type { NewArrangement } from './play-table.ts';
 import { pictureOf, type Picture } from './render-header.ts';
+import { within } from './within.ts';
 
 /** Puts the file of one play together from what the projection knows of the episode. */
 export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[]) => Promise<NewArrangement>;
@@ -34,19 +35,11 @@ export function createComposer({ pool, artworks, logger }: ComposerOptions): Com
   }
 
   async function readPicture(picture: Picture): Promise<Buffer | undefined> {
-    const reading = readWhole(picture);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>(
-      (_, reject) => (timer = setTimeout(() => reject(new Error('too late')), pictureWaitMs)),
-    );
     try {
-      return await Promise.race([reading, late]);
+      return await within(pictureWaitMs, readWhole(picture));
     } catch (error) {
       logger.warn({ err: error, digest: picture.sha256 }, 'picture.unavailable');
       return undefined;
-    } finally {
-      clearTimeout(timer);
-      reading.catch(() => undefined);
     }
   }
 

@@ -1,3 +1,4 @@
+import { servedAdSchema } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
 import { arrangementDocumentSchema, arrangementId, type ArrangementDocument } from '../media/arrangement.ts';
@@ -7,12 +8,7 @@ export const clickUrlSchema = z.url({ protocol: /^https?$/ });
 
 /** What counting must know of an ad; travels in facts, never to a client. The click address travels nowhere. */
 const countedAdSchema = z.strictObject({
-  serving_id: z.string(),
-  campaign_id: z.string(),
-  line_item_id: z.string(),
-  creative_id: z.string(),
-  break_key: z.string(),
-  slot: z.int().min(0),
+  ...servedAdSchema.shape,
   billable: z.boolean().default(false),
   /** Where a click on it leads, as approved. */
   click_url: clickUrlSchema.optional(),

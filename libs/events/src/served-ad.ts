@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** One ad in one slot of one play, as facts, decisions and the ledger name it. */
+export const servedAdSchema = z.object({
+  /** Names this serving in facts, ledger and delivery events. */
+  serving_id: z.string(),
+  campaign_id: z.string(),
+  line_item_id: z.string(),
+  creative_id: z.string(),
+  break_key: z.string(),
+  slot: z.int().min(0),
+  /** Delivered, it is billed. */
+  billable: z.boolean(),
+});
