@@ -1,9 +1,9 @@
 import type { CommandRequest } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import { supersedeBreakPlans } from '../break-plans/superseded-break-plans.ts';
+import { supersededBreakPlans } from '../break-plans/superseded-break-plans.ts';
 import { flightTasks } from '../line-items/flight-tasks.ts';
 import { expireReviews } from '../reviews/expire-reviews.ts';
-import { supersedeServingPlans } from '../serving-plans/superseded-serving-plans.ts';
+import { supersededServingPlans } from '../serving-plans/superseded-serving-plans.ts';
 import { uploadTasks } from '../uploads/expire-uploads.ts';
 
 /** A resource whose time has come. */
@@ -44,7 +44,7 @@ export const dueTasks: readonly DueTask[] = [
   publishScheduledEpisode,
   ...uploadTasks,
   ...flightTasks,
-  supersedeBreakPlans,
-  supersedeServingPlans,
+  supersededBreakPlans.task,
+  supersededServingPlans.task,
   expireReviews,
 ];

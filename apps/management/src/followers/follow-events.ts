@@ -3,12 +3,14 @@ import type { RunApproved } from '@longwave/command-pipeline';
 import { domainEventSchema, topics, type DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
+import { supersededBreakPlans } from '../break-plans/superseded-break-plans.ts';
 import { saveEncodingLimit } from '../productions/encoding-balance-table.ts';
+import { supersededServingPlans } from '../serving-plans/superseded-serving-plans.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Logger } from '@longwave/service-kit';
 import { deleteClips, recordClip } from './follow-clips.ts';
 import { endLineItems } from './follow-campaigns.ts';
-import { republishTarget, supersedeCoveredBreakPlans, supersedeEarlierServingPlans } from './follow-plans.ts';
+import { endSuperseded, republishTarget } from './follow-plans.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings, unpublishSilentEpisode } from './follow-productions.ts';
 import { markFilesReceived } from './follow-uploads.ts';
 import type { Send } from './send-as-management.ts';
@@ -64,12 +66,12 @@ export async function followEvents(options: {
     'creative.media_attached': filesUsed,
     'upload.aborted': removeObject,
     'upload.expired': removeObject,
-    'serving_plan.published': (event) => supersedeEarlierServingPlans(event, plans),
-    'serving_plan.republished': (event) => supersedeEarlierServingPlans(event, plans),
+    'serving_plan.published': (event) => endSuperseded(supersededServingPlans, event, plans),
+    'serving_plan.republished': (event) => endSuperseded(supersededServingPlans, event, plans),
     'serving_plan.rolled_back': (event) => republishTarget(event, plans),
     'campaign.cancelled': (event) => endLineItems(event, send, pool),
     'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),
-    'break_plan.published': (event) => supersedeCoveredBreakPlans(event, plans),
+    'break_plan.published': (event) => endSuperseded(supersededBreakPlans, event, plans),
   };
 
   async function onProduct(event: DomainEvent): Promise<void> {
