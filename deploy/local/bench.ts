@@ -54,7 +54,7 @@ try {
   await using fleet = await startFleet({
     dataFolder: data.root,
     ports: 'free',
-    env: { 'auth-server': { PLANS_FILE: plans } },
+    env: { 'auth-server': { PLANS_FILE: plans }, 'public-delivery': { TRUSTED_PROXIES: '127.0.0.1/32' } },
   });
   const operator = openOperator(fleet);
   const audio = makeAudio(data.inside('bench.wav'));

@@ -23,6 +23,8 @@ import { createShareCounts } from './shares/share-counts.ts';
 import { createCurrentSuspensions } from './suspensions/current-suspensions.ts';
 import { createStateFollower, stateFollowerGroup } from './suspensions/follow-states.ts';
 
+/** Decisions of this time are announced together: nobody waits for them, and small batches cost their readers most. */
+const announceAfterMs = 200;
 /** How often every node looks for new plans, halts and shares and mends its counters. */
 const refreshMs = 1_000;
 
@@ -102,6 +104,7 @@ export async function createApp(
       refreshMs,
       () => announceDecisions(pool, (messages) => bus.publish(messages)),
       reasonOf('decisions.announce_failed'),
+      announceAfterMs,
     ),
   );
   const decidePlay = createDecidePlay({

@@ -1,36 +1,44 @@
 export interface Repetition extends AsyncDisposable {
-  /** Runs the work as soon as the present run has ended. */
+  /** Runs the work soon, and not before the present run has ended. */
   wake(): void;
 }
 
-/** Runs `work` now and then again and again, `everyMs` after the end of the last run. Failures are told and tried again. */
-export function repeat(everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void): Repetition {
+/**
+ * Runs `work` now and then again and again, `everyMs` after the end of the last run. Failures are told and tried again.
+ * @param collectMs how long after `wake` the work begins, so that one run does what many asked for; by default at once
+ */
+export function repeat(
+  everyMs: number,
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+  collectMs = 0,
+): Repetition {
   let stopped = false;
   let woken = false;
-  let endNap = () => {};
-  const nap = () =>
+  let endNap = (_inMs: number) => {};
+  const nap = (napMs: number) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, everyMs);
-      endNap = () => {
+      let timer = setTimeout(resolve, napMs);
+      endNap = (inMs) => {
         clearTimeout(timer);
-        resolve();
+        timer = setTimeout(resolve, inMs);
       };
     });
   const running = (async () => {
     while (!stopped) {
       woken = false;
       await work().catch(onError);
-      if (!stopped && !woken) await nap();
+      if (!stopped) await nap(woken ? collectMs : everyMs);
     }
   })();
   return {
     wake: () => {
+      if (!woken) endNap(collectMs);
       woken = true;
-      endNap();
     },
     [Symbol.asyncDispose]: async () => {
       stopped = true;
-      endNap();
+      endNap(0);
       await running;
     },
   };

@@ -25,6 +25,7 @@ import { shownFileRoutes } from './http/shown-file-routes.ts';
 import { loadPlaces } from './listener/country.ts';
 import { createIdentifyListener } from './listener/identify-listener.ts';
 import { openCaches } from './media/open-caches.ts';
+import { createBindings } from './play/bindings.ts';
 import { createChoosePlay } from './play/choose-play.ts';
 import { createComposer } from './play/create-composer.ts';
 import { createFindPlay } from './play/find-play.ts';
@@ -32,6 +33,7 @@ import { createKnownArrangements } from './play/known-arrangements.ts';
 import { createPlayTokens } from './play/play-token.ts';
 import { followRevokedWeeks } from './play/revoked-weeks.ts';
 import { followEvents } from './projection/follow-events.ts';
+import { createRecentProjection } from './projection/recent-projection.ts';
 
 const service = 'public-delivery';
 
@@ -105,14 +107,17 @@ export async function createApp(
   const servingTokens = createServingTokens(keys, host);
   const arrangements = createKnownArrangements(pool);
   const findPlay = createFindPlay(pool, arrangements, tokens);
+  const projection = createRecentProjection(pool);
   const choosePlay = createChoosePlay({
-    ...{ pool, serving, arrangements, segments, logger },
-    compose: createComposer({ pool, artworks, logger }),
+    ...{ pool, serving, projection, arrangements, segments, logger },
+    bindings: createBindings(pool, arrangements),
+    compose: createComposer({ projection, artworks, logger }),
     describe: (userAgent) => describeUserAgent(lists.userAgents, userAgent),
     decideDeadlineMs: config.DECIDE_DEADLINE_MS,
   });
 
-  building.use(followEvents(bus, service, pool, { mintAlias: tokens.mintAlias, announcements }, logger));
+  const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
+  building.use(followEvents(bus, service, pool, applying, logger));
   const everyMs = Math.min(1_000, config.ANNOUNCE_AFTER_MS);
   building.use(announceFeeds({ pool, ports, mediaUrl, everyMs, logger }));
   const router = createRouter(
@@ -126,6 +131,7 @@ export async function createApp(
       ...playFileRoutes({ pool, store, findPlay, servingTokens, mediaUrl }),
       ...mediaRoutes({
         pool,
+        projection,
         identify,
         choosePlay,
         mayCount: ({ addressVerdict, preload, internal, userAgent }) =>

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { DomainEvent } from '@longwave/events';
 import { applyEvent } from '../src/projection/apply-event.ts';
 import type { Bench } from './_support.ts';
@@ -9,6 +10,12 @@ export async function apply(bench: Bench, ...events: readonly DomainEvent[]): Pr
       mintAlias: (id) => `t1.${id.replace('_', '-').padEnd(100, 'x')}`,
       announcements: { names: [], afterMs: 1 },
     });
+}
+
+/** The same, until an app that did not apply them itself sees them too: within a second. */
+export async function applySeen(bench: Bench, ...events: readonly DomainEvent[]): Promise<void> {
+  await apply(bench, ...events);
+  await wait(1_010);
 }
 
 /** The same event as a later version, with other attributes. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { DeliveryApp } from '../src/app.ts';
-import { apply, next } from './_apply.ts';
+import { applySeen, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment, type Marker } from './_stitched.ts';
 import { audio, eventOf, eventually, frameBytes, noAds, openBench, playedFacts, type Bench } from './_support.ts';
@@ -43,8 +43,8 @@ let halts = 0;
 /** Halts something; answers how to release it. */
 async function halt(scope: Record<string, unknown>): Promise<() => Promise<void>> {
   const event = eventOf('serving_halts', `hlt_${++halts}`, 1, 'active', { scope, cause: 'A complaint' });
-  await apply(bench, event);
-  return () => apply(bench, next(event, {}, { state: 'released' }));
+  await applySeen(bench, event);
+  return () => applySeen(bench, next(event, {}, { state: 'released' }));
 }
 
 test.each(['creative', 'line_item'] as const)(

@@ -1,24 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Pool } from '@longwave/postgres';
-import { composePlay } from '../src/play/compose-play.ts';
 import { createKnownArrangements } from '../src/play/known-arrangements.ts';
-import { saveArrangement, shortIdOf, type NewArrangement } from '../src/play/play-table.ts';
-import { openBench, sha256, type Bench } from './_support.ts';
+import { saveArrangement, shortIdOf } from '../src/play/play-table.ts';
+import { arrangementOf } from './_arrangement.ts';
+import { openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 let reads = 0;
 
-const arrangementOf = (title: string): NewArrangement =>
-  composePlay(
-    {
-      ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(0), fileName: 'x' },
-      ...{ title, podcastTitle: 'Tides', author: 'Ana' },
-      rendition: { digest: sha256(Buffer.from(title)), sizeBytes: 3_840, durationMs: 240 },
-    },
-    { intro: undefined, outro: undefined, chapters: [], artwork: undefined },
-    [],
-    undefined,
-  );
 const stored = ['One', 'Two', 'Three'].map(arrangementOf);
 
 /** The real database, with its reads counted. */

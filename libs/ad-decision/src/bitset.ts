@@ -23,6 +23,16 @@ export function intersect(target: Bits, other: Bits): void {
   for (let word = 0; word < target.length; word++) target[word]! &= other[word]!;
 }
 
+/** Adds to `target` what `other` has. */
+export function unite(target: Bits, other: Bits): void {
+  for (let word = 0; word < target.length; word++) target[word]! |= other[word]!;
+}
+
+/** Takes from `target` what `other` has. */
+export function subtract(target: Bits, other: Bits): void {
+  for (let word = 0; word < target.length; word++) target[word]! &= ~other[word]!;
+}
+
 /** Takes the ordinals ≥ `from` and < `to` from `target`. */
 export function removeRange(target: Bits, from: number, to: number): void {
   for (let ordinal = from; ordinal < to;) {

@@ -1,4 +1,4 @@
-import { addBit, createBits, hasBit, intersect, removeBit, type Bits } from './bitset.ts';
+import { addBit, createBits, hasBit, intersect, removeBit, subtract, unite, type Bits } from './bitset.ts';
 
 /** One dimension of targeting over all line items: per value the ordinals that include or exclude it, ascending. */
 export interface Dimension {
@@ -18,8 +18,21 @@ export interface Lists {
 
 type Postings = Map<string, number[]>;
 
-/** Sets kept per dimension: one for every combination of values that plays came with lately. */
+/** Sets kept per dimension: one for every combination of values that plays came with lately, and one for each value of them. */
 const keptMax = 256;
+
+/** Sets by name, all forgotten when there are too many. */
+function createKept() {
+  const kept = new Map<string, Bits>();
+  return (name: string, build: () => Bits): Bits => {
+    const found = kept.get(name);
+    if (found) return found;
+    const bits = build();
+    if (kept.size >= keptMax) kept.clear();
+    kept.set(name, bits);
+    return bits;
+  };
+}
 
 function post(postings: Postings, value: string, ordinal: number): void {
   const list = postings.get(value);
@@ -66,23 +79,26 @@ export function indexDimension(
   });
   constrained ||= excluded.size > 0;
 
+  const [keptIncluded, keptExcluded, keptAllowed] = [createKept(), createKept(), createKept()];
+  const setOf = (ordinals: readonly number[]) => () => {
+    const bits = createBits(size);
+    for (const ordinal of ordinals) addBit(bits, ordinal);
+    return bits;
+  };
   function build(wanted: readonly string[]): Bits {
     const bits = unconstrained.slice();
-    for (const value of wanted) for (const ordinal of included.get(value) ?? []) addBit(bits, ordinal);
-    for (const value of wanted) for (const ordinal of excluded.get(value) ?? []) removeBit(bits, ordinal);
+    for (const value of wanted) {
+      const ordinals = included.get(value);
+      if (ordinals) unite(bits, keptIncluded(value, setOf(ordinals)));
+    }
+    for (const value of wanted) {
+      const ordinals = excluded.get(value);
+      if (ordinals) subtract(bits, keptExcluded(value, setOf(ordinals)));
+    }
     return bits;
   }
-
-  const kept = new Map<string, Bits>();
-  function keptBits(wanted: readonly string[]): Bits {
-    const key = wanted.length === 1 ? wanted[0]! : wanted.join('\0');
-    const found = kept.get(key);
-    if (found) return found;
-    const bits = build(wanted);
-    if (kept.size >= keptMax) kept.clear();
-    kept.set(key, bits);
-    return bits;
-  }
+  const allowedBits = (wanted: readonly string[]) =>
+    keptAllowed(wanted.length === 1 ? wanted[0]! : wanted.join('\0'), () => build(wanted));
 
   function narrowByLists(bits: Bits, wanted: readonly string[]): void {
     const named: number[] = [];
@@ -95,7 +111,7 @@ export function indexDimension(
 
   return {
     constrained,
-    allowed: values === 'few' ? keptBits : undefined,
+    allowed: values === 'few' ? allowedBits : undefined,
     narrow: narrowByLists,
     allows: (ordinal, wanted) =>
       (hasBit(unconstrained, ordinal) || wanted.some((value) => contains(included.get(value), ordinal))) &&

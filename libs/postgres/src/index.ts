@@ -1,3 +1,4 @@
 export { databaseOutage } from './database-outage.ts';
+export { inBatches, type BatchOptions } from './in-batches.ts';
 export { createPool, transaction, type Pool, type Transaction } from './pool.ts';
 export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';

@@ -13,18 +13,15 @@ import type { FindPlay } from '../play/find-play.ts';
 import type { PlayTokens } from '../play/play-token.ts';
 import { createOpenPlays, playMedia } from '../play/open-plays.ts';
 import { getHeader } from '../play/play-table.ts';
-import {
-  findAudioByAlias,
-  findAudioByDigest,
-  type FoundAudio,
-  type PlayableEpisode,
-} from '../projection/content-table.ts';
+import { findAudioByDigest, type FoundAudio, type PlayableEpisode } from '../projection/content-table.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
 import { parameter } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
 
 export interface MediaRoutesOptions {
   readonly pool: Pool;
+  readonly projection: Pick<RecentProjection, 'findAudioByAlias'>;
   readonly identify: IdentifyListener;
   readonly choosePlay: ChoosePlay;
   /** False for those whose downloads are never counted: bots, networks of machines, pages that preload, ourselves. */
@@ -67,6 +64,7 @@ const fromMemory = (bytes: Buffer): OpenSegment => ({
 export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
   const {
     pool,
+    projection,
     identify,
     choosePlay,
     mayCount,
@@ -133,7 +131,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
         const { request, response, startedAt, requestId } = exchange;
         const alias = parameter(exchange, 'alias', tokenShape);
         parameter(exchange, 'file', audioName);
-        const found = reachable(await findAudioByAlias(pool, alias));
+        const found = reachable(await projection.findAudioByAlias(alias, startedAt));
         if (found.kind === 'outside') {
           // Its bytes never pass here, so there is nothing to count.
           response.writeHead(302, { location: found.url, 'cache-control': 'private, no-store', 'content-length': '0' });

@@ -7,22 +7,16 @@ import type { Listener } from '../listener/identify-listener.ts';
 import { partsOf } from '../media/arrangement.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import type { HaltScope } from '../projection/break-plan.ts';
-import { getAdContext, listHalts } from '../projection/break-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
 import { filledBreaksOf, keepAds, type PlayAds } from './arranged-breaks.ts';
+import type { Bindings } from './bindings.ts';
 import type { Compose } from './create-composer.ts';
 import { decideRequest } from './decide-request.ts';
 import { decide, type Decision, type ServingClient } from './decide.ts';
 import { haltsAll, haltsAny, withoutHalted } from './halts.ts';
 import type { KnownArrangements } from './known-arrangements.ts';
-import {
-  bindArrangement,
-  findLatestBinding,
-  saveArrangement,
-  type Binding,
-  type NewArrangement,
-  type StoredArrangement,
-} from './play-table.ts';
+import { saveArrangement, type Binding, type NewArrangement, type StoredArrangement } from './play-table.ts';
 import { within } from './within.ts';
 
 /** What one listener gets of one episode. */
@@ -41,7 +35,9 @@ const segmentWaitMs = 2_000;
 export interface ChoosePlayOptions {
   readonly pool: Pool;
   readonly serving: ServingClient;
+  readonly projection: Pick<RecentProjection, 'listHalts' | 'getAdContext'>;
   readonly arrangements: KnownArrangements;
+  readonly bindings: Bindings;
   readonly segments: Pick<SegmentCache, 'fetch'>;
   readonly compose: Compose;
   readonly describe: (userAgent: string) => UserAgentDescription;
@@ -64,12 +60,15 @@ function decisionIdOf(listenerKey: string, episodeId: string, sequence: number, 
  * was halted since is bound anew without the halted ads, for what is left of the 24 h. Rejects only when the database does not answer.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
-  const { pool, serving, arrangements, segments, compose, describe, decideDeadlineMs, logger } = options;
+  const { pool, serving, projection, arrangements, bindings, segments, compose, describe, logger } = options;
   const deciding = new Map<string, Promise<Play>>();
 
-  async function clean(episode: PlayableEpisode): Promise<Play> {
-    const arrangement = await compose(episode, []);
-    await saveArrangement(pool, arrangement);
+  async function clean(episode: PlayableEpisode, at: Date): Promise<Play> {
+    const arrangement = await compose(episode, [], at);
+    if (!arrangements.has(arrangement.id)) {
+      await saveArrangement(pool, arrangement);
+      arrangements.keep(arrangement);
+    }
     return { arrangement, binding: undefined };
   }
 
@@ -80,7 +79,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   }
 
   async function bind(arrangement: NewArrangement, wanted: Binding): Promise<Play> {
-    const binding = await bindArrangement(pool, arrangement, wanted);
+    const binding = await bindings.bind(arrangement, wanted);
     return binding === wanted ? { arrangement, binding } : boundPlay(binding);
   }
 
@@ -113,14 +112,14 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     const { key: listenerKey } = listener;
     const decisionId = decisionIdOf(listenerKey, episodeId, sequence, at);
     const bindPlay = async ({ breaks, counted: ads }: PlayAds): Promise<Play> => {
-      const arrangement = await compose(episode, breaks);
+      const arrangement = await compose(episode, breaks, at);
       const arrangementId = arrangement.id;
       return bind(arrangement, { listenerKey, episodeId, sequence, decisionId, arrangementId, ads, startedAt: at });
     };
     if (haltsAll(halts, podcastId)) return bindPlay(noAds);
-    const context = await getAdContext(pool, episode, at);
+    const context = await projection.getAdContext(episode, at);
     const request = decideRequest(decisionId, episode, context, listener, describe(listener.userAgent), at);
-    const decision = await atHand(await decide(serving, request, decideDeadlineMs), requestId);
+    const decision = await atHand(await decide(serving, request, options.decideDeadlineMs), requestId);
     if (!decision.decided) {
       logger.warn({ request_id: requestId, episode_id: episodeId, reason: decision.reason }, 'decision.unavailable');
       return bindPlay(noAds);
@@ -139,7 +138,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     const same = partsOf(document).some((part) => part.content_ms === 0 && part.blob === episode.rendition.digest);
     const before = same ? { breaks: filledBreaksOf(document), counted: bound.ads } : noAds;
     const { breaks, counted: ads } = withoutHalted(before, halts, episode.podcastId);
-    const arrangement = await compose(episode, breaks);
+    const arrangement = await compose(episode, breaks, at);
     const sequence = bound.sequence + 1;
     const decisionId = decisionIdOf(bound.listenerKey, episode.episodeId, sequence, at);
     return bind(arrangement, { ...bound, sequence, decisionId, arrangementId: arrangement.id, ads });
@@ -148,14 +147,14 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   async function choose(episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play> {
     const keys = listener.previousKey === undefined ? [listener.key] : [listener.key, listener.previousKey];
     const [latest, halts] = await Promise.all([
-      findLatestBinding(pool, keys, episode.episodeId),
-      listHalts(pool, episode.workspaceId),
+      bindings.findLatest(keys, episode.episodeId),
+      projection.listHalts(episode.workspaceId, at),
     ]);
     if (latest && latest.startedAt.getTime() > at.getTime() - bindingMs)
       return haltsAny(halts, episode.podcastId, latest.ads)
         ? bindWithoutHalted(episode, latest, halts, at)
         : boundPlay(latest);
-    if (listener.onlyLooks) return clean(episode);
+    if (listener.onlyLooks) return clean(episode, at);
     const sequence = latest?.listenerKey === listener.key ? latest.sequence + 1 : 0;
     return decideAndBind(episode, listener, halts, sequence, at, requestId);
   }

@@ -1,8 +1,8 @@
-import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
-import { getComposition, type PlayableEpisode } from '../projection/content-table.ts';
+import type { PlayableEpisode } from '../projection/content-table.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
 import type { FilledBreak } from './arranged-breaks.ts';
 import { composePlay } from './compose-play.ts';
 import type { NewArrangement } from './play-table.ts';
@@ -10,7 +10,7 @@ import { pictureOf, type Picture } from './render-header.ts';
 import { within } from './within.ts';
 
 /** Puts the file of one play together from what the projection knows of the episode. */
-export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[]) => Promise<NewArrangement>;
+export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[], at: Date) => Promise<NewArrangement>;
 
 /** Arrangements composed lately: many listeners get the same ads. */
 const composedMax = 1_000;
@@ -18,13 +18,13 @@ const composedMax = 1_000;
 const pictureWaitMs = 500;
 
 export interface ComposerOptions {
-  readonly pool: Pool;
+  readonly projection: Pick<RecentProjection, 'getComposition'>;
   readonly artworks: Pick<SegmentCache, 'open'>;
   readonly logger: Logger;
 }
 
 /** Rejects only when the database does not answer: a picture that cannot be had does not keep a listener waiting. */
-export function createComposer({ pool, artworks, logger }: ComposerOptions): Compose {
+export function createComposer({ projection, artworks, logger }: ComposerOptions): Compose {
   const composed = createRecentlyUsed<NewArrangement>(composedMax);
 
   async function readWhole({ sha256, size_bytes }: Picture): Promise<Buffer> {
@@ -43,8 +43,8 @@ export function createComposer({ pool, artworks, logger }: ComposerOptions): Com
     }
   }
 
-  return async (episode, breaks) => {
-    const composition = await getComposition(pool, episode.episodeId);
+  return async (episode, breaks, at) => {
+    const composition = await projection.getComposition(episode.episodeId, at);
     const inputs = JSON.stringify([episode, composition, breaks]);
     const known = composed.find(inputs);
     if (known) return known;

@@ -6,18 +6,25 @@ import { findArrangement, shortIdOf, type StoredArrangement } from './play-table
 export interface KnownArrangements {
   /** By its id or, of 32 characters, the short id that tokens carry. */
   find(id: string): Promise<StoredArrangement | undefined>;
+  /** Whether it is known to be stored, without asking. */
+  has(id: string): boolean;
+  /** One that was stored just now. */
+  keep(arrangement: StoredArrangement): void;
 }
 
 /** @param keptMax so many of those that were used last stay in memory, by default some ten megabytes */
 export function createKnownArrangements(pool: Pick<Pool, 'query'>, keptMax = 1_000): KnownArrangements {
   const kept = createRecentlyUsed<StoredArrangement>(keptMax);
+  const keep = ({ id, workspaceId, podcastId, episodeId, publishedAt, document }: StoredArrangement) =>
+    kept.keep(shortIdOf(id), { id, workspaceId, podcastId, episodeId, publishedAt, document }, 1);
   return {
+    has: (id) => kept.find(shortIdOf(id)) !== undefined,
+    keep,
     find: async (id) => {
-      const key = shortIdOf(id);
-      const known = kept.find(key);
+      const known = kept.find(shortIdOf(id));
       if (known) return known;
-      const arrangement = await findArrangement(pool, key);
-      if (arrangement) kept.keep(key, arrangement, 1);
+      const arrangement = await findArrangement(pool, id);
+      if (arrangement) keep(arrangement);
       return arrangement;
     },
   };

@@ -153,18 +153,26 @@ export async function findServings(
   );
 }
 
-/** The newest binding of an episode under any of the keys, of any age. */
-export async function findLatestBinding(
+/** For each question the newest binding of an episode under any of the keys, of any age. */
+export async function findLatestBindings(
   pool: Pick<Pool, 'query'>,
-  listenerKeys: readonly string[],
-  episodeId: string,
-): Promise<Binding | undefined> {
-  const { rows } = await pool.query<BindingRow>({
-    name: 'latest_binding',
-    text: 'select * from binding where listener_key = any($1) and episode_id = $2 order by started_at desc, sequence desc limit 1',
-    values: [listenerKeys, episodeId],
+  questions: readonly (readonly [listenerKeys: readonly string[], episodeId: string])[],
+): Promise<readonly (Binding | undefined)[]> {
+  const asked = questions.flatMap(([keys, episodeId], at) => keys.map((key) => ({ at, key, episodeId })));
+  const { rows } = await pool.query<BindingRow & { readonly asked: number }>({
+    name: 'latest_bindings',
+    text: `select distinct on (asked) asked, latest.*
+           from unnest($1::int[], $2::text[], $3::text[]) as question (asked, key, episode)
+           cross join lateral (select * from binding where listener_key = key and episode_id = episode
+                               order by started_at desc, sequence desc limit 1) as latest
+           order by asked, started_at desc, sequence desc`,
+    values: [asked.map(({ at }) => at), asked.map(({ key }) => key), asked.map(({ episodeId }) => episodeId)],
   });
-  return rows[0] && toBinding(rows[0]);
+  const found = new Map(rows.map((row) => [row.asked, row]));
+  return questions.map((_, at) => {
+    const row = found.get(at);
+    return row && toBinding(row);
+  });
 }
 
 export async function getHeader(pool: Pool, digest: string): Promise<Buffer> {
@@ -177,44 +185,66 @@ export async function getHeader(pool: Pool, digest: string): Promise<Buffer> {
   return rows[0].bytes;
 }
 
-/** Of one statement: an arrangement and its headers, each unless it is there. Parameters $1 to $9. */
-const storing = (condition: string) => `
+/**
+ * Of one statement: arrangements and their headers, each unless it is there. Parameters $1 and $2. Sorted, so that two processes that
+ * store the same ones wait for each other and never deadlock.
+ */
+const storing = `
   headed as (insert into header (digest, bytes)
-    select * from unnest($8::text[], $9::bytea[]) where ${condition} on conflict do nothing),
+    select digest, decode(bytes, 'base64') from json_to_recordset($1) as given (digest text, bytes text)
+    order by digest on conflict do nothing),
   arranged as (insert into arrangement (id, short_id, workspace_id, podcast_id, episode_id, published_at, document)
-    select $1, $2, $3, $4, $5, $6, $7 where ${condition} on conflict do nothing)`;
+    select id, short_id, workspace_id, podcast_id, episode_id, published_at, document
+    from json_to_recordset($2) as given (id text, short_id text, workspace_id text, podcast_id text, episode_id text,
+         published_at timestamptz, document jsonb)
+    order by id on conflict do nothing)`;
 
-const storedValues = ({ id, workspaceId, podcastId, episodeId, publishedAt, document, headers }: NewArrangement) => [
-  ...[id, shortIdOf(id), workspaceId, podcastId, episodeId, publishedAt, document],
-  ...[headers.map(({ digest }) => digest), headers.map(({ bytes }) => bytes)],
+const storedValues = (arrangements: readonly NewArrangement[]) => [
+  JSON.stringify(
+    arrangements.flatMap(({ headers }) =>
+      headers.map(({ digest, bytes }) => ({ digest, bytes: bytes.toString('base64') })),
+    ),
+  ),
+  JSON.stringify(
+    arrangements.map(({ id, workspaceId, podcastId, episodeId, publishedAt, document }) => ({
+      ...{ id, short_id: shortIdOf(id), workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId },
+      ...{ published_at: publishedAt, document },
+    })),
+  ),
 ];
 
 /** Stores an arrangement for ever; one that is already there stays as it is. */
 export async function saveArrangement(pool: Pool, arrangement: NewArrangement): Promise<void> {
   await pool.query({
     name: 'save_arrangement',
-    text: `with ${storing('true')} select 1`,
-    values: storedValues(arrangement),
+    text: `with ${storing} select 1`,
+    values: storedValues([arrangement]),
   });
 }
 
-/**
- * Stores arrangement and binding by one statement; answers the binding that holds, which is another one when somebody was faster:
- * then nothing is stored.
- */
-export async function bindArrangement(pool: Pool, arrangement: NewArrangement, binding: Binding): Promise<Binding> {
-  const { listenerKey, episodeId, sequence, decisionId, ads, startedAt } = binding;
-  const { rows } = await pool.query<{ bound: number }>({
-    name: 'bind_arrangement',
+/** Stores arrangements and bindings by one statement; answers for each binding whether it holds: not where somebody was faster. */
+export async function saveBindings(
+  pool: Pool,
+  arrangements: readonly NewArrangement[],
+  bindings: readonly Binding[],
+): Promise<readonly boolean[]> {
+  const given = bindings.map((binding) => ({
+    ...{ listener_key: binding.listenerKey, episode_id: binding.episodeId, sequence: binding.sequence },
+    ...{ decision_id: binding.decisionId, arrangement_id: binding.arrangementId },
+    ...{ ads: binding.ads, started_at: binding.startedAt },
+  }));
+  const { rows } = await pool.query<{ decision_id: string }>({
+    name: 'save_bindings',
     text: `with bound as (
              insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at)
-             values ($10, $5, $11, $12, $1, $13, $14) on conflict do nothing returning 1),
-           ${storing('exists (select from bound)')}
-           select count(*)::int as bound from bound`,
-    values: [...storedValues(arrangement), listenerKey, sequence, decisionId, ads, startedAt],
+             select listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at
+             from json_to_recordset($3) as given (listener_key text, episode_id text, sequence int, decision_id text,
+                  arrangement_id text, ads jsonb, started_at timestamptz)
+             order by listener_key, episode_id, sequence on conflict do nothing returning decision_id),
+           ${storing}
+           select decision_id from bound`,
+    values: [...storedValues(arrangements), JSON.stringify(given)],
   });
-  if (rows[0]!.bound === 1) return binding;
-  const winner = await findLatestBinding(pool, [listenerKey], episodeId);
-  if (!winner) throw new Error('a conflicting binding is not visible');
-  return winner;
+  const bound = new Set(rows.map((row) => row.decision_id));
+  return bindings.map(({ decisionId }) => bound.has(decisionId));
 }

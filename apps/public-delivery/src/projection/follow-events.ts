@@ -4,6 +4,11 @@ import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { applyEvent, type ApplyOptions } from './apply-event.ts';
 
+export interface FollowOptions extends ApplyOptions {
+  /** Told after each event that was applied. */
+  readonly onApplied: () => void;
+}
+
 export interface Follower extends AsyncDisposable {
   /** True once the bus delivers events. */
   readonly following: boolean;
@@ -16,7 +21,7 @@ export function followEvents(
   bus: EventBus,
   group: string,
   pool: Pool,
-  options: ApplyOptions,
+  options: FollowOptions,
   logger: Logger,
 ): Follower {
   const stopping = new AbortController();
@@ -29,7 +34,10 @@ export function followEvents(
           topic: topics.product,
           group,
           handle: async (messages) => {
-            for (const message of messages) await applyEvent(pool, domainEventSchema.parse(message.payload), options);
+            for (const message of messages) {
+              await applyEvent(pool, domainEventSchema.parse(message.payload), options);
+              options.onApplied();
+            }
           },
           onRetry: (error) => logger.warn({ err: error }, 'projection.retried'),
         });

@@ -1,0 +1,72 @@
+import type { Pool } from '@longwave/postgres';
+import { getAdContext, listHalts, type AdContext, type PlayPlace } from './break-table.ts';
+import type { HaltScope } from './break-plan.ts';
+import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
+
+/**
+ * What every play asks of the projection, read at most once a second for each subject: thousands of listeners ask for the same
+ * episode. An event that this process applied is seen at once, one that another process applied within a second. Each rejects when
+ * the database does not answer.
+ */
+export interface RecentProjection {
+  findAudioByAlias(alias: string, at: Date): Promise<FoundAudio | undefined>;
+  listHalts(workspaceId: string, at: Date): Promise<readonly HaltScope[]>;
+  getAdContext(place: PlayPlace, at: Date): Promise<AdContext>;
+  getComposition(episodeId: string, at: Date): Promise<Composition>;
+  /** Something changed: all is read again. */
+  forget(): void;
+}
+
+const readAgainMs = 1_000;
+
+interface Reading<V> {
+  readonly value: Promise<V>;
+  /** On the service's clock, which tests turn, and on the machine's. */
+  readonly at: Date;
+  readonly startedMs: number;
+}
+
+function createReadings<V>() {
+  const readings = new Map<string, Reading<V>>();
+
+  function forgetOld(nowMs: number): void {
+    // The oldest are first.
+    for (const [key, { startedMs }] of readings) {
+      if (nowMs - startedMs < readAgainMs) break;
+      readings.delete(key);
+    }
+  }
+
+  return {
+    forget: () => readings.clear(),
+    find(key: string, at: Date, read: () => Promise<V>): Promise<V> {
+      const nowMs = performance.now();
+      forgetOld(nowMs);
+      const known = readings.get(key);
+      if (known && Math.abs(at.getTime() - known.at.getTime()) < readAgainMs) return known.value;
+      const reading = { value: read(), at, startedMs: nowMs };
+      readings.delete(key);
+      readings.set(key, reading);
+      reading.value.catch(() => {
+        if (readings.get(key) === reading) readings.delete(key);
+      });
+      return reading.value;
+    },
+  };
+}
+
+export function createRecentProjection(pool: Pool): RecentProjection {
+  const audio = createReadings<FoundAudio | undefined>();
+  const halts = createReadings<readonly HaltScope[]>();
+  const contexts = createReadings<AdContext>();
+  const compositions = createReadings<Composition>();
+  return {
+    findAudioByAlias: (alias, at) => audio.find(alias, at, () => findAudioByAlias(pool, alias)),
+    listHalts: (workspaceId, at) => halts.find(workspaceId, at, () => listHalts(pool, workspaceId)),
+    getAdContext: (place, at) => contexts.find(place.episodeId, at, () => getAdContext(pool, place, at)),
+    getComposition: (episodeId, at) => compositions.find(episodeId, at, () => getComposition(pool, episodeId)),
+    forget: () => {
+      for (const each of [audio, halts, contexts, compositions]) each.forget();
+    },
+  };
+}

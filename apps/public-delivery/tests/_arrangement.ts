@@ -1,0 +1,16 @@
+import { composePlay } from '../src/play/compose-play.ts';
+import type { NewArrangement } from '../src/play/play-table.ts';
+import { sha256 } from './_support.ts';
+
+/** The file of a short episode without ads; another one for each title. */
+export const arrangementOf = (title: string): NewArrangement =>
+  composePlay(
+    {
+      ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(0), fileName: 'x' },
+      ...{ title, podcastTitle: 'Tides', author: 'Ana' },
+      rendition: { digest: sha256(Buffer.from(title)), sizeBytes: 3_840, durationMs: 240 },
+    },
+    { intro: undefined, outro: undefined, chapters: [], artwork: undefined },
+    [],
+    undefined,
+  );

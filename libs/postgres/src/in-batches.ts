@@ -1,0 +1,62 @@
+interface Waiting<I, O> extends PromiseWithResolvers<O> {
+  readonly item: I;
+}
+
+export interface BatchOptions {
+  /** Most items of one batch; by default 200. */
+  readonly itemsMax?: number;
+  /** A batch that takes longer (a lock of another node) no longer holds up the items behind it; by default 20 ms. */
+  readonly patienceMs?: number;
+}
+
+const endOfTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Resolves when the work is done or the time is over; the work never rejects. */
+const atMost = (timeMs: number, work: Promise<void>) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, timeMs);
+    void work.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+/**
+ * Does work on single items in natural batches: while one batch is under way items collect, and the next batch takes them all. Alone
+ * an item waits for nothing. A batch that rejects rejects each of its items.
+ * @param work answers one result for each item, in their order
+ */
+export function inBatches<I, O>(
+  work: (items: readonly I[]) => Promise<readonly O[]>,
+  { itemsMax = 200, patienceMs = 20 }: BatchOptions = {},
+): (item: I) => Promise<O> {
+  let waiting: Waiting<I, O>[] = [];
+  let running = false;
+
+  async function runBatch(batch: readonly Waiting<I, O>[]): Promise<void> {
+    try {
+      const results = await work(batch.map(({ item }) => item));
+      for (const [at, { resolve }] of batch.entries()) resolve(results[at]!);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  async function run(): Promise<void> {
+    running = true;
+    await endOfTurn();
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, itemsMax);
+      waiting = waiting.slice(itemsMax);
+      await atMost(patienceMs, runBatch(batch));
+    }
+    running = false;
+  }
+
+  return (item) => {
+    const call = { item, ...Promise.withResolvers<O>() };
+    waiting.push(call);
+    if (!running) void run();
+    return call.promise;
+  };
+}
