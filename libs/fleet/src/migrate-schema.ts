@@ -8,7 +8,7 @@ import { schemaOf } from './service-environment.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
 /** Name and SHA-256 (hex) of each migration in a Prisma folder, oldest first; none when there is no such folder. */
-function listMigrations(prismaFolder: string): readonly { readonly name: string; readonly checksum: string }[] {
+export function listMigrations(prismaFolder: string): readonly { readonly name: string; readonly checksum: string }[] {
   const folder = path.join(prismaFolder, 'migrations');
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { provisionOwners, sealMigrationHistory } from '@longwave/postgres';
+import { provisionOwners, sealMigrationHistory, type SchemaOwner } from '@longwave/postgres';
 import pg from 'pg';
 import { removeDataFolder, temporaryDataFolder } from './data-folder.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { migrateSchema } from './migrate-schema.ts';
+import { listMigrations, migrateSchema } from './migrate-schema.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
 export interface TestDatabase extends AsyncDisposable {
@@ -17,13 +17,15 @@ export interface TestDatabase extends AsyncDisposable {
 
 interface Server {
   readonly adminUrl: string;
+  /** Others use it too, so what one migrates is worth keeping. */
+  readonly shared: boolean;
   readonly release: () => Promise<void>;
 }
 
 /** The server of the test run (`TEST_DATABASE_ADMIN_URL`), or one of our own for as long as it is used. */
 async function server(): Promise<Server> {
   const running = process.env['TEST_DATABASE_ADMIN_URL'];
-  if (running) return { adminUrl: running, release: async () => undefined };
+  if (running) return { adminUrl: running, shared: true, release: async () => undefined };
   const folder = temporaryDataFolder();
   const engine = await startEmbeddedPostgres({
     folder: folder.postgres,
@@ -34,6 +36,7 @@ async function server(): Promise<Server> {
   });
   return {
     adminUrl: engine.adminUrl,
+    shared: false,
     release: async () => {
       await engine.stop();
       removeDataFolder(folder);
@@ -41,18 +44,39 @@ async function server(): Promise<Server> {
   };
 }
 
-async function run(url: string, sql: string): Promise<void> {
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return await work(client);
   } finally {
     await client.end();
   }
 }
 
+const run = (url: string, sql: string) => withClient(url, (client) => client.query(sql));
+
 const at = (url: string, change: Partial<Pick<URL, 'pathname' | 'username' | 'password'>>) =>
   Object.assign(new URL(url), change).href;
+
+/** A database with the migrated schema to copy from, made by who asks first: copying takes a tenth of the time of migrating. */
+function templateOf(serverUrl: string, owner: SchemaOwner, prismaFolder: string): Promise<string> {
+  const name = `template_${hash('sha256', JSON.stringify([owner.schema, listMigrations(prismaFolder)])).slice(0, 32)}`;
+  return withClient(serverUrl, async (client) => {
+    // Held until this connection ends, so that the others wait for the first.
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+    if (rowCount) return name;
+    const making = `${name}_${randomBytes(4).toString('hex')}`;
+    await client.query(`CREATE DATABASE ${making} TEMPLATE template0`);
+    const adminUrl = at(serverUrl, { pathname: `/${making}` });
+    await provisionOwners(adminUrl, [owner]);
+    await migrateSchema(adminUrl, owner.schema, prismaFolder);
+    await sealMigrationHistory(adminUrl, [owner]);
+    await client.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
+    return name;
+  });
+}
 
 /**
  * A fresh database with one owner's schema, migrated, on a real PostgreSQL.
@@ -62,18 +86,20 @@ export async function startTestDatabase(options: {
   readonly schema: string;
   readonly migrations?: string;
 }): Promise<TestDatabase> {
-  const { adminUrl: serverUrl, release } = await server();
+  const { adminUrl: serverUrl, shared, release } = await server();
   const database = `test_${randomBytes(8).toString('hex')}`;
+  const owner = { schema: options.schema, role: `longwave_${options.schema}`, password: 'test-only' };
+  const prismaFolder = options.migrations && path.resolve(workspaceRoot, options.migrations);
   const stop = async () => {
     await run(serverUrl, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`).finally(release);
   };
   try {
-    await run(serverUrl, `CREATE DATABASE ${database} TEMPLATE template0`);
+    const template = shared && prismaFolder ? await templateOf(serverUrl, owner, prismaFolder) : 'template0';
+    await run(serverUrl, `CREATE DATABASE ${database} TEMPLATE ${template}`);
     const adminUrl = at(serverUrl, { pathname: `/${database}` });
-    const owner = { schema: options.schema, role: `longwave_${options.schema}`, password: 'test-only' };
     await provisionOwners(adminUrl, [owner]);
-    if (options.migrations) {
-      await migrateSchema(adminUrl, options.schema, path.resolve(workspaceRoot, options.migrations));
+    if (prismaFolder) {
+      await migrateSchema(adminUrl, owner.schema, prismaFolder);
       await sealMigrationHistory(adminUrl, [owner]);
     }
     const url = at(adminUrl, { username: owner.role, password: owner.password });
