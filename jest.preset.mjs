@@ -23,6 +23,6 @@ export default function preset(projectRoot) {
     },
     transformIgnorePatterns: ['/node_modules/'],
     modulePathIgnorePatterns: ['<rootDir>/dist'],
-    testTimeout: 30_000,
+    testTimeout: 120_000,
   };
 }

@@ -138,7 +138,7 @@ async function ownedThings({ world, names }: Setting, { rest }: WorldAccount): P
       duration: 10,
     }),
   });
-  await until('the clip of the encoded file', 15_000, async () => {
+  await until('the clip of the encoded file', 60_000, async () => {
     const [found] = await rest.get<{ id: string }[]>(`/media_clips?episode_id=${first.episodeId}`);
     names['clip'] = found?.id ?? '';
     return found !== undefined || undefined;
@@ -247,7 +247,7 @@ async function maker(setting: Setting): Promise<void> {
   const busy = await account(setting, 'busy');
   names['busyPodcast'] = await publishedPodcast(busy.rest, 'Busy');
   const { id } = await busy.rest.post<{ id: string }>(`/podcasts/${names['busyPodcast']}/analytics/legacy_export`);
-  await until('the export', 20_000, async () => {
+  await until('the export', 60_000, async () => {
     const found = await busy.rest.get<{ state: string }>(`/podcasts/${names['busyPodcast']}/analytics/legacy_export`);
     return found.state === 'ready' || undefined;
   });

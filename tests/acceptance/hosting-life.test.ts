@@ -97,7 +97,7 @@ describe('an episode', () => {
       soundbites: [{ start_ms: 1000, duration_ms: 3000, title: 'Morning' }],
       persons: [{ name: 'Ben Tide', role: 'guest' }],
     });
-    const feed = await until('the feed with all of it', 15_000, async () => {
+    const feed = await until('the feed with all of it', 60_000, async () => {
       const text = await feedOf(podcastId);
       return text.includes('podcast:soundbite') && text.includes('podcast:transcript') ? text : undefined;
     });
@@ -157,7 +157,7 @@ describe('an episode', () => {
       publish_at: at.toISOString(),
     });
     expect(scheduled.state).toBe('scheduled');
-    const seen = await until('the publication', 10_000, async () => {
+    const seen = await until('the publication', 60_000, async () => {
       const { state } = await rest.get<{ state: string }>(`/episodes/${episodeId}`);
       return state === 'published' ? Date.now() : undefined;
     });
@@ -180,7 +180,7 @@ describe('an episode', () => {
     });
     expect(clip).toMatchObject({ hosted: 'outside', size: statSync(file).size });
     await rest.post(`/episodes/${id}/publish`);
-    const enclosure = await until('the feed', 10_000, async () => enclosureIn(await feedOf(podcastId)) ?? undefined);
+    const enclosure = await until('the feed', 60_000, async () => enclosureIn(await feedOf(podcastId)) ?? undefined);
     const answer = await fetch(enclosure[1]!, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([302, url]);
     await expect(
@@ -215,11 +215,11 @@ describe('intro and outro', () => {
       `/batch_encodings?podcast_id=${podcastId}`,
     );
     expect(batch).toMatchObject({ total: 1, done: 1, failed: 0, progress: 1 });
-    await until('the longer file', 15_000, async () => (await secondsServed()) > 10.5 || undefined);
+    await until('the longer file', 60_000, async () => (await secondsServed()) > 10.5 || undefined);
 
     await rest.post(`/batch_encodings/${batch.id}/revert`);
     await until('the revert', 30_000, async () => (await batchState()) === 'completed' || undefined);
-    await until('the former file', 15_000, async () => (await secondsServed()) < 8.5 || undefined);
+    await until('the former file', 60_000, async () => (await secondsServed()) < 8.5 || undefined);
     expect(old.episodeId).toMatch(/^ep_/);
   });
 });
@@ -287,7 +287,7 @@ describe('moving', () => {
     const out = await publishedPodcast(rest, 'Moving out');
     const { feed_url: feedUrl } = await podcastOf(out);
     await rest.post(`/podcasts/${out}/redirect`, { new_feed_url: 'https://example.com/new.xml' });
-    await until('the redirect', 10_000, async () => {
+    await until('the redirect', 60_000, async () => {
       const answer = await fetch(feedUrl, { redirect: 'manual' });
       return (answer.status === 301 && answer.headers.get('location') === 'https://example.com/new.xml') || undefined;
     });
@@ -322,7 +322,7 @@ describe('the end', () => {
       headers: { token: owner.apiKey },
     });
     expect([answer.status, await answer.text()]).toEqual([204, '']);
-    await until('the end of the feed', 10_000, async () => (await fetch(feedUrl)).status === 410 || undefined);
+    await until('the end of the feed', 60_000, async () => (await fetch(feedUrl)).status === 410 || undefined);
     await expect(podcastOf(id)).rejects.toThrow('404');
     expect((await rest.get<{ id: string }[]>('/podcasts')).map((podcast) => podcast.id)).not.toContain(id);
   });

@@ -32,7 +32,7 @@ beforeAll(async () => {
     title: 'First light',
     publish: true,
   });
-  const clip = await until('the clip', 15_000, async () => {
+  const clip = await until('the clip', 60_000, async () => {
     const [found] = await owner.rest.get<{ id: string }[]>(`/media_clips?episode_id=${episodeId}`);
     return found;
   });

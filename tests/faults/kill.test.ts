@@ -80,7 +80,7 @@ async function expectCounted(expected: { downloads: number; ads: number }): Prom
   });
   // A second counting of the same facts would follow within the bus's redelivery; the count must not move any more.
   const settled = Date.now() + 4_000;
-  await until('the settling time', 10_000, async () => {
+  await until('the settling time', 60_000, async () => {
     expect(await counted()).toEqual(expected);
     return Date.now() > settled ? true : undefined;
   });
@@ -108,7 +108,7 @@ test('management killed between acceptance and relay: what was accepted is publi
   await database.query(
     "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = 7241563 and objid::int4 = hashtext('product') and pid <> pg_backend_pid()",
   );
-  await until('the relay lock', 10_000, async () =>
+  await until('the relay lock', 60_000, async () =>
     (await database.query(`select pg_try_advisory_lock(${lock}) as held`)).rows[0].held ? true : undefined,
   );
   await podcaster.rest.put(`/episodes/${episodeId}`, { title: 'After' });
@@ -126,7 +126,7 @@ test('management killed between acceptance and relay: what was accepted is publi
     );
     return rows[0].n === 0 ? true : undefined;
   });
-  await until('the projection to have it', 20_000, async () => {
+  await until('the projection to have it', 60_000, async () => {
     const { rows } = await database.query('select * from delivery.episode where id = $1', [episodeId]);
     return JSON.stringify(rows).includes('After') ? true : undefined;
   });

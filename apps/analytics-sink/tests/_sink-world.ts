@@ -28,7 +28,7 @@ const services = ['analytics-sink', 'rest-gateway', 'management', 'encoder', 'op
 
 /** Waits until `condition` holds; rejects after 20 s. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 60_000;
   while (!(await condition().catch(() => false))) {
     if (Date.now() > end) throw new Error('waited in vain');
     await pause(20);

@@ -183,7 +183,7 @@ describe('nothing is delivered without its download', () => {
       }
     }
     expect((await stages())[1]).toBeGreaterThan(1);
-  }, 60_000);
+  });
 
   test.each([51, 52])('in random listening with restatements and holds (seed %i)', async (seed) => {
     const limits = { podcastEpisodes: 1, episodes: 2, addressDownloads: 3 };

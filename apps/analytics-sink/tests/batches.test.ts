@@ -22,7 +22,7 @@ import { emptyTables, lists, totalBytes } from './_facts.ts';
 let api: Audience;
 beforeAll(async () => {
   api = await startAudience();
-}, 60_000);
+});
 afterAll(() => api[Symbol.asyncDispose]());
 afterEach(async () => {
   await emptyTables(api.database);

@@ -6,7 +6,7 @@ import { emptyTables, seen, totalBytes } from './_facts.ts';
 let api: Audience;
 beforeAll(async () => {
   api = await startAudience();
-}, 60_000);
+});
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(() => emptyTables(api.database));
 

@@ -45,7 +45,7 @@ function changed(changes: Record<string, unknown>): object {
 let api: Audience;
 beforeAll(async () => {
   api = await startAudience();
-}, 60_000);
+});
 afterAll(() => api[Symbol.asyncDispose]());
 
 const stored = () => api.query('select batch_id from batch');

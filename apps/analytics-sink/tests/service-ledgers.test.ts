@@ -10,11 +10,11 @@ let sink: Child;
 
 beforeAll(async () => {
   world = await startSinkWorld();
-}, 60_000);
+});
 afterAll(async () => world?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   sink = await world.start();
-}, 30_000);
+});
 afterEach(async () => void (await sink.stop()), 30_000);
 
 test('decisions on the bus are the first stage of the ledger, and ads are counted by every stage, dimension and hour', async () => {

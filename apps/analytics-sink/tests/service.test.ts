@@ -11,11 +11,11 @@ let sink: Child;
 
 beforeAll(async () => {
   world = await startSinkWorld();
-}, 60_000);
+});
 afterAll(async () => world?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   sink = await world.start();
-}, 30_000);
+});
 afterEach(async () => void (await sink.stop()), 30_000);
 
 test('facts on the bus become numbers: zero-filled days, episodes and ads, within the workspace', async () => {
@@ -164,7 +164,7 @@ test('a process killed in the middle of a batch leaves nothing half counted, and
     delivered: 2n,
     billable: 1n,
   });
-}, 60_000);
+});
 
 test('a message that is no fact becomes a dead letter and holds up nothing', async () => {
   await world.bus.publish([

@@ -122,7 +122,7 @@ test('two thousand listeners behind one address count, with one more none does, 
   expect(rows).toEqual([{ held: 'velocity_address' }]);
   await decide('release', 'address', 'address');
   expect(await counted()).toEqual([4_002, 4_002, 4_002]);
-}, 60_000);
+});
 
 test.each([35, 36, 39])('decisions amid late facts give what recount gives with them (seed %i)', async (seed) => {
   const limits = { podcastEpisodes: 1, episodes: 2, addressDownloads: 1_000 };

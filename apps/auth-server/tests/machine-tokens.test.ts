@@ -11,7 +11,7 @@ beforeAll(async () => {
   server = await startAuthServer();
   for (const workspaceId of workspaces)
     await server.send(workspaceId, 'account.create', { name: 'Harbour Light', plan: 'network' });
-}, 60_000);
+});
 afterAll(() => server[Symbol.asyncDispose]());
 
 const changes = { producer: 'acme-cdn', workspaces, expires_at: '2027-01-01T00:00:00.000Z' };

@@ -12,7 +12,7 @@ test('without PostgreSQL verifying and commands are temporarily unavailable, whi
   await expect(server.verify(secretText('lw_key_'))).rejects.toMatchObject(away);
   const changes = { name: 'Studio', plan: 'grow' };
   await expect(server.send(newId('ws'), 'account.create', changes)).rejects.toMatchObject(away);
-}, 60_000);
+});
 
 test('a running auth-server that loses PostgreSQL is temporarily unavailable until it is back', async () => {
   await using server = await startAuthServer();
@@ -30,4 +30,4 @@ test('a running auth-server that loses PostgreSQL is temporarily unavailable unt
   } finally {
     await admin.end();
   }
-}, 60_000);
+});

@@ -13,7 +13,7 @@ import { startWebHost, type WebHost } from './_web-host.ts';
 /** Waits until `check` answers something; fails after `withinMs`. */
 export async function eventually<T>(
   check: () => T | undefined | false | Promise<T | undefined | false>,
-  withinMs = 20_000,
+  withinMs = 60_000,
 ): Promise<T> {
   for (const endsAt = Date.now() + withinMs; ;) {
     const value = await check();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await createWorld();
   jobs = jobsOf(world);
   app = await createApp(world.config, createLogger('encoder', 'silent'));
-}, 30_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await world[Symbol.asyncDispose]();

@@ -37,7 +37,7 @@ export type ServingClient = RpcClient<typeof ServingServiceService>;
 
 /** Resolves once `check` holds; rejects after 15 s. */
 export async function until(check: () => Promise<boolean> | boolean): Promise<void> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + 60_000;
   while (!(await check())) {
     if (performance.now() > end) throw new Error('what the test waits for did not happen');
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -13,7 +13,7 @@ beforeAll(async () => {
   engines = await startEngines();
   node = await engines.startNode();
   pool = createPool(engines.database.url, 'serving', { name: 'test', max: 4 });
-}, 60_000);
+});
 
 afterAll(async () => {
   await node?.[Symbol.asyncDispose]();
@@ -93,7 +93,7 @@ test('decisions made while the bus is away are told when it is back', async () =
   await using collected = await collect();
   await until(() => plays.every((play) => collected.told.has(play.decisionId)));
   await until(async () => (await waiting()) === 0);
-}, 60_000);
+});
 
 test('what a node leased and never told is told by another when the lease is over; a bus that refuses loses nothing', async () => {
   await node![Symbol.asyncDispose]();

@@ -9,7 +9,7 @@ let nodes: [Node, Node];
 beforeAll(async () => {
   engines = await startEngines();
   nodes = [await engines.startNode(), await engines.startNode()];
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const node of nodes) await node[Symbol.asyncDispose]();

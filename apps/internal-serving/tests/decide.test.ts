@@ -26,7 +26,7 @@ beforeAll(async () => {
   engines = await startEngines();
   node = await engines.startNode();
   other = await engines.startNode();
-}, 60_000);
+});
 
 const jcsDigest = (value: unknown) => createHash('sha256').update(canonicalize(value)!).digest('hex');
 
@@ -244,4 +244,4 @@ test('decisions are fast: the distribution is printed, not judged', async () => 
       `Decide over mTLS, ${callers} callers: p50 ${at(0.5)} p90 ${at(0.9)} p99 ${at(0.99)} max ${at(1)} ms, ${perSecond}/s\n`,
     );
   }
-}, 60_000);
+});

@@ -11,7 +11,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await startTestDatabase({ schema: 'serving', migrations: 'apps/internal-serving/prisma' });
   pool = createPool(database.url, 'serving', { name: 'test', max: 5 });
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

@@ -11,7 +11,7 @@ let stored: Map<string, number>;
 beforeAll(async () => {
   server = await startTestRedis();
   redis = new Redis(server.url);
-}, 60_000);
+});
 
 beforeEach(async () => {
   await redis.flushdb();

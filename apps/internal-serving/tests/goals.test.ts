@@ -20,7 +20,7 @@ let nodes: [Node, Node];
 beforeAll(async () => {
   engines = await startEngines();
   nodes = [await engines.startNode(), await engines.startNode()];
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const node of nodes) await node[Symbol.asyncDispose]();
@@ -130,7 +130,7 @@ test('without Redis goals do not serve and the rest does; an empty Redis learns 
   });
   for (let play = 0; play < 10; play++) after.push(await nodes[play % 2]!.client.decide(playOf(workspaceId), {}));
   expect(slotsOf(after, booked.line_item_id)).toBe(2);
-}, 60_000);
+});
 
 test('a counter that vanished is restored before its goal serves again', async () => {
   const booked = guaranteed(3);

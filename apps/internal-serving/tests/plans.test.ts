@@ -12,7 +12,7 @@ let node: Node;
 beforeAll(async () => {
   engines = await startEngines();
   node = await engines.startNode();
-}, 60_000);
+});
 
 afterAll(async () => {
   await node[Symbol.asyncDispose]();

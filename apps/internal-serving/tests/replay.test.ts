@@ -24,7 +24,7 @@ beforeAll(async () => {
   engines = await startEngines();
   node = await engines.startNode();
   management = engines.clientAs('management', node.port);
-}, 60_000);
+});
 
 afterAll(async () => {
   management.close();
@@ -119,7 +119,7 @@ test('random decisions with goals, caps, shares and halts replay to the same byt
   await pool.end();
   expect(rows.length).toBeGreaterThan(decided.length);
   for (const listener of listeners) expect(JSON.stringify(rows)).not.toContain(listener.toString('hex'));
-}, 60_000);
+});
 
 test('a decision that was told something else differs, and one whose plan or suspensions are gone says so', async () => {
   const workspaceId = newId('ws');

@@ -13,7 +13,7 @@ beforeAll(async () => {
   engines = await startEngines();
   nodes = [await engines.startNode(), await engines.startNode()];
   redis = new Redis(engines.redis().url);
-}, 60_000);
+});
 
 afterAll(async () => {
   redis.disconnect();

@@ -38,7 +38,7 @@ const stack = new AsyncDisposableStack();
 beforeAll(async () => {
   management = stack.use(await startTestManagement());
   gateway = await serveManagement();
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 /** management's own services on a real socket, and a gateway that calls them for people. */
@@ -200,7 +200,7 @@ test('a member may send exactly the commands that the catalog names for its role
       else expect(check).toThrow(`You may not send ${definition.type}.`);
     }
   }
-}, 60_000);
+});
 
 test('uploads are signed and encoding time is told for whoever works in the whole workspace', async () => {
   const owner = createWorld(management);

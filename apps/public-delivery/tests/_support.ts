@@ -26,9 +26,9 @@ export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).
 /** Bytes of whole frames; what they sound like does not matter to delivery. */
 export const audio = (frames: number) => randomBytes(frames * frameBytes);
 
-/** Waits until `check` answers something; fails after ten seconds. */
+/** Waits until `check` answers something; fails after a minute. */
 export async function eventually<T>(check: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
-  for (const endMs = Date.now() + 10_000; ;) {
+  for (const endMs = Date.now() + 60_000; ;) {
     const found = await check();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > endMs) throw new Error('the condition did not come true');

@@ -41,13 +41,13 @@ beforeAll(async () => {
     PODPING_TOKEN: 'secret-sender',
     ANNOUNCE_AFTER_MS: '300',
   });
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   server.closeAllConnections();
   server.close();
   await bench.stop();
-}, 30_000);
+});
 
 const tellingsOf = (feedUrl: string) =>
   told.filter(

@@ -9,7 +9,7 @@ import { openBench, type Bench } from './_support.ts';
 let bench: Bench;
 beforeAll(async () => {
   bench = await openBench();
-}, 60_000);
+});
 afterAll(() => bench.stop());
 
 /** What one process has. */

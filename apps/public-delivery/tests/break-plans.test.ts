@@ -10,7 +10,7 @@ const at = new Date('2026-11-22T10:00:00.000Z');
 
 beforeAll(async () => {
   bench = await openBench();
-}, 60_000);
+});
 afterAll(() => bench.stop());
 beforeEach(async () => {
   for (const table of ['inventory_unit', 'break_plan', 'serving_halt']) await bench.pool.query(`delete from ${table}`);

@@ -51,11 +51,11 @@ beforeAll(async () => {
   app = await bench.start();
   enclosure = await release(await makeShow(bench.store, audio(3000)));
   await bench.store.put(`media/${sha256(ad)}`, ad, { contentType: 'audio/mpeg' });
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 beforeEach(() => bench.setClock(undefined));
 
 test('a player finds both addresses in the timeline, always the same, and a click leads to what was approved', async () => {

@@ -45,11 +45,11 @@ beforeAll(async () => {
   show = await makeShow(bench.store, audio(3000));
   enclosure = await release(show);
   await bench.store.put(`media/${sha256(ad)}`, ad, { contentType: 'audio/mpeg' });
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 beforeEach(async () => {
   bench.setClock(undefined);
   served = await serveOnce(bench, ask, enclosure, ad);

@@ -30,11 +30,11 @@ const showOfNothing = () => showOf({ digest: sha256(Buffer.from(newId('pro'))), 
 beforeAll(async () => {
   bench = await openBench();
   app = await bench.start();
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 beforeEach(() => bench.setClock(undefined));
 
 /** An applied show, and its feed. */

@@ -46,11 +46,11 @@ async function renditionOf(size: number, content_type: string, bytes: Buffer) {
 beforeAll(async () => {
   bench = await openBench();
   app = await bench.start();
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 beforeEach(() => {
   bench.serving.answer = async (request) => noAds(request);
 });
@@ -110,7 +110,7 @@ describe('a hosted show', () => {
     show = await fullShow();
     item = (await show.channel()).item![0]!;
     introMs = durationOf(show.intro);
-  }, 30_000);
+  });
 
   test('gives what its feed promises: header, intro, content and outro, of the promised length', async () => {
     const enclosure = attribute('enclosure', 'url');
@@ -284,7 +284,7 @@ describe('what is not shown', () => {
     expect(await statuses(files)).toEqual({ artwork: 200, chapters: 404, transcript: 404 });
     await apply(bench, next(show.events.podcast, { artwork }, { state: 'archived', by: 2 }));
     expect(await statuses(files)).toEqual({ artwork: 404, chapters: 404, transcript: 404 });
-  }, 30_000);
+  });
 
   test.each([
     `/i/${'0'.repeat(64)}/600.jpg`,

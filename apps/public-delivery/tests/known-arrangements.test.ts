@@ -22,7 +22,7 @@ const counted = (): Pick<Pool, 'query'> =>
 beforeAll(async () => {
   bench = await openBench();
   for (const each of stored) await saveArrangement(bench.pool, each);
-}, 60_000);
+});
 afterAll(() => bench.stop());
 
 test('an arrangement is read once under either id, and again only after others took its room', async () => {

@@ -88,11 +88,11 @@ beforeAll(async () => {
     const answer = await fetch(`${service.url}/delivery/v1/a/${digest}/x.mp3`, { method: 'HEAD' });
     return answer.ok;
   });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop('SIGKILL');
   await bench.stop();
-}, 30_000);
+});
 
 test.each(['not in the cache', 'in the cache'])(
   'of a file of 1 GB that is %s, less than 4 MiB are held while two listen, one has stopped reading and one seeks',

@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop('SIGKILL');
   await bench.stop();
-}, 30_000);
+});
 
 async function sizeOf(headers: Record<string, string>): Promise<{ items: number; bytes: number; promised: number }> {
   const response = await openUrl(service.url + path, headers);

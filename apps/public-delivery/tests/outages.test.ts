@@ -26,11 +26,11 @@ const release = releaseWith(() => bench, ask);
 beforeAll(async () => {
   bench = await openBench();
   app = await bench.start();
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 beforeEach(() => {
   bench.serving.answer = async (request) => noAds(request);
 });

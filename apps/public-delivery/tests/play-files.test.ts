@@ -32,11 +32,11 @@ beforeAll(async () => {
   // A machine that is busy must not make a decision late.
   app = await bench.start({ DECIDE_DEADLINE_MS: '10000' });
   for (const ad of [first, second]) await storeSegment(bench, ad);
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 beforeEach(() => {
   bench.serving.answer = async (request) => noAds(request);
   bench.setClock(undefined);

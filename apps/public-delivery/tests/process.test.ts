@@ -59,11 +59,11 @@ beforeAll(async () => {
   show = await makeShow(bench.store, content);
   service = await startServiceProcess(bench);
   await publishEvents(bench.bus, Object.values(show.events));
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop('SIGKILL');
   await bench.stop();
-}, 30_000);
+});
 
 test('after kill -9 while the bus does not answer, every fact is published by the next process', async () => {
   const redis = new Redis(bench.environment['REDIS_URL']!);
@@ -118,7 +118,7 @@ test('kill -9 right after they were acknowledged loses no delivery event', async
     const kept = new Set(eventFacts(bench.facts).map((fact) => fact.sequence));
     return acknowledged.every((sequence) => kept.has(sequence));
   });
-}, 30_000);
+});
 
 test('what was written to a listener who stops reading is reported meanwhile, and no more is written than the sockets take', async () => {
   const stalled = await Promise.all(Array.from({ length: 8 }, play));

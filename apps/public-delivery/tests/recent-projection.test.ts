@@ -28,7 +28,7 @@ const chapters = async (when = at) => (await projection.getComposition(show.epis
 
 beforeAll(async () => {
   bench = await openBench();
-}, 60_000);
+});
 afterAll(() => bench.stop());
 beforeEach(async () => {
   show = await makeShow(bench.store, audio(50));

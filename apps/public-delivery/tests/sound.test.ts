@@ -64,11 +64,11 @@ beforeAll(async () => {
     timeline: JSON.parse(timeline.body.toString()) as TimelineDocument,
   };
   bench.serving.answer = async (request) => noAds(request);
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 
 const soundOf = (file: Buffer) => {
   const { from, to } = audioExtent(file);

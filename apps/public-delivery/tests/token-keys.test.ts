@@ -24,11 +24,11 @@ beforeAll(async () => {
   enclosure = await release(await makeShow(bench.store, audio(3000)));
   await bench.store.put(`media/${sha256(ad)}`, ad, { contentType: 'audio/mpeg' });
   bench.serving.answer = async (request) => ({ ...noAds(request), picks: [pickOf(ad)], servingPlanId: 'spl' });
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 
 async function locationOf(listener: Record<string, string>): Promise<string> {
   const answer = await ask(enclosure, listener);

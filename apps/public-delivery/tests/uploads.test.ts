@@ -12,11 +12,11 @@ const ask = askAt(() => app.port);
 beforeAll(async () => {
   bench = await openBench();
   app = await bench.start();
-}, 60_000);
+});
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
   await bench.stop();
-}, 30_000);
+});
 
 describe('public uploads', () => {
   const png = Buffer.from('89504e470d0a1a0a', 'hex');

@@ -8,7 +8,7 @@ import { startGateway, type GatewayUnderTest } from './_support.ts';
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
   gateway = await startGateway();
-}, 60_000);
+});
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 interface Operation {

@@ -5,7 +5,7 @@ import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
   gateway = await startGateway();
-}, 60_000);
+});
 afterAll(() => gateway[Symbol.asyncDispose]());
 beforeEach(() => gateway.reset());
 

@@ -6,7 +6,7 @@ import { goldenCases, startGateway, type GatewayUnderTest, type GoldenCase } fro
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
   gateway = await startGateway();
-}, 60_000);
+});
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 const paths = openApiDocument().paths as Record<

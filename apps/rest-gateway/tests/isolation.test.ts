@@ -8,7 +8,7 @@ import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
   gateway = await startGateway();
-}, 60_000);
+});
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 const own = 'ws_0000000000000000000000000a';

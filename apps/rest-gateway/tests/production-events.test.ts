@@ -4,7 +4,7 @@ import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
   gateway = await startGateway();
-}, 60_000);
+});
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 const { id } = fixtures['production_encoding']!;

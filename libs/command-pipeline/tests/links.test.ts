@@ -11,7 +11,7 @@ const stack = new AsyncDisposableStack();
 beforeAll(async () => {
   const database = stack.use(await startTestDatabase({ schema: 'product', migrations: 'apps/management/prisma' }));
   pool = stack.adopt(createPool(database.url, 'product', { name: 'test' }), (each) => each.end());
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 const definition = productCatalog.resources.productions;

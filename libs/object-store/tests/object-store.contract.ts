@@ -39,7 +39,7 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
       s3 = await start();
       store = connect();
       await store.ensureBucket();
-    }, 60_000);
+    });
 
     afterAll(async () => {
       await s3?.stop();

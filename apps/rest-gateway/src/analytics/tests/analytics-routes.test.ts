@@ -19,7 +19,7 @@ import {
 let analytics: Awaited<ReturnType<typeof startAnalytics>>;
 beforeAll(async () => {
   analytics = await startAnalytics();
-}, 60_000);
+});
 afterAll(() => analytics?.[Symbol.asyncDispose](), 30_000);
 beforeEach(() => void Object.assign(scene, { executed: [], refusal: undefined, exports: [] }));
 
