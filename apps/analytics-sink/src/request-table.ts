@@ -1,4 +1,4 @@
-import { unionIntervals, type AddressedRequest, type Layout } from '@longwave/audience';
+import { byBegin, requestName, unionIntervals, type AddressedRequest, type Layout } from '@longwave/audience';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { layoutDigest, loadLayouts } from './fact-table.ts';
@@ -15,21 +15,34 @@ export interface StoredRequest extends AddressedRequest {
   readonly userAgentDigest: string;
 }
 
+/** Columns that follow the fact of a request that began first (`byBegin`). */
+const ofFirst = ['started_at', 'address_safe', 'country', 'region', 'address_key', 'user_agent_digest'];
+const beginning = (row: string) =>
+  `(${row}.started_at, ${row}.address_safe, ${row}.country collate "C", ${row}.region collate "C")`;
+
 /** Adds the bytes of eligible facts to their requests; adding the same bytes again changes nothing. */
 export async function addToRequests(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<void> {
-  const byRequest = Map.groupBy(facts, (fact) => `${threadName(fact)} ${fact.request_id}`);
-  const rows = [...byRequest.values()].map((own) => ({
-    ...own[0]!,
-    layout_digest: layoutDigest(own[0]!),
-    address_safe: own[0]!.address_safe === true,
-    written: renderMultirange(unionIntervals(own.flatMap((fact) => fact.written))),
-    parts: undefined,
-    requested: undefined,
-  }));
+  const byRequest = Map.groupBy(facts, (fact) => `${threadName(fact)} ${requestName(fact)}`);
+  const rows = [...byRequest.values()].map((own) => {
+    const first = own.reduce((earliest, one) => (byBegin(one, earliest) < 0 ? one : earliest));
+    return {
+      ...first,
+      request_id: requestName(first),
+      layout_digest: layoutDigest(first),
+      address_safe: first.address_safe === true,
+      written: renderMultirange(unionIntervals(own.flatMap((fact) => fact.written))),
+      parts: undefined,
+      requested: undefined,
+    };
+  });
+  const followFirst = ofFirst.map(
+    (column) =>
+      `${column} = case when ${beginning('excluded')} < ${beginning('served')} then excluded.${column} else served.${column} end`,
+  );
   await tx.query(
     `insert into served_request as served select * from json_populate_recordset(null::served_request, $1)
      on conflict (listener_key, episode_id, request_id) do update
-     set written = served.written + excluded.written, started_at = least(served.started_at, excluded.started_at)`,
+     set written = served.written + excluded.written, ${followFirst.join(', ')}`,
     [JSON.stringify(rows)],
   );
 }

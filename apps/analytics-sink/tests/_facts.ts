@@ -79,7 +79,12 @@ const requests = fc.array(
   fc.record({
     listener: fc.constantFrom('a', 'b', 'c'),
     episode: fc.constantFrom('ep_1', 'ep_2'),
-    minutes: fc.integer({ min: 0, max: 4 * 24 * 60 }),
+    // Half of them of few minutes, so that some begin within the same one.
+    minutes: fc.oneof(
+      fc.integer({ min: 0, max: 4 * 24 * 60 }),
+      fc.integer({ min: 0, max: 12 }).map((n) => n * 8 * 60),
+    ),
+    seconds: fc.integer({ min: 0, max: 59 }),
     arrangement: fc.constantFrom('arr_1', 'arr_2'),
     from: fc.integer({ min: 0, max: 20 }).map((n) => n * 100_000),
     length: fc.integer({ min: 1, max: 12 }).map((n) => n * 100_000),
@@ -92,7 +97,7 @@ const requests = fc.array(
 export function randomFacts(seed: number): (ByteRangeServed | UserAgentSeen)[] {
   const [list = []] = fc.sample(requests, { seed, numRuns: 1 });
   const served = list.flatMap((one, index) => {
-    const startedAt = new Date(start + one.minutes * 60_000).toISOString();
+    const startedAt = new Date(start + one.minutes * 60_000 + one.seconds * 1000).toISOString();
     const november = startedAt >= '2025-11';
     const [from, to] = [one.from, Math.min(one.from + one.length, totalBytes)];
     const middle = from + Math.floor((to - from) / 3);

@@ -195,3 +195,40 @@ test('counts are complete up to the newest fact less the settling time, or to th
 test('a user agent under another digest than its own is refused', async () => {
   await expect(record([{ ...seen(), user_agent: 'Other/1' }])).rejects.toThrow(RangeError);
 });
+
+describe('one listener with very many small ranges', () => {
+  const ranges = (count: number, everyMs: number) =>
+    Array.from({ length: count }, (_, nth) => {
+      const from = (nth * 16_384) % (totalBytes - 16_384);
+      return fact({
+        fact_id: `fct_${nth}`,
+        request_id: `req_${nth}`,
+        status: 206,
+        started_at: new Date(Date.parse('2025-11-02T10:00:00Z') + nth * everyMs).toISOString(),
+        requested: [[from, from + 16_384]],
+        written: [[from, from + 16_384]],
+      });
+    });
+
+  test('is counted once from as many rows as the listening took minutes, as if all facts were counted at once', async () => {
+    const facts = [seen(), ...ranges(20_000, 30)];
+    const memory = createCountingMemory();
+    for (const batch of batches(facts, 500)) await record(batch, memory);
+    expect((await pool.query('select from served_request')).rowCount).toBe(10);
+    expect((await stored(pool)).downloads).toHaveLength(1);
+    expect(await stored(pool)).toEqual(recounted(facts));
+  });
+
+  test('has the place of the one that began first, in whatever order they come', async () => {
+    const [one, two] = ranges(2, 1000).map((each, nth) => ({ ...each, country: ['DE', 'AT'][nth]! }));
+    for (const order of [
+      [one!, two!],
+      [two!, one!],
+    ]) {
+      await emptyTables(database);
+      for (const each of [seen(), ...order]) await record([each]);
+      const { rows } = await pool.query('select country, started_at from served_request');
+      expect(rows).toEqual([{ country: 'DE', started_at: new Date(one!.started_at) }]);
+    }
+  });
+});

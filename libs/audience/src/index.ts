@@ -35,6 +35,7 @@ export {
   type HeldReason,
   type VelocityLimits,
 } from './velocity.ts';
+export { byBegin, requestName } from './request-name.ts';
 export { recount, type AddressedRequest, type EpisodeSession, type EpisodeTouch, type Recount } from './recount.ts';
 export {
   judgePrefixRequest,

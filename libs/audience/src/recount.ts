@@ -2,6 +2,7 @@ import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import { countSessions, type Session } from './count-sessions.ts';
 import { unionIntervals } from './intervals.ts';
 import { judgeFact, parseTimeMs, type Judgement } from './judge-fact.ts';
+import { byBegin, requestName } from './request-name.ts';
 import { judgeUserAgent } from './judge-user-agent.ts';
 import { dateOf, type ServedRequest } from './served-request.ts';
 import type { UserAgentRules } from './user-agent-rules.ts';
@@ -38,19 +39,25 @@ export interface Recount {
   readonly touches: readonly EpisodeTouch[];
 }
 
-/** Merges the eligible facts of one request. */
-export function servedRequest(facts: readonly [ByteRangeServed, ...ByteRangeServed[]]): AddressedRequest {
-  const [fact] = facts;
-  return {
-    requestId: fact.request_id,
-    listenerKey: fact.listener_key,
-    arrangementId: fact.arrangement_id,
-    layout: { totalBytes: fact.total_bytes, parts: fact.parts },
-    startedAtMs: parseTimeMs(fact.started_at),
-    written: unionIntervals(facts.flatMap((one) => one.written)),
-    addressKey: fact.address_key,
-    addressSafe: fact.address_safe === true,
-  };
+/**
+ * Puts eligible facts of one listener and episode together to requests. What begins within one UTC minute in one arrangement is one
+ * request, from the earliest start on, however finely a player cuts its ranges: no window is cut within a minute, and nobody can have
+ * more requests a day than it has minutes (ADR 18).
+ */
+export function servedRequests(facts: readonly ByteRangeServed[]): AddressedRequest[] {
+  return [...Map.groupBy(facts, requestName)].map(([requestId, own]) => {
+    const fact = own.reduce((first, one) => (byBegin(one, first) < 0 ? one : first));
+    return {
+      requestId,
+      listenerKey: fact.listener_key,
+      arrangementId: fact.arrangement_id,
+      layout: { totalBytes: fact.total_bytes, parts: fact.parts },
+      startedAtMs: parseTimeMs(fact.started_at),
+      written: unionIntervals(own.flatMap((one) => one.written)),
+      addressKey: fact.address_key,
+      addressSafe: fact.address_safe === true,
+    };
+  });
 }
 
 /**
@@ -107,11 +114,11 @@ export function recount(
     return judgement === 'eligible';
   });
   const threads = [...Map.groupBy(eligible, chainNames(eligible)).values()].map((thread) => {
-    const byRequest = Map.groupBy(thread, (fact) => `${fact.listener_key} ${fact.request_id}`);
+    const byListener = Map.groupBy(thread, (fact) => fact.listener_key);
     const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = thread[0]!;
     return {
       place: { workspaceId, podcastId, episodeId },
-      requests: [...byRequest.values()].map((own) => servedRequest(own as [ByteRangeServed, ...ByteRangeServed[]])),
+      requests: [...byListener.values()].flatMap(servedRequests),
     };
   });
   const sessions = threads.flatMap(({ place, requests }) =>

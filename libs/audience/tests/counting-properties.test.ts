@@ -12,7 +12,12 @@ const requests = fc.array(
   fc.record({
     listener: fc.constantFrom('a', 'b'),
     episode: fc.constantFrom('ep_1', 'ep_1', 'ep_2'),
-    minutes: fc.integer({ min: 0, max: 4 * 24 * 60 }),
+    // Half of them of few minutes, so that some begin within the same one.
+    minutes: fc.oneof(
+      fc.integer({ min: 0, max: 4 * 24 * 60 }),
+      fc.integer({ min: 0, max: 12 }).map((n) => n * 8 * 60),
+    ),
+    seconds: fc.integer({ min: 0, max: 59 }),
     arrangement: fc.constantFrom('arr_1', 'arr_2'),
     from: fc.integer({ min: 0, max: 20 }).map((n) => n * 100_000),
     length: fc.integer({ min: 1, max: 15 }).map((n) => n * 100_000),
@@ -23,7 +28,7 @@ const requests = fc.array(
 
 function toFacts(list: readonly (typeof requests extends fc.Arbitrary<(infer R)[]> ? R : never)[]): ByteRangeServed[] {
   return list.map((one, index) => {
-    const startedAt = new Date(start + one.minutes * 60_000).toISOString();
+    const startedAt = new Date(start + one.minutes * 60_000 + one.seconds * 1000).toISOString();
     const november = startedAt >= '2026-11';
     const written: [number, number] = [one.from, Math.min(one.from + one.length, total)];
     return fact({
@@ -45,8 +50,10 @@ function toFacts(list: readonly (typeof requests extends fc.Arbitrary<(infer R)[
 
 /** Numbers of all windows that must not change, in one order. */
 function numbers(counted: Recount): unknown {
-  const inOrder = <T extends { readonly startedAtMs: number; readonly listener: string }>(list: T[]) =>
-    list.sort((a, b) => a.startedAtMs - b.startedAtMs || a.listener.localeCompare(b.listener));
+  type Row = { readonly startedAtMs: number; readonly listener: string; readonly episodeId: string };
+  const placeOf = ({ listener, episodeId }: Row) => `${listener} ${episodeId}`;
+  const inOrder = <T extends Row>(list: T[]) =>
+    list.sort((a, b) => a.startedAtMs - b.startedAtMs || placeOf(a).localeCompare(placeOf(b)));
   const sessions = counted.sessions.map(({ episodeId, held, session: { first, windowOn, download } }) => ({
     episodeId,
     listener: first.listenerKey,
@@ -55,7 +62,8 @@ function numbers(counted: Recount): unknown {
     download,
     held,
   }));
-  const touches = counted.touches.map(({ held, touch: { first, firstTouch, lastTouch } }) => ({
+  const touches = counted.touches.map(({ episodeId, held, touch: { first, firstTouch, lastTouch } }) => ({
+    episodeId,
     listener: first.listenerKey,
     startedAtMs: first.startedAtMs,
     requestId: first.requestId,
@@ -97,6 +105,34 @@ test('D1: a response reported in pieces counts like the response reported at onc
           { ...one, fact_id: `${one.fact_id}.0`, written: [[from, middle] as [number, number]] },
           { ...one, fact_id: `${one.fact_id}.1`, written: [[middle, to] as [number, number]] },
         ];
+      });
+      expect(count(pieces.reverse())).toEqual(count(facts));
+    }),
+  );
+});
+
+test('however finely a play is cut into ranges, what begins within a minute counts as if it were one request', () => {
+  const cuts = fc.array(fc.tuple(fc.integer({ min: 0, max: total }), fc.integer({ min: 0, max: 59_999 })), {
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(requests, cuts, (list, places) => {
+      const facts = toFacts(list);
+      const minuteOf = (one: ByteRangeServed) => Math.floor(Date.parse(one.started_at) / 60_000) * 60_000;
+      const pieces = facts.flatMap((one) => {
+        const [[from, to]] = one.written as [[number, number]];
+        const ends = [...places.map(([at]) => at).filter((at) => at > from && at < to), to].sort((a, b) => a - b);
+        return ends.map((end, nth) => ({
+          ...one,
+          fact_id: `${one.fact_id}.${nth}`,
+          request_id: `${one.request_id}.${nth}`,
+          // The first begins when the whole did, the others at any time of the same minute after it.
+          started_at:
+            nth === 0
+              ? one.started_at
+              : new Date(Math.max(Date.parse(one.started_at), minuteOf(one) + places[nth - 1]![1])).toISOString(),
+          written: [[ends[nth - 1] ?? from, end] as [number, number]],
+        }));
       });
       expect(count(pieces.reverse())).toEqual(count(facts));
     }),
