@@ -124,20 +124,23 @@ test('two thousand listeners behind one address count, with one more none does, 
   expect(await counted()).toEqual([4_002, 4_002, 4_002]);
 });
 
-test.each([35, 36, 39])('decisions amid late facts give what recount gives with them (seed %i)', async (seed) => {
-  const limits = { podcastEpisodes: 1, episodes: 2, addressDownloads: 1_000 };
-  const facts = randomFacts(seed);
-  const [first, ...rest] = batches(shuffledTwice(facts, seed), 25);
-  await recordFacts(pool, first!, lists, memory, limits);
-  const released = new Set<string>();
-  for (const one of rest) {
-    await recordFacts(pool, one, lists, memory, limits);
-    const [anomaly] = await listAnomalies(pool, true);
-    if (anomaly === undefined) continue;
-    const decision = anomaly.key.startsWith('b') ? 'reject' : 'release';
-    await decideAnomaly(pool, { ...anomaly, decision, decidedBy: 'Ada', reason: 'Looked at.' }, lists.listsVersion);
-    if (decision === 'release') released.add(keyDay(anomaly.kind, anomaly.key, anomaly.day));
-  }
-  expect(released.size).toBeGreaterThan(0);
-  expect(await stored(pool)).toEqual(recounted(facts, { limits, released }));
-});
+test.each([35, 37, 39, 41, 43])(
+  'decisions amid late facts give what recount gives with them (seed %i)',
+  async (seed) => {
+    const limits = { podcastEpisodes: 1, episodes: 2, addressDownloads: 1_000 };
+    const facts = randomFacts(seed);
+    const [first, ...rest] = batches(shuffledTwice(facts, seed), 25);
+    await recordFacts(pool, first!, lists, memory, limits);
+    const released = new Set<string>();
+    for (const one of rest) {
+      await recordFacts(pool, one, lists, memory, limits);
+      const [anomaly] = await listAnomalies(pool, true);
+      if (anomaly === undefined) continue;
+      const decision = anomaly.key.startsWith('b') ? 'reject' : 'release';
+      await decideAnomaly(pool, { ...anomaly, decision, decidedBy: 'Ada', reason: 'Looked at.' }, lists.listsVersion);
+      if (decision === 'release') released.add(keyDay(anomaly.kind, anomaly.key, anomaly.day));
+    }
+    expect(released.size).toBeGreaterThan(0);
+    expect(await stored(pool)).toEqual(recounted(facts, { limits, released }));
+  },
+);
