@@ -1,4 +1,4 @@
-import { byBegin, requestName, unionIntervals, type AddressedRequest, type Layout } from '@longwave/audience';
+import { mergeRequests, type AddressedRequest, type Layout } from '@longwave/audience';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { layoutDigest, loadLayouts } from './fact-table.ts';
@@ -15,26 +15,23 @@ export interface StoredRequest extends AddressedRequest {
   readonly userAgentDigest: string;
 }
 
-/** Columns that follow the fact of a request that began first (`byBegin`). */
+/** Columns that follow the fact of a request that began first, in the order of `mergeRequests`. */
 const ofFirst = ['started_at', 'address_safe', 'country', 'region', 'address_key', 'user_agent_digest'];
 const beginning = (row: string) =>
   `(${row}.started_at, ${row}.address_safe, ${row}.country collate "C", ${row}.region collate "C")`;
 
 /** Adds the bytes of eligible facts to their requests; adding the same bytes again changes nothing. */
 export async function addToRequests(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<void> {
-  const byRequest = Map.groupBy(facts, (fact) => `${threadName(fact)} ${requestName(fact)}`);
-  const rows = [...byRequest.values()].map((own) => {
-    const first = own.reduce((earliest, one) => (byBegin(one, earliest) < 0 ? one : earliest));
-    return {
-      ...first,
-      request_id: requestName(first),
-      layout_digest: layoutDigest(first),
-      address_safe: first.address_safe === true,
-      written: renderMultirange(unionIntervals(own.flatMap((fact) => fact.written))),
-      parts: undefined,
-      requested: undefined,
-    };
-  });
+  const byThread = Map.groupBy(facts, threadName);
+  const rows = [...byThread.values()].flatMap(mergeRequests).map(({ requestId, first, written }) => ({
+    ...first,
+    request_id: requestId,
+    layout_digest: layoutDigest(first),
+    address_safe: first.address_safe === true,
+    written: renderMultirange(written),
+    parts: undefined,
+    requested: undefined,
+  }));
   const followFirst = ofFirst.map(
     (column) =>
       `${column} = case when ${beginning('excluded')} < ${beginning('served')} then excluded.${column} else served.${column} end`,

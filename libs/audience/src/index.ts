@@ -35,7 +35,7 @@ export {
   type HeldReason,
   type VelocityLimits,
 } from './velocity.ts';
-export { byBegin, requestName } from './request-name.ts';
+export { mergeRequests, type MergedRequest } from './merge-requests.ts';
 export { recount, type AddressedRequest, type EpisodeSession, type EpisodeTouch, type Recount } from './recount.ts';
 export {
   judgePrefixRequest,

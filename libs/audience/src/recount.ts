@@ -1,9 +1,8 @@
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import { countSessions, type Session } from './count-sessions.ts';
-import { unionIntervals } from './intervals.ts';
 import { judgeFact, parseTimeMs, type Judgement } from './judge-fact.ts';
-import { byBegin, requestName } from './request-name.ts';
 import { judgeUserAgent } from './judge-user-agent.ts';
+import { mergeRequests, type MergedRequest } from './merge-requests.ts';
 import { dateOf, type ServedRequest } from './served-request.ts';
 import type { UserAgentRules } from './user-agent-rules.ts';
 import { judgeVelocity, velocityLimits, type HeldReason, type VelocityLimits } from './velocity.ts';
@@ -39,26 +38,16 @@ export interface Recount {
   readonly touches: readonly EpisodeTouch[];
 }
 
-/**
- * Puts eligible facts of one listener and episode together to requests. What begins within one UTC minute in one arrangement is one
- * request, from the earliest start on, however finely a player cuts its ranges: no window is cut within a minute, and nobody can have
- * more requests a day than it has minutes (ADR 18).
- */
-export function servedRequests(facts: readonly ByteRangeServed[]): AddressedRequest[] {
-  return [...Map.groupBy(facts, requestName)].map(([requestId, own]) => {
-    const fact = own.reduce((first, one) => (byBegin(one, first) < 0 ? one : first));
-    return {
-      requestId,
-      listenerKey: fact.listener_key,
-      arrangementId: fact.arrangement_id,
-      layout: { totalBytes: fact.total_bytes, parts: fact.parts },
-      startedAtMs: parseTimeMs(fact.started_at),
-      written: unionIntervals(own.flatMap((one) => one.written)),
-      addressKey: fact.address_key,
-      addressSafe: fact.address_safe === true,
-    };
-  });
-}
+const servedRequest = ({ requestId, first, written }: MergedRequest): AddressedRequest => ({
+  requestId,
+  listenerKey: first.listener_key,
+  arrangementId: first.arrangement_id,
+  layout: { totalBytes: first.total_bytes, parts: first.parts },
+  startedAtMs: parseTimeMs(first.started_at),
+  written,
+  addressKey: first.address_key,
+  addressSafe: first.address_safe === true,
+});
 
 /**
  * Names each listener of an episode by one of its keys, so that a window survives a change of secrets (D5). A link holds for the
@@ -118,7 +107,7 @@ export function recount(
     const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = thread[0]!;
     return {
       place: { workspaceId, podcastId, episodeId },
-      requests: [...byListener.values()].flatMap(servedRequests),
+      requests: [...byListener.values()].flatMap(mergeRequests).map(servedRequest),
     };
   });
   const sessions = threads.flatMap(({ place, requests }) =>

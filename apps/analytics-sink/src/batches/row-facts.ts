@@ -65,19 +65,9 @@ export function declaredUserAgentsSeen(rows: readonly BatchRow[]): UserAgentSeen
   });
 }
 
-/** Hex digits of a digest over texts that hold no line break. */
-const digestOfTexts = (length: number, ...texts: readonly string[]) =>
-  createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, length);
-
 /** A listener as we know it: producers name their own, so the same name of two of them, or one like ours, is another listener. */
-const listenerOf = (producer: string, listener: string) => digestOfTexts(32, producer, listener);
-
-/**
- * The response that a row is of. Its rows add up, so it is also named by what must be the same for all of them; a producer may say
- * otherwise.
- */
-const requestOf = (producer: string, row: RowOf<'byte_range_served'>) =>
-  `${producer}/${row.request}/${digestOfTexts(16, row.arrangement, row.serving_id ?? '', row.country, row.region)}`;
+const listenerOf = (producer: string, listener: string) =>
+  createHash('sha256').update(`${producer}\n${listener}`).digest('hex').slice(0, 32);
 
 /** A region without its country, as facts have it. */
 const regionOf = (region: string) => (region === 'unknown' ? region : region.slice(region.indexOf('-') + 1));
@@ -117,7 +107,7 @@ export function byteRangeFact(
     fact_id: `batch:${createHash('sha256')
       .update(`${producer}\n${JSON.stringify(row)}`)
       .digest('hex')}`,
-    request_id: requestOf(producer, row),
+    request_id: `${producer}/${row.request}`,
     started_at: rfc3339(row.started_at),
     at: rfc3339(row.at),
     workspace_id: row.workspace,
