@@ -15,30 +15,32 @@ export function repeat(
 ): Repetition {
   let stopped = false;
   let woken = false;
-  let endNap = (_inMs: number) => {};
+  let endNap = () => {};
   const nap = (napMs: number) =>
     new Promise<void>((resolve) => {
-      let timer = setTimeout(resolve, napMs);
-      endNap = (inMs) => {
+      const timer = setTimeout(resolve, napMs);
+      endNap = () => {
         clearTimeout(timer);
-        timer = setTimeout(resolve, inMs);
+        resolve();
       };
     });
   const running = (async () => {
     while (!stopped) {
       woken = false;
       await work().catch(onError);
-      if (!stopped) await nap(woken ? collectMs : everyMs);
+      if (!stopped && !woken) await nap(everyMs);
+      if (!stopped && woken && collectMs > 0) await nap(collectMs);
     }
   })();
   return {
     wake: () => {
-      if (!woken) endNap(collectMs);
+      // Whoever is being collected for is not hurried.
+      if (!woken) endNap();
       woken = true;
     },
     [Symbol.asyncDispose]: async () => {
       stopped = true;
-      endNap(0);
+      endNap();
       await running;
     },
   };
