@@ -109,7 +109,7 @@ export async function createApp(
   const findPlay = createFindPlay(pool, arrangements, tokens);
   const projection = createRecentProjection(pool);
   const choosePlay = createChoosePlay({
-    ...{ pool, serving, projection, arrangements, segments, logger },
+    ...{ serving, projection, arrangements, segments, logger },
     bindings: createBindings(pool, arrangements),
     compose: createComposer({ projection, artworks, logger }),
     describe: (userAgent) => describeUserAgent(lists.userAgents, userAgent),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { UserAgentDescription } from '@longwave/audience';
 import { idFromBytes } from '@longwave/ids';
-import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import type { Listener } from '../listener/identify-listener.ts';
 import { partsOf } from '../media/arrangement.ts';
@@ -16,7 +15,7 @@ import { decideRequest } from './decide-request.ts';
 import { decide, type Decision, type ServingClient } from './decide.ts';
 import { haltsAll, haltsAny, withoutHalted } from './halts.ts';
 import type { KnownArrangements } from './known-arrangements.ts';
-import { saveArrangement, type Binding, type NewArrangement, type StoredArrangement } from './play-table.ts';
+import type { Binding, NewArrangement, StoredArrangement } from './play-table.ts';
 import { within } from './within.ts';
 
 /** What one listener gets of one episode. */
@@ -33,7 +32,6 @@ const noAds: PlayAds = { breaks: [], counted: {} };
 const segmentWaitMs = 2_000;
 
 export interface ChoosePlayOptions {
-  readonly pool: Pool;
   readonly serving: ServingClient;
   readonly projection: Pick<RecentProjection, 'listHalts' | 'getAdContext'>;
   readonly arrangements: KnownArrangements;
@@ -60,15 +58,12 @@ function decisionIdOf(listenerKey: string, episodeId: string, sequence: number, 
  * was halted since is bound anew without the halted ads, for what is left of the 24 h. Rejects only when the database does not answer.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
-  const { pool, serving, projection, arrangements, bindings, segments, compose, describe, logger } = options;
+  const { serving, projection, arrangements, bindings, segments, compose, describe, logger } = options;
   const deciding = new Map<string, Promise<Play>>();
 
   async function clean(episode: PlayableEpisode, at: Date): Promise<Play> {
     const arrangement = await compose(episode, [], at);
-    if (!arrangements.has(arrangement.id)) {
-      await saveArrangement(pool, arrangement);
-      arrangements.keep(arrangement);
-    }
+    await arrangements.save(arrangement);
     return { arrangement, binding: undefined };
   }
 

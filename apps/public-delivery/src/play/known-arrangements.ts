@@ -1,6 +1,12 @@
 import type { Pool } from '@longwave/postgres';
 import { createRecentlyUsed } from '../recently-used.ts';
-import { findArrangement, shortIdOf, type StoredArrangement } from './play-table.ts';
+import {
+  findArrangement,
+  saveArrangement,
+  shortIdOf,
+  type NewArrangement,
+  type StoredArrangement,
+} from './play-table.ts';
 
 /** Arrangements, which never change once they are stored, so that those in use are read and checked once. */
 export interface KnownArrangements {
@@ -8,6 +14,8 @@ export interface KnownArrangements {
   find(id: string): Promise<StoredArrangement | undefined>;
   /** Whether it is known to be stored, without asking. */
   has(id: string): boolean;
+  /** Stores one for ever, unless it is known to be stored. */
+  save(arrangement: NewArrangement): Promise<void>;
   /** One that was stored just now. */
   keep(arrangement: StoredArrangement): void;
 }
@@ -17,9 +25,15 @@ export function createKnownArrangements(pool: Pick<Pool, 'query'>, keptMax = 1_0
   const kept = createRecentlyUsed<StoredArrangement>(keptMax);
   const keep = ({ id, workspaceId, podcastId, episodeId, publishedAt, document }: StoredArrangement) =>
     kept.keep(shortIdOf(id), { id, workspaceId, podcastId, episodeId, publishedAt, document }, 1);
+  const has = (id: string) => kept.find(shortIdOf(id)) !== undefined;
   return {
-    has: (id) => kept.find(shortIdOf(id)) !== undefined,
+    has,
     keep,
+    save: async (arrangement) => {
+      if (has(arrangement.id)) return;
+      await saveArrangement(pool, arrangement);
+      keep(arrangement);
+    },
     find: async (id) => {
       const known = kept.find(shortIdOf(id));
       if (known) return known;

@@ -214,7 +214,7 @@ const storedValues = (arrangements: readonly NewArrangement[]) => [
 ];
 
 /** Stores an arrangement for ever; one that is already there stays as it is. */
-export async function saveArrangement(pool: Pool, arrangement: NewArrangement): Promise<void> {
+export async function saveArrangement(pool: Pick<Pool, 'query'>, arrangement: NewArrangement): Promise<void> {
   await pool.query({
     name: 'save_arrangement',
     text: `with ${storing} select 1`,
