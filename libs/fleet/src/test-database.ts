@@ -59,6 +59,19 @@ const run = (url: string, sql: string) => withClient(url, (client) => client.que
 const at = (url: string, change: Partial<Pick<URL, 'pathname' | 'username' | 'password'>>) =>
   Object.assign(new URL(url), change).href;
 
+/** A new database whose schema has its owner. @returns its address as superuser */
+async function createDatabase(serverUrl: string, name: string, template: string, owner: SchemaOwner): Promise<string> {
+  await run(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const adminUrl = at(serverUrl, { pathname: `/${name}` });
+  await provisionOwners(adminUrl, [owner]);
+  return adminUrl;
+}
+
+async function migrate(adminUrl: string, owner: SchemaOwner, prismaFolder: string): Promise<void> {
+  await migrateSchema(adminUrl, owner.schema, prismaFolder);
+  await sealMigrationHistory(adminUrl, [owner]);
+}
+
 /** A database with the migrated schema to copy from, made by who asks first: copying takes a tenth of the time of migrating. */
 function templateOf(serverUrl: string, owner: SchemaOwner, prismaFolder: string): Promise<string> {
   const name = `template_${hash('sha256', JSON.stringify([owner.schema, listMigrations(prismaFolder)])).slice(0, 32)}`;
@@ -68,11 +81,7 @@ function templateOf(serverUrl: string, owner: SchemaOwner, prismaFolder: string)
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
     if (rowCount) return name;
     const making = `${name}_${randomBytes(4).toString('hex')}`;
-    await client.query(`CREATE DATABASE ${making} TEMPLATE template0`);
-    const adminUrl = at(serverUrl, { pathname: `/${making}` });
-    await provisionOwners(adminUrl, [owner]);
-    await migrateSchema(adminUrl, owner.schema, prismaFolder);
-    await sealMigrationHistory(adminUrl, [owner]);
+    await migrate(await createDatabase(serverUrl, making, 'template0', owner), owner, prismaFolder);
     await client.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
     return name;
   });
@@ -94,14 +103,9 @@ export async function startTestDatabase(options: {
     await run(serverUrl, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`).finally(release);
   };
   try {
-    const template = shared && prismaFolder ? await templateOf(serverUrl, owner, prismaFolder) : 'template0';
-    await run(serverUrl, `CREATE DATABASE ${database} TEMPLATE ${template}`);
-    const adminUrl = at(serverUrl, { pathname: `/${database}` });
-    await provisionOwners(adminUrl, [owner]);
-    if (prismaFolder) {
-      await migrateSchema(adminUrl, owner.schema, prismaFolder);
-      await sealMigrationHistory(adminUrl, [owner]);
-    }
+    const template = shared && prismaFolder ? await templateOf(serverUrl, owner, prismaFolder) : undefined;
+    const adminUrl = await createDatabase(serverUrl, database, template ?? 'template0', owner);
+    if (prismaFolder && !template) await migrate(adminUrl, owner, prismaFolder);
     const url = at(adminUrl, { username: owner.role, password: owner.password });
     return { url, adminUrl, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
