@@ -146,13 +146,13 @@ export function createAdvertising(hosting: HostingWorld) {
       );
       return rows[0]!;
     },
-    compiling: async () => {
-      const plan = await send('serving_plan.compile', null, { effective_from: window.start });
+    compiling: async (effectiveFrom: string = window.start) => {
+      const plan = await send('serving_plan.compile', null, { effective_from: effectiveFrom });
       return { plan, lease: await hosting.lease('compile_serving_plan', plan.id) };
     },
     planCompiled: { storage_key: `plans/${digest}.json`, digest, counts: { line_items: 0, creatives: 0 } },
-    async readyPlan() {
-      const { plan, lease } = await world.compiling();
+    async readyPlan(effectiveFrom?: string) {
+      const { plan, lease } = await world.compiling(effectiveFrom);
       return send('serving_plan.record_compiled', plan, world.planCompiled, service('management'), lease);
     },
     network: () => send('inventory_unit.create', null, { kind: 'network', name: 'Everything', source_ref: {} }),

@@ -1,11 +1,14 @@
+import { expect } from '@jest/globals';
 import { startOutboxRelay } from '@longwave/command-pipeline';
 import { createRedisBus } from '@longwave/event-bus';
 import { topics, type ResourceView } from '@longwave/events';
 import { startTestRedis } from '@longwave/fleet';
 import { createLogger } from '@longwave/service-kit';
+import { startClock } from '../src/clock/clock.ts';
+import { dueTasks } from '../src/clock/due-tasks.ts';
 import { followEvents } from '../src/followers/follow-events.ts';
 import { sendAsManagement } from '../src/followers/send-as-management.ts';
-import { service, startTestManagement, type World } from './_support.ts';
+import { hour, service, startTestManagement, type World } from './_support.ts';
 
 /** management with its relay, a real bus and its own followers. */
 export async function startFollowed() {
@@ -63,8 +66,26 @@ export async function startFollowed() {
     await world.send('production.complete', { ...production, version: 2 }, world.completion, service('encoder'), lease);
   }
 
+  /** The clock of the service; disposing stops it. */
+  const runClock = () =>
+    startClock({ pool, execute, clock: management.clock, tasks: dueTasks, everyMs: 20, onError: () => undefined });
+
+  /** Expects that a plan holds until the later one is in effect, an hour from now, and that it ends then. */
+  async function expectToEndInAnHour(world: World, earlier: ResourceView, later: ResourceView): Promise<void> {
+    const stateOf = async ({ id }: ResourceView) => (await read(id)).lifecycle_state;
+    await caughtUp(world);
+    await using _clock = runClock();
+    expect(await stateOf(earlier)).toBe('published');
+    management.aheadMs += hour + 1000;
+    await until(earlier.id, (row) => row.lifecycle_state === 'superseded');
+    expect(await stateOf(later)).toBe('published');
+  }
+
   const owned = stack.move();
-  return { management, bus, read, until, caughtUp, encode, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    ...{ management, bus, read, until, caughtUp, encode, runClock, expectToEndInAnHour },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 export type Followed = Awaited<ReturnType<typeof startFollowed>>;

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
-import { startClock } from '../src/clock/clock.ts';
-import { dueTasks } from '../src/clock/due-tasks.ts';
 import { startJobRunner } from '../src/jobs/job-runner.ts';
 import { createCloneWork } from '../src/campaigns/clone-work.ts';
 import { startFollowed, type Followed } from './_followed.ts';
@@ -197,25 +195,10 @@ test('a clone is a draft with the line items and assignments of the original, mo
 
 test('one serving plan is in force at a time: an earlier one ends when its successor comes into effect, not before', async () => {
   const world = createWorld(management);
-  const { pool, execute, clock } = management;
   const before = await world.publishedPlan();
-  const at = new Date(clock().getTime() + hour).toISOString();
-  const requested = await world.send('serving_plan.compile', null, { effective_from: at });
-  const lease = await world.lease('compile_serving_plan', requested.id);
-  const ready = await world.send(
-    'serving_plan.record_compiled',
-    requested,
-    world.planCompiled,
-    service('management'),
-    lease,
-  );
-  const later = await world.send('serving_plan.publish', ready, {});
-  await followed.caughtUp(world);
-  await using _clock = startClock({ pool, execute, clock, tasks: dueTasks, everyMs: 20, onError: () => undefined });
-  expect(await stateOf(before.id)).toBe('published');
-  management.aheadMs += hour + 1000;
-  await followed.until(before.id, (row) => row.lifecycle_state === 'superseded');
-  expect(await stateOf(later.id)).toBe('published');
+  const at = new Date(management.clock().getTime() + hour).toISOString();
+  const later = await world.send('serving_plan.publish', await world.readyPlan(at), {});
+  await followed.expectToEndInAnHour(world, before, later);
 });
 
 test('a rollback publishes again what the earlier plan contained, as a plan of its own', async () => {

@@ -253,16 +253,7 @@ test('a plan published last is the one that stays; a plan for the future leaves 
   expect((await read(first.id)).lifecycle_state).toBe('published');
 
   const tomorrow = new Date(Date.now() + 24 * 3600_000).toISOString();
-  const requested = await world.send('serving_plan.compile', null, { effective_from: tomorrow });
-  const lease = await world.lease('compile_serving_plan', requested.id);
-  const future = await world.send(
-    'serving_plan.record_compiled',
-    requested,
-    world.planCompiled,
-    service('management'),
-    lease,
-  );
-  await world.send('serving_plan.publish', future, {});
+  await world.send('serving_plan.publish', await world.readyPlan(tomorrow), {});
   await caughtUp(world);
   expect((await read(first.id)).lifecycle_state).toBe('published');
 });

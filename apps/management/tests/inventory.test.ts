@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { startClock } from '../src/clock/clock.ts';
-import { dueTasks } from '../src/clock/due-tasks.ts';
 import { startFollowed, type Followed } from './_followed.ts';
 import { createWorld, hour, type World } from './_support.ts';
 
@@ -93,16 +91,10 @@ test('a published break plan supersedes those whose inventory it covers, and no 
 
 test('a break plan that is published for later supersedes its predecessor when its time comes, not before', async () => {
   const world = createWorld(management);
-  const { pool, execute, clock } = management;
   const before = await world.publishedBreakPlan();
-  const at = new Date(clock().getTime() + hour).toISOString();
+  const at = new Date(management.clock().getTime() + hour).toISOString();
   const later = await world.publishedBreakPlan([], at);
-  await followed.caughtUp(world);
-  await using _clock = startClock({ pool, execute, clock, tasks: dueTasks, everyMs: 20, onError: () => undefined });
-  expect(await stateOf(before.id)).toBe('published');
-  management.aheadMs += hour + 1000;
-  await followed.until(before.id, (row) => row.lifecycle_state === 'superseded');
-  expect(await stateOf(later.id)).toBe('published');
+  await followed.expectToEndInAnHour(world, before, later);
 });
 
 test('a break plan is retired for a published one, never for itself, a draft or a stranger', async () => {

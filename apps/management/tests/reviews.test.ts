@@ -11,8 +11,6 @@ import {
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { compactVerify, importJWK } from 'jose';
-import { startClock } from '../src/clock/clock.ts';
-import { dueTasks } from '../src/clock/due-tasks.ts';
 import { startFollowed, type Followed } from './_followed.ts';
 import { createWorld, hour, person, service, type World } from './_support.ts';
 
@@ -223,8 +221,7 @@ test('a review that nobody decides expires after a week, not before, and fails t
   await expect(world.send('review.expire', task, {}, service('management'))).rejects.toMatchObject({
     code: 'state_not_allowed',
   });
-  const { pool, execute, clock } = management;
-  await using _clock = startClock({ pool, execute, clock, tasks: dueTasks, everyMs: 20, onError: () => undefined });
+  await using _clock = followed.runClock();
   management.aheadMs += 7 * 24 * hour;
   await followed.until(task.id, ({ lifecycle_state: state }) => state === 'expired');
   expect(await operationOf(world, task)).toMatchObject({ state: 'failed', problem: { code: 'review_expired' } });
