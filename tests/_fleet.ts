@@ -26,7 +26,10 @@ export async function startTestFleet(options: Partial<FleetOptions> = {}): Promi
   const data = temporaryDataFolder();
   const folder = data.inside('test-files');
   mkdirSync(folder, { recursive: true });
-  const fleet = await startFleet({ dataFolder: data.root, ports: 'free', mode: 'fast', ...options });
+  // All listeners of a test come from one address.
+  const delivery = { NEW_PLAYS_PER_ADDRESS_AND_MINUTE: '100000', ...options.env?.['public-delivery'] };
+  const env = { ...options.env, 'public-delivery': delivery };
+  const fleet = await startFleet({ dataFolder: data.root, ports: 'free', mode: 'fast', ...options, env });
   const operator = openOperator(fleet);
   return {
     fleet,

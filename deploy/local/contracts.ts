@@ -50,11 +50,19 @@ function commandsContract() {
   return { notice, resources, commands };
 }
 
+/** The type that an event speaks of: the word before the dot is its noun. */
+const subjectOf = (resources: Readonly<Record<string, ResourceDefinition>>, event: string) =>
+  Object.values(resources).find(({ noun }) => noun === event.split('.')[0])?.type;
+
 function eventsContract() {
   const events: Record<string, unknown> = {};
   for (const { topic, commands } of catalogs)
     for (const { event, type, subject } of Object.values<CommandDefinition>(commands))
       events[event] = { topic, command: type, subject };
+  for (const { topic, commands, resources } of catalogs)
+    for (const { type, consequences = [] } of Object.values<CommandDefinition>(commands))
+      for (const event of consequences.filter((name) => !(name in events)))
+        events[event] = { topic, consequence_of: [type], subject: subjectOf(resources, event) };
   const reviewed = Object.values<CommandDefinition>(productCatalog.commands).filter(({ reviewers }) => reviewers);
   events[reviewRequested] = {
     topic: topics.product,

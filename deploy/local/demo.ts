@@ -14,6 +14,8 @@ import {
 } from '@longwave/fleet';
 import { runJob } from './job.ts';
 import type { JobResult } from './job/job-result.ts';
+import type { Account } from './job/operator.ts';
+import { describeAccount } from './next-steps.ts';
 import { defaultPortBase, parsePortBase } from './ports.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
@@ -38,7 +40,7 @@ function readOptions(): Options {
       'port-base': { type: 'string', default: defaultPortBase },
     },
   });
-  if (values.audio === undefined) throw new Error('say which file: npm run demo -- --audio FILE (see --help)');
+  if (values.audio === undefined) throw new Error('Name the audio file: npm run demo -- --audio FILE (see --help)');
   const callers = process.env['INIT_CWD'] ?? process.cwd();
   const [audio = '', ad = samples.ad] = [values.audio, values.ad].map((file) =>
     file === undefined ? undefined : path.resolve(callers, file),
@@ -72,7 +74,9 @@ async function demo(options: Options, report: Report): Promise<JobResult> {
     report.note(`\nStopped by ${reason}.`);
     return { ok: false, steps: [] };
   });
-  return await Promise.race([runJob({ fleet, audio, ad, artwork: samples.artwork, report }), stopped]);
+  const onAccount = (account: Account) => void (made = account);
+  const job = runJob({ fleet, audio, ad, artwork: samples.artwork, report, onAccount });
+  return await Promise.race([job, stopped]);
 }
 
 function printResult(result: JobResult, report: Report): void {
@@ -80,10 +84,12 @@ function printResult(result: JobResult, report: Report): void {
   report.note(
     result.ok
       ? `\nEvery step held.\n\n  feed   ${result.feed_url}\n  audio  ${result.enclosure_url}`
-      : `\nThe job did not hold${failed.length ? `: ${failed.join(', ')}` : ''}.`,
+      : `\nThe trial run failed${failed.length ? `: ${failed.join(', ')}` : ''}.`,
   );
 }
 
+/** The account of the job, as soon as there is one. */
+let made: Account | undefined;
 let options: Options;
 try {
   options = readOptions();
@@ -91,11 +97,14 @@ try {
   console.error(error instanceof Error ? error.message : String(error));
   process.exit(64);
 }
-const report = createReport({ stream: options.json ? process.stderr : process.stdout, now: () => performance.now() });
+const stream = options.json ? process.stderr : process.stdout;
+const report = createReport({ stream, now: () => performance.now() });
 let result: JobResult = { ok: false, steps: [] };
 try {
   result = await demo(options, report);
   printResult(result, report);
+  // An installation that was made for the demo is gone by now, and its keys with it.
+  if (made && !options.fresh) report.note(describeAccount(made, stream.isTTY));
 } catch (error) {
   console.error(`\n${error instanceof Error ? error.message : String(error)}`);
   if (error instanceof PortTaken) console.error('Choose others with --port-base N, or use --fresh.');

@@ -49,7 +49,7 @@ async function encode(
 }
 
 /**
- * The service's main job, from an account to a counted download, as clients see it. Stops at the first step that does
+ * A complete trial run, from an account to a counted download, as clients see it. Stops at the first step that does
  * not hold; `ok` is true only when all held.
  */
 export async function runJob(options: {
@@ -58,6 +58,8 @@ export async function runJob(options: {
   readonly ad: string;
   readonly artwork?: string;
   readonly report: JobReporter;
+  /** Hears of the account, whose key is no part of the result: the result is kept and printed as JSON. */
+  readonly onAccount?: (account: Account) => void;
 }): Promise<JobResult> {
   const { fleet, report, artwork = path.join(import.meta.dirname, 'samples/cover.jpg') } = options;
   const result: JobResult = { ok: false, steps: [] };
@@ -84,6 +86,7 @@ export async function runJob(options: {
 
     await step('account with an API key', async () => {
       account = await createAccount(operator);
+      options.onAccount?.(account);
       rest = createRestClient(fleet.urls.base, account.apiKey);
       return account.accountId;
     });

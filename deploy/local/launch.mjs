@@ -15,18 +15,20 @@ const commands = {
   start: {
     script: 'deploy/local/start.ts',
     needs: ['system', 'build'],
-    summary: 'start the whole service on this machine; the first time, run the main job once on a sample',
+    summary: 'start the whole service on this machine; the first time, make a complete trial run on a sample',
     usage: `npm start -- [options]
 
   --port-base N   REST API on N, ad server APIs on N+2, feeds and audio on N+3, uploads on N+4; N+1 is kept free (default 8080)
   --data FOLDER   where everything is kept (default .longwave)
+
+FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB and LOG_LEVEL in its environment reach the services.
 
 Ctrl-C stops everything; the next start keeps the data.`,
   },
   demo: {
     script: 'deploy/local/demo.ts',
     needs: ['system', 'build'],
-    summary: 'run the main job with your own audio file, from upload to a counted download',
+    summary: 'make a complete trial run with your own audio file, from upload to a counted download',
     usage: `npm run demo -- --audio FILE [--ad FILE] [--fresh] [--json]
 
   --audio FILE   mp3, wav, flac, ogg or m4a
@@ -104,9 +106,8 @@ function handOver(node, script, args) {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: process.env,
     });
-    // Ctrl-C reaches the child by itself, being in our foreground group; others are passed on.
-    process.on('SIGINT', () => undefined);
-    for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGTERM'));
+    // Ctrl-C reaches the child by itself, being in our foreground group, but a signal to us alone does not. The child hears a stop twice then.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGTERM'));
     const before = ancestors();
     if (process.env.npm_lifecycle_event)
       setInterval(() => ancestors() === before || child.kill('SIGTERM'), 1_000).unref();
@@ -139,7 +140,7 @@ async function main([name, ...args]) {
   const node = findNode24(root);
   // Every program run from here on finds Node 24 first.
   process.env.PATH = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
-  if (command.needs.includes('system')) ensureSystemPackages();
+  if (command.needs.includes('system')) ensureSystemPackages({ forTests: name === 'test' });
   await generateCode(root);
   if (command.needs.includes('build')) await build(root);
   return handOver(node, command.script, args);

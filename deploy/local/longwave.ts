@@ -32,7 +32,7 @@ const help = `usage: npm run longwave -- COMMAND
 
 ${commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.trimEnd()}\n      ${summary}`).join('\n')}
   dead-letters list --topic TOPIC --group GROUP
-      messages that a follower could not handle
+      events a consumer failed to process
   dead-letters redrive --topic TOPIC --group GROUP
       sends them to that group again
   recount export | count | compare
@@ -137,7 +137,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (!fleet) {
-    console.error('No fleet runs on this data. Start it with `npm start`, in another terminal.');
+    console.error('No service is running on this data folder. Start it with `npm start`, in another terminal.');
     return 1;
   }
   try {

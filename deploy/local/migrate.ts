@@ -9,7 +9,7 @@ const owners: Readonly<Record<string, string>> = schemaOf;
 /** Prisma folder relative to the repository, and schema, of one app. */
 function ownerOf(app: string | undefined): { readonly prisma: string; readonly schema: string } {
   const schema = owners[app ?? ''];
-  if (!app || !schema) throw new Error(`say whose: --app ${Object.keys(owners).join(' | ')}`);
+  if (!app || !schema) throw new Error(`Name the app: --app ${Object.keys(owners).join(' | ')}`);
   return { prisma: `apps/${app}/prisma`, schema };
 }
 
@@ -68,7 +68,7 @@ async function main(): Promise<number> {
       return Math.max(...codes);
     }
     default:
-      throw new Error('say what to do: create, deploy, status or drift (see --help)');
+      throw new Error('Name a command: create, deploy, status or drift (see --help)');
   }
 }
 

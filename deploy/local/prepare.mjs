@@ -86,9 +86,13 @@ const systemPrograms = [
   { program: 'redis-server', apt: 'redis-server', brew: 'redis' },
 ];
 
-/** Installs ffmpeg and Redis with the system's package manager where that needs no password. */
-export function ensureSystemPackages() {
-  const missing = () => systemPrograms.filter(({ program }) => !isInstalled(program));
+/** What only tests need: a browser that opens the pages. */
+const testPrograms = [{ program: 'chromium', apt: 'chromium', brew: 'chromium' }];
+
+/** Installs ffmpeg and Redis, and for tests a browser, with the system's package manager where that needs no password. */
+export function ensureSystemPackages({ forTests = false } = {}) {
+  const programs = forTests ? [...systemPrograms, ...testPrograms] : systemPrograms;
+  const missing = () => programs.filter(({ program }) => !isInstalled(program));
   const names = (manager) => [...new Set(missing().map((entry) => entry[manager]))];
   if (missing().length === 0) return;
   const run = (command, args, env = {}) =>

@@ -1,10 +1,14 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { FleetIsRunning, PortTaken, startFleet, workspaceRoot, type Fleet, type PublicPorts } from '@longwave/fleet';
+import { FleetIsRunning, PortTaken, startFleet, workspaceRoot } from '@longwave/fleet';
+import type { Fleet, PublicPorts, ServiceEvent } from '@longwave/fleet';
+import { outliveWriteErrors } from '@longwave/service-kit';
+import { describeRunning } from './next-steps.ts';
 import { defaultPortBase, parsePortBase } from './ports.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
+import { settingsOf } from './service-settings.ts';
 import { stopRequested } from './stop-signal.ts';
 
 function readOptions(): { readonly ports: PublicPorts; readonly dataFolder: string } {
@@ -17,11 +21,11 @@ function readOptions(): { readonly ports: PublicPorts; readonly dataFolder: stri
   return { ports: parsePortBase(values['port-base']), dataFolder: path.resolve(workspaceRoot, values.data) };
 }
 
-/** The main job on the bundled sample, once per installation. Answers whether it held. */
+/** The complete trial run on the bundled sample, once per installation. Answers whether it passed. */
 async function firstJob(fleet: Fleet, report: Report): Promise<boolean> {
   const marker = path.join(fleet.dataFolder, 'first-job.json');
   if (existsSync(marker)) return true;
-  report.note('\nThe first time, the main job runs once on a sample:\n');
+  report.note('\nThe first start makes a complete trial run on a sample:\n');
   // Loaded only now: a later start does not hold the job's clients in memory.
   const { runJob } = await import('./job.ts');
   const result = await runJob({ fleet, ...samples, report });
@@ -31,48 +35,39 @@ async function firstJob(fleet: Fleet, report: Report): Promise<boolean> {
   return result.ok;
 }
 
-function printAddresses(fleet: Fleet, report: Report): void {
-  report.note(`
-Longwave is running.
-
-  REST API       ${fleet.urls.base}/api/v1
-  documentation  ${fleet.urls.base}/api-docs
-  ad server APIs ${fleet.urls.api}
-  feeds, audio   ${fleet.urls.media}
-  data           ${fleet.dataFolder}
-  logs           ${fleet.logsFolder}
-
-Your own recording: npm run demo -- --audio FILE
-Ctrl-C stops everything.
-`);
+function describeEvent(event: ServiceEvent): string {
+  switch (event.kind) {
+    case 'exited':
+      return `✗ ${event.service} ended (${event.exit.signal ?? `exit code ${event.exit.code}`}), starting it again`;
+    case 'restart-failed':
+      return `✗ ${event.service} cannot be started, trying again in ${event.restartInMs / 1000} s: ${event.reason.split('\n')[0]}`;
+    case 'restarted':
+      return `  ${event.service} runs again (process ${event.pid})`;
+  }
 }
 
 async function main(): Promise<number> {
+  for (const stream of [process.stdout, process.stderr]) outliveWriteErrors(stream);
   const { ports, dataFolder } = readOptions();
   const report = createReport({ stream: process.stdout, now: () => performance.now() });
   const stopping = stopRequested();
   const starting = startFleet({
     dataFolder,
     ports,
+    env: settingsOf(process.env, process.env['INIT_CWD'] ?? process.cwd()),
     onProgress: (part, durationMs) => report.done(part, durationMs, 'ready'),
-    onEvent: (event) => {
-      if (event.kind === 'restarted') report.note(`  ${event.service} runs again (process ${event.pid})`);
-      else
-        report.note(
-          `✗ ${event.service} ended (${event.exit.signal ?? `exit code ${event.exit.code}`}), starting it again`,
-        );
-    },
+    onEvent: (event) => report.note(describeEvent(event)),
   });
   await using fleet = await starting;
   const stopped = stopping.then(() => 'stopped' as const);
   const isStopped = (await Promise.race([stopped, Promise.resolve()])) === 'stopped';
   const held = isStopped ? 'stopped' : await Promise.race([firstJob(fleet, report), stopped]);
   if (held === false) {
-    report.note(`\nThe job did not hold. Logs: ${fleet.logsFolder}`);
+    report.note(`\nThe trial run failed. Logs: ${fleet.logsFolder}`);
     return 1;
   }
   if (held !== 'stopped') {
-    printAddresses(fleet, report);
+    report.note(describeRunning(fleet));
     await stopping;
   }
   report.note('\nStopping …');

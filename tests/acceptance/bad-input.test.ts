@@ -95,24 +95,18 @@ test.each(Object.entries(inputs))(
   },
 );
 
-test('a file of another size than announced is refused with both sizes named', async () => {
+test('a file of another size than announced is refused with both sizes named, before a production is made', async () => {
   const episodeId = await podcaster.newEpisode('Size');
-  const grant = await podcaster.rest.post<{ upload_url: string; file_url: string; content_type: string }>('/uploads', {
+  const { file_url: fileUrl } = await podcaster.rest.post<{ file_url: string }>('/uploads', {
     filename: 'a.mp3',
-    filesize: 1000,
+    filesize: 5_000,
   });
-  const bytes = readFileSync(samples.episode);
-  await fetch(grant.upload_url, { method: 'PUT', body: bytes, headers: { 'content-type': grant.content_type } });
-  const { id } = await podcaster.rest.post<{ id: string }>('/productions', {
-    episode_id: episodeId,
-    file_url: grant.file_url,
-  });
-  await podcaster.rest.post(`/productions/${id}/start`);
-  const production = await podcaster.state(id, 'error', 'encoded');
-  expect(production.problem).toMatchObject({
-    code: 'media_size_mismatch',
-    detail: expect.stringMatching(/1000|1,000/),
-  });
+  const [, key] = /\/f\/(upl_[0-9a-z]{26}\/a\.mp3)$/.exec(fileUrl)!;
+  const bytes = Buffer.alloc(48_658);
+  await createObjectStore(world.fleet.objectStore).put(`uploads/${key}`, bytes, { contentType: 'audio/mpeg' });
+  const production = { episode_id: episodeId, file_url: fileUrl };
+  await expect(podcaster.rest.post('/productions', production)).rejects.toThrow(/422.*5,000 bytes, but 48,658/s);
+  expect(await podcaster.rest.get(`/productions?episode_id=${episodeId}`)).toEqual([]);
 });
 
 test('twenty starts at once give one encoding', async () => {

@@ -132,7 +132,7 @@ test('the page of the Audience Analytics Sink API runs as it is written', async 
   expect((await watermark()).status).toBe(200);
   await world.operator.changeIdentity(record.id, 'machine_token.revoke', {});
   await until('the revocation', 5_000, async () => ((await watermark()).status === 401 ? true : undefined));
-  expect(stdout).toMatch(/"code":"validation_failed".*There is no field \\"ip\\"/);
+  expect(stdout).toMatch(/"code":"validation_failed".*There is no field “ip”/);
 });
 
 /** Of five neighbouring ports that are free, below those that other tests are given meanwhile (`freePorts`). */
@@ -144,10 +144,9 @@ async function freePortBase(): Promise<number> {
   }
 }
 
-test('npm start runs the job, prints the addresses, and Ctrl-C stops everything', async () => {
+test('npm start runs the job, prints the addresses, and SIGINT to the launcher alone stops everything', async () => {
   const data = temporaryDataFolder();
   const base = await freePortBase();
-  // A process group of its own, as in a terminal: Ctrl-C goes to the whole foreground group.
   const starting = spawn(process.execPath, [launch, 'start', '--port-base', String(base), '--data', data.root], {
     cwd: root,
     detached: true,
@@ -166,7 +165,7 @@ test('npm start runs the job, prints the addresses, and Ctrl-C stops everything'
     expect(output).toMatch(/✓ counted once/);
     const answer = await fetch(`http://localhost:${base}/api/v1/podcasts`);
     expect(answer.status).toBe(401);
-    process.kill(-starting.pid!, 'SIGINT');
+    starting.kill('SIGINT');
     expect(await ended).toBe(0);
     await expect(fetch(`http://localhost:${base}/api/v1/podcasts`)).rejects.toThrow();
   } finally {

@@ -254,8 +254,15 @@ describe('a production', () => {
   });
 });
 
+test('the feed is there when publish has answered', async () => {
+  for (const title of ['Here at once', 'Here at once again']) {
+    const { feed_url: feedUrl } = await podcastOf(await publishedPodcast(rest, title));
+    expect((await fetch(feedUrl)).status).toBe(200);
+  }
+});
+
 describe('moving', () => {
-  test('in keeps GUIDs, dates and the podcast:guid; a locked feed stays where it is; out answers 301 for ever', async () => {
+  test('in keeps GUIDs, dates and the podcast:guid; a locked feed stays where it is; out answers 301', async () => {
     const audio = makeAudio(path.join(world.folder, 'imported.mp3'), 4);
     outside.files.set('/imported.mp3', { type: 'audio/mpeg', path: audio });
     const feed = (locked: string) => `<?xml version="1.0"?>
@@ -276,6 +283,7 @@ describe('moving', () => {
 
     const podcast = await rest.post<Podcast>('/podcasts/import', { feed_url: `${outside.origin}/open.xml` });
     expect(podcast.podcast_guid).toBe('9b024349-ccf0-5f69-a609-6b82873eab3c');
+    await rest.post(`/podcasts/${podcast.id}/import/publish`, {});
     const [episode] = await until('the imported episode', 60_000, async () => {
       const found = await rest.get<{ state: string; guid: string; published_at?: string }[]>(
         `/podcasts/${podcast.id}/episodes`,
@@ -286,10 +294,14 @@ describe('moving', () => {
 
     const out = await publishedPodcast(rest, 'Moving out');
     const { feed_url: feedUrl } = await podcastOf(out);
-    await rest.post(`/podcasts/${out}/redirect`, { new_feed_url: 'https://example.com/new.xml' });
+    await expect(
+      rest.post(`/podcasts/${out}/redirect`, { new_feed_url: `${outside.origin}/none.xml` }),
+    ).rejects.toThrow('422');
+    const newFeedUrl = `${outside.origin}/open.xml`;
+    await rest.post(`/podcasts/${out}/redirect`, { new_feed_url: newFeedUrl });
     await until('the redirect', 60_000, async () => {
       const answer = await fetch(feedUrl, { redirect: 'manual' });
-      return (answer.status === 301 && answer.headers.get('location') === 'https://example.com/new.xml') || undefined;
+      return (answer.status === 301 && answer.headers.get('location') === newFeedUrl) || undefined;
     });
   });
 });

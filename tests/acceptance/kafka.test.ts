@@ -5,7 +5,7 @@ import { samples, startTestFleet } from '../_fleet.ts';
 const { TEST_KAFKA_BROKERS: brokers, REQUIRE_FOREIGN_ENGINES: required } = process.env;
 
 if (brokers || required === '1') {
-  test('the main job holds in every step with Apache Kafka as the event bus', async () => {
+  test('every step of a complete trial run passes with Apache Kafka as the event bus', async () => {
     if (!brokers) throw new Error('Apache Kafka is required here, but TEST_KAFKA_BROKERS is not set');
     await using world = await startTestFleet({ bus: { kind: 'kafka', brokers } });
     const failures: string[] = [];

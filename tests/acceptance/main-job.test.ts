@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openSecrets } from '@longwave/fleet';
 import { runJob } from '@longwave/local/job';
 import { download, listenerAgent } from '@longwave/local/job/check-delivery';
 import { until } from '@longwave/local/job/until';
@@ -17,7 +18,7 @@ const quiet = {
   step: async (_name: string, run: (progress: () => void) => Promise<string>) => void (await run(() => undefined)),
 };
 
-describe('the main job, from an account to a counted download', () => {
+describe('a complete trial run, from an account to a counted download', () => {
   test.each(['mp3', 'wav', 'flac', 'ogg', 'm4a'])('holds in every step for a %s file', async (format) => {
     const audio = makeAudio(path.join(world.folder, `episode.${format}`), 70);
     const failures: unknown[] = [];
@@ -93,6 +94,8 @@ test('no credential, delivery token, presigned signature, address or user agent 
     (name) => [name, readFileSync(path.join(world.fleet.logsFolder, name), 'utf8')] as const,
   );
   expect(logs.length).toBeGreaterThanOrEqual(7);
+  const { services } = openSecrets(path.join(world.fleet.dataFolder, 'secrets'));
+  const ownSecrets = Object.values(services).flatMap(({ redisPassword, s3SecretKey }) => [redisPassword, s3SecretKey]);
   const secrets: readonly (readonly [string, RegExp])[] = [
     ['API key', /lw_key_[A-Za-z0-9_-]{20,}/],
     ['delivery token', /t1(?:\.|%2e)[A-Za-z0-9_-]{40,}/i],
@@ -101,6 +104,7 @@ test('no credential, delivery token, presigned signature, address or user agent 
     ['statement', /eyJ[A-Za-z0-9_-]{10,}\.eyJ/],
     ['password in a URL', /:\/\/[^:@/\s"]+:(?!\*\*\*)[^@/\s"]{4,}@/],
     ['secret key', new RegExp(world.fleet.objectStore.secretKey)],
+    ['secret of a service', new RegExp(ownSecrets.join('|'))],
     ['user agent', new RegExp(listenerAgent.replace('.', '\\.'))],
     ['loopback address of a listener', /"(?:address|ip|remote_address|peer)":"(?:::ffff:)?(?:127\.0\.0\.1|::1)"/],
   ];

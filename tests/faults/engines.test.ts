@@ -1,14 +1,26 @@
 import { expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { openStage } from '../_listeners.ts';
 // eslint-disable-next-line @nx/enforce-module-boundaries -- tools are programs of the repository, no project with a name
 import { startForeignKafka } from '../../tools/foreign-kafka.mjs';
 
+/** Bytes that Redis may hold, 0 for any number. */
+async function setMaxMemory(redisUrl: string, bytes: number): Promise<void> {
+  const redis = new Redis(redisUrl);
+  await redis.config('SET', 'maxmemory', bytes);
+  await redis.quit();
+}
+
 const none = { doubled_downloads: 0, ads_without_download: 0, doubled_ads: 0 };
 
-test('engines and services killed one after the other under load: every download is counted once, and no ad without its own', async () => {
+test('a Redis that is full, and engines and services killed one after the other under load: every download is counted once, and no ad without its own', async () => {
   await using stage = await openStage({ mode: 'durable' });
   const { engines, services } = stage.world.fleet;
   const { heard, afterSome, end } = stage.gather(4);
+  await afterSome(4);
+  await setMaxMemory(engines.redis.first.url, 1);
+  await afterSome(8);
+  await setMaxMemory(engines.redis.first.url, 0);
   /** Whoever got its last byte at about this time: the process died with the fact of its last piece in hand. */
   const deliveryDiedMs: number[] = [];
   for (let round = 0; round < 2; round++) {

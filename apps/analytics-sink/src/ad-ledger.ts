@@ -41,12 +41,15 @@ function placeOf(row: AdRow): Omit<AdEntry, 'stage' | 'quantity'> {
     app: row.app,
     device: row.device,
     platform: row.platform,
+    operating_system: row.operating_system,
   };
 }
 
 const entryColumns = `methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
-  podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform`;
-const hourColumns = `workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform`;
+  podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform,
+  operating_system`;
+const hourColumns = `workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform,
+  operating_system`;
 
 /** Appends entries and brings the hourly totals up to date, rows in key order. */
 async function appendEntries(tx: Transaction, entries: readonly AdEntry[], basis: ChangeBasis): Promise<void> {
@@ -121,7 +124,7 @@ export async function saveAds(tx: Transaction, before: Counts, after: Counts, ba
          started_at = excluded.started_at, campaign_id = excluded.campaign_id, line_item_id = excluded.line_item_id,
          serving_id = excluded.serving_id, billable = excluded.billable, counted = excluded.counted,
          country = excluded.country, region = excluded.region, app = excluded.app, device = excluded.device,
-         platform = excluded.platform`,
+         platform = excluded.platform, operating_system = excluded.operating_system`,
       [JSON.stringify(saved)],
     );
   const delivered = movedSums(before.ads, after.ads, (row) => [placeOf(row), { quantity: row.counted ? 1 : 0 }]);
@@ -154,7 +157,13 @@ export async function recordDecisions(
        returning serving_id`,
       [JSON.stringify([...slots.values()])],
     );
-    const unknown = { region: 'unknown', app: 'unknown', device: 'unknown', platform: 'unknown' };
+    const unknown = {
+      region: 'unknown',
+      app: 'unknown',
+      device: 'unknown',
+      platform: 'unknown',
+      operating_system: 'unknown',
+    };
     const entries = rows.map(({ serving_id }): AdEntry => {
       const one = slots.get(serving_id)!;
       return {

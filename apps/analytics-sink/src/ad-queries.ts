@@ -1,4 +1,6 @@
 import type { Pool } from '@longwave/postgres';
+import type { BucketUnit } from './buckets.ts';
+import { seriesBuckets } from './count-series.ts';
 import { dimensionKeys, type Dimension, type HourRange } from './count-queries.ts';
 
 /** Columns by which ads are counted. */
@@ -65,22 +67,32 @@ export async function countAds(pool: Pool, scope: AdScope, range: HourRange, kno
   return stageCounts(rows[0]!);
 }
 
+/** Reports of one kind: those that count, and those beyond what can happen while an ad plays once. */
+export interface ClientEventCounts {
+  readonly event: string;
+  readonly count: bigint;
+  readonly excess: bigint;
+}
+
 /** What players reported in the range, by kind. Reports are never taken back. */
 export async function countClientEvents(
   pool: Pool,
   scope: AdScope,
   range: HourRange,
   knownAt?: Date,
-): Promise<{ readonly event: string; readonly count: bigint }[]> {
-  const { rows } = await pool.query<{ event: string; count: string }>(
+): Promise<ClientEventCounts[]> {
+  const { rows } = await pool.query<{ event: string; count: string; excess: string }>(
     knownAt === undefined
-      ? `select event, sum(events) as count from client_event_hour ${where(scope.kind)} group by 1 order by 1`
-      : `select event, count(*) as count from client_event
+      ? `select event, sum(events) as count, sum(excess) as excess from client_event_hour ${where(scope.kind)}
+         group by 1 order by 1`
+      : `select event, count(*) filter (where judgement = 'eligible') as count,
+           count(*) filter (where judgement = 'excess') as excess
+         from client_event
          where workspace_id = $1 and ${scopeColumns[scope.kind]} = $2 and at >= $3 and at < $4 and counted_at <= $5
          group by 1 order by 1`,
     parameters(scope, range, knownAt),
   );
-  return rows.map((row) => ({ event: row.event, count: BigInt(row.count) }));
+  return rows.map((row) => ({ event: row.event, count: BigInt(row.count), excess: BigInt(row.excess) }));
 }
 
 /** Ads of the range by one dimension, the most delivered first. */
@@ -98,6 +110,23 @@ export async function countAdsByDimension(
     parameters(scope, range, knownAt),
   );
   return rows.map((row) => ({ key: row.key, ...stageCounts(row) }));
+}
+
+/** Ads of a podcast in every bucket that overlaps the range, UTC, zero-filled, oldest first. Throws `validation_failed` for too many. */
+export async function countAdSeries(
+  pool: Pool,
+  { workspaceId, podcastId }: { readonly workspaceId: string; readonly podcastId: string },
+  range: HourRange,
+  unit: BucketUnit,
+): Promise<(AdCounts & { readonly startMs: bigint })[]> {
+  const starts = seriesBuckets(range, unit);
+  const { rows } = await pool.query<StageRow & { start: Date }>(
+    `select date_trunc($5, hour, 'UTC') as start, ${sums} from ad_hour ${where('podcastId')} group by 1`,
+    [workspaceId, podcastId, range.from, range.to, unit],
+  );
+  const byStart = new Map(rows.map((row) => [row.start.getTime(), stageCounts(row)]));
+  const none: AdCounts = { decided: 0n, delivered: 0n, billable: 0n };
+  return starts.map((startMs) => ({ startMs: BigInt(startMs), ...(byStart.get(startMs) ?? none) }));
 }
 
 /** Ads per hour, line item and creative that had any, oldest first. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readAudienceLists } from '@longwave/audience';
 import { createEventBus } from '@longwave/event-bus';
-import { createPool, databaseOutage } from '@longwave/postgres';
+import { createPool, databaseOutage, repeatSweeps } from '@longwave/postgres';
 import { readTls, serveRpc } from '@longwave/rpc';
 import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
@@ -17,6 +17,7 @@ import { createCountingMemory } from './record-facts.ts';
 import { anomalyService, audienceService } from './server.ts';
 import { followRevocations } from './tokens/follow-revocations.ts';
 import { openTokenKeys } from './tokens/token-keys.ts';
+import { removeUserAgents } from './user-agent-table.ts';
 
 const principalKeys = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { keys: JWK[] }).keys;
 
@@ -48,6 +49,20 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   stack.use(await consumeDecisions({ bus, pool, listsVersion: lists.listsVersion, logger }));
   stack.use(await followRevocations({ bus, pool, logger, clock }));
   const worker = stack.use(startBatchWorker({ pool, lists, memory: createCountingMemory(), clock, logger }));
+  const userAgentMs = config.USER_AGENT_DAYS * 86_400_000;
+  stack.use(
+    repeatSweeps({
+      sweeps: [
+        {
+          name: 'user_agents',
+          remove: (rowsMax) => removeUserAgents(pool, new Date(clock().getTime() - userAgentMs), rowsMax),
+        },
+      ],
+      everyMs: config.SWEEP_EVERY_MS,
+      onSwept: (name, rows) => logger.info({ name, rows }, 'sweep.removed'),
+      onError: (name, error) => logger.warn({ name, err: error }, 'sweep.failed'),
+    }),
+  );
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createAudienceServer({

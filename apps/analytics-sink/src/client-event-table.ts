@@ -1,29 +1,34 @@
-import { judgeEvent, methodologyVersion, type Judgement, type UserAgentVerdict } from '@longwave/audience';
+import { judgeEvent, methodologyVersion, type EventJudgement, type UserAgentVerdict } from '@longwave/audience';
 import type { DeliveryEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
+import { holdExcess, lockServingsEvents } from './hold-excess.ts';
 
 /** What a user agent says, as far as its text is known. */
 type VerdictOf = (digest: string | null) => UserAgentVerdict | undefined;
 
 const hourColumns = `workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, event`;
 
-/** Adds the eligible rows of a statement named `judged` to the hours. */
+/** Reports of an hour: those that count, and those beyond the bound. */
+const isSettled = `judgement in ('eligible', 'excess')`;
+
+/** Adds the settled rows of a statement named `judged` to the hours. */
 const countJudged = `
-  insert into client_event_hour as h (${hourColumns}, events)
-  select workspace_id, podcast_id, campaign_id, line_item_id, creative_id, date_trunc('hour', at, 'UTC'), event, count(*)
-  from judged where judgement = 'eligible' group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
-  on conflict (${hourColumns}) do update set events = h.events + excluded.events`;
+  insert into client_event_hour as h (${hourColumns}, events, excess)
+  select workspace_id, podcast_id, campaign_id, line_item_id, creative_id, date_trunc('hour', at, 'UTC'), event,
+    count(*) filter (where judgement = 'eligible'), count(*) filter (where judgement = 'excess')
+  from judged where ${isSettled} group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
+  on conflict (${hourColumns}) do update set events = h.events + excluded.events, excess = h.excess + excluded.excess`;
 
 /** A repetition that counts takes the place of one that does not, one that may count the place of one that never will. */
-const supersedes = (repetition: Judgement | undefined, known: Judgement | undefined) =>
+const supersedes = (repetition: EventJudgement | undefined, known: EventJudgement | undefined) =>
   known !== 'eligible' && (repetition === 'eligible' || (repetition === undefined && known !== undefined));
 
 const columns = `fact_id, serving_id, event, sequence, at, late, workspace_id, podcast_id, episode_id, campaign_id, line_item_id,
-  creative_id, break_key, slot, listener_key, address_verdict, user_agent_digest, country, region, lists_version, judgement, judged_by`;
+  creative_id, break_key, slot, ad_duration_ms, listener_key, address_verdict, user_agent_digest, country, region, lists_version, judgement, judged_by`;
 const excluded = columns.replace(/\w+/g, 'excluded.$&');
 
 /** One of the repetitions of each report: the first, unless a later one supersedes it. */
-function mergeRepetitions<R extends { readonly fact_id: string; readonly judgement: Judgement | undefined }>(
+function mergeRepetitions<R extends { readonly fact_id: string; readonly judgement: EventJudgement | undefined }>(
   rows: readonly R[],
 ): R[] {
   const kept = new Map<string, R>();
@@ -44,20 +49,21 @@ export async function recordEvents(
   verdictOf: VerdictOf,
   listsVersion: string,
 ): Promise<string[]> {
-  const rows = mergeRepetitions(
+  const judged = mergeRepetitions(
     events.map((event) => {
-      const judgement = judgeEvent(event, verdictOf(event.user_agent_digest));
+      const judgement: EventJudgement | undefined = judgeEvent(event, verdictOf(event.user_agent_digest));
       return { ...event, judgement, judged_by: judgement && `${methodologyVersion} ${listsVersion}` };
     }),
   );
+  const rows = await holdExcess(tx, judged);
   const { rows: inserted } = await tx.query<{ fact_id: string }>(
     `with judged as (
        insert into client_event as known (${columns}, counted_at)
-       select ${columns}, case when judgement = 'eligible' then now() end
+       select ${columns}, case when ${isSettled} then now() end
        from json_populate_recordset(null::client_event, $1) order by fact_id
        on conflict (fact_id) do update set (${columns}, counted_at) = (select ${excluded}, excluded.counted_at)
-       where known.judgement is distinct from 'eligible'
-         and (excluded.judgement = 'eligible' or excluded.judgement is null and known.judgement is not null)
+       where (known.judgement is null or known.judgement not in ('eligible', 'excess'))
+         and (excluded.${isSettled} or excluded.judgement is null and known.judgement is not null)
        returning *),
      counted as (${countJudged})
      select fact_id from judged`,
@@ -77,20 +83,39 @@ export async function settleEvents(
   listsVersion: string,
   most: number,
 ): Promise<number> {
-  const { rows } = await tx.query<Pick<DeliveryEvent, 'fact_id' | 'user_agent_digest' | 'address_verdict'>>(
-    `select fact_id, user_agent_digest, address_verdict from client_event
-     where judgement is null and user_agent_digest = any($1) order by fact_id limit $2 for update`,
-    [digests.filter((digest) => verdictOf(digest) !== undefined), most],
+  const waiting = digests.filter((digest) => verdictOf(digest) !== undefined);
+  const condition = `judgement is null and user_agent_digest = any($1)`;
+  const { rows: servings } = await tx.query<{ serving_id: string }>(
+    `select serving_id from client_event where ${condition} order by fact_id limit $2`,
+    [waiting, most],
   );
-  if (rows.length === 0) return 0;
-  const judgements = rows.map((row): Judgement => judgeEvent(row, verdictOf(row.user_agent_digest))!);
+  if (servings.length === 0) return 0;
+  const servingIds = servings.map((row) => row.serving_id);
+  await lockServingsEvents(tx, servingIds);
+  const { rows } = await tx.query<
+    Pick<DeliveryEvent, 'fact_id' | 'serving_id' | 'event' | 'user_agent_digest' | 'address_verdict'> & {
+      readonly at: Date;
+      readonly ad_duration_ms: number | null;
+    }
+  >(
+    `select fact_id, serving_id, event, at, ad_duration_ms, user_agent_digest, address_verdict from client_event
+     where ${condition} and serving_id = any($3) order by fact_id limit $2 for update`,
+    [waiting, most, servingIds],
+  );
+  const judged = await holdExcess(
+    tx,
+    rows.map((row) => {
+      const judgement: EventJudgement | undefined = judgeEvent(row, verdictOf(row.user_agent_digest));
+      return { ...row, judgement };
+    }),
+  );
   await tx.query(
     `with judged as (
        update client_event e set judgement = k.judgement, judged_by = $3,
-         counted_at = case when k.judgement = 'eligible' then now() end
+         counted_at = case when k.${isSettled} then now() end
        from unnest($1::text[], $2::text[]) as k (fact_id, judgement) where e.fact_id = k.fact_id returning e.*)
      ${countJudged}`,
-    [rows.map((row) => row.fact_id), judgements, `${methodologyVersion} ${listsVersion}`],
+    [judged.map((row) => row.fact_id), judged.map((row) => row.judgement), `${methodologyVersion} ${listsVersion}`],
   );
-  return rows.length;
+  return servings.length;
 }

@@ -16,6 +16,13 @@ const schema = z.object({
   BASE_URL: z.url(),
   /** Public root of the ad server APIs, without a slash at the end. */
   API_URL: z.url(),
+  /**
+   * How long the text of a user agent is kept after its last use. A recount needs the texts of its facts: one over a longer time wants a
+   * larger number.
+   */
+  USER_AGENT_DAYS: z.coerce.number().int().min(90).default(90),
+  /** How often rows whose time is over are removed. */
+  SWEEP_EVERY_MS: z.coerce.number().int().min(1).max(86_400_000).default(3_600_000),
   /** Folder with the user-agent and network lists. */
   AUDIENCE_DATA: z.string().min(1).default('libs/audience/data'),
 });

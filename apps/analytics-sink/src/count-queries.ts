@@ -97,6 +97,26 @@ export async function countByEpisode(
   return rows.map((row) => ({ episodeId: row.episode_id, downloads: BigInt(row.downloads) }));
 }
 
+/** Downloads per episode of several podcasts, most first; episodes without any are absent. */
+export async function countEpisodes(
+  pool: Pool,
+  workspaceId: string,
+  podcastIds: readonly string[],
+  range: HourRange,
+): Promise<{ readonly podcastId: string; readonly episodeId: string; readonly downloads: bigint }[]> {
+  const { rows } = await pool.query<{ podcast_id: string; episode_id: string; downloads: string }>(
+    `select podcast_id, episode_id, sum(downloads) as downloads from download_hour
+     where workspace_id = $1 and podcast_id = any($2) and hour >= $3 and hour < $4
+     group by 1, 2 having sum(downloads) > 0 order by 3 desc, 2`,
+    [workspaceId, podcastIds, range.from, range.to],
+  );
+  return rows.map((row) => ({
+    podcastId: row.podcast_id,
+    episodeId: row.episode_id,
+    downloads: BigInt(row.downloads),
+  }));
+}
+
 /** What a dimension's key is, in columns of the rollup. A region's code says nothing without its country. */
 export const dimensionKeys = {
   country: 'country',
@@ -104,11 +124,12 @@ export const dimensionKeys = {
   app: 'app',
   device: 'device',
   platform: 'platform',
+  operatingSystem: 'operating_system',
 } as const;
 
 export type Dimension = keyof typeof dimensionKeys;
 
-/** Downloads of a podcast, or of one of its episodes, by one dimension; the most first. */
+/** Downloads of a podcast, or of one of its episodes, by one dimension; most downloaded first. */
 export async function countByDimension(
   pool: Pool,
   scope: DownloadScope,
@@ -147,6 +168,23 @@ export async function countTotals(
     downloads: BigInt(row.downloads),
     listeners: BigInt(row.listeners),
   }));
+}
+
+/** The UTC hour of the first counted download of each podcast; podcasts without any are absent. */
+export async function findFirstDownloads(
+  pool: Pool,
+  workspaceId: string,
+  podcastIds: readonly string[],
+): Promise<{ readonly podcastId: string; readonly hourMs: bigint }[]> {
+  const { rows } = await pool.query<{ podcast_id: string; hour: Date }>(
+    `select asked.podcast_id, first.hour from unnest($2::text[]) with ordinality as asked (podcast_id, place)
+     cross join lateral (
+       select hour from download_hour d
+       where d.workspace_id = $1 and d.podcast_id = asked.podcast_id and d.downloads > 0 order by hour limit 1) as first
+     order by asked.place`,
+    [workspaceId, podcastIds],
+  );
+  return rows.map((row) => ({ podcastId: row.podcast_id, hourMs: BigInt(row.hour.getTime()) }));
 }
 
 export interface EpisodeDay {

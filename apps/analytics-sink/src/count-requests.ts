@@ -28,6 +28,7 @@ const dimensions = {
   [WireDimension.APP]: 'app',
   [WireDimension.DEVICE]: 'device',
   [WireDimension.PLATFORM]: 'platform',
+  [WireDimension.OPERATING_SYSTEM]: 'operatingSystem',
 } as const satisfies Partial<Record<WireDimension, Dimension>>;
 
 const dimension = z
@@ -92,6 +93,10 @@ export const dimensionRequest = z
 
 export const totalsRequest = z.strictObject({ workspaceId: id, podcastIds: z.array(id).max(1000), range });
 
+export const countEpisodesRequest = totalsRequest;
+
+export const firstDownloadsRequest = z.strictObject({ workspaceId: id, podcastIds: z.array(id).max(1000) });
+
 const mostDays = 31n;
 const shortRange = wireRange
   .refine(
@@ -108,6 +113,13 @@ const adsShape = {
   scope: z.strictObject({ $case: z.enum(['podcastId', 'campaignId', 'lineItemId', 'creativeId']), value: id }),
   knownAtMs: knownAtMs.transform(knownAtOf),
 };
+
+export const adSeriesRequest = z.strictObject({
+  workspaceId: id,
+  podcastId: id,
+  range,
+  granularity: z.enum(Object.values(Granularity)),
+});
 
 export const adsRequest = z.strictObject(adsShape);
 export const adDimensionRequest = z.strictObject({ ...adsShape, dimension });

@@ -13,6 +13,16 @@ import { countZonedDownloads, wallClockRange } from './zoned-queries.ts';
 
 const mostBuckets = 20_000;
 
+const tooManyBuckets = () =>
+  new Problem('validation_failed', `The range has more than ${mostBuckets} buckets; use a coarser granularity.`);
+
+/** Starts of every bucket of a series in UTC, milliseconds since the epoch. Throws `validation_failed` when there are too many. */
+export function seriesBuckets({ from, to }: HourRange, unit: BucketUnit): number[] {
+  const starts = bucketStarts(from.getTime(), to.getTime(), unit, mostBuckets);
+  if (starts === undefined) throw tooManyBuckets();
+  return starts;
+}
+
 /** Starts of every bucket of a series. Hours of a zone follow each other from the start of the range on. */
 async function seriesStarts(
   pool: Pool,
@@ -43,13 +53,9 @@ export async function countSeries(
   basis: DownloadBasis = defaultBasis,
 ): Promise<BucketCount[]> {
   if (timeZone !== undefined && basis.knownAt !== undefined)
-    throw new Problem('validation_failed', 'Numbers as they were known are in UTC: name no time zone.');
+    throw new Problem('validation_failed', 'Numbers as known at an earlier time are in UTC: leave out the time zone.');
   const starts = await seriesStarts(pool, range, unit, timeZone);
-  if (starts === undefined)
-    throw new Problem(
-      'validation_failed',
-      `The range has more than ${mostBuckets} buckets; use a coarser granularity.`,
-    );
+  if (starts === undefined) throw tooManyBuckets();
   const counts = await (timeZone === undefined
     ? countDownloads(pool, scope, range, unit, basis)
     : countZonedDownloads(pool, scope, range, unit, timeZone, basis.window));

@@ -15,6 +15,7 @@ export interface Dimensions {
   readonly app: string;
   readonly device: string;
   readonly platform: string;
+  readonly operating_system: string;
 }
 
 interface Place {
@@ -88,12 +89,14 @@ const addressOf = ({ addressKey, addressSafe }: StoredRequest): Address => ({
   address_key: addressKey,
   address_safe: addressSafe,
 });
-const dimensionsOf = ({ country, region }: StoredRequest, { app, device, platform }: UserAgentDescription) => ({
+/** In a browser the page names the app, where the list of referrers knows it. */
+const dimensionsOf = ({ country, region, webPlayer }: StoredRequest, agent: UserAgentDescription): Dimensions => ({
   country,
   region,
-  app,
-  device,
-  platform,
+  app: (agent.isBrowser ? webPlayer : undefined) ?? agent.app,
+  device: agent.device,
+  platform: agent.platform,
+  operating_system: agent.operatingSystem,
 });
 
 /** The rows of a session, as if nothing were held. */

@@ -46,7 +46,7 @@ export async function decideAnomaly(pool: Pool, decision: Decision, listsVersion
         [...(await addressesOf(tx, decision)), { kind, key, day }].map((one) => ({ ...one, downloads: 0 })),
       );
     const [old] = await findDays(tx, [decision]);
-    if (!old?.infeasible) throw new Problem('not_found', 'Nothing of this key and day is held.');
+    if (!old?.infeasible) throw new Problem('not_found', 'No downloads of this key are held on this day.');
     await tx.query(
       `with decided as (
          insert into anomaly_decision (kind, key, day, decision, reason, decided_by) values ($1, $2, $3, $4, $5, $6) returning *)

@@ -3,13 +3,13 @@ import { asLedgerRow, hourOf, type ChangeBasis } from './change-basis.ts';
 import { movedSums, type Counts, type Dimensions, type RollingRow, type SessionRow } from './counted-rows.ts';
 
 const ledgerColumns = `methodology_version, lists_version, restates, workspace_id, podcast_id, episode_id, hour, country, region, app,
-  device, platform, downloads, first_touch_24h, last_touch_24h`;
+  device, platform, operating_system, downloads, first_touch_24h, last_touch_24h`;
 
 /** A row of `session` or `rolling_download` as numbers of an hour. */
 function entryOf(row: SessionRow | RollingRow) {
-  const { workspace_id, podcast_id, episode_id, country, region, app, device, platform } = row;
+  const { workspace_id, podcast_id, episode_id, country, region, app, device, platform, operating_system } = row;
   const place = { workspace_id, podcast_id, episode_id, hour: hourOf(row.started_at) };
-  const dimensions: Dimensions = { country, region, app, device, platform };
+  const dimensions: Dimensions = { country, region, app, device, platform, operating_system };
   const isRolling = 'last_touch' in row;
   const numbers = {
     downloads: row.counted && !isRolling ? 1 : 0,
@@ -34,11 +34,11 @@ export async function appendDownloadChanges(
        select ${ledgerColumns} from json_populate_recordset(null::download_change, $1) returning *),
      audience as (
        insert into download_audience_hour as d (workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform,
-         downloads, first_touch_24h, last_touch_24h)
-       select workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform, downloads, first_touch_24h,
-         last_touch_24h from change
-       order by workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform
-       on conflict (workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform) do update set
+         operating_system, downloads, first_touch_24h, last_touch_24h)
+       select workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform, operating_system, downloads,
+         first_touch_24h, last_touch_24h from change
+       order by workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform, operating_system
+       on conflict (workspace_id, podcast_id, episode_id, hour, country, region, app, device, platform, operating_system) do update set
          downloads = d.downloads + excluded.downloads, first_touch_24h = d.first_touch_24h + excluded.first_touch_24h,
          last_touch_24h = d.last_touch_24h + excluded.last_touch_24h)
      insert into download_hour as d (workspace_id, podcast_id, episode_id, hour, downloads, first_touch_24h, last_touch_24h)

@@ -33,31 +33,40 @@ export interface AdReconciliation {
   }[];
 }
 
-/** Deliveries of the range with the bytes of the ad and the bytes written in its session, facts alone. */
+/**
+ * Deliveries of the range with the bytes of the ad and the bytes that eligible facts of its session wrote for its own serving: facts
+ * whose layout names the serving in this place.
+ */
 const deliveries = `
   delivery as materialized (
     select a.*, s.arrangement_id, s.counted as in_download
     from ad_delivered a left join session s using (listener_key, episode_id, window_on)
     where a.workspace_id = $1 and a.started_at >= $2 and a.started_at < $3 and a.counted),
+  offer as materialized (
+    select d.serving_id, d.arrangement_id, d.break_key, d.slot, d.creative_id, l.digest,
+      range_agg(int8range((p->>'from')::bigint, (p->>'to')::bigint)) as bytes
+    from (select distinct serving_id, arrangement_id, break_key, slot, creative_id from delivery) d
+    join layout l on l.arrangement_id = d.arrangement_id
+    cross join lateral jsonb_array_elements(l.parts) p
+    where p->'ad'->>'serving_id' = d.serving_id and p->'ad'->>'break_key' = d.break_key
+      and (p->'ad'->>'slot')::int = d.slot and p->'ad'->>'creative_id' = d.creative_id
+    group by 1, 2, 3, 4, 5, 6),
   covered as (
     select distinct d.serving_id, d.listener_key, d.episode_id, d.window_on, d.break_key, d.slot, d.creative_id
     from delivery d
-    join layout l on l.arrangement_id = d.arrangement_id
     cross join lateral (
-      select range_agg(int8range((p->>'from')::bigint, (p->>'to')::bigint)) as bytes from jsonb_array_elements(l.parts) p
-      where p->'ad'->>'serving_id' = d.serving_id and p->'ad'->>'break_key' = d.break_key
-        and (p->'ad'->>'slot')::int = d.slot and p->'ad'->>'creative_id' = d.creative_id) ad
-    cross join lateral (
-      select range_agg(f.written) as bytes from fact f
-      where f.at >= $2 and f.judgement = 'eligible' and f.episode_id = d.episode_id
-        and f.layout_digest in (select digest from layout o where o.arrangement_id = d.arrangement_id)
+      select range_agg(f.written) as written, (array_agg(o.bytes))[1] as bytes
+      from offer o join fact f on f.layout_digest = o.digest
+      where o.serving_id = d.serving_id and o.arrangement_id = d.arrangement_id and o.break_key = d.break_key
+        and o.slot = d.slot and o.creative_id = d.creative_id
+        and f.at >= $2 and f.judgement = 'eligible' and f.episode_id = d.episode_id
         and f.started_at >= d.started_at and f.started_at < d.started_at + interval '24 hours'
         and (f.listener_key = d.listener_key or f.listener_key in (
           select listener_key from listener_episode e
-          where e.previous_listener_key = d.listener_key and e.episode_id = d.episode_id))) written
-    where written.bytes @> ad.bytes)`;
+          where e.previous_listener_key = d.listener_key and e.episode_id = d.episode_id))) ad
+    where ad.written @> ad.bytes)`;
 
-/** One row of \x broken rule and case. */
+/** One row of each broken rule and case. */
 const findings = `
   entry as materialized (
     select * from ad_entry where workspace_id = $1 and hour >= date_trunc('hour', $2::timestamptz, 'UTC') and hour < $3),
@@ -69,10 +78,10 @@ const findings = `
     where serving_id in (select serving_id from entry where stage = 'billable') and stage = 'billable'
     group by 1 having sum(quantity) <> 0),
   total as (
-    select podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform,
+    select podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform, operating_system,
       sum(quantity) filter (where stage = 'decided') as decided, sum(quantity) filter (where stage = 'delivered') as delivered,
       sum(quantity) filter (where stage = 'billable') as billable
-    from entry group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+    from entry group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
   finding as (
     select 'delivered_without_bytes' as check, d.serving_id as example from delivery d
     left join covered c using (serving_id, listener_key, episode_id, window_on, break_key, slot, creative_id)
@@ -96,7 +105,7 @@ const findings = `
     from total t full join (
       select * from ad_hour
       where workspace_id = $1 and hour >= date_trunc('hour', $2::timestamptz, 'UTC') and hour < $3) h
-      using (podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform)
+      using (podcast_id, campaign_id, line_item_id, creative_id, hour, country, region, app, device, platform, operating_system)
     where coalesce(t.decided, 0) <> coalesce(h.decided, 0) or coalesce(t.delivered, 0) <> coalesce(h.delivered, 0)
       or coalesce(t.billable, 0) <> coalesce(h.billable, 0))`;
 

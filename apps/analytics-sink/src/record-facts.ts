@@ -24,6 +24,7 @@ import {
   takePendingFacts,
   type JudgedFact,
 } from './fact-table.ts';
+import { isDeclared, takeGrownProbes } from './grown-probes.ts';
 import { judgeVelocity } from './judge-velocity.ts';
 import { addToRequests, loadIslands, type Island, type StoredRequest } from './request-table.ts';
 import { saveCounts } from './save-counts.ts';
@@ -138,7 +139,7 @@ async function countFacts(
  * before change nothing. Locks are taken in one order: user agents, layouts, facts, listeners, days of keys, servings, hours.
  *
  * Then come facts that waited for a user agent. Facts and user agents travel apart; whoever commits second sees the other, and a
- * crash in between repeats the batch, so none waits for ever.
+ * crash in between repeats the batch, so none waits for ever. At last come facts of other parties that are no probes any more.
  */
 export async function recordFacts(
   pool: Pool,
@@ -175,6 +176,34 @@ export async function recordFacts(
   for (const digest of newLayouts.keys()) memory.storedLayouts.add(digest);
   const digests = [...new Set([...unjudged, ...seen.map((fact) => fact.user_agent_digest)])];
   if (digests.length > 0) await settlePendingFacts(pool, digests, { lists, limits }, memory);
+  const declared = new Set(served.filter(isDeclared).map((fact) => fact.request_id));
+  if (declared.size > 0) await settleGrownProbes(pool, [...declared], { lists, limits }, memory);
+}
+
+/**
+ * Counts what was judged a probe before the rest of its request was told. Whoever commits second sees the other's rows, and a crash in
+ * between repeats the batch.
+ */
+function settleGrownProbes(
+  pool: Pool,
+  requestIds: readonly string[],
+  rules: CountingRules,
+  memory: CountingMemory,
+): Promise<void> {
+  const { lists } = rules;
+  return transaction(pool, async (tx) => {
+    const grown = await takeGrownProbes(tx, requestIds);
+    if (grown.length === 0) return;
+    const agents = grown.flatMap(({ fact }) => fact.user_agent_digest ?? []);
+    await readUserAgents(tx, agents, lists, memory);
+    const verdictOf = verdictIn(memory);
+    const judged = grown.map(({ fact, requested }) => ({
+      fact,
+      judgement: judgeFact(fact, verdictOf(fact.user_agent_digest), requested),
+    }));
+    await saveJudgements(tx, judged, lists.listsVersion);
+    await countFacts(tx, judged, rules, memory, await readChangeBasis(tx, lists.listsVersion));
+  });
 }
 
 const mostAtOnce = 1_000;

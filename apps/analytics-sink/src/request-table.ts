@@ -13,12 +13,14 @@ export interface StoredRequest extends AddressedRequest {
   readonly country: string;
   readonly region: string;
   readonly userAgentDigest: string;
+  readonly webPlayer: string | undefined;
 }
 
 /** Columns that follow the fact of a request that began first, in the order of `mergeRequests`. */
-const ofFirst = ['started_at', 'address_safe', 'country', 'region', 'address_key', 'user_agent_digest'];
+const ofFirst = ['started_at', 'address_safe', 'country', 'region', 'address_key', 'user_agent_digest', 'web_player'];
 const beginning = (row: string) =>
-  `(${row}.started_at, ${row}.address_safe, ${row}.country collate "C", ${row}.region collate "C")`;
+  `(${row}.started_at, ${row}.address_safe, ${row}.country collate "C", ${row}.region collate "C",
+    coalesce(${row}.web_player, '') collate "C")`;
 
 /** Adds the bytes of eligible facts to their requests; adding the same bytes again changes nothing. */
 export async function addToRequests(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<void> {
@@ -61,6 +63,7 @@ interface RequestRow {
   readonly user_agent_digest: string;
   readonly address_key: string;
   readonly address_safe: boolean;
+  readonly web_player: string | null;
 }
 
 /** The requests of a thread that new facts may have moved, and the time from which they are all there. */
@@ -128,6 +131,7 @@ export async function loadIslands(
         userAgentDigest: row.user_agent_digest,
         addressKey: row.address_key,
         addressSafe: row.address_safe,
+        webPlayer: row.web_player ?? undefined,
       })),
     };
   });

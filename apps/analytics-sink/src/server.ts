@@ -2,19 +2,36 @@ import { methodologyVersion } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
-import { AnomalyServiceService, AudienceServiceService } from '@longwave/rpc/audience';
-import { countAdHours, countAds, countAdsByDimension, countClientEvents, type AdScope } from './ad-queries.ts';
+import { AnomalyServiceService, AudienceServiceService, type Granularity } from '@longwave/rpc/audience';
+import {
+  countAdHours,
+  countAds,
+  countAdsByDimension,
+  countAdSeries,
+  countClientEvents,
+  type AdScope,
+} from './ad-queries.ts';
 import { decideRequest, listRequest, wireAnomaly } from './anomaly-requests.ts';
-import { bucketUnit } from './buckets.ts';
-import { countByDimension, countByEpisode, countEpisodeDays, countTotals } from './count-queries.ts';
+import { bucketUnit, type BucketUnit } from './buckets.ts';
+import {
+  countByDimension,
+  countByEpisode,
+  countEpisodeDays,
+  countEpisodes,
+  countTotals,
+  findFirstDownloads,
+} from './count-queries.ts';
 import {
   adDimensionRequest,
   adHoursRequest,
+  adSeriesRequest,
   adsRequest,
+  countEpisodesRequest,
   dimensionRequest,
   downloadsRequest,
   episodesRequest,
   exportRequest,
+  firstDownloadsRequest,
   totalsRequest,
   wireWindow,
 } from './count-requests.ts';
@@ -28,6 +45,13 @@ export type CheckAccess = (
   workspaceId: string,
   podcastIds: readonly (string | undefined)[],
 ) => Promise<void>;
+
+/** The unit of a granularity. Throws `validation_failed` when none was named. */
+function requireUnit(granularity: Granularity): BucketUnit {
+  const unit = bucketUnit(granularity);
+  if (unit === undefined) throw new Problem('validation_failed', 'Name a granularity: hour, day, week or month.');
+  return unit;
+}
 
 const callers = ['rest-gateway', 'operator'] as const;
 const exporters = [...callers, 'management'] as const;
@@ -54,19 +78,21 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
     {
       countDownloads: callers,
       countByEpisode: callers,
+      countEpisodes: callers,
       countByDimension: callers,
       countTotals: exporters,
+      findFirstDownloads: exporters,
       exportDays: exporters,
       countAds: exporters,
       countAdsByDimension: callers,
+      countAdSeries: callers,
       countAdHours: callers,
     },
     {
       countDownloads: async (request, context) => {
         const { range, granularity, timeZone, basis, ...scope } = parseOrProblem(downloadsRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
-        const unit = bucketUnit(granularity);
-        if (unit === undefined) throw new Problem('validation_failed', 'Name a granularity: hour, day, week or month.');
+        const unit = requireUnit(granularity);
         const at = await basisOf(basis.window);
         const counts = await countSeries(pool, scope, range, unit, timeZone, basis);
         const buckets = counts.map((count) => ({ ...count, startMs: BigInt(count.startMs) }));
@@ -77,6 +103,12 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
         const at = await basisOf(basis.window);
         return { episodes: await countByEpisode(pool, scope, range, basis), ...at };
+      },
+      countEpisodes: async (request, context) => {
+        const { workspaceId, podcastIds, range } = parseOrProblem(countEpisodesRequest, request);
+        await checkAccess(context, workspaceId, podcastIds);
+        const at = await basisOf();
+        return { episodes: await countEpisodes(pool, workspaceId, podcastIds, range), ...at };
       },
       countByDimension: async (request, context) => {
         const { range, dimension, basis, ...scope } = parseOrProblem(dimensionRequest, request);
@@ -89,6 +121,11 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         await checkAccess(context, workspaceId, podcastIds);
         const at = await basisOf();
         return { podcasts: await countTotals(pool, workspaceId, podcastIds, range), ...at };
+      },
+      findFirstDownloads: async (request, context) => {
+        const { workspaceId, podcastIds } = parseOrProblem(firstDownloadsRequest, request);
+        await checkAccess(context, workspaceId, podcastIds);
+        return { podcasts: await findFirstDownloads(pool, workspaceId, podcastIds) };
       },
       exportDays: async (request, context) => {
         const { range, ...scope } = parseOrProblem(exportRequest, request);
@@ -113,6 +150,12 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         const of = await adScope(context, workspaceId, scope);
         const at = await basisOf();
         return { counts: await countAdsByDimension(pool, of, range, dimension, knownAt), ...at };
+      },
+      countAdSeries: async (request, context) => {
+        const { range, granularity, ...scope } = parseOrProblem(adSeriesRequest, request);
+        await checkAccess(context, scope.workspaceId, [scope.podcastId]);
+        const at = await basisOf();
+        return { buckets: await countAdSeries(pool, scope, range, requireUnit(granularity)), ...at };
       },
       countAdHours: async (request, context) => {
         const { workspaceId, range, scope, knownAtMs: knownAt } = parseOrProblem(adHoursRequest, request);

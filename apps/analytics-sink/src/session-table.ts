@@ -88,7 +88,8 @@ export async function saveSessions(tx: Transaction, before: Counts, after: Count
          started_at = excluded.started_at, counted = excluded.counted, qualified = excluded.qualified, held = excluded.held,
          arrangement_id = excluded.arrangement_id, credited_ms = excluded.credited_ms, content_ms = excluded.content_ms,
          duplicate_arrangements = excluded.duplicate_arrangements, country = excluded.country, region = excluded.region,
-         app = excluded.app, device = excluded.device, platform = excluded.platform, address_key = excluded.address_key,
+         app = excluded.app, device = excluded.device, platform = excluded.platform,
+         operating_system = excluded.operating_system, address_key = excluded.address_key,
          address_safe = excluded.address_safe, user_agent_digest = excluded.user_agent_digest,
          methodology_version = excluded.methodology_version`,
       [JSON.stringify(saved)],
@@ -110,7 +111,7 @@ export async function saveRolling(tx: Transaction, before: Counts, after: Counts
        on conflict (listener_key, episode_id, started_at) do update set
          last_touch = excluded.last_touch, counted = excluded.counted, address_key = excluded.address_key,
          address_safe = excluded.address_safe, country = excluded.country, region = excluded.region, app = excluded.app,
-         device = excluded.device, platform = excluded.platform`,
+         device = excluded.device, platform = excluded.platform, operating_system = excluded.operating_system`,
       [JSON.stringify(saved)],
     );
 }

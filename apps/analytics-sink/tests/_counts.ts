@@ -132,7 +132,7 @@ export function recounted(
 export async function totalsAndLedgers(pool: Pool) {
   const read = async (sql: string) => (await pool.query<Row>(sql)).rows;
   const place = 'workspace_id, podcast_id, episode_id, hour';
-  const dimensions = 'country, region, app, device, platform';
+  const dimensions = 'country, region, app, device, platform, operating_system';
   const windows = 'downloads, first_touch_24h, last_touch_24h';
   const sums =
     'sum(downloads)::int as downloads, sum(first_touch_24h)::int as first_touch_24h, sum(last_touch_24h)::int as last_touch_24h';

@@ -50,6 +50,7 @@ export const facts: readonly DeliveryFact[] = [
 export interface SinkWorld extends AsyncDisposable {
   readonly pool: Pool;
   readonly bus: EventBus;
+  readonly redisUrl: string;
   readonly gateway: RpcClient<typeof AudienceServiceService>;
   /** Empties the tables and starts a sink. */
   start(): Promise<Child>;
@@ -148,6 +149,7 @@ export async function startSinkWorld(): Promise<SinkWorld> {
   return {
     pool,
     bus,
+    redisUrl: redis.url,
     gateway,
     start: async () => {
       await emptyTables(database);

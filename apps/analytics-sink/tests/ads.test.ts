@@ -1,11 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { userAgentDigest } from '@longwave/audience';
-import type { ByteRangeServed, DecisionMade, DeliveryEvent, DeliveryFact } from '@longwave/events';
+import {
+  deliveryEventKinds,
+  type ByteRangeServed,
+  type DecisionMade,
+  type DeliveryEvent,
+  type DeliveryFact,
+} from '@longwave/events';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import fc from 'fast-check';
 import { recordDecisions } from '../src/ad-ledger.ts';
-import { countAdHours, countAds, countAdsByDimension, countClientEvents, type AdScope } from '../src/ad-queries.ts';
+import {
+  countAdHours,
+  countAds,
+  countAdsByDimension,
+  countAdSeries,
+  countClientEvents,
+  type AdScope,
+} from '../src/ad-queries.ts';
 import { reconcileAds } from '../src/reconcile-ads.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/record-facts.ts';
 import { batches, emptyTables, fact, lists, player, randomFacts, seen, shuffledTwice, totalBytes } from './_facts.ts';
@@ -157,6 +170,32 @@ describe('decided, delivered, billable', () => {
     expect(await countAdsByDimension(pool, { ...line, workspaceId: 'ws_2' }, range, 'country')).toEqual([]);
     expect(await countAdHours(pool, { ...line, workspaceId: 'ws_2' }, range)).toEqual([]);
   });
+
+  test('ads of a podcast by bucket add up to those of the range, zero-filled, within its workspace', async () => {
+    await decide(decision('srv_1'), decision('srv_2'));
+    await record([
+      seen(),
+      withServing('srv_1', { fact_id: 'fct_1' }),
+      withServing('srv_2', { fact_id: 'fct_2', listener_key: 'z', started_at: '2025-11-05T12:00:00.000Z' }),
+    ]);
+    const days = { from: new Date('2025-11-02T00:00Z'), to: new Date('2025-11-06T00:00Z') };
+    const podcast = { workspaceId: 'ws_1', podcastId: 'pod_1' };
+    const series = await countAdSeries(pool, podcast, days, 'day');
+    expect(series.map((one) => [new Date(Number(one.startMs)).toISOString().slice(0, 10), one.delivered])).toEqual([
+      ['2025-11-02', 1n],
+      ['2025-11-03', 0n],
+      ['2025-11-04', 0n],
+      ['2025-11-05', 1n],
+    ]);
+    const whole = await countAds(pool, { workspaceId: 'ws_1', kind: 'podcastId', id: 'pod_1' }, days);
+    for (const unit of ['hour', 'day', 'week', 'month'] as const)
+      for (const stage of ['decided', 'delivered', 'billable'] as const) {
+        const buckets = await countAdSeries(pool, podcast, days, unit);
+        expect(buckets.reduce((sum, one) => sum + one[stage], 0n)).toBe(whole[stage]);
+      }
+    const foreign = await countAdSeries(pool, { ...podcast, workspaceId: 'ws_2' }, days, 'month');
+    expect(foreign.map((one) => one.delivered)).toEqual([0n]);
+  });
 });
 
 describe('nothing is delivered without its download', () => {
@@ -208,9 +247,11 @@ test('reconciling finds what does not fit: bytes, downloads, bills and totals', 
   });
   await admin.query(`update session set counted = false; update ad_hour set delivered = 2;
     insert into ad_entry (methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
-      podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform)
+      podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform,
+      operating_system)
     select methodology_version, lists_version, restates, stage, quantity, serving_id, listener_key, window_on, workspace_id,
-      podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform
+      podcast_id, episode_id, campaign_id, line_item_id, creative_id, break_key, slot, hour, country, region, app, device, platform,
+      operating_system
     from ad_entry`);
   const { findings } = await reconcileAds(pool, 'ws_1', range);
   expect(findings.map(({ check }) => check)).toEqual([
@@ -258,16 +299,67 @@ describe('what players report', () => {
     const told = [
       event('start'),
       event('complete'),
-      event('start', { sequence: 1 }),
+      event('pause'),
+      event('pause', { sequence: 1 }),
       event('start', { serving_id: 'srv_2' }),
     ];
     await record([seen(), ...told, ...told]);
     await record(told);
-    expect(await events()).toEqual({ start: 3, complete: 1 });
+    expect(await events()).toEqual({ start: 2, complete: 1, pause: 2 });
     expect(await stages()).toEqual([0, 0, 0]);
     expect(await events({ ...line, workspaceId: 'ws_2' })).toEqual({});
-    expect(await events(line, new Date())).toEqual({ start: 3, complete: 1 });
+    expect(await events(line, new Date())).toEqual({ start: 2, complete: 1, pause: 2 });
     expect(await events(line, new Date('2020-01-01'))).toEqual({});
+  });
+
+  test('counts for a serving as often as it can happen while its ad plays once; the excess is stored separately and shown', async () => {
+    // 200 of every kind from one player, in posts of 50, by four consumers at once.
+    const told = deliveryEventKinds.flatMap((kind) =>
+      Array.from({ length: 200 }, (_, sequence) => event(kind, { sequence, ad_duration_ms: 12_000 })),
+    );
+    await record([seen()]);
+    const work = batches(shuffledTwice(told, 3), 50);
+    const consumer = async () => {
+      const own = createCountingMemory();
+      for (let batch = work.pop(); batch !== undefined; batch = work.pop()) await recordFacts(pool, batch, lists, own);
+    };
+    await Promise.all([consumer(), consumer(), consumer(), consumer()]);
+    const once = ['loaded', 'impression', 'start', 'first_quartile', 'midpoint', 'third_quartile', 'complete', 'skip'];
+    const expected = Object.fromEntries(
+      deliveryEventKinds.map((kind) => [kind, once.includes(kind) ? 1 : kind === 'progress' ? 12 : 3]),
+    );
+    expect(await events()).toEqual(expected);
+    expect(await events(line, new Date())).toEqual(expected);
+    for (const knownAt of [undefined, new Date()])
+      for (const { count, excess } of await countClientEvents(pool, line, range, knownAt))
+        expect(count + excess).toBe(200n);
+    const { rows } = await pool.query(
+      `select judgement, count(*)::int as reports from client_event group by 1 order by 1`,
+    );
+    const counted = Object.values(expected).reduce((sum, count) => sum + count, 0);
+    expect(rows).toEqual([
+      { judgement: 'eligible', reports: counted },
+      { judgement: 'excess', reports: 200 * deliveryEventKinds.length - counted },
+    ]);
+  });
+
+  test('is bounded for each serving by itself, also when it waited for its user agent, and repeating excess changes nothing', async () => {
+    const fresh = 'HarbourListener 5';
+    const waiting = [0, 1, 2].flatMap((sequence) =>
+      ['srv_1', 'srv_2'].map((serving_id) =>
+        event('start', { serving_id, sequence, user_agent_digest: userAgentDigest(fresh) }),
+      ),
+    );
+    await record(waiting);
+    await record([seen(fresh)]);
+    await record(waiting);
+    const [starts] = await countClientEvents(pool, line, range);
+    expect(starts).toEqual({ event: 'start', count: 2n, excess: 4n });
+  });
+
+  test('of an ad whose length nobody told is bounded as one of 30 s', async () => {
+    await record([seen(), ...Array.from({ length: 40 }, (_, sequence) => event('progress', { sequence }))]);
+    expect(await countClientEvents(pool, line, range)).toEqual([{ event: 'progress', count: 30n, excess: 10n }]);
   });
 
   test('does not count from bots, data centres and senders without a name, but is kept with the reason', async () => {

@@ -31,6 +31,9 @@ const rows: fc.Arbitrary<Row[]> = fc
         weight: 6,
         arbitrary: fc.record({
           listener: fc.constantFrom('a', 'b', 'c', 'd'),
+          // Rows of one listener that share a request, some of them of a byte or two.
+          request: fc.constantFrom('req-1', 'req-2', undefined),
+          small: fc.constantFrom(undefined, undefined, 1, 2),
           arrangement: fc.constantFrom(arrangement, arrangement, arrangement, unknownArrangement),
           minutes: fc.integer({ min: 1, max: 58 }),
           from: fc.integer({ min: 0, max: 20 }),
@@ -47,7 +50,7 @@ const rows: fc.Arbitrary<Row[]> = fc
       'claim' in one
         ? claimRow({ claim: one.claim })
         : byteRow({
-            request: `req-${index}`,
+            request: one.request ?? `req-${index + 3}`,
             listener: one.listener.repeat(32),
             arrangement: one.arrangement,
             serving_id: one.arrangement === arrangement ? serving : undefined,
@@ -55,7 +58,7 @@ const rows: fc.Arbitrary<Row[]> = fc
             at: minute(one.minutes + 1),
             status: 206,
             from: one.from * 100_000,
-            to: Math.min((one.from + one.length) * 100_000, totalBytes),
+            to: Math.min(one.from * 100_000 + (one.small ?? one.length * 100_000), totalBytes),
             user_agent_verdict: one.verdict,
           }),
     ),
@@ -72,6 +75,7 @@ async function everything() {
       'session',
       'listener_key, episode_id, window_on, started_at, counted, credited_ms, content_ms',
     ),
+    judgements: await read(`fact where fact_id like 'batch:%'`, 'fact_id, judgement'),
     ads: await read('ad_delivered', 'listener_key, started_at, serving_id, line_item_id'),
     hours: await read('download_hour where downloads <> 0', 'episode_id, hour, downloads'),
     claims: await read('platform_reported', 'kind, claim, quantity'),

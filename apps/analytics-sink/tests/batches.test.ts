@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { judgeUserAgent } from '@longwave/audience';
 import { newId } from '@longwave/ids';
 import { aggregateNextBatch } from '../src/batches/aggregate-batches.ts';
@@ -119,6 +119,12 @@ test('bytes of a known arrangement are counted by our method: one download, its 
     rejected: 0,
     waiting: 0,
     rejections: [],
+    rejected_by_code: {},
+    judgements: { eligible: 2, bot_ua: 1, dc_ip: 1 },
+    uncounted: [
+      { row: 2, rule: 'bot_ua' },
+      { row: 3, rule: 'dc_ip' },
+    ],
   });
   expect(await downloads()).toBe(1);
   expect(await ads()).toEqual([
@@ -131,6 +137,136 @@ test('bytes of a known arrangement are counted by our method: one download, its 
   ]);
   const judgements = await api.query(`select judgement from fact where fact_id like 'batch:%' order by 1`);
   expect(judgements.map(({ judgement }) => judgement)).toEqual(['bot_ua', 'dc_ip', 'eligible', 'eligible']);
+});
+
+describe('rows of one request add up before anything is judged', () => {
+  const piece = (from: number, to: number) => byteRow({ from, to, status: 206 });
+  /** The whole file in three rows, two of them as small as a probe. */
+  const pieces = [piece(0, 2), piece(2, totalBytes - 1), piece(totalBytes - 1, totalBytes)];
+
+  test('in one batch: no row is a probe because it alone is small', async () => {
+    await api.report(ownFact());
+    await api.send(batch({ rows: pieces }));
+    await api.aggregate();
+    expect({ downloads: await downloads(), ads: await ads() }).toMatchObject({
+      downloads: 1,
+      ads: [{ serving_id: serving }],
+    });
+    expect(await statusOf('batch-1')).toMatchObject({ judgements: { eligible: 3 }, uncounted: [] });
+  });
+
+  test.each([
+    [0, 1, 2],
+    [2, 1, 0],
+    [1, 0, 2],
+  ])('in three batches, in the order %i %i %i', async (...order) => {
+    await api.report(ownFact());
+    for (const [nth, of] of order.entries()) {
+      await api.send(batch({ batch_id: `batch-${nth + 1}`, sequence: nth + 1, rows: [pieces[of]] }));
+      await api.aggregate();
+    }
+    expect({ downloads: await downloads(), ads: await ads() }).toMatchObject({
+      downloads: 1,
+      ads: [{ serving_id: serving }],
+    });
+    for (const id of ['batch-1', 'batch-2', 'batch-3'])
+      expect(await statusOf(id)).toMatchObject({ judgements: { eligible: 1 }, uncounted: [] });
+  });
+
+  test('in three batches that are aggregated at once', async () => {
+    await api.report(ownFact());
+    for (const [nth, row] of pieces.entries())
+      await api.send(batch({ batch_id: `batch-${nth + 1}`, sequence: nth + 1, rows: [row] }));
+    await Promise.all([api.aggregate(), api.aggregate(), api.aggregate()]);
+    expect({ downloads: await downloads(), ads: await ads() }).toMatchObject({
+      downloads: 1,
+      ads: [{ serving_id: serving }],
+    });
+  });
+
+  test('three rows of one byte each are a request for three', async () => {
+    await api.report(ownFact());
+    await api.send(batch({ rows: [0, 1, 2].map((from) => piece(from, from + 1)) }));
+    await api.aggregate();
+    expect(await statusOf('batch-1')).toMatchObject({ judgements: { eligible: 3 } });
+  });
+
+  test('what stays at two bytes is a probe, and so it is beside the request of another listener or file', async () => {
+    await api.report(ownFact());
+    await api.send(
+      batch({
+        rows: [piece(0, 1), piece(1, 2), byteRow({ listener: 'b'.repeat(32) }), byteRow({ request: 'req-2', from: 2 })],
+      }),
+    );
+    await api.aggregate();
+    expect(await statusOf('batch-1')).toMatchObject({
+      judgements: { eligible: 2, probe: 2 },
+      uncounted: [
+        { row: 0, rule: 'probe' },
+        { row: 1, rule: 'probe' },
+      ],
+    });
+  });
+});
+
+test('a producer is told of every row that a rule leaves out: how many by rule, and the first twenty by row', async () => {
+  await api.report(ownFact({ published_at: '2025-11-02T10:00:00.000Z' }));
+  const early = { started_at: '2025-11-02T09:59:59Z' };
+  const rows = [
+    ...Array.from({ length: 25 }, (_, nth) => byteRow({ request: `early-${nth}`, ...early })),
+    byteRow({ request: 'head', from: 0, to: 2 }),
+    byteRow({ request: 'bot', user_agent_verdict: 'bot_ua' }),
+    byteRow({ request: 'error', status: 404 }),
+    byteRow({ request: 'prefetch', prefetch: true }),
+    byteRow({ request: 'good' }),
+  ];
+  await api.send(batch({ rows }));
+  await api.aggregate();
+  const status = await statusOf('batch-1');
+  expect(status).toMatchObject({
+    aggregated: 30,
+    judgements: { prerelease: 25, probe: 1, bot_ua: 1, status: 1, prefetch: 1, eligible: 1 },
+  });
+  expect(status['uncounted']).toEqual(Array.from({ length: 20 }, (_, row) => ({ row, rule: 'prerelease' })));
+});
+
+test('a bucket may name the one before it only in the first 48 h of a month: later it would take back what was counted', async () => {
+  await api.report(ownFact());
+  const later = (started_at: string) => ({
+    batch_id: 'batch-2',
+    sequence: 2,
+    window: { from: '2025-11-02T00:00:00Z', to: '2025-11-20T00:00:00Z' },
+    rows: [
+      byteRow({
+        request: 'r-2',
+        listener: 'b'.repeat(32),
+        previous_listener: '0'.repeat(32),
+        started_at,
+        at: started_at,
+      }),
+    ],
+  });
+  await api.send(batch());
+  const refused = await api.send(batch(later('2025-11-03T00:00:00.000Z')));
+  expect(refused.body).toMatchObject({
+    status: 422,
+    errors: [{ path: '/rows/0/previous_listener', code: 'late_link' }],
+  });
+  expect((await api.send(batch(later('2025-11-02T23:59:59.999Z')))).status).toBe(202);
+  await api.aggregate();
+  expect(await downloads()).toBe(1);
+});
+
+test('a time may have an offset: it is the same time of UTC, and the same fact', async () => {
+  await api.report(ownFact());
+  const window = { from: '2025-11-02T11:00:00+01:00', to: '2025-11-02T05:00:00-06:00' };
+  const local = byteRow({ started_at: '2025-11-02T11:00:00.000+01:00', at: '2025-11-02T12:00:01.000+02:00' });
+  await api.send(batch({ window, rows: [local] }));
+  await api.send(batch({ batch_id: 'batch-2', sequence: 2 }));
+  await api.aggregate();
+  expect((await api.call('/watermarks?producer=acme')).body).toMatchObject({ event_time: '2025-11-02T11:00:00.000Z' });
+  expect(await api.query(`select fact_id from fact where fact_id like 'batch:%'`)).toHaveLength(1);
+  expect(await downloads()).toBe(1);
 });
 
 test('offsets within a part are those of the arrangement', async () => {
@@ -202,6 +338,7 @@ test('rows that contradict what is known of their arrangement are rejected, each
       { row: 4, code: 'other_episode' },
       { row: 5, code: 'other_arrangement' },
     ],
+    rejected_by_code: { outside: 2, unknown_part: 1, other_episode: 1, other_arrangement: 1 },
   });
   expect(await downloads()).toBe(1);
 });

@@ -8,7 +8,9 @@ import {
   countByEpisode,
   countDownloads,
   countEpisodeDays,
+  countEpisodes,
   countTotals,
+  findFirstDownloads,
   type Dimension,
 } from '../src/count-queries.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
@@ -31,7 +33,7 @@ beforeEach(() => emptyTables(database));
 const record = (facts: readonly DeliveryFact[], memory = createCountingMemory()) =>
   recordFacts(pool, facts, lists, memory);
 
-const dimensions: readonly Dimension[] = ['country', 'region', 'app', 'device', 'platform'];
+const dimensions: readonly Dimension[] = ['country', 'region', 'app', 'device', 'platform', 'operatingSystem'];
 const days = (from: string, to: string) => ({ from: new Date(`${from}T00:00Z`), to: new Date(`${to}T00:00Z`) });
 const november = days('2025-11-01', '2025-12-01');
 const show = { workspaceId: 'ws_1', podcastId: 'pod_1' };
@@ -80,7 +82,7 @@ const asked = async (dimension: Dimension, scope: { episodeId: string | undefine
 describe('numbers checked by hand', () => {
   beforeEach(() => record(facts));
 
-  test('downloads by country, region, app, device and platform, the most first', async () => {
+  test('downloads by country, region, app, device, platform and operating system, most downloaded first', async () => {
     expect(await asked('country')).toEqual([
       ['DE', 3],
       ['AT', 1],
@@ -107,6 +109,11 @@ describe('numbers checked by hand', () => {
     expect(await asked('platform')).toEqual([
       ['mobile', 4],
       ['computer', 1],
+      ['unknown', 1],
+    ]);
+    expect(await asked('operatingSystem')).toEqual([
+      ['iOS', 4],
+      ['Windows', 1],
       ['unknown', 1],
     ]);
   });
@@ -140,6 +147,18 @@ describe('numbers checked by hand', () => {
     expect(await countTotals(pool, 'ws_1', [], november)).toEqual([]);
   });
 
+  test('episodes of several podcasts, most downloaded first, in their workspace alone', async () => {
+    expect(await countEpisodes(pool, 'ws_1', ['pod_2', 'pod_none', 'pod_1'], november)).toEqual([
+      { podcastId: 'pod_1', episodeId: 'ep_1', downloads: 5n },
+      { podcastId: 'pod_1', episodeId: 'ep_2', downloads: 1n },
+      { podcastId: 'pod_2', episodeId: 'ep_9', downloads: 1n },
+    ]);
+    expect(await countEpisodes(pool, 'ws_2', ['pod_1', 'pod_2'], november)).toEqual([
+      { podcastId: 'pod_1', episodeId: 'ep_8', downloads: 1n },
+    ]);
+    expect(await countEpisodes(pool, 'ws_1', [], november)).toEqual([]);
+  });
+
   test('the rows of an export: every day and episode that had downloads, oldest first', async () => {
     const rows = await countEpisodeDays(pool, show, november);
     expect(
@@ -151,6 +170,31 @@ describe('numbers checked by hand', () => {
       ['2025-11-30T00:00:00.000Z', 'ep_1', 1n, 1n],
     ]);
   });
+});
+
+test('the first download of each podcast is known, in its workspace alone, and moves when it is taken back', async () => {
+  await record(facts);
+  const firsts = async (workspace: string) =>
+    (await findFirstDownloads(pool, workspace, ['pod_none', 'pod_2', 'pod_1'])).map(({ podcastId, hourMs }) => [
+      podcastId,
+      new Date(Number(hourMs)).toISOString(),
+    ]);
+  expect(await firsts('ws_1')).toEqual([
+    ['pod_2', '2025-11-02T10:00:00.000Z'],
+    ['pod_1', '2025-11-02T10:00:00.000Z'],
+  ]);
+  expect(await firsts('ws_2')).toEqual([['pod_1', '2025-11-02T10:00:00.000Z']]);
+  // An earlier, larger session takes the place of the download of pod_2.
+  const earlier = { listener_key: 'gina', podcast_id: 'pod_2', episode_id: 'ep_9' };
+  await record([
+    by(player, {
+      ...earlier,
+      fact_id: 'gina_0',
+      started_at: '2025-11-02T08:10:00.000Z',
+      written: [[161_000, 200_000]],
+    }),
+  ]);
+  expect((await firsts('ws_1'))[0]).toEqual(['pod_2', '2025-11-02T08:00:00.000Z']);
 });
 
 test('a late fact moves a download to its own day, country and all', async () => {
@@ -171,6 +215,25 @@ test('a user agent whose text comes late is counted under its app, not under unk
   expect(await asked('app')).toEqual([['Chrome', 1]]);
 });
 
+test('in a browser the page names the app, in an app the app does; a late first request brings its own page', async () => {
+  await record([
+    seen(chrome),
+    seen(player),
+    by(chrome, { fact_id: 'anna', started_at: '2025-11-02T10:00:30.000Z', web_player: 'Spotify' }),
+    by(player, { fact_id: 'bert', web_player: 'Spotify' }),
+  ]);
+  expect(await asked('app')).toEqual([
+    ['Overcast', 1],
+    ['Spotify', 1],
+  ]);
+  expect(await asked('device')).toContainEqual(['Windows Computer', 1]);
+  await record([
+    by(chrome, { fact_id: 'anna_0', listener_key: 'anna', web_player: 'Castro', written: [[161_000, 162_000]] }),
+  ]);
+  expect(await asked('app')).toContainEqual(['Castro', 1]);
+  expect(await asked('app')).not.toContainEqual(['Spotify', 1]);
+});
+
 const countries = ['DE', 'US', 'unknown'];
 const agents = [player, applePodcasts, chrome, stranger];
 const sum = (counts: readonly { readonly downloads: bigint }[]) =>
@@ -186,6 +249,7 @@ describe('every way of adding up gives the same total', () => {
         ...one,
         country: countries[nth % countries.length]!,
         region: nth % 2 ? 'BE' : 'unknown',
+        ...(nth % 3 === 0 && { web_player: 'Spotify' }),
         user_agent_digest: userAgentDigest(agents[nth % agents.length]!),
       };
     });

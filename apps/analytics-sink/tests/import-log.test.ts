@@ -11,7 +11,7 @@ import { runCommandLine } from '../src/cli/command-line.ts';
 import { help, importLogCommands } from '../src/cli/import-log.ts';
 import { gatherRequests } from '../src/import-log/gather-requests.ts';
 import { createJudgeRecord } from '../src/import-log/judge-records.ts';
-import { matchByPattern } from '../src/import-log/match-episode.ts';
+import { matchByPattern, matchRecords } from '../src/import-log/match-episode.ts';
 import { readLog } from '../src/import-log/read-log.ts';
 import { dataFolder, lists } from './_facts.ts';
 
@@ -121,7 +121,7 @@ describe('columns', () => {
     const { code, err } = await report(inFolder('log'));
     expect(code).toBe(2);
     expect(err).toMatch(
-      /no column for time, url, ip or ip_hash, user_agent\. Its columns are wann, was, wer, womit: .*--columns/,
+      /no column for time, url or episode_id, ip or ip_hash, user_agent\. Its columns are wann, was, wer, womit: .*--columns/,
     );
     expect((await report(inFolder('log'), '--columns', 'when=wann')).err).toMatch(/--columns is a list like/);
   });
@@ -218,7 +218,11 @@ describe('storing', () => {
     const { rows } = await pool.query(
       'select row_to_json(r)::text from prefix_request r union all select row_to_json(i)::text from prefix_import i',
     );
-    const judge = createJudgeRecord(lists, matchByPattern('/{episode}.mp3', 'pod_1'), Buffer.alloc(32, 1));
+    const judge = createJudgeRecord(
+      lists,
+      matchRecords(matchByPattern('/{episode}.mp3', 'pod_1'), () => undefined),
+      Buffer.alloc(32, 1),
+    );
     const temporary = mkdtempSync(path.join(folder, 'temporary-'));
     const { rows: kept } = await gatherRequests(
       [readLog(goldenLog('csv'), undefined, {})],

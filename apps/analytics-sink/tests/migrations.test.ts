@@ -148,3 +148,32 @@ test('downloads and ads counted before there were ledgers open them, and old fac
     await database.stop();
   }
 });
+
+test('what was billed before there were operating systems can be taken back, and is unknown by them', async () => {
+  const database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
+  const pool = createPool(database.adminUrl, 'earlier', { name: 'test' });
+  try {
+    await pool.query('create schema earlier');
+    const apply = (name: string) => pool.query(readFileSync(new URL(`${name}/migration.sql`, folder), 'utf8'));
+    const at = migrations.findIndex((name) => name.endsWith('_operating_systems_and_web_players'));
+    for (const name of migrations.slice(0, at)) await apply(name);
+    const billed = { serving_id: 'srv_1', hour: '2025-11-02T10:00:00.000Z', country: 'DE', platform: 'mobile' };
+    await pool.query(`insert into ad_serving values ('srv_1', null, $1), ('srv_2', null, null)`, [
+      JSON.stringify(billed),
+    ]);
+    await pool.query(`insert into ad_hour values ('ws_1', 'pod_1', 'cmp_1', 'li_1', 'crv_1', '2025-11-02T10:00:00Z', 'DE', 'BE',
+      'Overcast', 'Apple iPhone', 'mobile', 1, 1, 1)`);
+    for (const name of migrations.slice(at)) await apply(name);
+    const { rows } = await pool.query<{ billed: object | null }>('select billed from ad_serving order by serving_id');
+    expect(rows.map((row) => JSON.stringify(row.billed))).toEqual([
+      JSON.stringify({ ...billed, operating_system: 'unknown' }),
+      'null',
+    ]);
+    expect((await pool.query('select operating_system, billable::int from ad_hour')).rows).toEqual([
+      { operating_system: 'unknown', billable: 1 },
+    ]);
+  } finally {
+    await pool.end();
+    await database.stop();
+  }
+});

@@ -146,6 +146,27 @@ test('text that is no UTF-8 is refused, and so are 1001 rows', async () => {
   expect(body).toMatchObject({ status: 422, errors: [{ path: '/rows' }] });
 });
 
+test.each([
+  ['of the batch', '"sequence":1', '"sequence":1,"sequence":2'],
+  ['of a row', '"to":', '"to":1,"to":'],
+  ['of a window, one of them escaped', '"window":{', '"window":{"\\u0066rom":"2025-11-02T10:00:00Z",'],
+])(
+  'a field %s that comes twice is refused: nobody could say which of the two was accepted',
+  async (_where, from, to) => {
+    const body = JSON.stringify(batch()).replace(from, to);
+    expect(body).toContain(to);
+    expect((await post(body)).body).toMatchObject({ status: 400, code: 'malformed_json' });
+  },
+);
+
+test('the same name in several objects, in texts and as deep as a body can be is no repetition', async () => {
+  const twoRows = batch({ rows: [byteRow(), byteRow({ request: 'r-2', from: -1 })] });
+  expect((await post(JSON.stringify(twoRows))).body).toMatchObject({ status: 422 });
+  const nested = '['.repeat(200_000) + ']'.repeat(200_000);
+  expect((await post(nested)).body).toMatchObject({ status: 422 });
+  expect((await post('{"producer":"\\"producer\\":{"}')).body).toMatchObject({ status: 403 });
+});
+
 test.each(['__proto__', 'constructor', 'toString'])('a field %j is unknown like any other', async (name) => {
   const body = JSON.stringify(batch()).replace('"schema_version"', `"${name}":{"ip":"192.0.2.1"},"schema_version"`);
   expect((await post(body)).body).toMatchObject({ status: 422, errors: [{ path: `/${name}`, code: 'unknown_field' }] });
@@ -187,6 +208,8 @@ test('contract, document and metadata of the resource are there for everybody', 
     deprecations: [],
   });
   expect(await read('/audience/v1/openapi.json')).toMatchObject({ openapi: '3.1.1' });
+  const page = await fetch(`${root}/audience/v1/docs`);
+  expect(await page.text()).toContain('data-document="/audience/v1/openapi.json"');
   expect(await read('/.well-known/oauth-protected-resource/audience/v1')).toMatchObject({
     resource: 'http://api.test/audience/v1',
     authorization_servers: ['http://base.test'],

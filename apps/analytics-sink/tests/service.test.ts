@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { methodologyVersion } from '@longwave/audience';
+import { archiveStreams } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
-import type { Child } from '@longwave/fleet';
+import { startTestObjectStore, type Child } from '@longwave/fleet';
+import { createObjectStore } from '@longwave/object-store';
 import { Dimension, Granularity, Window } from '@longwave/rpc/audience';
-import { fact } from './_facts.ts';
+import { Redis } from 'ioredis';
+import { fact, seen, totalBytes } from './_facts.ts';
 import { day, facts, november, startSinkWorld, until, type SinkWorld } from './_sink-world.ts';
 
 let world: SinkWorld;
@@ -13,6 +16,20 @@ beforeAll(async () => {
   world = await startSinkWorld();
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());
+/** How many facts are in the streams of the bus. */
+function connectRedis(url: string) {
+  const redis = new Redis(url);
+  return {
+    countEntries: async () => {
+      const lengths = await Promise.all(
+        [...Array(8).keys()].map((p) => redis.xlen(`bus:${topics.deliveryFacts}:${p}`)),
+      );
+      return lengths.reduce((sum, length) => sum + length, 0);
+    },
+    [Symbol.asyncDispose]: async () => redis.disconnect(),
+  };
+}
+
 beforeEach(async () => {
   sink = await world.start();
 });
@@ -76,6 +93,16 @@ test('facts on the bus become numbers: zero-filled days, episodes and ads, withi
     world.ownerOf('ws_2'),
   );
   expect(foreign.episodes).toEqual([]);
+  const podcasts = { workspaceId: 'ws_1', podcastIds: ['pod_1'] };
+  const byDay = { workspaceId: 'ws_1', podcastId: 'pod_1', range: november, granularity: Granularity.DAY };
+  const stranger = world.ownerOf('ws_2');
+  for (const asked of [
+    world.gateway.countEpisodes({ ...podcasts, range: november }, stranger),
+    world.gateway.findFirstDownloads(podcasts, stranger),
+    world.gateway.countAdSeries(byDay, stranger),
+  ])
+    await expect(asked).rejects.toMatchObject({ code: 'not_found' });
+  expect((await world.gateway.countAdSeries(byDay, world.ownerOf('ws_1'))).buckets.length).toBeGreaterThan(0);
 });
 
 test('the same downloads by dimension, as totals and as rows of an export', async () => {
@@ -113,6 +140,9 @@ test('the same downloads by dimension, as totals and as rows of an export', asyn
       { podcastId: 'pod_2', downloads: 0n, listeners: 0n },
     ]);
     expect((await client.exportDays(scope, options)).days).toEqual(rows);
+    const { workspaceId, podcastIds } = asked;
+    const { podcasts } = await client.findFirstDownloads({ workspaceId, podcastIds }, options);
+    expect(podcasts).toEqual([{ podcastId: 'pod_1', hourMs: BigInt(Date.parse('2025-11-02T10:00:00Z')) }]);
   }
   await expect(management.countByEpisode(scope, world.ownerOf('ws_1'))).rejects.toMatchObject({
     code: 'permission_denied',
@@ -166,6 +196,39 @@ test('a process killed in the middle of a batch leaves nothing half counted, and
   });
 });
 
+test('facts that left Redis for the archive while the sink was away are each counted once', async () => {
+  await sink.stop();
+  const listeners = Array.from({ length: 150 }, (_, i) => `listener-${i}`);
+  const half = totalBytes / 2;
+  const halves = listeners.flatMap((listener_key, i) => [
+    fact({ fact_id: `first-${i}`, listener_key, address_key: listener_key, written: [[0, half]] }),
+    fact({ fact_id: `second-${i}`, listener_key, address_key: listener_key, written: [[half, totalBytes]] }),
+  ]);
+  await world.publish([...halves, seen()]);
+  await using objects = await startTestObjectStore();
+  const store = createObjectStore(objects);
+  await store.ensureBucket();
+  await using redis = connectRedis(world.redisUrl);
+  await using _archiver = archiveStreams({
+    redisUrl: world.redisUrl,
+    clientName: 'test',
+    store,
+    topics: [{ topic: topics.deliveryFacts }],
+    chunk: 5,
+    maxEntries: 5,
+    everyMs: 10,
+  });
+  await until(async () => (await redis.countEntries()) <= 8 * 5);
+  sink = await world.startSink();
+  await until(async () => (await world.countDays()).buckets.reduce((sum, one) => sum + one.downloads, 0n) >= 150n);
+  expect(await world.stored()).toBe(halves.length);
+  expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 150, 0, 0]);
+  const scope = { $case: 'lineItemId' as const, value: 'li_1' };
+  const ads = await world.gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, world.ownerOf('ws_1'));
+  // All of them got the ad of one serving, which is billed once.
+  expect(ads).toMatchObject({ delivered: 150n, billable: 1n });
+});
+
 test('a message that is no fact becomes a dead letter and holds up nothing', async () => {
   await world.bus.publish([
     { topic: topics.deliveryFacts, key: 'anna', id: 'bad', type: 'x', payload: { kind: 'nothing' } },
@@ -201,5 +264,37 @@ test('only the gateway and the operator may ask, and a wrong question says what 
     world.gateway.countByEpisode({ ...request, range: backwards }, world.ownerOf('ws_1')),
   ).rejects.toMatchObject({
     code: 'validation_failed',
+  });
+});
+
+test('the text of a user agent is removed 90 days after its last use, and not before', async () => {
+  const [old, used] = [seen('Retired/1.0'), seen('InUse/1.0')];
+  await world.publish([old, used]);
+  const kept = async () =>
+    (
+      await world.pool.query<{ text: string }>(
+        `select text from user_agent where text ~ '^(Retired|InUse)/' order by text`,
+      )
+    ).rows.map(({ text }) => text);
+  await until(async () => (await kept()).length === 2);
+  for (const [text, days] of [
+    [old.user_agent, 91],
+    [used.user_agent, 89],
+  ])
+    await world.pool.query('update user_agent set last_used_at = now() - make_interval(days => $2) where text = $1', [
+      text,
+      days,
+    ]);
+  await sink.stop();
+  sink = await world.startSink();
+  await until(async () => (await kept()).join() === used.user_agent);
+  // It is used again, so that it stays for another 90 days.
+  await world.publish([{ ...used, fact_id: 'seen again' }]);
+  await until(async () => {
+    const { rows } = await world.pool.query<{ recent: boolean }>(
+      `select last_used_at > now() - interval '1 day' as recent from user_agent where text = $1`,
+      [used.user_agent],
+    );
+    return rows[0]!.recent;
   });
 });

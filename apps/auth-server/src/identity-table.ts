@@ -6,13 +6,16 @@ interface CredentialRow {
   readonly credential_id: string;
   readonly credential_state: string;
   readonly credential: unknown;
+  readonly first_key_id: string | null;
   readonly account_id: string;
   readonly workspace_id: string;
   readonly account_state: string;
   readonly account: unknown;
 }
 
-const credentialFields = credentials.attributes.pick({ kind: true, scope: true, expires_at: true }).strip();
+const credentialFields = credentials.attributes
+  .pick({ kind: true, scope: true, expires_at: true, oauth_client_id: true })
+  .strip();
 const accountFields = accounts.attributes.pick({ plan: true, subscription: true, email: true }).strip();
 
 /** The credential with this digest (hex) and its account, or undefined; one index probe whatever the text was. */
@@ -20,7 +23,10 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
   const { rows } = await pool.query<CredentialRow>({
     name: 'find_credential',
     text: `select c.id as credential_id, c.lifecycle_state as credential_state, c.attributes as credential,
-                  a.id as account_id, a.workspace_id, a.lifecycle_state as account_state, a.attributes as account
+                  a.id as account_id, a.workspace_id, a.lifecycle_state as account_state, a.attributes as account,
+                  (select min(f.id collate "C") from resource f
+                   where f.workspace_id = c.workspace_id and f.resource_type = 'credentials'
+                     and f.attributes->>'account_id' = a.id and f.attributes->>'kind' = 'api_key') as first_key_id
            from unique_key k
            join resource c on c.id = k.resource_id
            join resource a on a.id = c.attributes->>'account_id'
@@ -32,6 +38,7 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
     row && {
       id: row.credential_id,
       state: row.credential_state,
+      ...(row.first_key_id !== null && { firstKeyId: row.first_key_id }),
       ...credentialFields.parse(row.credential),
       account: {
         id: row.account_id,

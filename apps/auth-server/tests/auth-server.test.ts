@@ -23,11 +23,12 @@ async function openAccount(plan: string, subscription?: object) {
 
 async function issue(
   account: { workspaceId: string; accountId: string },
-  kind: 'api_key' | 'legacy_token',
+  kind: 'api_key' | 'legacy_token' | 'oauth_access_token' | 'browser_session',
   scope = 'read_write',
+  more: { readonly oauth_client_id?: string } = {},
 ) {
   const text = secretText(kind === 'api_key' ? 'lw_key_' : 'svc_pat_');
-  const changes = { account_id: account.accountId, name: 'CI', kind, scope, secret_digest: digestOf(text) };
+  const changes = { account_id: account.accountId, name: 'CI', kind, scope, ...more, secret_digest: digestOf(text) };
   const { resource } = await server.send(account.workspaceId, 'credential.issue', changes);
   return { text, credentialId: resource.id };
 }
@@ -53,6 +54,7 @@ describe('verifying', () => {
       workspaceId: account.workspaceId,
       roles: ['owner', 'publisher', 'trafficker', 'sales', 'admin'],
       credentialId,
+      clientId: credentialId,
       credentialKind: 'api_key',
       readOnly: false,
       grants: [],
@@ -69,6 +71,39 @@ describe('verifying', () => {
     expect(stated).toMatchObject({ workspace_id: account.workspaceId, credential_id: credentialId, read_only: false });
     const later = new Date(server.clock.now.getTime() + 61_000);
     expect(await tryVerifyPrincipal(statement, [server.principalKey], later)).toBeUndefined();
+  });
+
+  test('the authenticated client stays the same when a credential is rotated, and differs between clients', async () => {
+    const account = await openAccount('scale');
+    const clientOf = async ({ text }: { readonly text: string }) => {
+      const { clientId, statement } = await principalOf(text);
+      const stated = await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now);
+      expect(stated?.client_id).toBe(clientId);
+      return clientId;
+    };
+    const key = await issue(account, 'api_key');
+    const slot = await clientOf(key);
+    await server.send(account.workspaceId, 'credential.revoke', {}, { subjectId: key.credentialId });
+    expect(await clientOf(await issue(account, 'api_key'))).toBe(slot);
+    const oauth = (oauth_client_id?: string) =>
+      issue(account, 'oauth_access_token', 'read_write', oauth_client_id ? { oauth_client_id } : {});
+    const partner = await clientOf(await oauth('acme'));
+    expect(await clientOf(await oauth('acme'))).toBe(partner);
+    const session = await clientOf(await issue(account, 'browser_session'));
+    expect(await clientOf(await issue(account, 'browser_session'))).toBe(session);
+    const other = await openAccount('scale');
+    const clients = [
+      slot,
+      partner,
+      session,
+      await clientOf(await oauth('other')),
+      await clientOf(await oauth()),
+      await clientOf(await issue(account, 'legacy_token')),
+      await clientOf(await issue(account, 'legacy_token')),
+      await clientOf(await issue(other, 'api_key')),
+      await clientOf(await issue(other, 'oauth_access_token', 'read_write', { oauth_client_id: 'acme' })),
+    ];
+    expect(new Set(clients).size).toBe(clients.length);
   });
 
   test('the unlimited plan carries no history and no encoding limit', async () => {

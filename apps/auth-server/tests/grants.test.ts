@@ -163,7 +163,7 @@ describe('a collaborator', () => {
       () => principalOf(guest),
       (principal) => principal.grants.length > 0,
     );
-    const roles = ['viewer', 'editor', 'producer', 'scheduler'];
+    const roles = ['viewer', 'editor', 'producer', 'scheduler', 'analyst'];
     expect(grants).toMatchObject([{ ...{ workspaceId: owner.workspaceId, podcastId: podcast.id, roles } }]);
     const stated = await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now);
     expect(rolesIn(stated!, owner.workspaceId, podcast.id)).toEqual(roles);
@@ -175,6 +175,55 @@ describe('a collaborator', () => {
       () => principalOf(guest),
       (principal) => principal.grants[0]?.roles.join() === 'viewer,analyst',
     );
+  });
+
+  test('holds the roles of all its invitations in one grant, and loses only those of the one that was taken back', async () => {
+    const [owner, guest] = [await account('scale'), await account('launch')];
+    const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
+    const as = (role: string) => ({ email: guest.email, role });
+    const rolesAre = (roles: string) =>
+      eventually(
+        () => principalOf(guest),
+        ({ grants }) => grants.map((grant) => grant.roles.join()).join(';') === roles,
+      );
+    await podcastSays(podcast, 1, [as('editor'), as('analyst')]);
+    await rolesAre('viewer,analyst,editor,producer,scheduler');
+    await podcastSays(podcast, 2, [as('analyst')]);
+    await rolesAre('viewer,analyst');
+    await podcastSays(podcast, 3, [as('analyst'), as('editor')]);
+    await rolesAre('viewer,analyst,editor,producer,scheduler');
+    await podcastSays(podcast, 4, []);
+    await rolesAre('');
+  });
+
+  test('who is also a member of the organization sees analytics only by the permission, or by an invitation as analyst', async () => {
+    const [owner, member] = [await account('scale'), await account('launch')];
+    const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
+    const membership = await addMember(owner, member, ['edit']);
+    await podcastSays(podcast, 1, [{ email: member.email, role: 'editor' }]);
+    const { grants } = await eventually(
+      () => principalOf(member),
+      (principal) => principal.grants.length === 2,
+    );
+    expect(grants.map(({ roles }) => roles)).toEqual([
+      ['viewer', 'editor'],
+      ['viewer', 'editor', 'producer', 'scheduler'],
+    ]);
+    const invited = ['editor', 'analyst'].map((role) => ({ email: member.email, role }));
+    await podcastSays(podcast, 2, invited);
+    await eventually(
+      () => principalOf(member),
+      (principal) => principal.grants[1]?.roles.includes('analyst') === true,
+    );
+    await podcastSays(podcast, 3, invited.slice(0, 1));
+    await eventually(
+      () => principalOf(member),
+      (principal) => principal.grants[1]?.roles.includes('analyst') === false,
+    );
+    await server.send(owner.workspaceId, 'membership.end', {}, { subjectId: membership });
+    expect((await principalOf(member)).grants).toMatchObject([
+      { podcastId: podcast.id, roles: ['viewer', 'editor', 'producer', 'scheduler', 'analyst'] },
+    ]);
   });
 
   test('is none any more once it was removed or the podcast archived, and an old event changes nothing', async () => {
@@ -262,7 +311,7 @@ describe('many invitations', () => {
     expect(cuts().join()).not.toContain('@');
   });
 
-  test('count from when they began: the oldest stay, and another role or version makes none younger', async () => {
+  test('count from when they began: the oldest stay, and another or a further role or version makes none younger', async () => {
     const [hosts, guest] = [
       await Promise.all(Array.from({ length: 5 }, () => account('launch'))),
       await account('launch'),
@@ -281,6 +330,14 @@ describe('many invitations', () => {
     );
     expect(grants[0]).toMatchObject({ podcastId: first!.id });
     expect(grants).toHaveLength(200);
+    const both = ['analyst', 'editor'].map((role) => ({ email: guest.email, role }));
+    await podcastsSay([{ ...again, version: 3, collaborators: both }]);
+    const twice = await eventually(
+      () => principalOf(guest),
+      (principal) => principal.grants.some(({ roles }) => roles.join().startsWith('viewer,analyst,editor')),
+    );
+    expect(twice.grants[0]).toMatchObject({ podcastId: first!.id });
+    expect(twice.grants).toHaveLength(200);
   });
 });
 

@@ -19,6 +19,8 @@ import { encoderServices } from './server.ts';
 /** Management publishes here after a job is committed. */
 const wakeChannel = 'longwave:jobs';
 const pollMs = 2_000;
+/** What a slot for short work takes: about twelve minutes of sound. */
+const shortJobMsMax = 20_000;
 
 export interface EncoderApp extends RunningApp {
   readonly grpcPort: number;
@@ -62,16 +64,25 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
     logger,
   };
   const workerId = `${hostname()}:${process.pid}`;
-  const worker = startWorker<Job>({
-    concurrency: config.ENCODER_CONCURRENCY,
-    pollMs,
-    claim: async (signal) => (await jobs.claimJob({ workerId, kinds: jobKinds }, { deadlineMs: 5_000, signal })).job,
-    work: (job, signal) => workOnJob(job, tools, signal),
-    onError: (error, during) =>
-      logger.warn({ err: error }, during === 'claim' ? 'job.claim_failed' : 'job.work_failed'),
-  });
-  stack.defer(() => worker.close());
-  wakeups.on('message', () => worker.wake());
+  const startSlots = (concurrency: number, maxExpectedMs?: number) =>
+    startWorker<Job>({
+      concurrency,
+      pollMs,
+      claim: async (signal) => {
+        const request = { workerId, kinds: jobKinds, maxExpectedMs };
+        return (await jobs.claimJob(request, { deadlineMs: 5_000, signal })).job;
+      },
+      work: (job, signal) => workOnJob(job, tools, signal),
+      onError: (error, during) =>
+        logger.warn({ err: error }, during === 'claim' ? 'job.claim_failed' : 'job.work_failed'),
+    });
+  for (const worker of [
+    startSlots(config.ENCODER_CONCURRENCY),
+    startSlots(config.ENCODER_SHORT_CONCURRENCY, shortJobMsMax),
+  ]) {
+    stack.defer(() => worker.close());
+    wakeups.on('message', () => worker.wake());
+  }
   wakeups.subscribe(wakeChannel).catch(onRedisError);
 
   const server = await serveRpc({

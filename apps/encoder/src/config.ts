@@ -17,6 +17,8 @@ const schema = z.object({
     .min(1)
     .max(256)
     .default(Math.max(1, availableParallelism() - 1)),
+  /** Further jobs at a time, only such as are expected to be short: an ad does not wait for a long episode. */
+  ENCODER_SHORT_CONCURRENCY: z.coerce.number().int().min(0).max(256).default(1),
   ENCODER_PROBE_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
   /** Images at a time; each takes one core and about 100 MB. */
   ENCODER_ARTWORK_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(2),

@@ -19,6 +19,7 @@ export interface Jobs {
   enqueueProduction(
     source: Source | { readonly url: string },
     attempt?: number,
+    expected?: 'long',
   ): { readonly jobId: string; readonly productionId: string };
   reportOf(jobId: string): Promise<ExecuteRequest>;
   /** Files in the encoder's work folder. */
@@ -43,7 +44,7 @@ export function jobsOf(world: World): Jobs {
       return { storageKey, sizeBytes: bytes.length, etag };
     },
     enqueue,
-    enqueueProduction: (source, attempt = 0) => {
+    enqueueProduction: (source, attempt = 0, expected) => {
       const productionId = newId('pro');
       const stored = 'storageKey' in source;
       const input = {
@@ -56,6 +57,7 @@ export function jobsOf(world: World): Jobs {
         title: 'An episode',
         podcast_title: 'A podcast',
       };
+      if (expected) world.management.expectLong(`job_${count + 1}`);
       const jobId = enqueue('encode_production', 'productions', productionId, input, attempt);
       return { jobId, productionId };
     },

@@ -33,6 +33,8 @@ export interface ManagementStandIn {
   leaseOf(jobId: string): string | undefined;
   stop(jobId: string): void;
   loseLease(jobId: string): void;
+  /** From now on a waiting job is expected to take an hour. */
+  expectLong(jobId: string): void;
   /** Puts a claimed job back, as the end of its lease does. */
   expire(jobId: string): void;
   /** How the next commands end; nothing = accepted. */
@@ -44,6 +46,7 @@ async function startManagement(tls: Tls, leaseMs: number): Promise<ManagementSta
   const claimed = new Map<string, Job>();
   const stopped = new Set<string>();
   const lost = new Set<string>();
+  const long = new Set<string>();
   const executed: ExecuteRequest[] = [];
   const renewals: string[] = [];
   const answers: Problem[] = [];
@@ -57,8 +60,9 @@ async function startManagement(tls: Tls, leaseMs: number): Promise<ManagementSta
         JobServiceService,
         { claimJob: ['encoder'], renewLease: ['encoder'] },
         {
-          claimJob: async ({ kinds }) => {
-            const index = queue.findIndex((job) => kinds.includes(job.kind));
+          claimJob: async ({ kinds, maxExpectedMs = Infinity }) => {
+            const expectedMs = ({ jobId }: Job) => (long.has(jobId) ? 3_600_000 : 0);
+            const index = queue.findIndex((job) => kinds.includes(job.kind) && expectedMs(job) <= maxExpectedMs);
             if (index < 0) return { job: undefined };
             const [job] = queue.splice(index, 1);
             const leased = { ...job!, leaseId: `lse_${++leases}`, attempt: job!.attempt + 1 };
@@ -102,6 +106,7 @@ async function startManagement(tls: Tls, leaseMs: number): Promise<ManagementSta
       }),
     leaseOf: (jobId) => claimed.get(jobId)?.leaseId,
     stop: (jobId) => void stopped.add(jobId),
+    expectLong: (jobId) => void long.add(jobId),
     loseLease: (jobId) => void lost.add(jobId),
     expire: (jobId) => void queue.push(claimed.get(jobId)!),
     close: () => server.close(100),
@@ -160,6 +165,7 @@ export async function createWorld(): Promise<World> {
     MEDIA_URL: 'http://127.0.0.1:9',
     FETCH_ALLOW_ORIGINS: web.origin,
     ENCODER_CONCURRENCY: '2',
+    ENCODER_SHORT_CONCURRENCY: '0',
     ENCODER_WORK_FOLDER: path.join(folder, 'work'),
   };
   const owned = stack.move();

@@ -242,12 +242,12 @@ describe('from an address', () => {
       return outcome!.$case === 'unreadable' ? outcome!.value.detail : '';
     };
     expect(await detailOf(`${world.web.origin}/none.jpg`)).toMatch(/status 404/);
-    expect(await detailOf('https://127.0.0.1/x.jpg')).toMatch(/private network/);
+    expect(await detailOf('https://127.0.0.1/x.jpg')).toMatch(/No public host/);
     expect(await detailOf(world.web.serve('/huge.jpg', Buffer.alloc(21 * 1024 * 1024)))).toMatch(/larger than 20 MB/);
     const redirect = world.web.answer('/redirect.jpg', (_request, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
     );
-    expect(await detailOf(redirect)).toMatch(/private network/);
+    expect(await detailOf(redirect)).toMatch(/No public host/);
   });
   test('neither both nor none of object and address may be named', async () => {
     await expect(ask({ storageKey: '' })).rejects.toMatchObject({ code: 'validation_failed' });

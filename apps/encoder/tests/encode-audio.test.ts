@@ -99,6 +99,19 @@ describe('every supported kind of source becomes a canonical segment of its leng
   });
 
   test.each([
+    ['sound.aiff', 'pcm_s16be', []],
+    ['sound.caf', 'pcm_s16be', ['-c:a', 'pcm_s16be']],
+    ['sound.wma', 'wmav2', ['-c:a', 'wmav2']],
+    ['sound.mp2', 'mp2', ['-c:a', 'mp2']],
+    ['film.avi', 'mp2', [...picture, '-c:v', 'mjpeg', '-c:a', 'mp2']],
+  ] as const)('%s (%s) is read as well', async (name, codec, args) => {
+    const result = await encode(makeSource(folder, name, speech(2), ...args));
+    expect(result.source.codec).toBe(codec);
+    expect(Math.abs(result.durationMs - 2000)).toBeLessThan(150);
+    expect(checkCanonical(result.bytes)).toMatchObject({ canonical: true });
+  });
+
+  test.each([
     ['flac', ['-f', 'flac']],
     ['mka', ['-c:a', 'aac', '-f', 'matroska']],
     ['webm', ['-c:a', 'libopus', '-f', 'webm']],

@@ -227,7 +227,7 @@ describe('a source that lies outside the service', () => {
 
   const wrong: readonly (readonly [string, () => string, string, RegExp])[] = [
     ['is not there', () => `${world.web.origin}/none.mp3`, 'media_not_fetchable', /status 404/],
-    ['lies in a private network', () => 'https://10.0.0.1/x.mp3', 'media_not_fetchable', /private network/],
+    ['lies in a private network', () => 'https://10.0.0.1/x.mp3', 'media_not_fetchable', /No public host/],
     ['is no audio', () => world.web.serve('/page', Buffer.from('<html>'.repeat(999))), 'media_not_audio', /Upload MP3/],
     ['is empty', () => world.web.serve('/empty.mp3', Buffer.alloc(0)), 'media_empty', /empty/],
   ];
@@ -345,3 +345,41 @@ test('after kill -9 no ffmpeg is left, and another try gives the same digest', a
   const first = await digestOf(jobId);
   expect(await digestOf(jobs.enqueueProduction(source).jobId)).toBe(first);
 }, 120_000);
+
+test('a damaged MP3 and one that was cut off without a header are encoded with warnings, a whole one without', async () => {
+  const bare = ['-c:a', 'libmp3lame', '-b:a', '128k', '-write_xing', '0', '-id3v2_version', '0'];
+  const whole = makeSource(world.folder, 'whole.mp3', speech(60), ...bare);
+  const bytes = readFileSync(whole);
+  const damaged = Buffer.from(bytes);
+  for (let i = 0; i < 120; i++)
+    damaged.fill(
+      0x5a,
+      Math.floor((bytes.length * (i + 0.5)) / 120),
+      Math.floor((bytes.length * (i + 0.5)) / 120) + 600,
+    );
+  const cut = bytes.subarray(0, Math.floor(bytes.length * 0.6) + 77);
+  const warningsOf = async (name: string, content: Buffer) => {
+    const file = path.join(world.folder, name);
+    writeFileSync(file, content);
+    const { commandType, changesJson } = await jobs.reportOf(jobs.enqueueProduction(await jobs.upload(file)).jobId);
+    expect(commandType).toBe('production.complete');
+    const changes = JSON.parse(changesJson) as { warnings?: object[] };
+    expect(productCatalog.commands['production.complete'].changes.safeParse(changes).success).toBe(true);
+    return changes.warnings;
+  };
+  expect(await warningsOf('whole.mp3', bytes)).toBeUndefined();
+  expect(await warningsOf('damaged.mp3', damaged)).toEqual([
+    {
+      code: 'media_damaged',
+      detail:
+        'The file is damaged in 120 places, first at 00:00:00: something may be missing there, or noise be heard. Check the original, and upload it again.',
+      places: 120,
+    },
+  ]);
+  expect(await warningsOf('cut.mp3', cut)).toEqual([
+    {
+      code: 'media_cut_off',
+      detail: 'The file ends in the middle of a frame: its end may be missing. Compare its length with the original.',
+    },
+  ]);
+});

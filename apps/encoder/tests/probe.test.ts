@@ -131,7 +131,7 @@ describe('of a file at an address', () => {
 
   const wrong: readonly (readonly [string, () => string, string, RegExp])[] = [
     ['is not there', () => `${world.web.origin}/none.mp3`, 'media_not_fetchable', /status 404/],
-    ['lies in a private network', () => 'https://192.168.0.1/x.mp3', 'media_not_fetchable', /private network/],
+    ['lies in a private network', () => 'https://192.168.0.1/x.mp3', 'media_not_fetchable', /No public host/],
     ['is empty', () => world.web.serve('/empty.mp3', Buffer.alloc(0)), 'media_empty', /empty/],
     [
       'is text',

@@ -93,6 +93,28 @@ test('stopped while the upload of the result stands still', async () => {
   expect(await world.mediaKeys()).toEqual([]);
 });
 
+test('a short job does not wait for the long one that holds the only other slot', async () => {
+  await app[Symbol.asyncDispose]();
+  const config = { ...world.config, ENCODER_CONCURRENCY: 1, ENCODER_SHORT_CONCURRENCY: 1 };
+  app = await createApp(config, createLogger('encoder', 'silent'));
+  const held = world.web.answer('/held.mp3', (_request, response) => {
+    response.writeHead(200, { 'content-length': 1_000_000 }).write(Buffer.alloc(1000));
+  });
+  const [first, second] = [
+    jobs.enqueueProduction({ url: held }, 0, 'long'),
+    jobs.enqueueProduction({ url: held }, 0, 'long'),
+  ];
+  await eventually(() => world.management.leaseOf(first.jobId));
+  const short = jobs.enqueueProduction(
+    await jobs.upload(makeSource(world.folder, 'short.flac', 'sine=f=300', '-t', '2')),
+  );
+  expect((await jobs.reportOf(short.jobId)).commandType).toBe('production.complete');
+  expect(world.management.leaseOf(second.jobId)).toBeUndefined();
+  for (const { jobId } of [first, second]) world.management.stop(jobId);
+  await eventually(() => world.management.leaseOf(second.jobId) && jobs.workFiles().length === 0);
+  world.management.executed.length = 0;
+});
+
 test('a lease is asked about every two seconds, not more often', async () => {
   const { jobId } = jobs.enqueueProduction(long);
   const leaseId = await eventually(() => world.management.leaseOf(jobId));

@@ -9,7 +9,7 @@ import {
   type ExecutorOptions,
   type OutboxRelay,
 } from '@longwave/command-pipeline';
-import { createEventBus } from '@longwave/event-bus';
+import { archiveStreams, createEventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { createObjectStore } from '@longwave/object-store';
@@ -28,10 +28,12 @@ import { followEvents } from './followers/follow-events.ts';
 import { sendAsManagement } from './followers/send-as-management.ts';
 import { startJobRunner, type JobRunner } from './jobs/job-runner.ts';
 import { createOwnWorks } from './jobs/own-works.ts';
+import { createFindQueuePlace } from './jobs/queue-forecast.ts';
 import { createCountDelivered } from './line-items/count-delivered.ts';
 import { reachGoals } from './line-items/flight-tasks.ts';
 import { createAsk } from './podcasts/ask.ts';
-import { createCheckLiveFeed } from './podcasts/check-live-feed.ts';
+import { createImportReport } from './imports/import-report.ts';
+import { createAwaitFeed, createCheckLiveFeed } from './podcasts/check-live-feed.ts';
 import { createPrepareArtwork } from './prepare-artwork.ts';
 import { createProbeDuration } from './probe-duration.ts';
 import { createRules } from './rules.ts';
@@ -72,10 +74,26 @@ export async function createApp(
     secretKey: config.S3_SECRET_KEY,
   });
   await store.ensureBucket();
+  // Kafka keeps its topics on disk by its own rules; streams are in Redis's memory.
+  if (!config.KAFKA_BROKERS)
+    stack.use(
+      archiveStreams({
+        redisUrl: config.REDIS_URL,
+        clientName: 'management',
+        store,
+        topics: [
+          { topic: topics.product },
+          { topic: topics.identity },
+          { topic: topics.deliveryFacts, keepDays: config.FACT_ARCHIVE_DAYS },
+          { topic: topics.decisions, keepDays: config.FACT_ARCHIVE_DAYS },
+        ],
+        logger,
+      }),
+    );
   const encoder = stack.adopt(openChannel(config.ENCODER_ADDRESS, 'encoder', tls), (channel) => channel.close());
   const probe = encoder.client(ProbeServiceService);
   const sink = stack.adopt(openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls), (c) => c.close());
-  const { exportDays, countAds } = sink.client(AudienceServiceService);
+  const { exportDays, findFirstDownloads, countAds } = sink.client(AudienceServiceService);
   const countDelivered = createCountDelivered(countAds, clock);
   const guardedFetch = createGuardedFetch({
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
@@ -122,7 +140,7 @@ export async function createApp(
     startJobRunner({
       pool,
       execute,
-      works: createOwnWorks({ pool, store, execute, fetch: guardedFetch, exportDays, clock }),
+      works: createOwnWorks({ pool, store, execute, fetch: guardedFetch, exportDays, findFirstDownloads, clock }),
       leaseMs: config.JOB_LEASE_MS,
       onError: (error, job) => logger.error({ err: error, job_id: job?.id, kind: job?.kind }, 'job.failed'),
     }),
@@ -167,7 +185,10 @@ export async function createApp(
       execute,
       reader,
       access: createAccess(pool, reader),
+      findQueuePlace: createFindQueuePlace(pool),
       checkLiveFeed: createCheckLiveFeed(config.MEDIA_URL, ask),
+      awaitFeed: createAwaitFeed(config.MEDIA_URL, ask),
+      importReport: createImportReport(pool),
       signExport: createSignExport(pool, store, clock),
       uploads: createUploadSigner(pool, store, clock),
       principalKeys: (readJson(config.PRINCIPAL_KEYS) as { keys: JWK[] }).keys,

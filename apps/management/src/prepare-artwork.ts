@@ -20,7 +20,7 @@ export function createPrepareArtwork(encoder: RpcClient<typeof ProbeServiceServi
     const { outcome } = await encoder
       .prepareArtwork(request, { deadlineMs: 30_000, ...(deadline && { deadline }) })
       .catch((cause: unknown) => {
-        throw new Problem('temporarily_unavailable', 'No encoder answers. Try again in a moment.', {
+        throw new Problem('temporarily_unavailable', 'The encoder is not available. Try again in a moment.', {
           cause,
           retryAfterSeconds: 5,
         });

@@ -1,7 +1,7 @@
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { ProbeServiceService } from '@longwave/rpc/probe';
-import type { ProbeDuration, ProbeSource } from './productions/production-rules.ts';
+import type { ProbeDuration, ProbeSource } from './productions/start-encoding.ts';
 
 /**
  * Asks the encoder how long a file is; 0 when it cannot be read. Equal questions at the same time are asked once.
@@ -16,7 +16,7 @@ export function createProbeDuration(encoder: RpcClient<typeof ProbeServiceServic
       const { outcome } = await encoder.probe(request, { deadlineMs: 15_000, ...(deadline && { deadline }) });
       return outcome?.$case === 'audio' ? Number(outcome.value.durationMs) : 0;
     } catch (cause) {
-      throw new Problem('temporarily_unavailable', 'No encoder answers. Try again in a moment.', {
+      throw new Problem('temporarily_unavailable', 'The encoder is not available. Try again in a moment.', {
         cause,
         retryAfterSeconds: 5,
       });

@@ -20,7 +20,8 @@ import { createFindNamedUpload } from './podcasts/named-upload.ts';
 import { podcastRules } from './podcasts/podcast-rules.ts';
 import { createPublishGate } from './podcasts/publish-gate.ts';
 import type { PrepareArtwork } from './prepare-artwork.ts';
-import { productionRules, type ProbeDuration } from './productions/production-rules.ts';
+import { productionRules } from './productions/production-rules.ts';
+import type { ProbeDuration } from './productions/start-encoding.ts';
 import { reviewRules } from './reviews/review-rules.ts';
 import { servingHaltRules } from './serving-halts/serving-halt-rules.ts';
 import { servingPlanRules } from './serving-plans/serving-plan-rules.ts';
@@ -45,7 +46,7 @@ export const createRules = (options: {
   ...workspaceRules,
   ...contentRules(options),
   ...importRules(options),
-  ...uploadRules(options.store, options.mediaUrl),
+  ...uploadRules(options.pool, options.store, options.mediaUrl),
   ...productionRules(options),
   ...mediaClipRules(options),
   ...batchEncodingRules,

@@ -7,19 +7,28 @@ import {
   type ExecuteCommand,
   type ResourceReader,
 } from '@longwave/command-pipeline';
+import { listSorts } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { FeedServiceService } from '@longwave/rpc/feed';
 import { JobServiceService } from '@longwave/rpc/job';
-import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
+import {
+  EncodingQueueServiceService,
+  EncodingTimeServiceService,
+  OperationServiceService,
+  ResourceServiceService,
+} from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import type { JWK } from 'jose';
+import { z } from 'zod';
 import type { Access } from './access/access.ts';
 import { actorOf } from './actor.ts';
 import { claimJob, renewLease } from './jobs/job-table.ts';
-import type { createCheckLiveFeed } from './podcasts/check-live-feed.ts';
+import type { FindQueuePlace } from './jobs/queue-forecast.ts';
+import type { ImportReport } from './imports/import-report.ts';
+import type { createAwaitFeed, createCheckLiveFeed } from './podcasts/check-live-feed.ts';
 import { readEncodingTime } from './productions/encoding-balance-table.ts';
 import type { createSignExport } from './statistics-exports/sign-export.ts';
 import type { UploadSigner } from './uploads/sign-upload.ts';
@@ -31,11 +40,17 @@ export interface ServerOptions {
   readonly access: Access;
   readonly uploads: UploadSigner;
   readonly signExport: ReturnType<typeof createSignExport>;
+  readonly findQueuePlace: FindQueuePlace;
   readonly checkLiveFeed: ReturnType<typeof createCheckLiveFeed>;
+  readonly awaitFeed: ReturnType<typeof createAwaitFeed>;
+  readonly importReport: ImportReport;
   readonly principalKeys: readonly JWK[];
   readonly leaseMs: number;
   readonly clock: () => Date;
 }
+
+/** How long somebody waits for a feed that was published a moment ago. */
+const feedPatienceMs = 10_000;
 
 /** The table from RPC to function. */
 export function managementServices(options: ServerOptions): RpcService[] {
@@ -61,6 +76,11 @@ export function managementServices(options: ServerOptions): RpcService[] {
     });
     return operation;
   };
+
+  const visiblePodcast = async (
+    { workspaceId, podcastId }: { readonly workspaceId: string; readonly podcastId: string },
+    context: RpcContext,
+  ) => (await access.see(await actorOfCall(context), workspaceId, 'podcasts', podcastId)).resource;
 
   return [
     rpcService(
@@ -92,6 +112,9 @@ export function managementServices(options: ServerOptions): RpcService[] {
             resourceType: request.resourceType,
             links: request.links,
             lifecycleStates: request.lifecycleStates,
+            ...(request.sort !== undefined && { sort: parseOrProblem(z.enum(listSorts), request.sort) }),
+            ...(request.updatedSinceMs !== undefined && { updatedSince: new Date(Number(request.updatedSinceMs)) }),
+            ...(request.titleContains !== undefined && { titleContains: request.titleContains }),
             ...(request.limit > 0 && { limit: request.limit }),
             ...(request.cursor && { cursor: request.cursor }),
           });
@@ -117,6 +140,23 @@ export function managementServices(options: ServerOptions): RpcService[] {
             usedMs: BigInt(usedMs),
             reservedMs: BigInt(reservedMs),
             limitMs: limitMs === null || limitMs === undefined ? undefined : BigInt(limitMs),
+          };
+        },
+      },
+    ),
+    rpcService(
+      EncodingQueueServiceService,
+      { getQueuePlace: readers },
+      {
+        getQueuePlace: async ({ workspaceId, productionId }, context) => {
+          await access.see(await actorOfCall(context), named(workspaceId), 'productions', productionId);
+          const place = await options.findQueuePlace(productionId);
+          return {
+            place: place && {
+              position: place.position,
+              startsInMs: BigInt(place.startsInMs),
+              endsInMs: BigInt(place.endsInMs),
+            },
           };
         },
       },
@@ -173,20 +213,32 @@ export function managementServices(options: ServerOptions): RpcService[] {
     ),
     rpcService(
       FeedServiceService,
-      { checkFeed: readers },
       {
-        checkFeed: async ({ workspaceId, podcastId }, context) => {
-          const { resource } = await access.see(await actorOfCall(context), workspaceId, 'podcasts', podcastId);
-          return options.checkLiveFeed(resource);
+        checkFeed: readers,
+        awaitFeed: readers,
+        getImport: readers,
+        listImportItems: readers,
+        exportImportItems: readers,
+      },
+      {
+        checkFeed: async (request, context) => options.checkLiveFeed(await visiblePodcast(request, context)),
+        awaitFeed: async (request, context) => {
+          const until = Math.min(context.deadline.getTime() - 1000, Date.now() + feedPatienceMs);
+          return { isLive: await options.awaitFeed(await visiblePodcast(request, context), new Date(until)) };
         },
+        getImport: async (request, context) => options.importReport.get(await visiblePodcast(request, context)),
+        listImportItems: async (request, context) =>
+          options.importReport.list(await visiblePodcast(request, context), request),
+        exportImportItems: async (request, context) =>
+          options.importReport.exportLines(await visiblePodcast(request, context), request),
       },
     ),
     rpcService(
       JobServiceService,
       { claimJob: ['encoder'], renewLease: ['encoder'] },
       {
-        claimJob: async ({ workerId, kinds }) => {
-          const job = await claimJob(pool, kinds, workerId, leaseMs);
+        claimJob: async ({ workerId, kinds, maxExpectedMs }) => {
+          const job = await claimJob(pool, kinds, workerId, leaseMs, maxExpectedMs);
           if (!job) return { job: undefined };
           return {
             job: {

@@ -23,6 +23,11 @@ const importing = async (w: World) => {
   return { podcast, lease: await w.lease('import_feed', podcast.id) };
 };
 
+const publishing = async (w: World) => {
+  const podcast = await w.send('podcast.publish_import', (await importing(w)).podcast, {});
+  return { podcast, lease: await w.lease('publish_import', podcast.id) };
+};
+
 /** Valid requests for the commands of imports, exports and batch encodings. */
 export const moveExamples = {
   'podcast.import_feed': async (w) =>
@@ -33,6 +38,15 @@ export const moveExamples = {
   },
   'podcast.fail_import': async (w) => {
     const { podcast, lease } = await importing(w);
+    return on(podcast, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
+  },
+  'podcast.publish_import': async (w) => on((await importing(w)).podcast, {}, w.actor),
+  'podcast.complete_import_publication': async (w) => {
+    const { podcast, lease } = await publishing(w);
+    return on(podcast, {}, service('management'), lease);
+  },
+  'podcast.fail_import_publication': async (w) => {
+    const { podcast, lease } = await publishing(w);
     return on(podcast, { problem: { code: 'gave_up', detail: 'Not this time.' } }, service('management'), lease);
   },
   'batch_encoding.start': async (w) =>

@@ -5,6 +5,7 @@ import { findResource, listLinked, type ExecuteCommand } from '@longwave/command
 import type { ResourceView } from '@longwave/events';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
+import { listImportItems } from '../src/imports/import-report-table.ts';
 import { createImportWork } from '../src/imports/import-work.ts';
 import { startJobRunner } from '../src/jobs/job-runner.ts';
 import type { Podcast } from '../src/podcasts/podcast.ts';
@@ -100,6 +101,9 @@ export async function startImportHost() {
     };
   }
 
+  /** What is reported of the items, in the order of the feed; the channel first where it has notes. */
+  const reportOf = ({ id }: ResourceView) => listImportItems(management.pool, id, { after: 0, limit: 100 });
+
   async function refusal(path: string): Promise<Problem> {
     const error: unknown = await send(createWorld(management), path).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Problem);
@@ -119,6 +123,7 @@ export async function startImportHost() {
     productionsOf,
     imported,
     refusal,
+    reportOf,
     /** Forgets the pages of a test. */
     clear: () => {
       pages.clear();

@@ -88,7 +88,7 @@ test('an episode is published within a second of its time', async () => {
 test('an episode that lost its audio is asked about once, and does not hold up the others', async () => {
   const world = createWorld(management);
   const silent = await schedule(world, hour);
-  await management.pool.query(`update resource set lifecycle_state = 'deleted' where id = $1`, [
+  await management.pool.query(`update resource set attributes = jsonb_set(attributes, '{files}', '[]') where id = $1`, [
     silent.attributes['current_production_id'],
   ]);
   const good = await schedule(world, hour);
@@ -99,7 +99,7 @@ test('an episode that lost its audio is asked about once, and does not hold up t
   const next = await schedule(world, 200);
   await until(next.id, 'published');
   expect((await until(silent.id, 'scheduled')).version).toBe(silent.version);
-  expect(problems.filter((text) => text.includes('Attach audio'))).toHaveLength(1);
+  expect(problems.filter((text) => text.includes('still needs audio'))).toHaveLength(1);
 });
 
 test('a task that cannot be read is reported and the others go on', async () => {

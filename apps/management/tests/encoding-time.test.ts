@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { claimJob, renewLease } from '../src/jobs/job-table.ts';
+import { createFindQueuePlace } from '../src/jobs/queue-forecast.ts';
 import { readEncodingTime, saveEncodingLimit } from '../src/productions/encoding-balance-table.ts';
 import { createWorld, service, startTestManagement, type TestManagement } from './_support.ts';
 
@@ -54,6 +55,15 @@ test('of two starts that together exceed the encoding time one is refused with 4
   expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
 });
 
+test('a refused start says how much encoding time it needs', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(59_999);
+  await expect(world.send('production.start', await world.production(), {})).rejects.toMatchObject({
+    code: 'encoding_time_exhausted',
+    context: { neededMs: 60_000 },
+  });
+});
+
 test('a file that no one can measure is refused with 402 when nothing is left, and reserves by its size what is left', async () => {
   const world = createWorld(management);
   const start = async (bytes = 3) => {
@@ -97,6 +107,17 @@ test('a finished encoding settles the reservation to what was used; a failed one
   expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 59_000 });
 });
 
+test('warnings of the encoder stay with the production until it is given another file', async () => {
+  const world = createWorld(management);
+  const { production, lease } = await world.encoding();
+  const warnings = [{ code: 'media_cut_off', detail: 'The file ends in the middle of a frame.' }];
+  const changes = { ...world.completion, warnings };
+  const encoded = await world.send('production.complete', production, changes, service('encoder'), lease);
+  expect(encoded.attributes).toMatchObject({ warnings });
+  const file_url = (await world.upload()).attributes['file_url'];
+  expect((await world.send('production.revise', encoded, { file_url })).attributes).not.toHaveProperty('warnings');
+});
+
 test('the operation of a start ends when the encoder reports, with the problem when it failed', async () => {
   const world = createWorld(management);
   const { production, lease } = await world.encoding();
@@ -124,7 +145,7 @@ test('a report under a lost lease is refused and changes nothing; the successor 
   expect(done).toMatchObject({ lifecycle_state: 'encoded', version: 3 });
 });
 
-test('two workers never hold one job, and the workspace with fewer running jobs comes first', async () => {
+test('two workers never hold one job, and the workspace that was served less comes first', async () => {
   const busy = createWorld(management);
   const idle = createWorld(management);
   for (const world of [busy, idle]) await world.setEncodingLimit(null);
@@ -146,6 +167,66 @@ test('an account with one job is served next beside an account with twenty', asy
   await one.send('production.start', await one.production(), {});
   const claim = async () => (await claimJob(management.pool, ['encode_production'], 'worker', 30_000))?.workspace_id;
   expect([await claim(), await claim(), await claim()]).toEqual([many.workspaceId, one.workspaceId, many.workspaceId]);
+});
+
+/** Ends what waits and forgets what was served. */
+const emptyQueue = () => management.pool.query('delete from job');
+
+test('a new episode waits neither for an import, nor for a batch, nor for another file of an episode that has one', async () => {
+  await emptyQueue();
+  const [moving, one] = [createWorld(management), createWorld(management)];
+  for (const world of [moving, one]) await world.setEncodingLimit(null);
+  const derive = async (more: object) => {
+    const file_url = (await moving.upload()).attributes['file_url'];
+    const changes = { episode_id: (await moving.episode()).id, file_url, ...more };
+    const derived = await moving.send('production.derive', null, changes, service('management'));
+    return moving.send('production.start', derived, {}, service('management'));
+  };
+  for (let i = 0; i < 20; i++) await derive(i % 2 ? { imported: true } : { batch_encoding_id: newId('bat') });
+  const again = await one.playableEpisode();
+  const file_url = (await one.upload()).attributes['file_url'];
+  const replacement = await one.send('production.create', null, { episode_id: again.id, file_url });
+  await one.send('production.start', replacement, {});
+  const first = await one.send('production.start', await one.production(), {});
+  const claim = async () => (await claimJob(management.pool, ['encode_production'], 'worker', 30_000))!.subject_id;
+  expect(await claim()).toBe(first.id);
+  expect(await claim()).toBe(replacement.id);
+});
+
+test('a slot for short work takes an ad while a long episode waits before it', async () => {
+  await emptyQueue();
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  management.probeMs = 3 * 3_600_000;
+  const long = await world.send('production.start', await world.production(), {});
+  management.probeMs = 60_000;
+  const claim = async (maxExpectedMs?: number) =>
+    (await claimJob(management.pool, ['encode_production', 'encode_creative'], 'worker', 30_000, maxExpectedMs))
+      ?.subject_id;
+  expect(await claim(20_000)).toBeUndefined();
+  const creative = await world.send('creative.attach_media', await world.creative(), {
+    upload_ref: (await world.upload('ad.mp3', Buffer.alloc(192_000))).id,
+  });
+  expect(await claim(20_000)).toBe(creative.id);
+  expect(await claim()).toBe(long.id);
+});
+
+test('a waiting production knows its place and when it will begin, one that is worked on when it will end', async () => {
+  await emptyQueue();
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  const started = [];
+  for (let i = 0; i < 3; i++) started.push(await world.send('production.start', await world.production(), {}));
+  const [running, next, last] = started;
+  await claimJob(management.pool, ['encode_production'], 'worker', 30_000);
+  const placeOf = createFindQueuePlace(management.pool);
+  // A minute of sound: two seconds, and 1.5 for the sound.
+  const one = (await placeOf(running!.id))!;
+  expect(one).toMatchObject({ position: 0, startsInMs: 0 });
+  expect(one.endsInMs).toBeLessThanOrEqual(3_500);
+  expect(await placeOf(next!.id)).toEqual({ position: 1, startsInMs: one.endsInMs, endsInMs: one.endsInMs + 3_500 });
+  expect(await placeOf(last!.id)).toMatchObject({ position: 2, startsInMs: one.endsInMs + 3_500 });
+  expect(await placeOf(newId('pro'))).toBeUndefined();
 });
 
 test('the encoding time of a month is readable: limit, reserved and used', async () => {
@@ -171,6 +252,34 @@ test('a file of another account, or one that was never sent, is refused before a
     await expect(
       world.send('production.create', null, { episode_id: episode.id, file_url: upload.attributes['file_url'] }),
     ).rejects.toMatchObject({ code: 'upload_not_received', status: 422 });
+});
+
+test('a file that did not arrive as it was granted is refused: another size, another type, or no sound at all', async () => {
+  const world = createWorld(management);
+  const episode_id = (await world.episode()).id;
+  const granted = async (filename: string, filesize: number | undefined, bytes: number, contentType: string) => {
+    const upload = await world.send('upload.grant', null, { filename, ...(filesize !== undefined && { filesize }) });
+    await management.store.put(String(upload.attributes['storage_key']), Buffer.alloc(bytes), { contentType });
+    const file_url = upload.attributes['file_url'];
+    return world.send('production.create', null, { episode_id, file_url });
+  };
+  const refused = (detail: string) => ({
+    ...{ code: 'upload_not_received', status: 422, message: detail },
+    context: { errors: [{ path: '/changes/file_url', detail }] },
+  });
+  await expect(granted('a.mp3', 5_000, 48_658, 'audio/mpeg')).rejects.toMatchObject(
+    refused(
+      'a.mp3 was announced with 5,000 bytes, but 48,658 arrived. Upload the whole file again, or ask for another upload with the right size.',
+    ),
+  );
+  await expect(granted('a.mp3', 300, 300, 'text/html; charset=utf-8')).rejects.toMatchObject(
+    refused('a.mp3 was granted as audio/mpeg, but sent as text/html. Send it with the granted content type.'),
+  );
+  await expect(granted('cover.png', 300, 300, 'image/png')).rejects.toMatchObject(
+    refused('cover.png is image/png. Name a file with audio or video.'),
+  );
+  expect(await granted('a.mp3', 300, 300, 'application/octet-stream')).toMatchObject({ lifecycle_state: 'initial' });
+  expect(await granted('a.mp3', undefined, 300, 'audio/mp3')).toMatchObject({ lifecycle_state: 'initial' });
 });
 
 test('a link to a resource of another workspace is refused by name', async () => {

@@ -103,6 +103,27 @@ test('chapters come with the file until an editor writes some; a new file leaves
   expect(episode.attributes).toMatchObject({ chapters: fromFile, chapters_from: 'file' });
 });
 
+test('show notes of 100,000 bytes are kept whole, one byte more is refused, and no script gets in by any command', async () => {
+  const world = createWorld(management);
+  const podcast = await world.send('podcast.create', null, {
+    title: 'A',
+    language: 'en',
+    description: '<p>Hi<script>alert(1)</script></p>',
+  });
+  expect(podcast.attributes['description']).toBe('<p>Hi</p>');
+  const revisedPodcast = await world.send('podcast.revise', podcast, { description: '<i onclick="x()">Hi</i>' });
+  expect(revisedPodcast.attributes['description']).toBe('<i>Hi</i>');
+  const notes = 'é'.repeat(50_000);
+  const create = (description: string) =>
+    world.send('episode.create', null, { podcast_id: podcast.id, title: 'One', description });
+  const episode = await create(notes);
+  expect(episode.attributes['description']).toBe(notes);
+  expect(await refusal(create(`${notes}x`))).toMatchObject({ code: 'validation_failed' });
+  expect((await create('<p>a</p><script>alert(1)</script>')).attributes['description']).toBe('<p>a</p>');
+  const revised = await world.send('episode.revise', episode, { description: '<a href="javascript:x">a</a>' });
+  expect(revised.attributes['description']).toBe('<a>a</a>');
+});
+
 test('chapters are refused with every fault at once', async () => {
   const world = createWorld(management);
   const episode = await world.playableEpisode();
@@ -293,7 +314,8 @@ test('a schedule is in the future, may be moved and taken back, and publishes no
   });
   let scheduled = await world.send('episode.schedule', episode, { publish_at: '2099-01-01T00:00:00Z' });
   expect(scheduled.attributes['publish_at']).toBe('2099-01-01T00:00:00.000Z');
-  scheduled = await world.send('episode.schedule', scheduled, { publish_at: '2098-01-01T00:00:00.000Z' });
+  scheduled = await world.send('episode.schedule', scheduled, { publish_at: '2098-01-01T02:00:00+02:00' });
+  expect(scheduled.attributes['publish_at']).toBe('2098-01-01T00:00:00.000Z');
   expect(await refusal(world.send('episode.publish_due', scheduled, {}, service('management')))).toMatchObject({
     code: 'state_not_allowed',
   });
@@ -304,5 +326,25 @@ test('a schedule is in the future, may be moved and taken back, and publishes no
   expect(published).toMatchObject({
     lifecycle_state: 'published',
     attributes: { published_at: due.attributes['publish_at'] },
+  });
+});
+
+test('an episode that is unpublished with mode "stop_all" ends the plays that began before; without a mode or with "stop_new" it ends none', async () => {
+  const world = createWorld(management);
+  let episode = await world.playableEpisode();
+  const published = () => world.send('episode.publish', episode, {});
+  for (const changes of [{}, { mode: 'stop_new' }]) {
+    episode = await world.send('episode.unpublish', await published(), changes);
+    expect(episode.attributes).not.toHaveProperty('plays_end_before');
+  }
+  const ended = await world.send('episode.unpublish', await published(), { mode: 'stop_all' });
+  const { plays_end_before: before } = ended.attributes;
+  expect(before).toEqual(expect.any(String));
+  episode = ended;
+  // What ended stays ended, whatever comes after.
+  episode = await world.send('episode.unpublish', await published(), {});
+  expect(episode.attributes).toMatchObject({ plays_end_before: before });
+  expect(await refusal(world.send('episode.publish', episode, { mode: 'stop_all' }))).toMatchObject({
+    code: 'validation_failed',
   });
 });

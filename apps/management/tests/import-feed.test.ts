@@ -11,9 +11,10 @@ let pages: ImportHost['pages'];
 let productionsOf: ImportHost['productionsOf'];
 let imported: ImportHost['imported'];
 let refusal: ImportHost['refusal'];
+let reportOf: ImportHost['reportOf'];
 beforeAll(async () => {
   host = await startImportHost();
-  ({ management, origin, pages, productionsOf, imported, refusal } = host);
+  ({ management, origin, pages, productionsOf, imported, refusal, reportOf } = host);
 });
 afterAll(async () => host?.[Symbol.asyncDispose]());
 afterEach(() => host.clear());
@@ -66,7 +67,7 @@ test('a feed moves in whole: the channel, the items, their GUIDs and their dates
   expect(accepted.lifecycle_state).toBe('draft');
   expect(podcast).toMatchObject({
     title: 'Harbour & Light',
-    description: '<p>Boats & lights</p>',
+    description: '<p>Boats &amp; lights</p>',
     language: 'en-us',
     link: 'https://example.com/',
     copyright: '© 2020 Mary',
@@ -95,7 +96,7 @@ test('a feed moves in whole: the channel, the items, their GUIDs and their dates
   expect(one!.attributes).toMatchObject({
     guid: 'https://example.com/1',
     title: 'One',
-    description: '<p>Long & good</p>',
+    description: '<p>Long &amp; good</p>',
     published_at: '2020-06-01T11:00:00.000Z',
     soundbites: [{ start_ms: 1500, duration_ms: 30_000, title: 'A bit' }],
     chapters: [
@@ -123,7 +124,7 @@ test('a feed moves in whole: the channel, the items, their GUIDs and their dates
   expect(production!.attributes).toMatchObject({
     file_url: 'https://cdn.example/1.mp3?a=1&b=2',
     imported: true,
-    publication_flag: true,
+    publication_flag: false,
   });
   expect(production!.attributes['encoding_month']).toBeUndefined();
   const { rows } = await management.pool.query(
@@ -133,8 +134,109 @@ test('a feed moves in whole: the channel, the items, their GUIDs and their dates
   expect(rows).toEqual([{ kind: 'encode_production', source_url: 'https://cdn.example/1.mp3?a=1&b=2' }]);
 });
 
+test('whatever the feed standard has a place for moves in, under any prefix; the rest is named item by item', async () => {
+  const recipient = (address: string) => `<p20:valueRecipient type="node" address="${address}" split="50"/>`;
+  pages.set('/rich.xml', {
+    body: `<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://my.netscape.com/rss-0.91.dtd">
+      <rss version="2.0" xmlns:apple="http://www.itunes.com/DTDs/Podcast-1.0.dtd" xmlns:p20="https://github.com/Podcastindex-org/podcast-namespace/blob/main/docs/1.0.md"
+        xmlns:body="http://purl.org/rss/1.0/modules/content/" xmlns:m="http://search.yahoo.com/mrss/" xmlns:own="https://host.example/ns">
+      <channel><title>Rich</title><description>Long</description><apple:summary>Short</apple:summary><apple:subtitle>Sub</apple:subtitle>
+      <apple:keywords>sea, ships,sea</apple:keywords><managingEditor>ed@example.com (Ed)</managingEditor><apple:author>Mary</apple:author>
+      <apple:category text="Games &amp; Hobbies"><apple:category text="Video Games"/></apple:category><apple:category text="Gossip"/>
+      <p20:trailer pubdate="Mon, 01 Jun 2020 06:00:00 GMT" url="https://cdn.example/trailer.mp3" length="9" type="audio/mpeg" season="2">Soon</p20:trailer>
+      <p20:trailer pubdate="Mon, 01 Jun 2020 06:00:00 GMT" url="https://cdn.example/1.mp3">An item</p20:trailer>
+      <p20:liveItem status="live" start="2026-01-01T00:00:00Z"><title>Live</title></p20:liveItem>
+      <p20:value type="lightning" method="keysend">${recipient('abc')}${recipient('')}</p20:value>
+      <item><title>One</title><guid>one</guid><pubDate>Mon, 01 Jun 2020 06:00:00 GMT</pubDate>
+        <description>Short notes</description><body:encoded><![CDATA[<p>Long notes</p>]]></body:encoded>
+        <apple:summary>Another</apple:summary><apple:subtitle>Item sub</apple:subtitle><apple:author>Ben</apple:author>
+        <apple:keywords>tide</apple:keywords><apple:season>3</apple:season><apple:order>7</apple:order>
+        <m:thumbnail url="https://cdn.example/small.jpg"/><p20:images srcset="https://cdn.example/a.jpg 600w, https://cdn.example/b.jpg 3000w"/>
+        <m:content url="https://cdn.example/1.mp3" type="audio/mpeg" medium="audio"/>
+        <p20:alternateEnclosure type="video/mp4" length="5" height="720" lang="en" default="true"><p20:source uri="https://cdn.example/1.mp4"/><p20:integrity type="sri" value="sha384-x"/></p20:alternateEnclosure>
+        <p20:value type="lightning" method="keysend">${recipient('abc')}<p20:valueTimeSplit startTime="60" duration="30.5" remoteStartTime="2" remotePercentage="90"><p20:remoteItem feedGuid="917393e3-1b1e-5cef-ace4-edaa54e1f810" itemGuid="x"/></p20:valueTimeSplit></p20:value>
+        <p20:transcript url="https://cdn.example/1.html" type="text/html"/><own:mood happy="yes"/></item></channel></rss>`,
+  });
+  const { accepted, podcast, episodes } = await imported('/rich.xml');
+  expect(podcast).toMatchObject({
+    description: 'Long',
+    summary: 'Short',
+    subtitle: 'Sub',
+    author: 'Mary',
+    keywords: ['sea', 'ships'],
+    managing_editor: 'ed@example.com (Ed)',
+    categories: ['Leisure > Video Games'],
+    trailers: [
+      {
+        title: 'Soon',
+        url: 'https://cdn.example/trailer.mp3',
+        published_at: '2020-06-01T06:00:00.000Z',
+        content_type: 'audio/mpeg',
+        size_bytes: 9,
+        season: 2,
+      },
+    ],
+    value: { recipients: [{ address: 'abc', split: 50, type: 'node' }] },
+  });
+  expect(episodes[0]!.attributes).toMatchObject({
+    description: '<p>Long notes</p>',
+    summary: 'Short notes',
+    subtitle: 'Item sub',
+    author: 'Ben',
+    keywords: ['tide'],
+    season: 3,
+    artwork_url: 'https://cdn.example/b.jpg',
+    alternate_enclosures: [
+      {
+        content_type: 'video/mp4',
+        size_bytes: 5,
+        height: 720,
+        language: 'en',
+        default: true,
+        sources: [{ uri: 'https://cdn.example/1.mp4' }],
+        integrity: { type: 'sri', value: 'sha384-x' },
+      },
+    ],
+    value: {
+      time_splits: [
+        {
+          start_ms: 60_000,
+          duration_ms: 30_500,
+          remote_start_ms: 2000,
+          remote_percentage: 90,
+          remote_item: { feed_guid: '917393e3-1b1e-5cef-ace4-edaa54e1f810', item_guid: 'x' },
+        },
+      ],
+    },
+  });
+  const notes = async (position: number) => {
+    const { rows } = await management.pool.query<{ notes: { kind: string; field: string; detail: string }[] }>(
+      'select notes from import_item where podcast_id = $1 and position = $2',
+      [accepted.id, position],
+    );
+    return rows[0]!.notes.map(({ kind, field, detail }) => `${kind} ${field}: ${detail}`);
+  };
+  expect(await notes(0)).toEqual([
+    'lost podcast:liveItem: Live streams are not hosted here: “Live”.',
+    'changed categories: “Games & Hobbies > Video Games” is called “Leisure > Video Games” now.',
+    'lost categories: “Gossip” is no category of Apple Podcasts.',
+    'lost value.recipients[1]: It lacks address.',
+  ]);
+  expect(await notes(1)).toEqual([
+    'changed enclosure: The item has no enclosure: the file of its media:content is taken.',
+    'lost itunes:summary: Another description is kept in its place: “Another”.',
+    'lost transcripts: Only VTT, SRT and JSON are kept, this one is “text/html”.',
+    'lost apple:order: There is no place for it here: “7”.',
+    'lost own:mood: There is no place for it here.',
+  ]);
+  expect((await reportOf(accepted)).map(({ state, guid, problem }) => [state, guid, problem])).toEqual([
+    ['encoding', 'one', null],
+  ]);
+});
+
 test('an untidy feed is taken as far as it goes', async () => {
-  const long = `${'é'.repeat(3000)}<b>end</b>`;
+  const long = `<p>${'é'.repeat(60_000)}</p>`;
+  const whole = `<p>${'Notes of a long episode. '.repeat(1600)}</p>`;
   pages.set('/nasty.xml', {
     body: feed(
       // No language, no guid, an owner's address that is none, a broken number of nesting levels of text.
@@ -145,7 +247,7 @@ test('an untidy feed is taken as far as it goes', async () => {
         '<item><title>Same again</title><guid> guid-1 </guid><enclosure url="https://cdn.example/x.mp3" type="audio/mpeg"/></item>',
         '<item><title>No guid</title><enclosure url="http://cdn.example/no-guid.mp3" type="audio/mpeg"/><pubDate>2 days ago</pubDate></item>',
         `<item><guid>long</guid><title>${'t'.repeat(400)}</title><description><![CDATA[${long}]]></description><pubDate>2019-05-04T03:02:01Z</pubDate><enclosure url="https://cdn.example/l.mp3"/></item>`,
-        '<item><title>Future</title><guid>future</guid><pubDate>Fri, 01 Jan 2999 00:00:00 GMT</pubDate><enclosure url="https://cdn.example/f.mp3"/></item>',
+        `<item><title>Future</title><description>Short</description><content:encoded><![CDATA[<script>alert(1)</script>${whole}]]></content:encoded><guid>future</guid><pubDate>Fri, 01 Jan 2999 00:00:00 GMT</pubDate><enclosure url="https://cdn.example/f.mp3"/></item>`,
         '<item><title>Silent</title><guid>silent</guid></item>',
         '<item></item>',
         '<item><guid>broken</guid><title>Broken <b>tag</title><enclosure url="javascript:alert(1)"/></item>',
@@ -154,7 +256,7 @@ test('an untidy feed is taken as far as it goes', async () => {
       ].join('\n'),
     ),
   });
-  const { podcast, episodes } = await imported('/nasty.xml');
+  const { accepted, podcast, episodes } = await imported('/nasty.xml');
   expect(podcast).toMatchObject({
     title: 'Nasty show 🚢 &unknown;',
     language: 'en',
@@ -166,22 +268,36 @@ test('an untidy feed is taken as far as it goes', async () => {
   expect(podcast.owner_email).toBeUndefined();
   const byGuid = new Map(episodes.map(({ attributes }) => [attributes['guid'] as string, attributes]));
   expect([...byGuid.keys()].sort()).toEqual(
-    ['broken', 'future', 'guid-1', 'http://cdn.example/no-guid.mp3', 'long', 'silent'].sort(),
+    ['broken', 'future', 'guid-1', 'http://cdn.example/no-guid.mp3', 'long', 'proto', 'silent'].sort(),
   );
   expect(byGuid.get('guid-1')).toMatchObject({
     title: 'Episode 1',
-    description: '</item><item><guid>fake</guid>',
+    description: 'fake',
   });
-  const importedAt = Date.parse(String(byGuid.get('future')!['published_at']));
+  expect(byGuid.get('future')).toMatchObject({ publish_at: '2999-01-01T00:00:00.000Z' });
+  expect(byGuid.get('future')!['published_at']).toBeUndefined();
+  const importedAt = Date.parse(String(byGuid.get('silent')!['published_at']));
   expect(importedAt).toBeLessThanOrEqual(Date.now());
   expect(byGuid.get('http://cdn.example/no-guid.mp3')!['published_at']).toBe(new Date(importedAt).toISOString());
   const { title, description, published_at: publishedAt } = byGuid.get('long') as Record<string, string>;
   expect(title).toHaveLength(255);
-  expect(Buffer.byteLength(description!)).toBeLessThanOrEqual(4000);
-  expect(description).toMatch(/^é+…$/);
+  expect(Buffer.byteLength(description!)).toBeLessThanOrEqual(100_000);
+  expect(description).toMatch(/^<p>é{49000,}…<\/p>$/);
+  expect(byGuid.get('future')!['description']).toBe(whole);
   expect(publishedAt).toBe('2019-05-04T03:02:01.000Z');
-  // Failed: silent and broken (no address of audio), the repeated GUID, the empty item, the too deep one, the one that attacks the parser.
-  expect(podcast.import).toMatchObject({ total: 10, done: 4, failed: 6 });
+  // Failed: silent and broken (no address of audio), the repeated GUID, the empty item, the too deep one.
+  expect(podcast.import).toMatchObject({ total: 10, done: 5, failed: 5 });
+  const report = await reportOf(accepted);
+  expect(report.filter(({ state }) => state === 'failed').map(({ guid, problem }) => [guid, problem])).toEqual([
+    ['guid-1', 'It repeats the GUID of item 1, which is imported.'],
+    ['silent', 'The item names no file with a web address: the episode has no audio.'],
+    ['', 'The item has neither guid, file, link nor title.'],
+    ['broken', 'The item names no file with a web address: the episode has no audio.'],
+    ['', 'The item is no XML that can be read: more than 40 elements inside each other.'],
+  ]);
+  expect(report.find(({ guid }) => guid === 'broken')!.notes).toContainEqual(
+    expect.objectContaining({ kind: 'changed', field: 'xml' }),
+  );
 });
 
 test.each([
@@ -215,7 +331,7 @@ test.each([
         ).join('')}]>`,
       ),
     },
-    'does not hold the RSS feed',
+    'The feed declares entities or elements of its own in its DOCTYPE.',
   ],
 ])('%s is not importable, and says so', async (_kind, page, words) => {
   pages.set('/x.xml', page);

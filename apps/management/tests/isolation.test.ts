@@ -12,12 +12,19 @@ import { roles, signPrincipal, type Grant, type Principal } from '@longwave/prin
 import { Problem } from '@longwave/problems';
 import { openChannel, readTls, serveRpc } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
-import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
+import {
+  EncodingQueueServiceService,
+  EncodingTimeServiceService,
+  OperationServiceService,
+  ResourceServiceService,
+} from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { createAccess, type Access } from '../src/access/access.ts';
+import { createFindQueuePlace } from '../src/jobs/queue-forecast.ts';
 import { managementServices } from '../src/server.ts';
 import { createSignExport } from '../src/statistics-exports/sign-export.ts';
+import { createImportReport } from '../src/imports/import-report.ts';
 import { createUploadSigner } from '../src/uploads/sign-upload.ts';
 import { examples } from './_examples.ts';
 import {
@@ -60,7 +67,10 @@ async function serveManagement() {
       ...{ pool, execute, reader, access, clock, leaseMs: 30_000 },
       uploads: createUploadSigner(pool, store, clock),
       signExport: createSignExport(pool, store, clock),
+      findQueuePlace: createFindQueuePlace(pool),
       checkLiveFeed: async () => ({ feedUrl: 'http://media.test/feeds/x.xml', findings: [] }),
+      awaitFeed: async () => true,
+      importReport: createImportReport(pool),
       principalKeys: [await exportJWK(pair.publicKey)],
     }),
     onError: (error) => {
@@ -76,6 +86,7 @@ async function serveManagement() {
     operations: channel.client(OperationServiceService),
     uploads: channel.client(UploadServiceService),
     encodingTime: channel.client(EncodingTimeServiceService),
+    encodingQueue: channel.client(EncodingQueueServiceService),
   };
 }
 
@@ -222,6 +233,21 @@ test('uploads are signed and encoding time is told for whoever works in the whol
     expect(await time(outsider)).toBe(await time(outsider, newId('ws')));
     expect(await time(outsider)).toContain('not_found');
   }
+});
+
+test('the place of a production in the queue is told only to whoever sees the production', async () => {
+  const owner = createWorld(management);
+  await owner.setEncodingLimit(null);
+  const waiting = await owner.send('production.start', await owner.production(), {});
+  const place = async (principal: Principal, workspaceId = owner.workspaceId) =>
+    heard(
+      gateway.encodingQueue.getQueuePlace({ workspaceId, productionId: waiting.id }, await speaksFor(principal)),
+      waiting.id,
+    );
+  expect(await place(someone(owner, { roles: ['viewer'] }))).toMatch(/"position":[1-9]/);
+  const outsider = someone(owner);
+  expect(await place(outsider)).toContain('not_found');
+  expect(await place(outsider)).toBe(await place(outsider, newId('ws')));
 });
 
 test('a finished export is signed for whoever may see analytics of its podcast, with a read-only credential too', async () => {

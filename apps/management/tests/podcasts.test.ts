@@ -51,7 +51,9 @@ test('artwork of an upload and artwork outside are prepared once for each addres
     title: 'Harbour Lights',
     artwork_url: upload.attributes['file_url'],
   });
-  expect(sources).toEqual([{ storageKey: upload.attributes['storage_key'] }]);
+  // The first use of an upload keeps its bytes under a key of their own.
+  const kept = expect.stringMatching(new RegExp(`^uploads/${upload.id}/[0-9a-f]+/cover\\.png$`));
+  expect(sources).toEqual([{ storageKey: kept }]);
   const outside = { artwork_url: 'https://cdn.example/cover.png' };
   const moved = await world.send('podcast.revise', revised, outside);
   expect(sources.at(-1)).toEqual({ sourceUrl: outside.artwork_url });
@@ -149,19 +151,29 @@ test('a newer intro replaces one that is still prepared: its worker may not repo
   ).toMatchObject({ code: 'lease_lost' });
 });
 
-test('collaborators are kept by e-mail without case; a second invitation changes the role; removing nobody is no error', async () => {
+test('collaborators are kept by e-mail without case; a second invitation adds a role, a removal takes one or all', async () => {
   const world = createWorld(management);
   const invite = (podcast: ResourceView, email: string, role: string) =>
     world.send('podcast.invite_collaborator', podcast, { email, role });
   let podcast = await invite(await world.podcast(), 'Mary@Harbour.example', 'editor');
   podcast = await invite(podcast, 'ben@harbour.example', 'analyst');
   podcast = await invite(podcast, 'mary@harbour.EXAMPLE', 'analyst');
-  expect(podcast.attributes['collaborators']).toEqual([
+  const all = [
+    { email: 'mary@harbour.example', role: 'editor' },
     { email: 'ben@harbour.example', role: 'analyst' },
     { email: 'mary@harbour.example', role: 'analyst' },
-  ]);
+  ];
+  expect(podcast.attributes['collaborators']).toEqual(all);
+  podcast = await invite(podcast, 'mary@harbour.example', 'editor');
+  expect(podcast.attributes['collaborators']).toEqual(all);
+  const remove = (changes: object) => world.send('podcast.remove_collaborator', podcast, changes);
+  podcast = await remove({ email: 'ben@harbour.example', role: 'editor' });
+  expect(podcast.attributes['collaborators']).toEqual(all);
+  podcast = await remove({ email: 'MARY@harbour.example', role: 'analyst' });
+  expect(podcast.attributes['collaborators']).toEqual(all.slice(0, 2));
+  podcast = await invite(podcast, 'mary@harbour.example', 'analyst');
   for (const email of ['MARY@harbour.example', 'ben@harbour.example', 'nobody@harbour.example'])
-    podcast = await world.send('podcast.remove_collaborator', podcast, { email });
+    podcast = await remove({ email });
   expect(podcast.attributes).not.toHaveProperty('collaborators');
 });
 
@@ -177,6 +189,27 @@ test('a feed redirects anywhere but to itself', async () => {
   const new_feed_url = 'http://elsewhere.example/feed';
   const moved = await world.send('podcast.redirect_feed', podcast, { new_feed_url });
   expect(moved.attributes['new_feed_url']).toBe(new_feed_url);
+});
+
+test('a feed redirects only to where a feed is: whatever answers otherwise, or leads back, is refused in words', async () => {
+  const world = createWorld(management);
+  const podcast = await world.publishedPodcast();
+  const { fetch } = management;
+  const redirect = () => world.send('podcast.redirect_feed', podcast, { new_feed_url: 'https://new.example/feed.xml' });
+  try {
+    management.fetch = async (url, request) => ({ ...(await fetch(url, request)), status: 404 });
+    await expect(redirect()).rejects.toMatchObject({
+      code: 'validation_failed',
+      message:
+        'Publish the feed at its new address first, then redirect to it. The address answers with status 404 instead of a feed. Check it.',
+    });
+    const finalUrl = `${mediaUrl}/feeds/${String(podcast.attributes['subdomain'])}.xml`;
+    management.fetch = async (url, request) => ({ ...(await fetch(url, request)), finalUrl });
+    await expect(redirect()).rejects.toMatchObject({ message: 'A feed cannot redirect to itself.' });
+  } finally {
+    management.fetch = fetch;
+  }
+  expect((await redirect()).attributes['new_feed_url']).toBe('https://new.example/feed.xml');
 });
 
 test('an archived podcast frees its subdomain and takes no more episodes', async () => {

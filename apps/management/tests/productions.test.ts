@@ -126,10 +126,11 @@ test("a collaborator's upload in the own workspace becomes a production of the o
   const acting = (actor: Actor): Actor =>
     actor.kind === 'principal' ? { ...actor, roles: ['editor', 'producer'] } : actor;
   const production = await owner.send('production.create', null, changes, acting(collaborator.actor));
-  expect(production.attributes).toMatchObject({ storage_key: upload.attributes['storage_key'] });
+  const kept = String(production.attributes['storage_key']);
+  expect(kept).toMatch(new RegExp(`^uploads/${upload.id}/[0-9a-f]{32}/one.mp3$`));
   expect(production.attributes).not.toHaveProperty('upload_id');
   await owner.send('production.start', production, {});
-  expect((await jobOf(production.id))?.input).toMatchObject({ storage_key: upload.attributes['storage_key'] });
+  expect((await jobOf(production.id))?.input).toMatchObject({ storage_key: kept });
   const stranger = acting(createWorld(management).actor);
   await expect(owner.send('production.create', null, changes, stranger)).rejects.toMatchObject({
     code: 'upload_not_received',
@@ -291,7 +292,10 @@ test('a failed production is ready again by state "initial" or by another file, 
   const other = await world.send('production.revise', await fail(), { file_url: upload.attributes['file_url'] });
   expect(other).toMatchObject({
     lifecycle_state: 'initial',
-    attributes: { upload_id: upload.id, storage_key: upload.attributes['storage_key'] },
+    attributes: {
+      upload_id: upload.id,
+      storage_key: expect.stringMatching(`^uploads/${upload.id}/[0-9a-f]{32}/two.mp3$`),
+    },
   });
   expect(other.attributes).not.toHaveProperty('problem');
 });
@@ -313,12 +317,134 @@ test('an encoded production takes another file only as long as its episode does 
   const current = await productionOf(episode);
   const refusal = { code: 'state_not_allowed', message: expect.stringContaining('It is the audio of “One”') };
   await expect(world.send('production.revise', current, { file_url: url })).rejects.toMatchObject(refusal);
-  await expect(world.send('production.delete', current, {})).rejects.toMatchObject(refusal);
-  await world.send('episode.archive', episode, {});
-  expect(await world.send('production.delete', current, {})).toMatchObject({ lifecycle_state: 'deleted' });
 });
 
-test('a production is never attached to its episode and deleted at the same moment, ten times', async () => {
+test('a production may be deleted in any state; the audio that its episode plays stays', async () => {
+  const world = createWorld(management);
+  const { production: failing, lease } = await world.encoding();
+  const problem = { code: 'media_empty', detail: 'The file is empty.' };
+  const failed = await world.send('production.fail', failing, { problem }, service('encoder'), lease);
+  const episode = await world.playableEpisode();
+  const played = await productionOf(episode);
+  const clip = await world.send('media_clip.record', null, clipOf(played), service('management'));
+  for (const production of [await world.production(), failed, await world.encoded(), played])
+    expect(await world.send('production.delete', production, {})).toMatchObject({ lifecycle_state: 'deleted' });
+  expect(await stateOf(clip)).toBe('active');
+  const published = await world.send('episode.publish', episode, {});
+  expect(published).toMatchObject({ lifecycle_state: 'published', attributes: { duration_ms: 60_000 } });
+});
+
+test('a production is made and started by one command; when it cannot be started, nothing is made and its key stays free', async () => {
+  const world = createWorld(management);
+  const { id } = await world.episode();
+  const file_url = (await world.upload()).attributes['file_url'];
+  const request = {
+    workspaceId: world.workspaceId,
+    commandType: 'production.create',
+    idempotencyKey: newId('req'),
+    subject: { type: 'productions', id: null },
+    changes: { episode_id: id, file_url, state: 'encoding' },
+  };
+  const productions = async () =>
+    (
+      await management.pool.query("select 1 from resource where workspace_id = $1 and resource_type = 'productions'", [
+        world.workspaceId,
+      ])
+    ).rowCount;
+  await world.setEncodingLimit(1000);
+  for (const _try of [1, 2])
+    await expect(management.execute(request, world.actor)).rejects.toMatchObject({ code: 'encoding_time_exhausted' });
+  expect([await productions(), await balance(world.workspaceId)]).toEqual([0, undefined]);
+  await world.setEncodingLimit(hour);
+  const first = await management.execute(request, world.actor);
+  expect(first.resource).toMatchObject({ version: 1, lifecycle_state: 'encoding' });
+  expect((await management.execute(request, world.actor)).resource.id).toBe(first.resource.id);
+  expect([await productions(), await balance(world.workspaceId)]).toEqual([1, { reserved: 60_000, used: 0 }]);
+  const lease = await world.lease('encode_production', first.resource.id);
+  expect(
+    await world.send('production.complete', first.resource, world.completion, service('encoder'), lease),
+  ).toMatchObject({ lifecycle_state: 'encoded' });
+  const nowhere = {
+    ...request,
+    idempotencyKey: newId('req'),
+    changes: { ...request.changes, episode_id: newId('ep') },
+  };
+  await expect(management.execute(nowhere, world.actor)).rejects.toMatchObject({ code: 'link_not_found' });
+});
+
+test('a production without audio is started once a file is attached, and refused in a sentence before', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(hour);
+  const { id } = await world.episode();
+  const refusal = {
+    code: 'production_has_no_audio',
+    status: 422,
+    message: 'The production has no audio yet. Attach a file before you start it.',
+  };
+  const create = (changes: object) => world.send('production.create', null, { episode_id: id, ...changes });
+  await expect(create({ state: 'encoding' })).rejects.toMatchObject(refusal);
+  const empty = await create({});
+  expect(empty).toMatchObject({ lifecycle_state: 'initial', attributes: { files: [], publication_flag: false } });
+  await expect(world.send('production.start', empty, {})).rejects.toMatchObject(refusal);
+  const upload = await world.upload();
+  const attached = await world.send('production.revise', empty, { file_url: upload.attributes['file_url'] });
+  expect(attached.attributes).toMatchObject({ upload_id: upload.id });
+  expect(await world.send('production.start', attached, {})).toMatchObject({ lifecycle_state: 'encoding' });
+});
+
+test('the file that an encoded production has already is no change of it', async () => {
+  const world = createWorld(management);
+  const encoded = await world.encoded();
+  const { file_url } = encoded.attributes;
+  const same = await world.send('production.revise', encoded, { file_url, publication_flag: true });
+  expect(same).toMatchObject({
+    lifecycle_state: 'encoded',
+    attributes: { files: encoded.attributes['files'], publication_flag: true },
+  });
+});
+
+test('a deleted production that its episode does not play takes its clip along, in the same operation', async () => {
+  const world = createWorld(management);
+  const production = await world.encoded();
+  const clip = await world.send('media_clip.record', null, clipOf(production), service('management'));
+  const { operationJson } = await management.execute(
+    {
+      workspaceId: world.workspaceId,
+      commandType: 'production.delete',
+      idempotencyKey: newId('req'),
+      subject: { type: 'productions', id: production.id },
+      changes: {},
+    },
+    world.actor,
+  );
+  expect(JSON.parse(operationJson)).toMatchObject({
+    subject: { id: production.id },
+    consequences: [{ type: 'media_clips', id: clip.id, version: 2, state: 'deleted', event: 'media_clip.deleted' }],
+  });
+  expect(await stateOf(clip)).toBe('deleted');
+  // What a follower would still record of it is gone as well.
+  await expect(world.send('media_clip.record', null, clipOf(production), service('management'))).rejects.toMatchObject({
+    code: 'state_not_allowed',
+  });
+});
+
+test('an episode gets the audio of a production that was deleted just after it was encoded, unless its clip was deleted', async () => {
+  const world = createWorld(management);
+  for (const isRecorded of [false, true]) {
+    const production = await world.encoded();
+    if (isRecorded) await world.send('media_clip.record', null, clipOf(production), service('management'));
+    await world.send('production.delete', production, {});
+    const episode = { resource_type: 'episodes', id: String(production.attributes['episode_id']), version: 1 };
+    const attach = (actor: Actor) =>
+      world.send('episode.attach_production', episode, { production_id: production.id }, actor);
+    await expect(attach(world.actor)).rejects.toMatchObject({ code: 'episode_has_no_audio' });
+    if (isRecorded) await expect(attach(service('management'))).rejects.toMatchObject({ code: 'episode_has_no_audio' });
+    else
+      expect((await attach(service('management'))).attributes).toMatchObject({ current_production_id: production.id });
+  }
+});
+
+test('a production is never attached to its episode by a person and deleted before, ten times', async () => {
   const world = createWorld(management);
   for (let round = 0; round < 10; round++) {
     const production = await world.encoded();
@@ -335,25 +461,88 @@ test('a production is never attached to its episode and deleted at the same mome
       `select id, lifecycle_state, attributes ->> 'current_production_id' as current from resource where id = any($1)`,
       [[production.id, episodeId]],
     );
+    const { rows: order } = await management.pool.query<{ type: string }>(
+      `select type from outbox where payload->'subject'->>'id' = any($1) order by position desc limit 2`,
+      [[production.id, episodeId]],
+    );
     const attached = rows.some(({ current }) => current === production.id);
-    const state = rows.find(({ id }) => id === production.id)?.lifecycle_state;
-    expect([attached, state]).toEqual(attached ? [true, 'encoded'] : [false, 'deleted']);
+    expect(rows.find(({ id }) => id === production.id)?.lifecycle_state).toBe('deleted');
+    expect(attached).toBe(order.at(-1)?.type === 'episode.production_attached');
   }
 });
 
-test('a running production is stopped before it is deleted; a deleted one is not started', async () => {
+test('a running production is stopped when it is deleted: its encoding time is returned and its start is cancelled', async () => {
   const world = createWorld(management);
-  const { production } = await world.encoding();
-  await expect(world.send('production.delete', production, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
-  const deleted = await world.send('production.delete', await world.send('production.stop', production, {}), {});
+  const { production, lease } = await world.encoding();
+  const deleted = await world.send('production.delete', production, {});
+  expect(deleted).toMatchObject({ lifecycle_state: 'deleted' });
+  expect(deleted.attributes).not.toHaveProperty('reserved_encoding_ms');
+  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 0 });
+  expect(await jobOf(production.id)).toMatchObject({ state: 'stopped', stop_requested: true });
+  const { rows } = await management.pool.query(
+    "select state from operation where subject_id = $1 and command_type = 'production.start'",
+    [production.id],
+  );
+  expect(rows).toEqual([{ state: 'cancelled' }]);
+  for (const [command, changes, reason] of [
+    ['production.complete', world.completion, lease],
+    ['production.fail', { problem: { code: 'media_empty', detail: 'The file is empty.' } }, lease],
+  ] as const)
+    await expect(world.send(command, deleted, changes, service('encoder'), reason)).rejects.toMatchObject({
+      code: 'state_not_allowed',
+    });
   await expect(world.send('production.start', deleted, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
 });
 
 /** The production that an episode plays. */
 async function productionOf(episode: ResourceView): Promise<ResourceView> {
   const { rows } = await management.pool.query<ResourceView>(
-    'select resource_type, id, version from resource where id = $1',
+    'select resource_type, id, version, attributes from resource where id = $1',
     [episode.attributes['current_production_id']],
   );
   return rows[0]!;
 }
+
+/** What a follower records of an encoded production. */
+const clipOf = ({ id, attributes }: ResourceView) => ({
+  episode_id: attributes['episode_id'],
+  production_id: id,
+  file_format: 'mp3',
+  sha256: 'a'.repeat(64),
+  size: 384,
+  duration_ms: 24,
+});
+
+const stateOf = async ({ id }: ResourceView) =>
+  (await management.pool.query<{ lifecycle_state: string }>('select lifecycle_state from resource where id = $1', [id]))
+    .rows[0]?.lifecycle_state;
+
+test.each(['created', 'revised'] as const)(
+  'audio of a production that was %s with mode "stop_all" ends the plays of what it replaces; any other replacement lets them finish',
+  async (how) => {
+    const world = createWorld(management);
+    let episode = await world.playableEpisode();
+    const file_url = (await world.upload()).attributes['file_url'];
+    const mode = { mode: 'stop_all' };
+    const replace = async (given: object, actor: Actor | undefined, attached: object = {}) => {
+      const first = how === 'created' ? given : {};
+      let made = await world.send('production.create', null, { episode_id: episode.id, file_url, ...first });
+      if (how === 'revised') made = await world.send('production.revise', made, given);
+      const started = await world.send('production.start', made, {});
+      const lease = await world.lease('encode_production', started.id);
+      const { id } = await world.send('production.complete', started, world.completion, service('encoder'), lease);
+      episode = await world.send('episode.attach_production', episode, { production_id: id, ...attached }, actor);
+      return episode.attributes['plays_end_before'];
+    };
+    const itself = service('management');
+    expect(await replace({}, itself)).toBeUndefined();
+    expect(await replace({ mode: 'stop_new' }, itself)).toBeUndefined();
+    // Who attaches audio by hand says it then.
+    expect(await replace(mode, undefined)).toBeUndefined();
+    const before = await replace(mode, itself);
+    expect(before).toEqual(expect.any(String));
+    expect(await replace({}, itself)).toBe(before);
+    const later = await replace({}, undefined, mode);
+    expect([later === before, typeof later]).toEqual([false, 'string']);
+  },
+);

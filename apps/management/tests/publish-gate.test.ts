@@ -137,11 +137,56 @@ ${items}</channel></rss>`);
     for (const n of [1, 2, 3, 4])
       serve(`/e/${n}.mp3`, { type: 'audio/mpeg', body: Buffer.alloc(2048), ...(n === 2 && audio) });
     const url = serve('/feed.xml', { type: 'application/rss+xml; charset=utf-8', body: Buffer.from(xml), ...served });
-    return (await checkFeed(url, ask)).map(({ severity, code }) => `${severity} ${code}`);
+    const found = await checkFeed(url, ask);
+    // The host of these tests is local itself.
+    return found.filter(({ code }) => code !== 'address_local').map(({ severity, code }) => `${severity} ${code}`);
   };
 
   test('that directories take has no finding', async () => {
     expect(await findings(feed(item(1) + item(2)))).toEqual([]);
+  });
+
+  test('that names local or unencrypted addresses, its own address as its page, or no notes is told so', async () => {
+    const warnings = async (xml: string) => {
+      await findings(xml);
+      return (await checkFeed(`${host.origin}/feed.xml`, ask)).map(({ severity, code, text }) => [
+        severity,
+        code,
+        text,
+      ]);
+    };
+    const local = [
+      'warning',
+      'address_local',
+      `3 addresses in the feed can be reached only on this machine or in its network, such as ${host.origin}/feed.xml: listeners and directories cannot.`,
+    ];
+    expect(await warnings(feed(item(1)))).toEqual([local]);
+    const plain = feed(item(1), (xml) => xml.replace('https://harbour.example', 'http://harbour.example'));
+    expect(await warnings(plain)).toEqual([
+      local,
+      [
+        'warning',
+        'address_not_https',
+        '1 address in the feed begins with http instead of https, such as http://harbour.example/: some apps refuse it.',
+      ],
+    ]);
+    const ownLink = feed(item(1), (xml) => xml.replace('https://harbour.example', `${host.origin}/feed.xml`));
+    expect((await warnings(ownLink)).map(([, code]) => code)).toEqual(['address_local', 'link_is_feed']);
+    const silent = feed(item(1, (xml) => xml.replace('<description>d</description>', '')));
+    expect(await warnings(silent)).toEqual([
+      local,
+      ['warning', 'item_description_missing', '“Episode 1” has no description.'],
+    ]);
+    for (const address of [
+      'http://localhost:8080/',
+      'https://[::1]/',
+      'https://10.1.2.3/',
+      'https://studio/',
+      'https://pc.local/',
+    ])
+      expect(await warnings(feed(item(1), (xml) => xml.replace('https://harbour.example', address)))).toEqual([
+        ['warning', 'address_local', expect.stringMatching(/^4 addresses/)],
+      ]);
   });
 
   test('without an episode is only a warning', async () => {
@@ -249,7 +294,7 @@ describe('podcast.publish', () => {
     const problem = await refusal(world.send('podcast.publish', podcast, {}));
     expect([problem.code, problem.message]).toEqual([
       'podcast_not_ready',
-      'Give “Harbour” a description, an author, a category before publishing it. The artwork answers a byte range with 200; directories need 206.',
+      'Before publishing, “Harbour” still needs a description, an author, and a category. The artwork answers a byte range with 200; directories need 206.',
     ]);
     expect(problem.context.errors?.map(({ path, code }) => `${path} ${code}`)).toEqual([
       '/attributes/description missing',
@@ -293,7 +338,7 @@ describe('podcast.publish', () => {
     const problem = await refusal(world.send('podcast.revise', published, { description: ' ', categories: [] }));
     expect([problem.code, problem.message]).toEqual([
       'podcast_not_ready',
-      'A published podcast needs a description, a category. Unpublish it first.',
+      'A published podcast needs a description and a category. Unpublish it first.',
     ]);
   });
 });

@@ -45,6 +45,35 @@ test('pages hold every row once, in order of creation, and a cursor belongs to i
   expect(seen).toEqual(created);
 });
 
+test('a listing is sorted and chosen by time of change and by title, and pages hold every row of it once', async () => {
+  const world = createWorld(management);
+  const created = [];
+  for (let i = 0; i < 5; i++) created.push(await world.podcast());
+  const revised = await world.send('podcast.revise', created[1]!, { title: 'Zebra Crossing' });
+  const query = { places: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 2 };
+  const idsOf = async (chosen: Partial<Parameters<ResourceReader['listResources']>[0]>) => {
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await reader.listResources({ ...query, ...chosen, ...(cursor && { cursor }) });
+      ids.push(...page.resources.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor);
+    return ids;
+  };
+  const ids = created.map(({ id }) => id);
+  expect(await idsOf({ sort: '-created_at' })).toEqual(ids.toReversed());
+  const others = ids.filter((id) => id !== revised.id);
+  expect(await idsOf({ sort: 'updated_at' })).toEqual([...others, revised.id]);
+  expect(await idsOf({ sort: '-updated_at' })).toEqual([revised.id, ...others.toReversed()]);
+  expect(await idsOf({ updatedSince: new Date(revised.updated_at) })).toEqual([revised.id]);
+  expect(await idsOf({ titleContains: 'zebra' })).toEqual([revised.id]);
+  const { nextCursor } = await reader.listResources({ ...query, sort: 'updated_at' });
+  await expect(reader.listResources({ ...query, cursor: nextCursor! })).rejects.toMatchObject({
+    code: 'invalid_cursor',
+  });
+});
+
 test('a cursor ends after 24 hours', async () => {
   const world = createWorld(management);
   for (let i = 0; i < 2; i++) await world.podcast();

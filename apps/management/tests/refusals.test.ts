@@ -55,10 +55,10 @@ test('a production whose file is gone or given up cannot start', async () => {
   await world.setEncodingLimit(null);
   const gone = await world.production();
   const { rows } = await management.pool.query<{ key: string }>(
-    "select attributes->>'storage_key' as key from resource where id = $1",
-    [gone.attributes['upload_id']],
+    "select attributes->>'storage_key' as key from resource where id = any($1)",
+    [[gone.id, gone.attributes['upload_id']]],
   );
-  await management.store.remove(rows[0]!.key);
+  for (const { key } of rows) await management.store.remove(key);
   await expect(world.send('production.start', gone, {})).rejects.toMatchObject({
     code: 'upload_not_received',
     status: 422,

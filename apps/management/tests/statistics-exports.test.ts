@@ -14,7 +14,7 @@ afterAll(async () => management?.[Symbol.asyncDispose]());
 const dayMs = 86_400_000;
 const signal = new AbortController().signal;
 
-test('an export holds a row for every day and episode, in ranges of at most 31 days, and can be fetched', async () => {
+test('an export holds a row for every day and episode since the first download, also before the podcast was here, and can be fetched', async () => {
   const world = createWorld(management);
   const podcast = await world.podcast();
   const episode = await world.send('episode.create', null, { podcast_id: podcast.id, title: '=Tides, "ebb"' });
@@ -27,17 +27,21 @@ test('an export holds a row for every day and episode, in ranges of at most 31 d
   const asked: number[] = [];
   const window = Window.CALENDAR_UTC;
   const later = new Date(Date.now() + 40 * dayMs);
+  const movedIn = new Date(Date.now() - 10 * dayMs);
   const job = await claimJob(management.pool, ['export_statistics'], 'test', 30_000);
   await createExportWork({
     ...management,
     clock: () => later,
+    findFirstDownloads: async ({ podcastIds }) => ({
+      podcasts: podcastIds.map((podcastId) => ({ podcastId, hourMs: BigInt(movedIn.getTime()) })),
+    }),
     exportDays: async ({ range }) => {
       asked.push(Number(range!.toMs - range!.fromMs) / dayMs);
       return { days: [{ dayMs: range!.fromMs, episodeId: episode.id, downloads: 7n, listeners: 5n }], window };
     },
   })(job!, signal);
 
-  expect(asked.reduce((sum, days) => sum + days, 0)).toBe(41);
+  expect(asked.reduce((sum, days) => sum + days, 0)).toBe(51);
   expect(Math.max(...asked)).toBeLessThanOrEqual(31);
   const ready = await findResource(management.pool, world.workspaceId, 'statistics_exports', started.id);
   expect(ready?.lifecycle_state).toBe('ready');
@@ -48,7 +52,41 @@ test('an export holds a row for every day and episode, in ranges of at most 31 d
   const [header, row] = Buffer.concat(parts).toString().split('\r\n');
   expect(header).toBe('date,episode_id,episode_title,guid,downloads,listeners');
   expect(row).toBe(
-    `${new Date().toISOString().slice(0, 10)},${episode.id},"'=Tides, ""ebb""",${String(episode.attributes['guid'])},7,5`,
+    `${movedIn.toISOString().slice(0, 10)},${episode.id},"'=Tides, ""ebb""",${String(episode.attributes['guid'])},7,5`,
   );
   await world.send('statistics_export.start', null, { podcast_id: podcast.id });
+  // Taken, so that it is no other test's.
+  await claimJob(management.pool, ['export_statistics'], 'test', 600_000);
+});
+
+test('an export reaches no further back than the plan, and one of a podcast without downloads has no rows', async () => {
+  const world = createWorld(management);
+  const podcast = await world.podcast();
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const exportRows = async (changes: object, firstDownload: number | undefined) => {
+    const { id } = await world.send('statistics_export.start', null, { podcast_id: podcast.id, ...changes });
+    const asked: number[] = [];
+    const job = await claimJob(management.pool, ['export_statistics'], 'test', 30_000);
+    await createExportWork({
+      ...management,
+      clock: () => new Date(today + 1),
+      findFirstDownloads: async ({ podcastIds }) => ({
+        podcasts:
+          firstDownload === undefined
+            ? []
+            : podcastIds.map((podcastId) => ({ podcastId, hourMs: BigInt(firstDownload) })),
+      }),
+      exportDays: async ({ range }) => {
+        asked.push(Number(range!.fromMs));
+        return { days: [], window: Window.CALENDAR_UTC };
+      },
+    })(job!, signal);
+    const ready = await findResource(management.pool, world.workspaceId, 'statistics_exports', id);
+    expect(ready?.lifecycle_state).toBe('ready');
+    return asked;
+  };
+  const cut = { history_from: new Date(today - 5 * dayMs).toISOString() };
+  expect(await exportRows(cut, today - 90 * dayMs)).toEqual([today - 5 * dayMs]);
+  expect(await exportRows(cut, today - 2 * dayMs)).toEqual([today - 2 * dayMs]);
+  expect(await exportRows({}, undefined)).toEqual([]);
 });

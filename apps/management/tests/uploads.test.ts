@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { listInStates, type Actor, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
@@ -88,6 +89,22 @@ test('the same key answers the same file address; with another name or size it i
     });
 });
 
+test('a retry under a rotated key is the same command: one upload', async () => {
+  const world = createWorld(management);
+  const changes = { filename: 'one.mp3', filesize: 3 };
+  const first = await grantAs(world, 'rotated-1', changes);
+  if (world.actor.kind !== 'principal') throw new Error('a person grants');
+  const { principal } = world.actor;
+  const rotated = (client_id: string): World => ({
+    ...world,
+    actor: { kind: 'principal', principal: { ...principal, credential_id: newId('crd'), client_id } },
+  });
+  const again = await grantAs(rotated(principal.credential_id), 'rotated-1', changes);
+  expect(again).toMatchObject({ replayed: true, resource: { id: first.resource.id } });
+  const other = await grantAs(rotated('another'), 'rotated-1', changes);
+  expect(other).toMatchObject({ replayed: false });
+});
+
 test('a grant is signed afresh later, for the same object, and the URL works', async () => {
   const world = createWorld(management);
   const { resource: upload } = await grantAs(world, newId('req'), { filename: 'one.mp3' });
@@ -136,6 +153,111 @@ test('parts of a multipart upload are signed while it is open, in its own worksp
   await expect(signer().signCompletion(world.workspaceId, key, 'another')).rejects.toMatchObject(failed);
   await receive(world, upload);
   await expect(signer().signPart(world.workspaceId, key, id, 1)).rejects.toMatchObject(failed);
+});
+
+test('a URL takes as many bytes as were declared, and no other number; without a size any', async () => {
+  const world = createWorld(management);
+  const put = async (changes: Record<string, unknown>, body: string) => {
+    const { resource } = await grantAs(world, newId('req'), { filename: 'one.mp3', ...changes });
+    const { status } = await fetch(await sign(world, resource), { method: 'PUT', body });
+    return [status, (await management.store.find(String(resource.attributes['storage_key'])))?.sizeBytes];
+  };
+  expect(await put({ filesize: 10 }, 'x'.repeat(60_000))).toEqual([403, undefined]);
+  expect(await put({ filesize: 10 }, 'x'.repeat(9))).toEqual([403, undefined]);
+  expect(await put({ filesize: 10 }, 'x'.repeat(10))).toEqual([200, 10]);
+  expect(await put({}, 'x'.repeat(60_000))).toEqual([200, 60_000]);
+});
+
+test('each part has the size that the file gives it, and none is signed once the parts are joined', async () => {
+  const world = createWorld(management);
+  const filesize = 31_457_280 + 5;
+  const { resource } = await grantAs(world, newId('req'), { filename: 'one.wav', filesize });
+  const { upload_key: key, multipart_upload_id: id } = resource.attributes['multipart'] as Record<string, string>;
+  const part = async (number: number, body: Buffer) => {
+    const { url } = await signer().signPart(world.workspaceId, key!, id!, number);
+    const answer = await fetch(url, { method: 'PUT', body });
+    return [answer.status, answer.headers.get('etag')];
+  };
+  const failed = { code: 'validation_failed', message: 'URL generation failed' };
+  expect(await part(2, Buffer.alloc(6))).toEqual([403, null]);
+  await expect(signer().signPart(world.workspaceId, key!, id!, 3)).rejects.toMatchObject(failed);
+  const [[, first], [, last]] = [await part(1, Buffer.alloc(31_457_280)), await part(2, Buffer.alloc(5))];
+  const list = [first, last].map(
+    (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`,
+  );
+  const { url } = await signer().signCompletion(world.workspaceId, key!, id!);
+  const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
+  expect((await fetch(url, { method: 'POST', body })).status).toBe(200);
+  expect(await management.store.find(key!)).toMatchObject({ sizeBytes: filesize });
+  await expect(signer().signPart(world.workspaceId, key!, id!, 1)).rejects.toMatchObject(failed);
+});
+
+/** A production of this upload, and the text of the bytes that it would be encoded from. */
+async function produce(world: World, upload: ResourceView) {
+  const production = await users[0]![1](world, upload);
+  const bytes = await buffer(await management.store.get(String(production.attributes['storage_key'])));
+  return { production, text: bytes.toString() };
+}
+
+test('a PUT may be repeated until the file is used; what is sent later changes nothing that was made of it', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  const { resource: upload } = await grantAs(world, newId('req'), { filename: 'one.mp3', filesize: 3 });
+  const url = await sign(world, upload);
+  const put = async (body: string, type = 'audio/mpeg') =>
+    (await fetch(url, { method: 'PUT', body, headers: { 'content-type': type } })).status;
+  expect(await put('one')).toBe(200);
+  // Refused, so not a use.
+  await expect(
+    world.send('media_clip.register', null, {
+      episode_id: (await world.episode()).id,
+      file_format: 'mp3',
+      url: upload.attributes['file_url'],
+      duration_ms: 1000,
+    }),
+  ).rejects.toMatchObject({ code: 'validation_failed' });
+  expect(await put('two', 'text/html')).toBe(200);
+  await expect(produce(world, upload)).rejects.toMatchObject({ code: 'upload_not_received' });
+  expect(await put('two')).toBe(200);
+  const { production, text } = await produce(world, upload);
+  expect(text).toBe('two');
+
+  expect(await put('bad')).toBe(200);
+  const started = await world.send('production.start', production, {});
+  const { rows } = await management.pool.query('select input from job where subject_id = $1', [started.id]);
+  const { storage_key: key, source_etag: etag } = rows[0].input;
+  expect((await buffer(await management.store.get(key))).toString()).toBe('two');
+  expect((await management.store.find(key))?.etag).toBe(etag);
+  expect((await produce(world, upload)).text).toBe('two');
+  const { url: download } = await signer().signDownload(world.workspaceId, upload.id);
+  expect(await (await fetch(download)).text()).toBe('two');
+
+  const received = await receive(world, upload);
+  expect(received.attributes['storage_key']).toBe(key);
+  expect(await put('bad')).toBe(200);
+  expect((await produce(world, upload)).text).toBe('two');
+});
+
+test('uses of one upload at the same moment as a PUT are all of the same bytes, ten times', async () => {
+  const world = createWorld(management);
+  for (let round = 0; round < 10; round++) {
+    const upload = await world.upload('one.mp3', Buffer.from('abc'));
+    const episodes = [await world.episode(), await world.episode(), await world.episode()];
+    const url = await sign(world, upload);
+    const uses = await Promise.allSettled([
+      ...episodes.map(({ id: episode_id }) =>
+        world.send('production.create', null, { episode_id, file_url: upload.attributes['file_url'] }),
+      ),
+      fetch(url, { method: 'PUT', body: 'xyz', headers: { 'content-type': 'audio/mpeg' } }),
+    ]);
+    const keys = uses.flatMap((use) =>
+      use.status === 'fulfilled' && 'attributes' in use.value ? [use.value.attributes['storage_key']] : [],
+    );
+    keys.push((await produce(world, upload)).production.attributes['storage_key']);
+    expect(new Set(keys).size).toBe(1);
+    for (const use of uses)
+      if (use.status === 'rejected') expect(use.reason).toMatchObject({ code: 'temporarily_unavailable' });
+  }
 });
 
 test('no URL outlives its upload: one that is about to end is not signed', async () => {

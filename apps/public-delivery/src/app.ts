@@ -3,7 +3,7 @@ import { createAddressSet, describeUserAgent, readAudienceLists, judgeUserAgent 
 import { createTokenKeys } from '@longwave/delivery-token';
 import { createEventBus } from '@longwave/event-bus';
 import { createObjectStore } from '@longwave/object-store';
-import { createPool } from '@longwave/postgres';
+import { createPool, repeatSweeps } from '@longwave/postgres';
 import { openChannel, readTls } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
@@ -18,18 +18,25 @@ import { contractRoute } from './http/contract-route.ts';
 import { eventRoutes } from './http/event-routes.ts';
 import { feedRoutes } from './http/feed-routes.ts';
 import { fileRoutes } from './http/file-routes.ts';
+import { listenerFileRoutes } from './http/listener-file-routes.ts';
 import { mediaRoutes } from './http/media-routes.ts';
 import { playFileRoutes } from './http/play-file-routes.ts';
 import { createRouter } from './http/route.ts';
 import { shownFileRoutes } from './http/shown-file-routes.ts';
+import { siteRoutes } from './http/site-routes.ts';
+import { traceApp } from './listener/app-trace.ts';
 import { loadPlaces } from './listener/country.ts';
 import { createIdentifyListener } from './listener/identify-listener.ts';
 import { openCaches } from './media/open-caches.ts';
 import { createBindings } from './play/bindings.ts';
 import { createChoosePlay } from './play/choose-play.ts';
 import { createComposer } from './play/create-composer.ts';
+import { createFindListenersPlay } from './play/find-listeners-play.ts';
 import { createFindPlay } from './play/find-play.ts';
 import { createKnownArrangements } from './play/known-arrangements.ts';
+import { createNewPlayLimit } from './play/new-play-limit.ts';
+import { removeCleanBindings } from './play/play-table.ts';
+import { watchRunningPlays } from './play/running-plays.ts';
 import { createPlayTokens } from './play/play-token.ts';
 import { followRevokedWeeks } from './play/revoked-weeks.ts';
 import { followEvents } from './projection/follow-events.ts';
@@ -88,6 +95,7 @@ export async function createApp(
     trustedProxies: createAddressSet(config.TRUSTED_PROXIES),
     networks: lists.networks,
     isPreload: lists.isPreload,
+    findWebPlayer: lists.findWebPlayer,
     internalAddresses: createAddressSet(config.INTERNAL_ADDRESSES),
     findPlace: await loadPlaces(config.GEO_DATABASE),
   });
@@ -107,19 +115,37 @@ export async function createApp(
   const servingTokens = createServingTokens(keys, host);
   const arrangements = createKnownArrangements(pool);
   const findPlay = createFindPlay(pool, arrangements, tokens);
+  const runningPlays = building.use(watchRunningPlays(pool, now, logger));
   const projection = createRecentProjection(pool);
+  const traceAgent = (userAgent: string) => traceApp(lists.userAgents, userAgent);
   const choosePlay = createChoosePlay({
     ...{ serving, projection, arrangements, segments, logger },
     bindings: createBindings(pool, arrangements),
-    compose: createComposer({ projection, artworks, logger }),
+    compose: createComposer({ projection, artworks, segments, logger }),
+    traceApp: traceAgent,
     describe: (userAgent) => describeUserAgent(lists.userAgents, userAgent),
     decideDeadlineMs: config.DECIDE_DEADLINE_MS,
+    mayBegin: createNewPlayLimit(config.NEW_PLAYS_PER_ADDRESS_AND_MINUTE),
   });
 
   const applying = { mintAlias: tokens.mintAlias, announcements, onApplied: projection.forget };
   building.use(followEvents(bus, service, pool, applying, logger));
   const everyMs = Math.min(1_000, config.ANNOUNCE_AFTER_MS);
   building.use(announceFeeds({ pool, ports, mediaUrl, everyMs, logger }));
+  const cleanBindingMs = config.CLEAN_BINDING_HOURS * 3_600_000;
+  building.use(
+    repeatSweeps({
+      sweeps: [
+        {
+          name: 'clean_bindings',
+          remove: (rowsMax) => removeCleanBindings(pool, new Date(now().getTime() - cleanBindingMs), rowsMax),
+        },
+      ],
+      everyMs: config.SWEEP_EVERY_MS,
+      onSwept: (name, rows) => logger.info({ name, rows }, 'sweep.removed'),
+      onError: (name, error) => logger.warn({ name, err: error }, 'sweep.failed'),
+    }),
+  );
   const router = createRouter(
     [
       contractRoute,
@@ -127,7 +153,12 @@ export async function createApp(
         findFeed: createFindFeed(pool, documents, { mediaUrl, hubUrl, usesPodping: config.PODPING_URL !== undefined }),
         ...{ mediaUrl, hubUrl, now },
       }),
-      // Before the audio, whose last segment may be any name.
+      ...siteRoutes({ pool, mediaUrl }),
+      // Both before the audio, whose last segment may be any name.
+      ...listenerFileRoutes({
+        ...{ pool, store, identify },
+        findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),
+      }),
       ...playFileRoutes({ pool, store, findPlay, servingTokens, mediaUrl }),
       ...mediaRoutes({
         pool,
@@ -137,6 +168,7 @@ export async function createApp(
         mayCount: ({ addressVerdict, preload, internal, userAgent }) =>
           addressVerdict === 'ok' && !preload && !internal && judgeUserAgent(lists.userAgents, userAgent) === 'ok',
         findPlay,
+        runningPlays,
         tokens,
         segments,
         artworks,
@@ -160,8 +192,8 @@ export async function createApp(
   const running = building.move();
   return {
     port: http.port,
-    // Neither the bus nor the decision may take playback away, so neither is asked.
-    readiness: { postgres: () => pool.query('select 1').then(() => true) },
+    // Nothing that may be away takes playback away: bus, decision and database are not asked, and each request says what it lacks.
+    readiness: {},
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

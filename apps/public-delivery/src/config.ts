@@ -49,6 +49,15 @@ const configSchema = z
     /** Our own monitors, validators and offices: what they ask for is never counted (rule 14). */
     INTERNAL_ADDRESSES: addressRanges,
     DECIDE_DEADLINE_MS: z.coerce.number().int().min(1).max(10_000).default(250),
+    /**
+     * Plays that may begin at one address in a minute (IPv6: in its /64), in this process; addresses of the safe list may begin any
+     * number. Those beyond share one file without ads.
+     */
+    NEW_PLAYS_PER_ADDRESS_AND_MINUTE: z.coerce.number().int().min(1).max(1_000_000).default(60),
+    /** How long bindings without ads are kept; every listener keeps a file for 24 h, and a day more is for those who are late. */
+    CLEAN_BINDING_HOURS: z.coerce.number().int().min(48).default(48),
+    /** How often rows whose time is over are removed. */
+    SWEEP_EVERY_MS: z.coerce.number().int().min(1).max(86_400_000).default(3_600_000),
     /** Segments on the local disk; may be emptied at any time. */
     CACHE_FOLDER: z.string().min(1),
     CACHE_MAX_BYTES: z.coerce

@@ -8,9 +8,19 @@ export const arrangementOf = (title: string): NewArrangement =>
     {
       ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(0), fileName: 'x' },
       ...{ title, podcastTitle: 'Tides', author: 'Ana' },
+      playsEndBefore: undefined,
       rendition: { digest: sha256(Buffer.from(title)), sizeBytes: 3_840, durationMs: 240 },
     },
-    { intro: undefined, outro: undefined, chapters: [], artwork: undefined },
+    {
+      intro: undefined,
+      outro: undefined,
+      chapters: [],
+      artwork: undefined,
+      track: undefined,
+      page: undefined,
+      breakFadeMs: 0,
+      silences: [],
+    },
     [],
     undefined,
   );

@@ -7,6 +7,10 @@ export interface Answer {
   readonly body: Buffer;
 }
 
+/** The text of a body without the name of its request, the one thing that may differ between equal refusals. */
+export const bodyButTrace = ({ headers, body }: Answer): string =>
+  body.toString('latin1').replace(`"trace_id":"${String(headers['x-request-id'])}"`, '"trace_id":"…"');
+
 export type Ask = (path: string, headers?: Record<string, string>, method?: string, body?: string) => Promise<Answer>;
 
 /** Plain requests to the app, so that nothing is added, followed or decoded. */

@@ -65,7 +65,7 @@ const settled = (podcastId: string) =>
     return rows[0]!.known === 1 && rows[0]!.left === 0;
   });
 
-test('a burst of changes is told once to the hub and once by podping, and what is not taken is told again', async () => {
+test('a burst of changes is told once to the hub and once by podping, and a failed announcement is retried', async () => {
   refusals = 3;
   const show = await makeShow(bench.store, audio(10));
   const feedUrl = `http://media.test/feeds/${show.subdomain}.xml`;

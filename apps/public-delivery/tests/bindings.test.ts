@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { createBindings } from '../src/play/bindings.ts';
 import { createKnownArrangements } from '../src/play/known-arrangements.ts';
 import { findArrangement, type Binding, type NewArrangement } from '../src/play/play-table.ts';
+import type { DeliveryApp } from '../src/app.ts';
 import { arrangementOf } from './_arrangement.ts';
-import { openBench, type Bench } from './_support.ts';
+import { askAt, newListener } from './_ask.ts';
+import { giveAds, publishShow, storeSegment } from './_stitched.ts';
+import { audio, eventually, openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 beforeAll(async () => {
@@ -30,6 +33,7 @@ function openNode() {
 const bindingOf = (listenerKey: string, arrangementId: string, sequence = 0): Binding => ({
   ...{ listenerKey, episodeId: 'ep_1', sequence, arrangementId, ads: {} },
   ...{ decisionId: newId('dec'), startedAt: new Date(1_767_225_600_000 + sequence) },
+  ...{ addressKey: 'a', app: undefined, system: undefined },
 });
 const listeners = (count: number) => Array.from({ length: count }, () => newId('lst'));
 
@@ -42,8 +46,10 @@ test('a hundred listeners at once are one question and one statement, and each h
   });
   const held = await Promise.all(wanted.map(([arrangement, binding]) => bindings.bind(arrangement, binding)));
   expect(held).toEqual(wanted.map(([, binding]) => binding));
-  const found = await Promise.all(wanted.map(([, { listenerKey }]) => bindings.findLatest([listenerKey], 'ep_1')));
-  expect(found).toEqual(held);
+  const found = await Promise.all(
+    wanted.map(([, { listenerKey }]) => bindings.findLatest({ listener: [listenerKey], shared: [] }, 'ep_1')),
+  );
+  expect(found.map(({ own }) => own)).toEqual(held);
   expect(statements).toEqual(['save_bindings', 'latest_bindings']);
   expect(await findArrangement(bench.pool, one.id)).toEqual(await arrangements.find(one.id));
 });
@@ -67,18 +73,24 @@ test('of several keys and bindings the newest is found, and none where there is 
   const [old, current, unknown] = listeners(3) as [string, string, string];
   await bindings.bind(arrangement, bindingOf(old, arrangement.id, 7));
   for (const sequence of [0, 1]) await bindings.bind(arrangement, bindingOf(current, arrangement.id, sequence));
-  const asked: [string[], string][] = [
-    [[current, old], 'ep_1'],
-    [[current], 'ep_1'],
-    [[unknown], 'ep_1'],
-    [[current], 'ep_2'],
+  const asked: [string[], string[], string][] = [
+    [[current, old], [unknown], 'ep_1'],
+    [[current], [old], 'ep_1'],
+    [[unknown], [unknown, current], 'ep_1'],
+    [[current], [old], 'ep_2'],
   ];
-  const found = await Promise.all(asked.map((each) => bindings.findLatest(...each)));
-  expect(found.map((each) => each && [each.listenerKey, each.sequence])).toEqual([
-    [old, 7],
-    [current, 1],
-    undefined,
-    undefined,
+  const found = await Promise.all(
+    asked.map(([listener, shared, episodeId]) => bindings.findLatest({ listener, shared }, episodeId)),
+  );
+  const told = (each: Binding | undefined) => each && [each.listenerKey, each.sequence];
+  expect(found.map(({ own, shared }) => [told(own), told(shared)])).toEqual([
+    [[old, 7], undefined],
+    [
+      [current, 1],
+      [old, 7],
+    ],
+    [undefined, [current, 1]],
+    [undefined, undefined],
   ]);
 });
 
@@ -91,4 +103,107 @@ test('an arrangement that is known to be stored is not sent again', async () => 
   // What would be refused is not sent.
   const unsendable = { ...arrangement, workspaceId: '\0' };
   await expect(bindings.bind(unsendable, bindingOf(two, arrangement.id))).resolves.toBeDefined();
+});
+
+describe('what anybody without a key can make grow', () => {
+  const began = new Date('2027-05-04T23:59:30Z');
+  const hourMs = 3_600_000;
+  const playsMax = 5;
+  let app: DeliveryApp;
+  const ask = askAt(() => app.port);
+  const ad = audio(1_000);
+  beforeAll(async () => {
+    app = await bench.start({
+      ...{ DECIDE_DEADLINE_MS: '10000', SWEEP_EVERY_MS: '50' },
+      NEW_PLAYS_PER_ADDRESS_AND_MINUTE: String(playsMax),
+    });
+    await storeSegment(bench, ad);
+    giveAds(bench, () => ad);
+  });
+  afterAll(async () => {
+    await app[Symbol.asyncDispose]();
+  });
+
+  const bindingsOf = async (episodeId: string) =>
+    (
+      await bench.pool.query<{ clean: boolean }>(
+        `select ads = '{}' as clean from binding where episode_id = $1 order by started_at, listener_key`,
+        [episodeId],
+      )
+    ).rows;
+
+  test('beyond the bound of an address, new listeners cost no decision and share one file for 24 hours', async () => {
+    bench.setClock(began);
+    const { enclosure, episodeId } = await publishShow(bench, audio(3_000));
+    const decided = () => bench.serving.requests.filter((request) => request.episodeId === episodeId).length;
+    const home = newListener();
+    const players = Array.from({ length: 40 }, (_, n) => ({ ...home, 'user-agent': `Player${n}/1.0` }));
+    const resolve = async (headers: Record<string, string>) => String((await ask(enclosure, headers)).headers.location);
+    const first = await Promise.all(players.map(resolve));
+    const shared = first.filter((location) => first.filter((each) => each === location).length > 1);
+    expect([decided(), shared.length, new Set(shared).size]).toEqual([playsMax, players.length - playsMax, 1]);
+    expect((await bindingsOf(episodeId)).filter(({ clean }) => clean)).toHaveLength(1);
+    expect(await bindingsOf(episodeId)).toHaveLength(playsMax + 1);
+
+    // Whoever comes back, range by range, gets the bytes of before: also when more plays may begin, and on another day.
+    for (const afterMs of [120_000, 24 * hourMs - 1]) {
+      bench.setClock(new Date(began.getTime() + afterMs));
+      expect(await Promise.all(players.map(resolve))).toEqual(first);
+    }
+    expect(decided()).toBe(playsMax);
+    const [clean] = shared;
+    const whole = await ask(clean!, home);
+    const ranges = await Promise.all(['bytes=0-9999', 'bytes=10000-'].map((range) => ask(clean!, { ...home, range })));
+    expect(Buffer.concat(ranges.map(({ body }) => body)).equals(whole.body)).toBe(true);
+
+    // A neighbour is not held to account, and after 24 hours everybody is asked about again.
+    expect(await resolve(newListener())).not.toBe(clean);
+    expect(decided()).toBe(playsMax + 1);
+    bench.setClock(new Date(began.getTime() + 24 * hourMs));
+    const overflow = players[first.indexOf(clean!)]!;
+    expect(await resolve(overflow)).not.toBe(clean);
+    expect(decided()).toBe(playsMax + 2);
+  });
+
+  test('a binding without ads goes after two days, one with ads stays, and both files are what they were', async () => {
+    bench.setClock(began);
+    const { enclosure, episodeId } = await publishShow(bench, audio(500));
+    const withAds = String((await ask(enclosure, newListener())).headers.location);
+    giveAds(bench, () => undefined);
+    const clean = String((await ask(enclosure, newListener())).headers.location);
+    giveAds(bench, () => ad);
+    const before = [await ask(withAds), await ask(clean)];
+    bench.setClock(new Date(began.getTime() + 48 * hourMs + 1));
+    await eventually(async () => (await bindingsOf(episodeId)).length === 1);
+    expect(await bindingsOf(episodeId)).toEqual([{ clean: false }]);
+    const remove = bench.pool.query('delete from binding where episode_id = $1', [episodeId]);
+    await expect(remove).rejects.toThrow('binding is append-only');
+    for (const [n, location] of [withAds, clean].entries()) {
+      const { status, headers, body } = await ask(location);
+      expect([status, headers.etag, body.equals(before[n]!.body)]).toEqual([200, before[n]!.headers.etag, true]);
+    }
+  });
+
+  test('of a user agent 512 bytes are stored, once a day, and only of who was sent bytes', async () => {
+    bench.setClock(began);
+    const { enclosure } = await publishShow(bench, audio(500));
+    const long = `Endless/1.0 (${'x'.repeat(7_000)})`;
+    const seen = () => bench.facts.flatMap((fact) => (fact.kind === 'user_agent_seen' ? [fact] : []));
+    await ask(enclosure, { ...newListener(), 'user-agent': 'OnlyLooksForTheAddress/1.0' });
+    const listener = { ...newListener(), 'user-agent': long };
+    const location = String((await ask(enclosure, listener)).headers.location);
+    for (const at of [began, began, new Date(began.getTime() + 60_000)]) {
+      bench.setClock(at);
+      expect((await ask(location, listener)).status).toBe(200);
+    }
+    const told = await eventually(() => {
+      const of = seen().filter((fact) => fact.user_agent.startsWith('Endless/'));
+      return of.length >= 2 && of;
+    });
+    expect(told.map((fact) => [fact.at.slice(0, 10), fact.user_agent])).toEqual([
+      ['2027-05-04', long.slice(0, 512)],
+      ['2027-05-05', long.slice(0, 512)],
+    ]);
+    expect(seen().filter((fact) => fact.user_agent.startsWith('OnlyLooks'))).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import type { DeliveryApp } from '../src/app.ts';
-import { askAt } from './_ask.ts';
+import { askAt, bodyButTrace } from './_ask.ts';
 import { releaseWith } from './_release.ts';
 import { serveOnce, tokensOf, type Served } from './_serving.ts';
 import {
@@ -106,8 +106,8 @@ test('an ad without an approved address has none in the timeline, and its click 
     mint(withClick).slice(0, -1),
     `svc_pat_${'a'.repeat(40)}`,
   ]) {
-    const { status, body } = await ask(at(bad), withClick.listener);
-    expect([status, body.toString()]).toEqual([404, nothing.body.toString()]);
+    const answer = await ask(at(bad), withClick.listener);
+    expect([answer.status, bodyButTrace(answer)]).toEqual([404, bodyButTrace(nothing)]);
   }
   expect((await ask(at(mint(withClick)), withClick.listener, 'POST')).status).toBe(405);
   expect(await seenBeforeStart(withClick)).toEqual([]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { deliveryEventKinds } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import type { DeliveryApp } from '../src/app.ts';
-import { askAt, newListener, type Answer } from './_ask.ts';
+import { askAt, bodyButTrace, newListener, type Answer } from './_ask.ts';
 import { releaseWith } from './_release.ts';
 import { serveOnce, tokensOf, type Served } from './_serving.ts';
 import { audio, eventFacts, eventually, makeShow, openBench, sha256, type Bench, type Show } from './_support.ts';
@@ -24,10 +24,10 @@ const at = (each: string, query = '') => `/delivery/v1/ev/${each}${query}`;
 const post = (path: string, body: unknown, headers: Record<string, string> = served.listener) =>
   ask(path, { ...headers, 'content-type': 'application/json' }, 'POST', JSON.stringify(body));
 /** All of an answer that may not tell one request from another. */
-const seen = ({ status, headers: { date: _date, 'x-request-id': _id, ...headers }, body }: Answer) => ({
-  ...{ status, headers },
-  body: body.toString('latin1'),
-});
+const seen = (answer: Answer) => {
+  const { date: _date, 'x-request-id': _id, ...headers } = answer.headers;
+  return { status: answer.status, headers, body: bodyButTrace(answer) };
+};
 /** The sequence of a report that no test makes. */
 const mark = 65_535;
 const reportsOf = (of: Served) => eventFacts(bench.facts).filter((fact) => fact.serving_id === of.servingId);
@@ -77,7 +77,8 @@ test('every kind is taken by GET and by POST, and becomes a fact of what was sto
   expect(facts[1]).toMatchObject({
     ...stored,
     ...{ listener_key: rows[0]!.listener_key, podcast_id: show.podcastId, episode_id: show.episodeId, late: false },
-    ...{ address_verdict: 'ok', reported_at: '2026-11-21T10:00:00+01:00' },
+    // 1,250 frames of 24 ms.
+    ...{ address_verdict: 'ok', reported_at: '2026-11-21T10:00:00+01:00', ad_duration_ms: 30_000 },
   });
   expect(JSON.stringify(facts)).not.toContain(served.listener['x-forwarded-for']);
 });

@@ -14,6 +14,7 @@ import {
   audio,
   eventOf,
   eventually,
+  frameBytes,
   makeShow,
   openBench,
   publishEvents,
@@ -60,9 +61,35 @@ test.each([
     const feed = await ask(`/feeds/${show.subdomain}.xml`);
     return feed.status === 200 && itemsOf(feed.body)[0];
   });
-  expect(item.enclosure).toMatchObject({ '@_length': String(1024 + show.content.length), '@_type': 'audio/mpeg' });
+  // The tag and the Info frame come first.
+  const length = String(1024 + frameBytes + show.content.length);
+  expect(item.enclosure).toMatchObject({ '@_length': length, '@_type': 'audio/mpeg' });
   expect(item.enclosure['@_url']).toMatch(/^http:\/\/media\.test\/delivery\/v1\/e\/t1\.[\w-]{100}\/one-the-groe\.mp3$/);
   expect(item['itunes:duration']).toBe('2');
+});
+
+test('a podcast without a page of its own names one here, which shows its words and runs none of them', async () => {
+  const { feed, subdomain, events } = await shown({
+    link: undefined,
+    title: 'Tide <script>alert(1)</script>',
+    description: '<p>Boats &amp; <img src=x onerror=alert(1)> lights</p>',
+  });
+  const page = `http://media.test/site/${subdomain}`;
+  expect(channelOf((await feed()).body)['link']).toBe(page);
+  const answer = await ask(`/site/${subdomain}`);
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  const html = answer.body.toString();
+  expect(html).toContain('<h1>Tide &lt;script&gt;alert(1)&lt;/script&gt;</h1>');
+  expect(html).toContain('<p>Boats &amp; lights</p>');
+  expect(html).toContain(`href="http://media.test/feeds/${subdomain}.xml"`);
+  expect(html).not.toMatch(/onerror|<script/);
+  const named = await shown({ link: 'https://own.example/' });
+  expect(channelOf((await named.feed()).body)['link']).toBe('https://own.example/');
+  const gone = eventOf('podcasts', events.podcast.subject.id, 9, 'archived', events.podcast.after.attributes);
+  await apply(bench, gone);
+  expect((await ask(`/site/${subdomain}`)).status).toBe(410);
+  expect((await ask('/site/nobody')).status).toBe(404);
 });
 
 test('a repeated or older event changes nothing, and the enclosure stays when key and title change', async () => {
@@ -238,7 +265,7 @@ describe('a podcast that is not simply public', () => {
     async (path) => {
       const answer = await ask(path);
       expect(answer.status).toBe(404);
-      expect(JSON.parse(answer.body.toString())).toEqual({
+      expect(JSON.parse(answer.body.toString())).toMatchObject({
         type: 'urn:longwave:problem:resource-not-found',
         status: 404,
         code: 'not_found',

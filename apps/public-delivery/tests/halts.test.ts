@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
 import type { DeliveryApp } from '../src/app.ts';
-import { applySeen, next } from './_apply.ts';
+import { apply, applySeen, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment, type Marker } from './_stitched.ts';
 import { audio, eventOf, eventually, frameBytes, noAds, openBench, playedFacts, type Bench } from './_support.ts';
@@ -153,4 +156,113 @@ test('a decision that gives what was halted is bound without it', async () => {
   expect(body.subarray(-content.length - ads[0]!.length)).toEqual(
     Buffer.concat([content.subarray(0, 200 * frameBytes), ads[0]!, content.subarray(200 * frameBytes)]),
   );
+});
+
+/** A download that stands still after its first bytes, until `finish` takes the rest and answers whether all of it came. */
+async function openTransfer(place: string, headers: Record<string, string>) {
+  const path = place.replace('http://media.test', '');
+  const request = httpRequest({ host: '127.0.0.1', port: app.port, path, headers });
+  request.end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  request.on('error', () => undefined);
+  const closed = new Promise((done) => response.once('close', done));
+  response.on('error', () => undefined);
+  return {
+    requestId: String(response.headers['x-request-id']),
+    finish: async () => {
+      response.resume();
+      await closed;
+      return response.complete ? 'whole' : 'broken';
+    },
+  };
+}
+
+/** The event by which an episode plays another file from now on; with `mode` "stop_all" for those who listen already, too. */
+async function replaceAudio({ events }: Awaited<ReturnType<typeof publishShow>>, content: Buffer, mode: string) {
+  const { sha256, size_bytes, duration_ms } = await storeSegment(bench, content);
+  const id = newId('pro');
+  const files = [{ role: 'rendition', stream_format: 'mp3/128000/48000/2', sha256, size_bytes, duration_ms }];
+  const made = { ...events.production.after.attributes, files, audio_duration_ms: duration_ms };
+  await apply(bench, eventOf('productions', id, 1, 'encoded', made));
+  const ends = mode === 'stop_all' ? { plays_end_before: new Date().toISOString() } : {};
+  return next(events.episode, { current_production_id: id, ...ends });
+}
+
+describe.each(['stop_new', 'stop_all'] as const)('with mode %s', (mode) => {
+  const endsAll = mode === 'stop_all';
+
+  test(`audio that was replaced ${endsAll ? 'is 410 for those who listened, and their enclosure gives the new file' : 'goes on for those who listen, who keep their file'}; nothing stored changes`, async () => {
+    giveAds(bench, (_key, slot) => ads[slot]);
+    const [wrong, right] = [audio(contentFrames), audio(contentFrames + 10)];
+    const show = await publishShow(bench, wrong, { markers: [marker('m1', 'mid', 200, 1)] });
+    const listener = newListener();
+    const bound = await resolve(show.enclosure, listener);
+    const clean = await resolve(show.enclosure, newListener(), 'HEAD');
+    const stored = async () =>
+      (
+        await bench.pool.query<{ sequence: number }>(
+          `select b.*, a.document from binding b join arrangement a on a.id = b.arrangement_id
+           where b.episode_id = $1 order by sequence`,
+          [show.episodeId],
+        )
+      ).rows;
+    const first = await stored();
+    await applySeen(bench, await replaceAudio(show, right, mode));
+
+    const timeline = bound.replace(/[^/]+$/, 'timeline.json');
+    for (const old of [bound, clean, timeline])
+      expect((await ask(old, { ...listener, range: 'bytes=0-' })).status).toBe(endsAll ? 410 : 206);
+    const location = await resolve(show.enclosure, listener);
+    expect(location === bound).toBe(!endsAll);
+    const played = await ask(location, listener);
+    const content = endsAll ? right : wrong;
+    expect(played.status).toBe(200);
+    expect(played.body.subarray(-content.length + 200 * frameBytes).equals(content.subarray(200 * frameBytes))).toBe(
+      true,
+    );
+    // Who begins now has the new file in any case, and it does not end.
+    const fresh = newListener();
+    const begun = await resolve(show.enclosure, fresh);
+    for (const place of [begun, await resolve(show.enclosure, newListener(), 'HEAD')])
+      expect((await ask(place, fresh)).body.subarray(-10 * frameBytes).equals(right.subarray(-10 * frameBytes))).toBe(
+        true,
+      );
+    expect(await resolve(show.enclosure, fresh)).toBe(begun);
+    const rows = await stored();
+    expect(rows).toEqual(expect.arrayContaining(first));
+    expect(rows).toHaveLength(endsAll ? 3 : 2);
+  });
+
+  test(`an unpublished episode ${endsAll ? 'ends every play, also after it is published again' : 'lets plays finish'}`, async () => {
+    giveAds(bench, (_key, slot) => ads[slot]);
+    const { enclosure, events } = await publishShow(bench, audio(10), {});
+    const listener = newListener();
+    bench.setClock(new Date(Date.now() - 60_000));
+    const places = [await resolve(enclosure, listener), await resolve(enclosure, newListener(), 'HEAD')];
+    bench.setClock(undefined);
+    const ends = endsAll ? { plays_end_before: new Date().toISOString() } : {};
+    const hidden = next(events.episode, ends, { state: 'unpublished' });
+    await applySeen(bench, hidden);
+    for (const place of places) expect((await ask(place, listener)).status).toBe(endsAll ? 410 : 200);
+    expect((await ask(enclosure, listener)).status).toBe(404);
+    await applySeen(bench, next(hidden, {}, { state: 'published' }));
+    expect((await ask(places[0]!, listener)).status).toBe(endsAll ? 410 : 200);
+    const again = await resolve(enclosure, listener);
+    expect(again === places[0]).toBe(!endsAll);
+    expect((await ask(again, listener)).status).toBe(200);
+  });
+
+  test(`a transfer that runs while its audio is replaced ${endsAll ? 'is broken off' : 'comes whole'}`, async () => {
+    const show = await publishShow(bench, audio(50_000));
+    const listener = newListener();
+    const place = await resolve(show.enclosure, listener);
+    const bystander = await publishShow(bench, audio(50_000));
+    const [replaced, other] = await Promise.all(
+      [place, await resolve(bystander.enclosure, listener)].map((each) => openTransfer(each, listener)),
+    );
+    await applySeen(bench, await replaceAudio(show, audio(10), mode));
+    if (endsAll) await eventually(() => bench.logLines.some((line) => line.includes(replaced!.requestId)));
+    expect(await replaced!.finish()).toBe(endsAll ? 'broken' : 'whole');
+    expect(await other!.finish()).toBe('whole');
+  });
 });

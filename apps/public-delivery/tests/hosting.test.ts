@@ -202,10 +202,12 @@ describe('a hosted show', () => {
       expect([other, (await ask(path.replace('600.jpg', other))).status]).toEqual([other, 404]);
   });
 
-  test('shows chapters at the times of the file without ads, under their digest', async () => {
-    const path = attribute('podcast:chapters', 'url');
+  test('shows chapters, and the immutable document at the times of the file without ads under their digest', async () => {
+    const shown = await ask(attribute('podcast:chapters', 'url'));
+    expect([shown.status, shown.headers['cache-control']]).toEqual([200, 'private, no-store']);
+    const path = `/delivery/v1/c/${sha256(shown.body)}.json`;
     const answer = await ask(path);
-    expect(path).toBe(`http://media.test/delivery/v1/c/${sha256(answer.body)}.json`);
+    expect(answer.body).toEqual(shown.body);
     expect([answer.headers['content-type'], answer.headers['cache-control']]).toEqual([
       'application/json+chapters',
       'public, max-age=31536000, immutable',
@@ -261,7 +263,8 @@ describe('what is not shown', () => {
     const item = (await show.channel()).item![0]!;
     const url = (tag: string) => [item[tag]].flat().map((each) => (each as Record<string, string>)['@_url']!)[0]!;
     const artwork = `/delivery/v1/i/${show.artwork.renditions[0]!.sha256}/3000.jpg`;
-    return { artwork, chapters: url('podcast:chapters'), transcript: url('podcast:transcript') };
+    const [chapters, transcript] = [url('podcast:chapters'), url('podcast:transcript')];
+    return { artwork, chapters, transcript, document: `/delivery/v1/c/${sha256((await ask(chapters)).body)}.json` };
   }
   const statuses = async (files: Record<string, string>) =>
     Object.fromEntries(
@@ -279,11 +282,11 @@ describe('what is not shown', () => {
     ];
     await apply(bench, next(show.events.episode, { chapters, transcripts }));
     const files = await filesOf({ ...show, artwork } as FullShow);
-    expect(await statuses(files)).toEqual({ artwork: 200, chapters: 200, transcript: 200 });
+    expect(await statuses(files)).toEqual({ artwork: 200, chapters: 200, transcript: 200, document: 200 });
     await apply(bench, next(show.events.episode, { chapters, transcripts }, { state: 'unpublished', by: 2 }));
-    expect(await statuses(files)).toEqual({ artwork: 200, chapters: 404, transcript: 404 });
+    expect(await statuses(files)).toEqual({ artwork: 200, chapters: 404, transcript: 404, document: 404 });
     await apply(bench, next(show.events.podcast, { artwork }, { state: 'archived', by: 2 }));
-    expect(await statuses(files)).toEqual({ artwork: 404, chapters: 404, transcript: 404 });
+    expect(await statuses(files)).toEqual({ artwork: 404, chapters: 410, transcript: 410, document: 404 });
   });
 
   test.each([
@@ -329,6 +332,24 @@ describe('audio that is not there', () => {
       for (const path of [alias, digest]) expect((await ask(path, newListener())).status).toBe(410);
       expect((await ask(arrangement, newListener())).status).toBe(410);
     }
+  });
+
+  test('stays when its production is deleted; when its clip is, the enclosure ends and plays that have begun finish', async () => {
+    const show = await makeShow(bench.store, audio(50));
+    await apply(bench, ...Object.values(show.events));
+    const feed = async () => itemsOf((await ask(`/feeds/${show.subdomain}.xml`)).body);
+    const alias = (await feed())[0]!.enclosure['@_url'];
+    const arrangement = String((await ask(alias, newListener())).headers.location);
+    const digest = `/delivery/v1/a/${sha256(show.content)}/x.mp3`;
+    await applySeen(bench, next(show.events.production, {}, { state: 'deleted' }));
+    expect(await feed()).toHaveLength(1);
+    for (const path of [alias, arrangement, digest]) expect((await ask(path, newListener())).status).toBeLessThan(400);
+    const silent = { current_production_id: undefined, duration_ms: undefined };
+    await applySeen(bench, next(show.events.episode, silent, { state: 'unpublished' }));
+    expect(await feed()).toEqual([]);
+    for (const path of [alias, digest]) expect((await ask(path, newListener())).status).toBe(404);
+    const finished = await ask(arrangement, newListener());
+    expect([finished.status, finished.body.subarray(-show.content.length).equals(show.content)]).toEqual([200, true]);
   });
 
   test('of an episode whose only audio lies outside is where the clip is, until there is a production', async () => {

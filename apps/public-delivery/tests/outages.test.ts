@@ -1,9 +1,12 @@
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { freePorts } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
 import type { DeliveryApp } from '../src/app.ts';
-import { askAt, newListener } from './_ask.ts';
+import { askAt, newListener, type Answer } from './_ask.ts';
+import { openGate, type Gate } from './_gate.ts';
 import { releaseWith } from './_release.ts';
+import { giveAds, publishShow, storeSegment } from './_stitched.ts';
 import {
   audio,
   eventually,
@@ -70,7 +73,6 @@ test('a bus that is gone keeps neither a new process nor a listener waiting', as
   try {
     const answer = await fetch(`${enclosure.replace('http://media.test', `http://127.0.0.1:${alone.port}`)}?direct=1`);
     expect([answer.status, (await answer.bytes()).length > show.content.length]).toEqual([200, true]);
-    expect(await alone.readiness['postgres']!()).toBe(true);
   } finally {
     await alone[Symbol.asyncDispose]();
   }
@@ -79,4 +81,97 @@ test('a bus that is gone keeps neither a new process nor a listener waiting', as
     playedFacts(bench.facts).some((fact) => fact.episode_id === show.episodeId && fact.status === 200),
   );
   await again[Symbol.asyncDispose]();
+});
+
+describe('while PostgreSQL is away', () => {
+  let gate: Gate;
+  let alone: DeliveryApp;
+  let show: Awaited<ReturnType<typeof publishShow>>;
+  const askAlone = askAt(() => alone.port);
+  const [ad, content] = [audio(1_000), audio(3_000)];
+  const [bound, stranger] = [newListener(), newListener()];
+
+  beforeAll(async () => {
+    const database = new URL(bench.environment['DATABASE_URL']!);
+    gate = await openGate({ host: database.hostname, port: Number(database.port) });
+    Object.assign(database, { hostname: '127.0.0.1', port: String(gate.port) });
+    alone = await bench.start({
+      ...{ DATABASE_URL: database.href, DECIDE_DEADLINE_MS: '10000' },
+      ...{ CACHE_FOLDER: `${bench.folder}/cache-4`, JOURNAL_FOLDER: `${bench.folder}/journal-4` },
+    });
+    await storeSegment(bench, ad);
+  });
+  afterAll(async () => {
+    bench.setClock(undefined);
+    await alone[Symbol.asyncDispose]();
+    await gate[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    giveAds(bench, () => ad);
+    show = await publishShow(bench, content, { chapters: [{ start_ms: 0, title: 'Ebb' }] });
+  });
+  afterEach(async () => {
+    bench.setClock(undefined);
+    await gate.open();
+  });
+
+  /** What nobody can know without the database: come again soon, and no word of why. */
+  const comeAgain = { status: 503, 'retry-after': '1', 'content-type': 'application/problem+json' };
+  const told = ({ status, headers }: Answer) => ({
+    status,
+    'retry-after': headers['retry-after'],
+    'content-type': headers['content-type'],
+  });
+
+  test('who listens goes on listening, from the address of the play, the enclosure and the feed alike', async () => {
+    const feedPath = `/feeds/${show.subdomain}.xml`;
+    const feed = await askAlone(feedPath);
+    const location = String((await askAlone(show.enclosure, bound)).headers.location);
+    const whole = await askAlone(location, bound);
+    const before = playedFacts(bench.facts).length;
+    await gate.close();
+    // Nothing that is asked about again each second.
+    bench.setClock(new Date(Date.now() + 10_000));
+    const parts = await Promise.all(
+      ['bytes=0-99999', 'bytes=100000-'].map((range) => askAlone(location, { ...bound, range })),
+    );
+    expect(parts.map(({ status }) => status)).toEqual([206, 206]);
+    expect(Buffer.concat(parts.map(({ body }) => body)).equals(whole.body)).toBe(true);
+    const again = await askAlone(show.enclosure, bound);
+    expect([again.status, again.headers.location]).toEqual([302, location]);
+    expect((await askAlone(`${show.enclosure}?direct=1`, bound)).body.equals(whole.body)).toBe(true);
+    const sameFeed = await askAlone(feedPath);
+    expect([sameFeed.status, sameFeed.body.equals(feed.body)]).toEqual([200, true]);
+    expect((await askAlone(feedPath, { 'if-none-match': feed.headers.etag! })).status).toBe(304);
+    // What was heard meanwhile is counted, and with its ads.
+    const facts = await eventually(() => {
+      const of = playedFacts(bench.facts).slice(before);
+      return of.filter(({ status }) => status === 206).length >= 2 && of;
+    });
+    expect(facts.every(({ parts: placed }) => placed.some((part) => part.ad !== undefined))).toBe(true);
+  });
+
+  test('what is not known is 503 with Retry-After, never 500, and comes back with the database', async () => {
+    const location = String((await ask(show.enclosure, bound)).headers.location);
+    const token = location.split('/').at(-2)!;
+    await gate.close();
+    bench.setClock(new Date(Date.now() + 20_000));
+    const addresses = [
+      show.enclosure,
+      location,
+      location.replace(/[^/]+\.mp3$/, 'chapters.json'),
+      show.enclosure.replace(/[^/]+\.mp3$/, 'chapters.json'),
+      `/feeds/${show.subdomain}.xml`,
+      `/delivery/v1/a/${sha256(content)}/x.mp3`,
+      `/delivery/v1/c/${'0'.repeat(64)}.json`,
+      `/delivery/v1/f/${newId('upl')}/x.png`,
+    ];
+    for (const address of addresses)
+      expect([address, told(await askAlone(address, stranger))]).toEqual([address, comeAgain]);
+    // A wrong address is still a wrong one where no database is needed to see it.
+    expect((await askAlone(location.replace(token, `t1.${'A'.repeat(100)}`))).status).toBe(404);
+    await gate.open();
+    await eventually(async () => (await askAlone(show.enclosure, stranger)).status === 302);
+    expect((await askAlone(location, stranger)).status).toBe(200);
+  });
 });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { encodeTranscript, parseTranscript, type Transcript } from '@longwave/transcript';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
-import { askAt, newListener } from './_ask.ts';
+import { askAt, itemsOf, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment } from './_stitched.ts';
 import { audio, eventually, noAds, openBench, sha256, type Bench } from './_support.ts';
 
@@ -181,4 +181,145 @@ test('they follow the rules of the audio: what it answers to a token, they do', 
   await becomes(404);
   await apply(bench, next(events.episode, {}, { state: 'archived', by: 2 }));
   await becomes(410);
+});
+
+describe('what the feed names beside the audio', () => {
+  const [chrome, overcast] = [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36',
+    'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)',
+  ];
+
+  /** A show in whose feed everything is, with an intro of 2.4 s; its breaks are filled as the test says. */
+  async function shownInFeed() {
+    const show = await publishShow(bench, content, {
+      intro: await storeSegment(bench, intro),
+      chapters: [{ start_ms: 0, title: 'Ebb' }],
+      transcripts: [await storeTranscript('en', english), await storeTranscript('pt-BR', portuguese)],
+    });
+    const [item] = itemsOf((await ask(`/feeds/${show.subdomain}.xml`)).body);
+    const links = item!['podcast:transcript'] as { '@_url': string; '@_language': string; '@_type': string }[];
+    const chapters = (item!['podcast:chapters'] as { '@_url': string })['@_url'];
+    const play = (headers: Record<string, string>, ad: Buffer | undefined) => {
+      giveAds(bench, () => ad);
+      return ask(show.enclosure, headers);
+    };
+    /** Seconds at which the content begins by its chapters, and the first cue of each transcript. */
+    async function timesFor(headers: Record<string, string>) {
+      const answers = await Promise.all(
+        [chapters, ...links.map((link) => link['@_url'])].map((url) => ask(url, headers)),
+      );
+      expect(new Set(answers.map((answer) => [answer.status, answer.headers['cache-control']].join(' ')))).toEqual(
+        new Set(['200 private, no-store']),
+      );
+      const [document, ...transcripts] = answers;
+      const cues = transcripts.map(
+        ({ body }, at) =>
+          parseTranscript(links[at]!['@_url'].match(/\.(vtt|srt|json)/)![1] as 'vtt', body.toString()).cues[0]!
+            .start_ms,
+      );
+      expect(new Set(cues).size).toBe(1);
+      const { chapters: told } = JSON.parse(document!.body.toString()) as { chapters: { startTime: number }[] };
+      expect(cues[0]).toBe(told[0]!.startTime * 1_000 + 1_000);
+      return told[0]!.startTime;
+    }
+    return { ...show, chapters, links, play, timesFor };
+  }
+  const adFree = 2.4;
+  const withFirst = 26.4;
+  const withSecond = 14.4;
+
+  test.each([
+    [
+      'Apple Podcasts on a Mac (opawg/user-agents#119)',
+      'AppleCoreMedia/1.0.0.21G83 (Macintosh; U; Intel Mac OS X 12_5_1; en_gb)',
+      'Podcasts/1660.5 CFNetwork/1335.0.3 Darwin/21.6.0',
+      chrome,
+    ],
+    [
+      'KidsPod on an iPhone (opawg/user-agents-v2#7)',
+      'AppleCoreMedia/1.0.0.20F75 (iPhone; U; CPU OS 16_5_1 like Mac OS X; en_us)',
+      'KidspodMobileClient/111 CFNetwork/1408.0.4 Darwin/22.5.0',
+      overcast,
+    ],
+    [
+      'AntennaPod before its agents were one (AntennaPod#4240)',
+      'stagefright/1.2 (Linux;Android 10)',
+      'AntennaPod/1.8.3',
+      overcast,
+    ],
+    [
+      'Anytime (anytime_podcast_player#21)',
+      'just_audio/0.2.0 (Linux;Android 6.0) ExoPlayerLib/2.12.2',
+      'Anytime/0.2.1 (phone;Android 10) https://github.com/amugofjava/anytime_podcast_player',
+      'AntennaPod/3.4.0',
+    ],
+    [
+      'NPR on Android (opawg/user-agents-v2#15)',
+      'NPROneAndroid',
+      'Dalvik/2.1.0 (Linux; U; Android 13; SM-G991U Build/TP1A.220624.014) nprone_android/3.7.0/OSv:13',
+      'AntennaPod/3.4.0',
+    ],
+    [
+      'Podverse on an iPhone (podcast-agent, podverse-rn)',
+      'Podverse/iOS Mobile App/Mozilla/5.0 (iPhone; CPU iPhone OS 14_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+      'Podverse/7 CFNetwork/902.2 Darwin/17.7.0',
+      'Podcasts/1660.5 CFNetwork/1335.0.3 Darwin/21.6.0',
+    ],
+  ])(
+    'tells the times of the play of this address that the same app has: %s',
+    async (_name, media, documents, anotherApp) => {
+      const { play, timesFor } = await shownInFeed();
+      const home = newListener();
+      await play({ ...home, 'user-agent': media }, first);
+      await play({ ...home, 'user-agent': anotherApp }, second);
+      expect(await timesFor({ ...home, 'user-agent': documents })).toBe(withFirst);
+      expect(await timesFor({ ...home, 'user-agent': media })).toBe(withFirst);
+      expect(await timesFor({ ...home, 'user-agent': anotherApp })).toBe(withSecond);
+    },
+  );
+
+  test('tells the times of the only play of this address to every app, and ad-free times where it cannot know', async () => {
+    const { play, timesFor, ...show } = await shownInFeed();
+    const home = newListener();
+    expect(await timesFor({ ...home, 'user-agent': overcast })).toBe(adFree);
+    await play({ ...home, 'user-agent': overcast }, first);
+    expect(await timesFor({ ...home, 'user-agent': chrome })).toBe(withFirst);
+    expect(await timesFor(newListener())).toBe(adFree);
+    await play({ ...home, 'user-agent': 'AntennaPod/3.4.0' }, second);
+    expect(await timesFor({ ...home, 'user-agent': chrome })).toBe(adFree);
+    // Whoever asks for a document has not asked to listen.
+    expect(bench.serving.requests.filter(({ episodeId }) => episodeId === show.episodeId)).toHaveLength(2);
+  });
+
+  test('tells the times of a play for 24 hours, over midnight too', async () => {
+    const { play, timesFor } = await shownInFeed();
+    const home = { ...newListener(), 'user-agent': overcast };
+    const began = new Date('2027-03-10T23:30:00Z');
+    bench.setClock(began);
+    await play(home, first);
+    bench.setClock(new Date(began.getTime() + 24 * 3_600_000 - 1));
+    expect(await timesFor(home)).toBe(withFirst);
+    bench.setClock(new Date(began.getTime() + 24 * 3_600_000));
+    expect(await timesFor(home)).toBe(adFree);
+  });
+
+  test('has another address once it changed, one for each language, and ends with its episode', async () => {
+    const { chapters, links, events } = await shownInFeed();
+    expect(new Set([chapters, ...links.map((link) => link['@_url'])]).size).toBe(1 + 6);
+    for (const link of links) {
+      const { body } = await ask(link['@_url']);
+      expect(body.includes(link['@_language'] === 'en' ? 'Ebb.' : 'Maré.')).toBe(true);
+    }
+    await apply(bench, next(events.episode, { chapters: [{ start_ms: 0, title: 'Flow' }] }));
+    const changed = await eventually(async () => {
+      const [item] = itemsOf((await ask(`/feeds/${String(events.podcast.after.attributes['subdomain'])}.xml`)).body);
+      const now = (item!['podcast:chapters'] as { '@_url': string })['@_url'];
+      return now !== chapters && now;
+    });
+    expect((await ask(changed)).body.toString()).toContain('Flow');
+    await apply(bench, next(events.episode, {}, { state: 'unpublished', by: 2 }));
+    for (const url of [changed, links[0]!['@_url']]) expect((await ask(url)).status).toBe(404);
+    await apply(bench, next(events.episode, {}, { state: 'archived', by: 3 }));
+    for (const url of [changed, links[0]!['@_url']]) expect((await ask(url)).status).toBe(410);
+  });
 });

@@ -1,10 +1,11 @@
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import type { Request, Response } from 'express';
+import type { z } from 'zod';
 import { accessTo, type Access } from './http/access.ts';
 import type { Caller } from './http/authenticate.ts';
 import { checkIfMatch, guardFor } from './http/etag.ts';
-import { noBody, parseBody, parseQuery, readBody, type RawBody } from './http/read-input.ts';
+import { noBody, parseBody, parseParameters, parseQuery, readBody, type RawBody } from './http/read-input.ts';
 import { notFound, type Asker } from './management.ts';
 import { takesIfMatch, type Answer, type Route, type Tools } from './route.ts';
 
@@ -20,6 +21,9 @@ function idempotencyKeyOf(request: Request, route: Route): string | undefined {
   );
 }
 
+const readParameters = ({ queryOrBody }: Route, schema: z.ZodObject, { query }: Request, body: RawBody) =>
+  queryOrBody ? parseParameters(schema, query, body) : parseBody(schema, body);
+
 interface Shown {
   readonly object: ResourceView | undefined;
   readonly access: Access | undefined;
@@ -27,7 +31,7 @@ interface Shown {
 
 /** The route's object where the request names it: path, query or body, before either is validated. Throws REST's 404. */
 async function findObject(
-  { object: wanted, ends }: Route,
+  { object: wanted, ends, queryOrBody }: Route,
   request: Request,
   bodyRead: () => RawBody,
   caller: Caller & Asker,
@@ -35,7 +39,8 @@ async function findObject(
 ): Promise<Shown> {
   const sources = { path: () => request.params, query: () => request.query, body: () => bodyRead().value };
   const source = wanted && sources[wanted.from]();
-  const id = wanted && (source as Readonly<Record<string, unknown>> | null)?.[wanted.field];
+  const named = wanted && (source as Readonly<Record<string, unknown>> | null)?.[wanted.field];
+  const id = named === undefined && queryOrBody && wanted?.from === 'body' ? request.query[wanted.field] : named;
   if (!wanted || typeof id !== 'string') return { object: undefined, access: undefined };
   const gone = ends && request.get('idempotency-key') !== undefined;
   const { resource, podcastId } = await management.find(caller, wanted.type, id, { gone });
@@ -74,8 +79,8 @@ export async function answerRoute(
     id: typeof request.params['id'] === 'string' ? request.params['id'] : '',
     object,
     access,
-    query: parseQuery(route.query, request.query),
-    body: route.body && parseBody(route.body, body),
+    query: route.queryOrBody ? {} : parseQuery(route.query, request.query),
+    body: route.body && readParameters(route, route.body, request, body),
     url: request.originalUrl,
     ifMatch: route.guarded && object ? guardFor(ifMatch, object) : undefined,
     idempotencyKey: idempotencyKeyOf(request, route),

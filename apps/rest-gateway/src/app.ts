@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { openChannel, readTls } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
@@ -6,6 +7,7 @@ import { Redis } from 'ioredis';
 import type { RestGatewayConfig } from './config.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createRateLimit } from './http/rate-limit.ts';
+import { limitWrongKeys } from './http/wrong-keys.ts';
 import { createManagement } from './management.ts';
 import { createProgressFeed } from './productions/progress-feed.ts';
 import { routes } from './routes.ts';
@@ -64,7 +66,10 @@ export async function createApp(
       clock,
       logger,
     },
-    authenticate: createAuthenticate(channels.authServer.client(CredentialServiceService)),
+    authenticate: createAuthenticate(
+      channels.authServer.client(CredentialServiceService),
+      limitWrongKeys(clock, pause),
+    ),
     countRequest: createRateLimit(redis, clock, logger),
     logger,
     stopping: stopping.signal,

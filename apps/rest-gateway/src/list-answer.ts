@@ -1,4 +1,4 @@
-import type { ResourceView } from '@longwave/events';
+import { listSorts } from '@longwave/events';
 import { z } from 'zod';
 import type { Answer } from './route.ts';
 
@@ -7,6 +7,33 @@ export const listQuery = z.strictObject({
   fields_filter: z.array(z.string()).optional(),
   page: z.int().min(1).optional(),
   per_page: z.int().min(1).max(100).optional(),
+  sort: z
+    .enum(listSorts)
+    .optional()
+    .meta({ description: 'Order of the list; "-" puts the newest first. By created_at when left out.' }),
+  updated_since: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: 'Only what was changed at this time or later.', examples: ['2026-11-01T00:00:00Z'] }),
+});
+
+/** Parameters of a list that depend on its type. */
+export interface ChosenByType {
+  readonly state?: readonly string[] | undefined;
+  readonly q?: string | undefined;
+}
+
+/** Order, and which items of a list are wanted, in the words of management. */
+export const chosenItems = ({
+  sort,
+  updated_since: since,
+  state,
+  q,
+}: Pick<z.output<typeof listQuery>, 'sort' | 'updated_since'> & ChosenByType) => ({
+  sort,
+  ...(since !== undefined && { updatedSince: new Date(since) }),
+  ...(state !== undefined && { states: state }),
+  ...(q !== undefined && { titleContains: q }),
 });
 
 const perPageDefault = 50;
@@ -17,7 +44,7 @@ function filterFields(item: Record<string, unknown>, kept: ReadonlySet<string> |
 }
 
 /** RFC 8288 links of a page. */
-function pageLinks(url: string, page: number, last: number): string {
+export function pageLinks(url: string, page: number, last: number): string {
   const to = (number: number, rel: string) => {
     const target = new URL(url);
     target.searchParams.set('page', String(number));
@@ -31,15 +58,13 @@ function pageLinks(url: string, page: number, last: number): string {
   ].join(', ');
 }
 
-type Render = (item: ResourceView) => Record<string, unknown> | Promise<Record<string, unknown>>;
-
 /**
  * The whole list, or one page of it with `Link` and `X-Total-Count` when a page was asked for. What is shown is rendered as it
  * comes and the rest is only counted, so that a long list is never held as it is stored.
  */
-export async function renderList(
-  pages: AsyncIterable<readonly ResourceView[]>,
-  render: Render,
+export async function renderList<T>(
+  pages: AsyncIterable<readonly T[]>,
+  render: (item: T) => Record<string, unknown> | Promise<Record<string, unknown>>,
   { fields_filter: fields, page, per_page: perPage }: z.output<typeof listQuery>,
   url: string,
 ): Promise<Answer> {

@@ -1,12 +1,17 @@
 import { productCatalog, type CommandType } from '@longwave/command-catalog';
-import { resourceViewSchema, type ResourceView } from '@longwave/events';
+import { resourceViewSchema, type ListSort, type ResourceView } from '@longwave/events';
 import { isId, newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import type { RpcChannel } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import type { Principal } from '@longwave/rpc/credential';
-import { FeedServiceService } from '@longwave/rpc/feed';
-import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
+import { FeedServiceService, type ImportItem } from '@longwave/rpc/feed';
+import {
+  EncodingQueueServiceService,
+  EncodingTimeServiceService,
+  OperationServiceService,
+  ResourceServiceService,
+} from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { z } from 'zod';
 
@@ -41,6 +46,8 @@ export interface Executed {
   /** As it is after the command. */
   readonly resource: ResourceView;
   readonly operationId: string;
+  /** What else changed with it. */
+  readonly consequences: z.output<typeof operationSchema>['consequences'];
   /** True when the same key was accepted before. */
   readonly replayed: boolean;
 }
@@ -53,10 +60,14 @@ export interface ListInput {
   readonly workspaceId?: string | undefined;
   /** Absent: any that has not ended for good. */
   readonly states?: readonly string[];
+  /** Default: created_at. */
+  readonly sort?: ListSort | undefined;
+  readonly updatedSince?: Date | undefined;
+  readonly titleContains?: string | undefined;
 }
 
 /** States in which a resource is no longer there for REST: reads answer 404 and lists leave it out. */
-const goneStates: ReadonlySet<string> = new Set(['archived', 'deleted', 'expired', 'aborted']);
+export const goneStates: ReadonlySet<string> = new Set(['archived', 'deleted', 'expired', 'aborted']);
 
 export const isGone = ({ lifecycle_state: state }: ResourceView): boolean => goneStates.has(state);
 
@@ -69,7 +80,12 @@ export const notFound = (noun: string, id: string): Problem =>
 
 const isCode = (error: unknown, code: string): boolean => error instanceof Problem && error.code === code;
 
-const operationSchema = z.object({ id: z.string() });
+const operationSchema = z.object({
+  id: z.string(),
+  consequences: z
+    .array(z.object({ type: z.string(), id: z.string(), state: z.string(), event: z.string() }))
+    .default([]),
+});
 
 const parseView = (json: string): ResourceView => resourceViewSchema.parse(JSON.parse(json));
 
@@ -81,6 +97,7 @@ export function createManagement(channel: RpcChannel) {
   const uploads = channel.client(UploadServiceService);
   const feeds = channel.client(FeedServiceService);
   const encodingTime = channel.client(EncodingTimeServiceService);
+  const encodingQueue = channel.client(EncodingQueueServiceService);
   const as = ({ statement, deadline }: Asker) => ({ principalStatement: statement, deadline });
 
   /** Throws REST's 404 for an id that is malformed, unknown or of another workspace. */
@@ -91,7 +108,7 @@ export function createManagement(channel: RpcChannel) {
     });
   }
 
-  /** Everything visible that is asked for, oldest first, a page at a time. */
+  /** Everything visible that is asked for, in its order, a page at a time. */
   async function* pages(asker: Asker, type: ResourceType, input: ListInput = {}): AsyncGenerator<ResourceView[]> {
     const { states = productCatalog.resources[type].states.filter((state) => !goneStates.has(state)) } = input;
     const request = {
@@ -99,6 +116,9 @@ export function createManagement(channel: RpcChannel) {
       resourceType: type,
       links: { ...input.links },
       lifecycleStates: [...states],
+      sort: input.sort,
+      ...(input.updatedSince && { updatedSinceMs: BigInt(input.updatedSince.getTime()) }),
+      titleContains: input.titleContains,
     };
     let cursor = '';
     let limit = pageSize;
@@ -155,8 +175,8 @@ export function createManagement(channel: RpcChannel) {
       };
       try {
         const { resourceJson, operationJson, replayed } = await commands.execute(request, as(asker));
-        const { id } = operationSchema.parse(JSON.parse(operationJson));
-        return { resource: parseView(resourceJson), operationId: id, replayed };
+        const { id, consequences } = operationSchema.parse(JSON.parse(operationJson));
+        return { resource: parseView(resourceJson), operationId: id, consequences, replayed };
       } catch (error) {
         const gone = isCode(error, 'not_found') && input.subjectId !== undefined;
         throw gone ? notFound(productCatalog.resources[subject].noun, input.subjectId) : error;
@@ -183,8 +203,42 @@ export function createManagement(channel: RpcChannel) {
     /** Encoding time of the asker's own workspace in the present month. */
     findEncodingTime: (asker: Asker) => encodingTime.getEncodingTime({ workspaceId: asker.workspaceId }, as(asker)),
 
+    /** Where a production stands in the queue of encodings; undefined when it is not being encoded. */
+    findQueuePlace: async (asker: Asker, { workspace_id: workspaceId, id: productionId }: ResourceView) =>
+      (await encodingQueue.getQueuePlace({ workspaceId, productionId }, as(asker))).place,
+
     /** The live feed of a podcast, as directories see it. */
     checkFeed: (asker: Asker, input: { workspaceId: string; podcastId: string }) => feeds.checkFeed(input, as(asker)),
+
+    /** Waits for the feed of a podcast that was published a moment ago; false when the deadline comes first. */
+    awaitFeed: async (asker: Asker, input: { workspaceId: string; podcastId: string }): Promise<boolean> =>
+      (await feeds.awaitFeed(input, as(asker))).isLive,
+
+    /** Throws REST's 404 for a podcast that was not imported, as do the two below. */
+    findImport: (asker: Asker, input: { workspaceId: string; podcastId: string }) => feeds.getImport(input, as(asker)),
+
+    /** What became of each item of an imported feed, in the order of the feed. */
+    async *importItems(
+      asker: Asker,
+      input: { workspaceId: string; podcastId: string },
+    ): AsyncGenerator<readonly ImportItem[]> {
+      for (let after = 0; ;) {
+        const { items } = await feeds.listImportItems({ ...input, after, limit: pageSize }, as(asker));
+        if (items.length > 0) yield items;
+        if (items.length < pageSize) return;
+        after = items.at(-1)!.position;
+      }
+    },
+
+    /** The same as CSV, a piece at a time. */
+    async *importLines(asker: Asker, input: { workspaceId: string; podcastId: string }): AsyncGenerator<string> {
+      for (let after = 0; ;) {
+        const { csv, items, position } = await feeds.exportImportItems({ ...input, after, limit: pageSize }, as(asker));
+        if (items > 0) yield csv;
+        if (items < pageSize) return;
+        after = position;
+      }
+    },
 
     signUpload: (asker: Asker, uploadId: string) =>
       uploads.signUpload({ workspaceId: asker.workspaceId, uploadId }, as(asker)),

@@ -1,10 +1,10 @@
-import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
+import { productCatalog, type CommandDefinition, type ResourceDefinition } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { Problem, problems } from '@longwave/problems';
 import { z } from 'zod';
 import { etagOf } from './http/etag.ts';
-import { listQuery, renderList } from './list-answer.ts';
-import { isGone, notFound, type Executed, type ProductCommand } from './management.ts';
+import { chosenItems, listQuery, renderList, type ChosenByType } from './list-answer.ts';
+import { goneStates, isGone, notFound, type Executed, type ProductCommand } from './management.ts';
 import { defineRoute, type Call, type Route, type Tools } from './route.ts';
 import { isShown, views, type ShownType } from './views/views.ts';
 
@@ -115,18 +115,29 @@ export function list(
   const of = parent
     ? `of one ${productCatalog.resources[parent.type].noun}`
     : 'visible to the credential: owned, edited as collaborator, seen as member of an organization';
+  const { states, attributes }: ResourceDefinition = productCatalog.resources[type];
+  const shownStates = states.filter((state) => !goneStates.has(state));
+  const chosen = listQuery.extend({
+    state: z.array(z.enum(shownStates)).optional().meta({ description: 'Only those in one of these states.' }),
+    ...('title' in attributes.shape && {
+      q: z.string().min(1).max(200).optional().meta({ description: 'Only those whose title contains this text.' }),
+    }),
+  });
   return defineRoute({
     method: 'GET',
     path,
     operation: camelCase(`${noun}.list`),
     summary: `Lists ${type.replaceAll('_', ' ')} ${of}.`,
     ...(parent && { object: parent }),
-    query: parent?.from === 'query' ? listQuery.extend({ [parent.field]: z.string() }) : listQuery,
+    query: parent?.from === 'query' ? chosen.extend({ [parent.field]: z.string() }) : chosen,
     answer: { ...views[type], list: true },
     run: async (call, tools) => {
       const { caller, object, access, query, url } = call;
-      const input = parent && object && { links: { [parent.link]: object.id }, workspaceId: access?.workspaceId };
-      const found = tools.management.pages(caller, type, input ?? {});
+      const under = parent && object && { links: { [parent.link]: object.id }, workspaceId: access?.workspaceId };
+      const found = tools.management.pages(caller, type, {
+        ...under,
+        ...chosenItems(query as z.output<typeof listQuery> & ChosenByType),
+      });
       return renderList(
         found,
         (resource) => showResource(resource, call, tools),
@@ -215,14 +226,40 @@ export const sendToObject = (
     idempotencyKey,
   });
 
-/** DELETE of the path's object, or of a part of it; 204 without a body. */
+const consequence = z.strictObject({
+  /** "episode" or "media_clip". */
+  type: z.string(),
+  id: z.string(),
+  /** Its state since then. */
+  state: z.string(),
+  /** What happened to it: "episode.unpublished", "episode.audio_removed" or "media_clip.deleted". */
+  event: z.string(),
+});
+
+/** What a deletion that changed something else answers with. */
+const deletion = {
+  status: 200,
+  when: 'Done, and something else changed at the same moment: `consequences` says what.',
+  answer: {
+    name: 'Deletion',
+    schema: z.strictObject({ id: z.string(), state: z.literal('deleted'), consequences: z.array(consequence).min(1) }),
+  },
+} as const;
+
+function showConsequences({ resource: { id }, consequences }: Executed) {
+  const types: Readonly<Record<string, ResourceDefinition | undefined>> = productCatalog.resources;
+  const shown = consequences.map(({ type, ...rest }) => ({ type: types[type]?.noun ?? type, ...rest }));
+  return { status: deletion.status, body: { id, state: 'deleted', consequences: shown } };
+}
+
+/** DELETE of the path's object, or of a part of it: 204 without a body, or 200 that says what else changed. */
 export function remove<Q extends z.ZodObject>(
   path: string,
   command: ProductCommand,
   /** Parameters that say which part goes; they are the command's changes. */
   query?: Q,
 ): Route {
-  const { subject, to }: CommandDefinition = productCatalog.commands[command];
+  const { subject, to, consequences }: CommandDefinition = productCatalog.commands[command];
   const type = subject as ShownType;
   return defineRoute({
     method: 'DELETE',
@@ -235,9 +272,11 @@ export function remove<Q extends z.ZodObject>(
     ...(query && { query }),
     status: 204,
     answer: 'empty',
+    ...(consequences && { otherAnswer: deletion }),
     run: async (call, tools) => {
       try {
-        await sendToObject(call, tools, command, call.query);
+        const executed = await sendToObject(call, tools, command, call.query);
+        if (executed.consequences.length > 0) return showConsequences(executed);
       } catch (error) {
         // Only a retry under the key of the command that ended it is answered as that one was.
         if (call.object && isGone(call.object) && error instanceof Problem && error.code === 'state_not_allowed')

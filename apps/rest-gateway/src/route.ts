@@ -50,6 +50,8 @@ export type Answer =
       readonly etag?: string | undefined;
       readonly headers?: Readonly<Record<string, string>>;
     }
+  /** A document of comma-separated values (RFC 4180), in pieces, and the name under which it is saved. */
+  | { readonly csv: AsyncIterable<string>; readonly fileName: string }
   /** Writes the answer itself, until the signal is aborted. */
   | { readonly stream: (response: ServerResponse, signal: AbortSignal) => Promise<void> };
 
@@ -81,9 +83,13 @@ export interface Route {
   readonly query: z.ZodObject;
   /** Undefined for routes without a body. */
   readonly body: z.ZodObject | undefined;
+  /** True when the fields of the body may come as query parameters as well; the body wins (contract, Endpoints). */
+  readonly queryOrBody: boolean;
   readonly status: number;
-  /** `empty` has no body; `events` are server-sent. */
-  readonly answer: AnswerShape | 'events' | 'empty';
+  /** `empty` has no body; `events` are server-sent; `csv` is a document of comma-separated values. */
+  readonly answer: AnswerShape | 'events' | 'csv' | 'empty';
+  /** Another success, for what its description says. */
+  readonly otherAnswer: { readonly status: number; readonly when: string; readonly answer: AnswerShape } | undefined;
   /** Whether its answer is one version of the path's object: it then carries `ETag` and knows `If-None-Match`. */
   readonly tagged: boolean;
   /** Headers of its own that a success carries. */
@@ -94,8 +100,6 @@ export interface Route {
   readonly refusals: readonly number[];
   /** Refusals among them whose body is empty. */
   readonly emptyRefusals: readonly number[];
-  /** Headers of these refusals. */
-  readonly refusalHeaders: HeaderNotes;
   /** True for a path that has a successor: the same path with `analytics` in place of `statistics`. */
   readonly deprecated: boolean;
   /** True when the object is the subject of the route's commands: `If-Match` goes with them. */
@@ -117,13 +121,14 @@ type Optional =
   | 'permit'
   | 'query'
   | 'body'
+  | 'queryOrBody'
   | 'status'
+  | 'otherAnswer'
   | 'tagged'
   | 'headers'
   | 'command'
   | 'refusals'
   | 'emptyRefusals'
-  | 'refusalHeaders'
   | 'deprecated'
   | 'guarded'
   | 'ends'
@@ -146,13 +151,14 @@ export function defineRoute<Q extends z.ZodObject = typeof nothing, B extends z.
     permit: () => undefined,
     query: nothing,
     body: undefined,
+    queryOrBody: false,
     status: 200,
+    otherAnswer: undefined,
     tagged: false,
     headers: {},
     command: false,
     refusals: [],
     emptyRefusals: [],
-    refusalHeaders: {},
     deprecated: false,
     guarded: false,
     ends: false,

@@ -1,12 +1,16 @@
+import { productCatalog } from '@longwave/command-catalog';
 import { readAccount, readUsage } from './account/account-routes.ts';
 import { readOperation } from './account/operation-routes.ts';
 import { podcastAchievements } from './analytics/achievement-routes.ts';
 import {
   episodeAnalytics,
+  episodeListenersAnalytics,
+  podcastAdsAnalytics,
   podcastAnalytics,
   podcastEpisodesAnalytics,
   podcastListenersAnalytics,
 } from './analytics/analytics-routes.ts';
+import { analyticsEpisodes } from './analytics/episode-totals-routes.ts';
 import { listenersOverTime, podcastsCategories } from './analytics/insight-routes.ts';
 import { readLegacyExport, startLegacyExport } from './analytics/legacy-export-routes.ts';
 import { podcastOverview } from './analytics/overview-routes.ts';
@@ -15,7 +19,8 @@ import { readBatchState, readLatestBatch, revertBatch, startBatch } from './batc
 import { statisticsTwin } from './docs/deprecation.ts';
 import { episodeContents } from './episodes/episode-content-routes.ts';
 import { registerMediaClip } from './media-clips/media-clip-routes.ts';
-import { checkFeed } from './podcasts/feed-check-route.ts';
+import { checkFeed, publishPodcast } from './podcasts/feed-check-route.ts';
+import { podcastImport } from './podcasts/import-routes.ts';
 import { collaborators, templatePart } from './podcasts/podcast-routes.ts';
 import {
   createProduction,
@@ -26,7 +31,14 @@ import {
 } from './productions/production-routes.ts';
 import { change, create, list, read, remove } from './resource-routes.ts';
 import type { Route } from './route.ts';
-import { grantUpload, readUpload, signCompletion, signPart } from './uploads/upload-routes.ts';
+import {
+  abortUpload,
+  grantUpload,
+  listUploads,
+  readUpload,
+  signCompletion,
+  signPart,
+} from './uploads/upload-routes.ts';
 
 /** Numbers of the audience; each also answers at its older `/statistics` path. */
 const analyticsRoutes: readonly Route[] = [
@@ -48,9 +60,10 @@ export const routes: readonly Route[] = [
   read('/podcasts/{id}', 'podcasts'),
   change('PUT', '/podcasts/{id}', 'podcast.revise'),
   remove('/podcasts/{id}', 'podcast.archive'),
-  change('POST', '/podcasts/{id}/publish', 'podcast.publish'),
+  publishPodcast('/podcasts/{id}/publish'),
   change('POST', '/podcasts/{id}/unpublish', 'podcast.unpublish'),
   change('POST', '/podcasts/{id}/redirect', 'podcast.redirect_feed'),
+  ...podcastImport('/podcasts/{id}/import'),
   checkFeed('/podcasts/{id}/feed_check'),
   ...templatePart('/podcasts/{id}/intro', 'intro'),
   ...templatePart('/podcasts/{id}/outro', 'outro'),
@@ -67,7 +80,9 @@ export const routes: readonly Route[] = [
   ...episodeContents('/episodes/{id}'),
 
   grantUpload('/uploads'),
+  listUploads('/uploads'),
   readUpload('/uploads/{id}'),
+  abortUpload('/uploads/{id}'),
   signPart('/uploads/part_url'),
   signCompletion('/uploads/complete_multipart_url'),
 
@@ -83,7 +98,7 @@ export const routes: readonly Route[] = [
   list('/media_clips', 'media_clips', { type: 'episodes', link: 'episode', from: 'query', field: 'episode_id' }),
   registerMediaClip('/media_clips'),
   read('/media_clips/{id}', 'media_clips'),
-  remove('/media_clips/{id}', 'media_clip.delete'),
+  remove('/media_clips/{id}', 'media_clip.delete', productCatalog.commands['media_clip.delete'].changes),
 
   readLatestBatch('/batch_encodings'),
   startBatch('/batch_encodings'),
@@ -93,6 +108,9 @@ export const routes: readonly Route[] = [
 
   ...analyticsRoutes,
   ...analyticsRoutes.map(statisticsTwin),
+  podcastAdsAnalytics('/podcasts/{id}/analytics/ads'),
+  episodeListenersAnalytics('/episodes/{id}/analytics/listeners'),
+  analyticsEpisodes('/analytics/episodes'),
   podcastAchievements('/podcasts/{id}/achievements'),
   podcastOverview('/podcasts/{id}/overview'),
   listenersOverTime('/podcasts/{id}/insights/listeners_over_time'),

@@ -1,17 +1,20 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { serveApiDocs, serveText } from '@longwave/api-docs';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import express, { type Express, type Request, type Response } from 'express';
 import { answerRoute } from './answer-route.ts';
-import { apiDocsPolicy, renderApiDocs } from './docs/api-docs-page.ts';
 import { deprecationHeaders } from './docs/deprecation.ts';
+import { serveFrontPage } from './docs/front-page.ts';
 import { openApiDocument } from './docs/openapi-document.ts';
-import { serveText } from './docs/serve-documents.ts';
 import type { Authenticate, Caller } from './http/authenticate.ts';
+import { allowBrowsers } from './http/cors.ts';
 import { matchesNone } from './http/etag.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import type { Bucket, CountRequest } from './http/rate-limit.ts';
-import { toRestError } from './http/rest-failure.ts';
+import { RestFailure, toRestError } from './http/rest-failure.ts';
 import type { Answer, Route, Tools } from './route.ts';
 
 export interface ServerOptions {
@@ -48,7 +51,7 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
 
   /** Credential, plan and subscription → rate limit → read-only token. Undefined when the answer is already sent. */
   async function admit(request: Request, response: Response, bucket: Bucket): Promise<Caller | undefined> {
-    const caller = await authenticate(request.headers);
+    const caller = await authenticate(request);
     response.locals['credentialId'] = caller.credentialId;
     const { throttled, headers } = await countRequest(caller, bucket);
     response.set(headers);
@@ -70,11 +73,26 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     // Who went while it was admitted has no 'close' to come.
     if (response.destroyed) return;
     if (request.method === 'HEAD') return void response.type('text/event-stream').end();
-    const close = openStreams.tryOpen(caller.credentialId);
+    const close = openStreams.tryOpen(caller.clientId || caller.credentialId);
     if (!close) return sendThrottled(response.set({ 'RateLimit-Remaining': '0', 'Retry-After': '60' }));
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     await stream(response, AbortSignal.any([gone.signal, stopping])).finally(close);
+  }
+
+  async function sendCsv(
+    request: Request,
+    response: Response,
+    { csv, fileName }: Extract<Answer, { csv: unknown }>,
+  ): Promise<void> {
+    // What cannot be read at all is an error of its own, not a document that breaks off.
+    const pieces = csv[Symbol.asyncIterator]();
+    const first = await pieces.next();
+    response.set('Cache-Control', 'private, no-cache').attachment(fileName).type('text/csv; charset=utf-8');
+    if (request.method === 'HEAD' || first.done) return void response.end();
+    response.write(first.value);
+    const rest = { [Symbol.asyncIterator]: () => pieces };
+    await pipeline(Readable.from(rest), response).catch(() => response.destroy());
   }
 
   async function send(
@@ -85,6 +103,7 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     result: Answer,
   ): Promise<void> {
     if ('stream' in result) return sendStream(request, response, caller, result.stream);
+    if ('csv' in result) return sendCsv(request, response, result);
     const { status, body, etag, headers = {} } = result;
     response.set('Cache-Control', 'private, no-cache');
     for (const [name, value] of Object.entries(headers)) response.append(name, value);
@@ -99,10 +118,13 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
   function fail(request: Request, response: Response, error: unknown): void {
     const { status, message, reason, headers = {} } = toRestError(error);
     const fields = { err: error, request_id: response.locals['requestId'] as string };
+    // A blocked client is refused at each of its requests: the access log says so.
     if (status === 500) logger.error(fields, 'request.failed');
-    else if (status === 503) logger.warn(fields, 'request.refused');
+    // Not a blocked client: it is refused at each of its requests, and the access log says so.
+    else if (status === 503 && !(error instanceof RestFailure)) logger.warn(fields, 'request.refused');
     if (response.headersSent) return void response.destroy();
-    response.set({ 'Cache-Control': 'no-store', ...headers });
+    response.set('Cache-Control', 'no-store');
+    for (const [name, value] of Object.entries(headers)) response.append(name, value);
     response.status(status).json({ code: status, message, ...(reason && { reason }) });
   }
 
@@ -130,10 +152,14 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     next();
   });
 
+  app.use(root, allowBrowsers);
+  app.get('/', serveFrontPage());
   const document = openApiDocument(routes);
-  app.get(`${root}/docs`, serveText(JSON.stringify(document), 'application/json; charset=utf-8'));
-  const policy = { 'Content-Security-Policy': apiDocsPolicy };
-  app.get('/api-docs', serveText(renderApiDocs(document), 'text/html; charset=utf-8', policy));
+  app.get(
+    `${root}/docs`,
+    serveText(() => JSON.stringify(document), 'application/json; charset=utf-8'),
+  );
+  app.use(serveApiDocs({ title: document.info.title, path: '/api-docs', documentPath: `${root}/docs` }));
 
   for (const path of pathsOf(routes)) {
     const at = app.route(expressPath(path));
@@ -141,10 +167,10 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     for (const route of here)
       at[methodNames[route.method]](async (request, response) => {
         response.locals['route'] = `${route.method} ${route.path}`;
-        if (route.deprecated) response.set(deprecationHeaders(request.originalUrl));
+        if (route.deprecated) response.set(deprecationHeaders(route, request.originalUrl));
         const admitted = await admit(request, response, route.bucket);
         if (!admitted) return;
-        const reauthenticate = () => authenticate(request.headers);
+        const reauthenticate = () => authenticate(request);
         const options = { admitted, reauthenticate, tools };
         await send(route, request, response, admitted, await answerRoute(route, request, response, options));
       });

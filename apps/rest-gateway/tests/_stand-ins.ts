@@ -7,9 +7,19 @@ import { AudienceServiceService, Window, type CountDownloadsRequest } from '@lon
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
 import { CredentialServiceService, Refusal, type VerifyResponse } from '@longwave/rpc/credential';
 import { FeedServiceService } from '@longwave/rpc/feed';
-import { EncodingTimeServiceService, OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
+import {
+  EncodingQueueServiceService,
+  EncodingTimeServiceService,
+  OperationServiceService,
+  ResourceServiceService,
+} from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { principalOf, principals, refusals } from './_principals.ts';
+
+const importItem = {
+  ...{ position: 1, guid: 'one', title: 'One', state: 'encoded', episodeId: '', problem: '' },
+  notes: [{ kind: 'lost', field: 'itunes:order', detail: 'There is no place for it here: “7”.' }],
+};
 
 export const readCases = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../cases/${name}`, import.meta.url), 'utf8'));
@@ -19,8 +29,15 @@ export const fixtures = readCases('fixtures.json') as Readonly<Record<string, Re
 
 /** What management answers to a command: a fixture, or a problem. */
 export type GivenAnswer =
-  | { readonly resource: string; readonly replayed?: boolean }
-  | { readonly problem: { readonly code: ProblemCode; readonly detail?: string; readonly field?: string } };
+  | { readonly resource: string; readonly replayed?: boolean; readonly consequences?: readonly object[] }
+  | {
+      readonly problem: {
+        readonly code: ProblemCode;
+        readonly detail?: string;
+        readonly field?: string;
+        readonly neededMs?: number;
+      };
+    };
 
 /** What the stand-ins shall answer. */
 export interface Given {
@@ -35,6 +52,8 @@ export interface Given {
   readonly states?: Readonly<Record<string, string>>;
   /** The largest page of a list that fits into one message. */
   readonly pageSizeMax?: number;
+  /** Where productions that are encoded stand in the queue; absent: nothing is known of it. */
+  readonly queuePlace?: { readonly position: number; readonly startsInMs: bigint; readonly endsInMs: bigint };
   /** Fixtures that are not there. */
   readonly without?: readonly string[];
 }
@@ -96,15 +115,15 @@ function managementServices(scene: Scene) {
           const answer = scene.given.commands?.[request.commandType]?.[count];
           if (!answer) throw new Error(`nothing given for ${request.commandType} number ${count}`);
           if ('problem' in answer) {
-            const { code, detail, field } = answer.problem;
+            const { code, detail, field, ...context } = answer.problem;
             throw new Problem(
               code,
               detail,
-              field ? { errors: [{ path: `/changes/${field}`, code: 'given', detail: detail ?? '' }] } : {},
+              field ? { errors: [{ path: `/changes/${field}`, code: 'given', detail: detail ?? '' }] } : context,
             );
           }
           const resourceJson = JSON.stringify(current(answer.resource));
-          const operationJson = JSON.stringify({ id: operationId });
+          const operationJson = JSON.stringify({ id: operationId, consequences: answer.consequences });
           return { operationJson, resourceJson, status: 200, replayed: answer.replayed ?? false };
         },
       },
@@ -143,12 +162,26 @@ function managementServices(scene: Scene) {
     ),
     rpcService(
       FeedServiceService,
-      { checkFeed: gateway },
+      {
+        checkFeed: gateway,
+        awaitFeed: gateway,
+        getImport: gateway,
+        listImportItems: gateway,
+        exportImportItems: gateway,
+      },
       {
         checkFeed: async () => ({
           feedUrl: 'http://media.test/feeds/harbour-light.xml',
           findings: [{ severity: 'warning', code: 'etag_missing', text: 'The feed has no ETag.' }],
         }),
+        awaitFeed: async () => ({ isLive: true }),
+        getImport: async () => ({
+          ...{ state: 'completed', total: 1, created: 1, encoded: 1, published: 0, scheduled: 0, failed: 0 },
+          noteCounts: [{ kind: 'lost', field: 'itunes:order', items: 1 }],
+          channelNotes: [],
+        }),
+        listImportItems: async () => ({ items: [importItem] }),
+        exportImportItems: async () => ({ csv: '1,One,one,encoded,,,,itunes:order: “7”\r\n', items: 1, position: 1 }),
       },
     ),
     rpcService(
@@ -159,6 +192,17 @@ function managementServices(scene: Scene) {
           const isUnlimited = principalStatement === principals['network']!.statement;
           const limitMs = isUnlimited ? undefined : 360_000_000n;
           return { month: '2026-11', usedMs: 3_600_000n, reservedMs: 60_000n, limitMs };
+        },
+      },
+    ),
+    rpcService(
+      EncodingQueueServiceService,
+      { getQueuePlace: gateway },
+      {
+        getQueuePlace: async ({ productionId }, { principalStatement }) => {
+          const found = visible(principalStatement, 'productions').some(({ id }) => id === productionId);
+          if (!found) throw new Problem('not_found');
+          return { place: scene.given.queuePlace };
         },
       },
     ),
@@ -219,6 +263,9 @@ function analyticsSinkServices(scene: Scene) {
         countByEpisode: gateway,
         countByDimension: gateway,
         countTotals: gateway,
+        findFirstDownloads: gateway,
+        countEpisodes: gateway,
+        countAdSeries: gateway,
         exportDays: [],
         countAds: [],
         countAdsByDimension: [],
@@ -251,6 +298,19 @@ function analyticsSinkServices(scene: Scene) {
           podcasts: podcastIds.map((podcastId) => ({ podcastId, downloads: 4n, listeners: 3n })),
           ...basis,
         }),
+        countEpisodes: async ({ podcastIds }) => ({
+          episodes: podcastIds.map((podcastId) => ({
+            podcastId,
+            episodeId: 'ep_0000000000000000000000000b',
+            downloads: 3n,
+          })),
+          ...basis,
+        }),
+        countAdSeries: async ({ range }) => ({
+          buckets: [{ startMs: range!.fromMs, decided: 3n, delivered: 2n, billable: 1n }],
+          ...basis,
+        }),
+        findFirstDownloads: async () => ({ podcasts: [] }),
         exportDays: async () => ({ days: [], window: Window.CALENDAR_UTC }),
         countAds: async () => ({ delivered: 0n, decided: 0n, billable: 0n, clientEvents: [], ...basis }),
         countAdsByDimension: async () => ({ counts: [], ...basis }),

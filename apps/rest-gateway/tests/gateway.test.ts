@@ -27,6 +27,12 @@ describe('rate limits', () => {
     expect((await gateway.get('/account', 'slow')).status).toBe(200);
   });
 
+  test('a rotated key goes on with the counters of the one before', async () => {
+    for (const credential of ['slow', 'rotated']) expect((await gateway.get('/account', credential)).status).toBe(200);
+    expect((await gateway.get('/account', 'rotated')).status).toBe(429);
+    expect((await gateway.get('/account', 'slow')).status).toBe(429);
+  });
+
   test('upload URLs have a bucket of their own', async () => {
     const sign = () =>
       gateway.post('/uploads/complete_multipart_url', { upload_key: 'k', multipart_upload_id: 'm' }, 'slow');
@@ -81,6 +87,34 @@ describe('rate limits', () => {
   });
 });
 
+describe('browsers', () => {
+  const preflight = { origin: 'https://page.example', 'access-control-request-method': 'POST' };
+
+  test('a preflight without a credential is 204 and names what may be sent', async () => {
+    const response = await fetch(`${gateway.url}/api/v1/podcasts`, { method: 'OPTIONS', headers: preflight });
+    expect([response.status, await response.text()]).toEqual([204, '']);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toContain('PUT');
+    expect(response.headers.get('access-control-allow-headers')).toMatch(/Authorization.*Token.*Idempotency-Key/);
+  });
+
+  test('an OPTIONS request with a read-only token stays 403, as the contract says', async () => {
+    const headers = { ...preflight, Token: 'legacy_read' };
+    const response = await fetch(`${gateway.url}/api/v1/podcasts`, { method: 'OPTIONS', headers });
+    expect([response.status, await response.json()]).toEqual([403, { code: 403, message: 'This token is read-only.' }]);
+  });
+
+  test('every answer may be read by a page of any origin, with the name of its request', async () => {
+    for (const token of ['owner', 'unknown']) {
+      const response = await fetch(`${gateway.url}/api/v1/podcasts`, {
+        headers: { origin: 'https://page.example', token },
+      });
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
+    }
+  });
+});
+
 describe('bodies', () => {
   const padded = (bytes: number) => {
     const empty = JSON.stringify({ title: '' });
@@ -102,21 +136,37 @@ describe('bodies', () => {
     ]);
   });
 
+  test('a body that is not UTF-8 is 400, never silently changed', async () => {
+    const send = (type: string, body: Buffer) =>
+      fetch(`${gateway.url}/api/v1/podcasts`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer owner', 'content-type': type },
+        body,
+      });
+    const text = { code: 400, message: 'The body is not valid UTF-8.' };
+    for (const [type, body] of [
+      ['application/json', Buffer.from('{"title":"\xff"}', 'latin1')],
+      ['application/x-www-form-urlencoded', Buffer.from('title=\xff', 'latin1')],
+      ['application/x-www-form-urlencoded', Buffer.from('title=%FF')],
+    ] as const)
+      expect(await (await send(type, body)).json()).toEqual(text);
+  });
+
   test('names of built-in properties are unknown fields like any other', async () => {
     const response = await gateway.post('/podcasts', { title: 'T', language: 'en', constructor: 1 });
-    expect(await response.json()).toEqual({ code: 422, message: 'There is no field "constructor".' });
+    expect(await response.json()).toEqual({ code: 422, message: 'There is no field “constructor”.' });
   });
 
   test('a name of Object.prototype is an unknown field in a query, a form and JSON', async () => {
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       const read = await gateway.get(`/podcasts?${name}=1`);
-      expect([name, await read.json()]).toEqual([name, { code: 422, message: `There is no field "${name}".` }]);
+      expect([name, await read.json()]).toEqual([name, { code: 422, message: `There is no field “${name}”.` }]);
       const form = await fetch(`${gateway.url}/api/v1/podcasts`, {
         method: 'POST',
         headers: { Token: 'owner', 'content-type': 'application/x-www-form-urlencoded' },
         body: `title=T&language=en&${name}=1`,
       });
-      expect([name, await form.json()]).toEqual([name, { code: 422, message: `There is no field "${name}".` }]);
+      expect([name, await form.json()]).toEqual([name, { code: 422, message: `There is no field “${name}”.` }]);
     }
     const nested = await send('{"title":"T","language":"en","__proto__":{"explicit":true}}');
     expect([nested.status, gateway.scene.commands]).toEqual([422, []]);
@@ -233,6 +283,19 @@ describe('what management sees', () => {
     });
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
+});
+
+test('a wrong key that comes twenty times is looked up once, and each answer is the same 401', async () => {
+  const answers = new Set<string>();
+  for (let i = 0; i < 20; i++) {
+    const answer = await gateway.get('/account', 'wrong-key');
+    answers.add(`${answer.status} ${answer.headers.get('www-authenticate')} ${await answer.text()}`);
+  }
+  expect([...answers]).toEqual([
+    '401 Bearer {"code":401,"message":"You are not authorized to access this area.","reason":"unknown_user"}',
+  ]);
+  expect(gateway.scene.verified).toBe(1);
+  expect((await gateway.get('/account', 'owner')).status).toBe(200);
 });
 
 test('no credential and no signature reaches the log', async () => {

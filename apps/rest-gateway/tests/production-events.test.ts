@@ -88,6 +88,16 @@ test('the progress of an encoding production is its last tick', async () => {
   expect(await (await gateway.get(`/productions/${id}`)).json()).toMatchObject({ state: 'encoding', progress: 0.75 });
 });
 
+test('a production that waits says its place in the queue and when it is expected to begin and to end', async () => {
+  await gateway.reset({ queuePlace: { position: 3, startsInMs: 60_000n, endsInMs: 90_000n } });
+  const { queue } = (await (await gateway.get(`/productions/${id}`)).json()) as { queue: Record<string, unknown> };
+  const at = (name: string) => Date.parse(String(queue[name]));
+  expect(queue['position']).toBe(3);
+  expect(at('estimated_end_at') - at('estimated_start_at')).toBe(30_000);
+  const encoded = await gateway.get(`/productions/${fixtures['production_encoded']!.id}`);
+  expect(await encoded.json()).not.toHaveProperty('queue');
+});
+
 test('a client that leaves is forgotten', async () => {
   await gateway.reset();
   const leaving = new AbortController();

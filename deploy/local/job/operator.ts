@@ -101,7 +101,8 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
   /** An identity resource by its id, whatever workspace it is of. */
   const identityResource = async (id: string): Promise<ResourceView> => {
     const resourceType = identityTypes[id.split('_')[0] ?? ''];
-    if (!resourceType) throw new Error(`${id} is no id of an account, a credential, a membership or a machine token`);
+    if (!resourceType)
+      throw new Error(`“${id}” is not a valid ID of an account, a credential, a membership or a machine token`);
     const request = { workspaceId: '', resourceType, resourceId: id };
     const { resourceJson } = await identityResources.getResource(request, { deadlineMs: 5_000 });
     return JSON.parse(resourceJson) as ResourceView;

@@ -8,14 +8,17 @@ export const accountCommands: readonly OperatorCommand[] = [
     usage: '[--name NAME] [--email ADDRESS] [--plan PLAN]',
     summary: 'an account with an API key; the key is shown once',
     run: async (operator, { name, email, plan }) => {
-      const account = await createAccount(operator, plan, { ...(name && { name }), ...(email && { email }) });
+      const account = await createAccount(operator, plan, {
+        name: name ?? email ?? 'New account',
+        ...(email && { email }),
+      });
       return { account_id: account.accountId, workspace_id: account.workspaceId, api_key: account.apiKey };
     },
   },
   {
     name: 'account list',
     usage: '',
-    summary: 'every account with its plan and subscription, the oldest first',
+    summary: 'every account with its plan and subscription, oldest first',
     run: async (operator) => {
       const found = await operator.identityList(undefined, 'accounts');
       return found.map(({ id, workspace_id, lifecycle_state: state, attributes: { name, plan, subscription } }) => ({

@@ -25,7 +25,7 @@ const shown = (week: number, epoch: number) => ({
 function weekOf(text: string, now: number): number {
   const week = Number(text);
   if (!/^\d{1,6}$/.test(text) || week < keyWeek(now - tokenLifeMax) || week > keyWeek(now) + 1)
-    throw new UsageError(`--week ${text} is none of the weeks of "delivery-key list".`);
+    throw new UsageError(`--week ${text} is not one of the weeks that "delivery-key list" shows.`);
   return week;
 }
 
@@ -34,7 +34,7 @@ export const deliveryKeyCommands: readonly OperatorCommand[] = [
   {
     name: 'delivery-key list',
     usage: '',
-    summary: 'the weeks whose delivery tokens open now, and how often each was revoked',
+    summary: 'the weeks whose delivery tokens are valid now, and how often each was revoked',
     run: (_operator, _options, fleet) =>
       onDelivery(fleet, async (pool) => {
         const { rows } = await pool.query<{ week: number; epoch: number }>('select week, epoch from revoked_week');
@@ -49,7 +49,7 @@ export const deliveryKeyCommands: readonly OperatorCommand[] = [
   {
     name: 'delivery-key revoke',
     usage: '--week WEEK',
-    summary: 'within 5 s no delivery token of that week opens; new ones get other keys',
+    summary: 'ends all delivery tokens of that week within 5 s; new ones get other keys',
     run: async (_operator, options, fleet) => {
       const week = weekOf(needed(options, 'week'), Math.floor(Date.now() / 1000));
       return onDelivery(fleet, async (pool) => {

@@ -10,7 +10,7 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
   {
     name: 'machine-token create',
     usage: '--producer NAME --workspace WS[,WS…] [--scope audience:write,audience:read] [--days N]',
-    summary: `an access token to the Audience Analytics Sink API, shown once; good for ${defaultDays} days unless told otherwise`,
+    summary: `an access token to the Audience Analytics Sink API, shown once; valid for ${defaultDays} days by default`,
     run: async (operator, options) => {
       const days = Number(options['days'] ?? defaultDays);
       if (!Number.isInteger(days) || days < 1) throw new UsageError('--days must be a whole number of days.');
@@ -26,7 +26,7 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
   {
     name: 'machine-token list',
     usage: '',
-    summary: 'every machine token that was issued, without its text, the oldest first',
+    summary: 'every machine token that was issued, without its text, oldest first',
     run: async (operator) => {
       const found = await operator.identityList(undefined, 'machine_tokens');
       return found.map(({ id, lifecycle_state: state, attributes }) => ({ token_id: id, state, ...attributes }));
@@ -41,7 +41,7 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
   {
     name: 'token-key add',
     usage: '',
-    summary: 'a new key that signs access tokens from now on; those of the older keys stay good',
+    summary: 'a new key that signs access tokens from now on; tokens of older keys stay valid',
     run: async (_operator, _options, { dataFolder }) => ({ kid: addAccessTokenKey(path.join(dataFolder, 'secrets')) }),
   },
 ];

@@ -29,6 +29,6 @@ export const reviewCommands: readonly OperatorCommand[] = [
         brief,
       ),
   },
-  decision('approve', '--workspace WS --task RVT [--note TEXT]', 'agrees to such a command, which is then carried out'),
+  decision('approve', '--workspace WS --task RVT [--note TEXT]', 'approves such a command, which then runs'),
   decision('decline', '--workspace WS --task RVT --note TEXT', 'refuses such a command; its operation fails'),
 ];

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
+import { describeAccount, describeRunning } from '../next-steps.ts';
 import { createReport } from '../report.ts';
 
 function open(isTTY: boolean) {
@@ -47,4 +48,27 @@ test('on a terminal the bar is overwritten by the result', async () => {
   expect(written).toContain('██████████████░░░░░░░░░░░░░░  50 %');
   expect(written.split('\n')).toHaveLength(2);
   expect(written.slice(written.lastIndexOf('\r'))).toMatch(/✓.* encode .* done\n$/);
+});
+
+test('npm start ends with the page to open and the next three commands', () => {
+  const urls = { base: 'http://localhost:8080', mcp: 'http://m', api: 'http://localhost:8082', media: 'http://f' };
+  const text = describeRunning({
+    urls,
+    dataFolder: '/data',
+    databaseFolder: '/data/postgres',
+    logsFolder: '/data/logs',
+  });
+  expect(text).toContain('Open http://localhost:8080/api-docs');
+  expect([...text.matchAll(/^ {2}npm run (.*?) {2}/gm)].map(([, command]) => command)).toEqual([
+    'longwave -- account create --name "My podcasts"',
+    'demo -- --audio FILE',
+    'longwave -- --help',
+  ]);
+});
+
+test('the API key of a demo is shown on a terminal, and nowhere else', () => {
+  const account = { accountId: 'acc_1', apiKey: 'secret-text' };
+  expect(describeAccount(account, true)).toContain('API key secret-text');
+  expect(describeAccount(account, false)).not.toContain('secret-text');
+  expect(describeAccount(account, false)).toContain('npm run longwave -- key create --account acc_1');
 });

@@ -4,16 +4,19 @@ import path from 'node:path';
 import { z } from 'zod';
 import { createNetworkLists, parseAddressRanges, parseSafeEntries, type NetworkLists } from './network-lists.ts';
 import { createPreloadList, parsePreloadEntries } from './preload-list.ts';
+import { createWebPlayerList } from './web-players.ts';
 import { createUserAgentRules, userAgentListSchema, type UserAgentRules } from './user-agent-rules.ts';
 
 /** Version of the counting method that docs/counting.md describes; every count carries it. */
-export const methodologyVersion = 'longwave-1.0/ptmg-2.3';
+export const methodologyVersion = 'longwave-1.1/ptmg-2.3';
 
 export interface AudienceLists {
   readonly networks: NetworkLists;
   readonly userAgents: UserAgentRules;
   /** Whether a request only preloads (D4 rule 13), by its `Referer` as sent and its normalised user agent. */
   readonly isPreload: (referrer: string | undefined, userAgent: string) => boolean;
+  /** The web player that a `Referer` as sent belongs to, as OPAWG names it; undefined where the list knows none. */
+  readonly findWebPlayer: (referrer: string | undefined) => string | undefined;
   /** The sources' commits and a digest over all files, so that any edit gives another version. */
   readonly listsVersion: string;
 }
@@ -37,6 +40,7 @@ export function readAudienceLists(folder: string, nowMs: () => number): Audience
   };
   const agents = (name: string) =>
     userAgentListSchema.parse(JSON.parse(read('opawg-user-agents-v2', `${name}.runtime.json`)));
+  const corrections = (name: string) => userAgentListSchema.parse(JSON.parse(read('corrections', `${name}.json`)));
   const sources = sourcesSchema.parse(JSON.parse(read('sources.json')));
   const userAgents = createUserAgentRules({
     bots: agents('bots'),
@@ -45,6 +49,12 @@ export function readAudienceLists(folder: string, nowMs: () => number): Audience
     browsers: agents('browsers'),
     devices: agents('devices'),
     local: userAgentListSchema.parse(JSON.parse(read('local', 'user-agents.json'))),
+    corrections: {
+      notBots: corrections('not-bots'),
+      libraries: corrections('libraries'),
+      devices: corrections('devices'),
+    },
+    operatingSystems: corrections('operating-systems'),
   });
   const networks = createNetworkLists(
     {
@@ -64,6 +74,8 @@ export function readAudienceLists(folder: string, nowMs: () => number): Audience
     const { kind, name } = userAgents.match(userAgent);
     return onPreloadList(referrer, kind === 'browser' ? name : undefined);
   };
+  const findWebPlayer = createWebPlayerList(agents('referrers'));
   const commits = Object.entries(sources).map(([name, source]) => `${name}@${source.commit}`);
-  return { networks, userAgents, isPreload, listsVersion: `${commits.join('+')}+${digest.digest('hex').slice(0, 12)}` };
+  const listsVersion = `${commits.join('+')}+${digest.digest('hex').slice(0, 12)}`;
+  return { networks, userAgents, isPreload, findWebPlayer, listsVersion };
 }

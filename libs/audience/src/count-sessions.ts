@@ -1,4 +1,5 @@
-import { creditOf, deliveredAds, type DeliveredAd } from './credit.ts';
+import { creditOf } from './credit.ts';
+import { deliveredAds, type DeliveredAd } from './delivered-ads.ts';
 import {
   byStart,
   dateOf,
@@ -46,14 +47,13 @@ function countDownload(requests: readonly ServedRequest[]): CountedDownload | un
   const [arrangementId, ...duplicateArrangements] = qualifiedArrangements(requests);
   if (arrangementId === undefined) return undefined;
   const own = requests.filter((request) => request.arrangementId === arrangementId);
-  const { layout } = own[0]!;
-  const written = writtenBy(own);
-  const credit = creditOf(layout, written);
+  // One arrangement is the same bytes whatever was decided: they add up to the download, and not to anybody's ads.
+  const credit = creditOf(own[0]!.layout, writtenBy(own));
   return {
     arrangementId,
     creditedMs: Number(credit.timeNs / 1_000_000n),
     contentMs: Number(credit.contentNs / 1_000_000n),
-    ads: deliveredAds(layout, written),
+    ads: deliveredAds(own),
     duplicateArrangements,
   };
 }

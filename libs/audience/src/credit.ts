@@ -57,32 +57,3 @@ export function isValidDownload(layout: Layout, credit: Credit): boolean {
   const timed = parts.every((part) => part.duration_ms > 0);
   return timed && lengthMs >= 60_000 ? credit.timeNs >= thresholdNs : credit.complete;
 }
-
-/** An ad all of whose bytes were written within a valid download (D10). */
-export interface DeliveredAd {
-  readonly servingId: string;
-  readonly campaignId: string;
-  readonly lineItemId: string;
-  readonly creativeId: string;
-  readonly breakKey: string;
-  readonly slot: number;
-  /** Delivered, its serving is billed. */
-  readonly billable: boolean;
-}
-
-/** The ads of an arrangement that are wholly written, one per break, slot and creative, in byte order. */
-export function deliveredAds(layout: Layout, written: readonly Interval[]): DeliveredAd[] {
-  const ads = layout.parts.filter((part) => part.kind === 'ad' && part.ad !== undefined && part.to > part.from);
-  const byPlace = Map.groupBy(ads, ({ ad }) => JSON.stringify([ad!.break_key, ad!.slot, ad!.creative_id]));
-  return [...byPlace.values()]
-    .filter((parts) => parts.every((part) => coveredBytes(written, part.from, part.to) === part.to - part.from))
-    .map(([part]) => ({
-      servingId: part!.ad!.serving_id,
-      campaignId: part!.ad!.campaign_id,
-      lineItemId: part!.ad!.line_item_id,
-      creativeId: part!.ad!.creative_id,
-      breakKey: part!.ad!.break_key,
-      slot: part!.ad!.slot,
-      billable: part!.ad!.billable === true,
-    }));
-}

@@ -20,9 +20,12 @@ export {
   type UserAgentVerdict,
 } from './judge-user-agent.ts';
 export { judgeFact, parseTimeMs, rejectionReasons, type Judgement, type RejectionReason } from './judge-fact.ts';
-export { judgeEvent } from './judge-event.ts';
+export { requestedIntervals } from './requested-intervals.ts';
+export { judgeEvent, type EventJudgement } from './judge-event.ts';
+export { maxEventsOfServing } from './event-bounds.ts';
 export { totalBytes, unionIntervals, type Interval } from './intervals.ts';
-export { creditOf, isValidDownload, type Credit, type DeliveredAd, type Layout } from './credit.ts';
+export { creditOf, isValidDownload, type Credit, type Layout } from './credit.ts';
+export type { DeliveredAd } from './delivered-ads.ts';
 export { dateOf, dayMs, type ServedRequest } from './served-request.ts';
 export { countSessions, type CountedDownload, type Session } from './count-sessions.ts';
 export { countedStarts, countTouches, windows, type Touch, type Window } from './windows.ts';

@@ -1,5 +1,5 @@
 import type { ByteRangeServed } from '@longwave/events';
-import { totalBytes, unionIntervals } from './intervals.ts';
+import { totalBytes, unionIntervals, type Interval } from './intervals.ts';
 import type { UserAgentVerdict } from './judge-user-agent.ts';
 
 /** Why a record does not count, in the order of measurement.md D4; exactly one per record. */
@@ -34,16 +34,25 @@ export function parseTimeMs(text: string): number {
   return ms;
 }
 
+/** At most two bytes: what players ask for to see whether ranges work. */
+export const isProbe = (requested: readonly Interval[]) => totalBytes(unionIntervals(requested)) <= 2;
+
 /**
- * Judges one record by D4, first matching rule. Rule 16 (`velocity`) needs the whole day and is not applied here.
+ * Judges one record by the rules of docs/counting.md, first matching rule. Rule 16 (`velocity`) needs the whole day and is not applied
+ * here.
  * @param agent what its user agent says; undefined while its text is unknown
+ * @param requested what the whole request asked for, when this record is one of several that say a part of it each
  * @returns undefined when the answer must wait for the user agent's text
  */
-export function judgeFact(fact: ByteRangeServed, agent: UserAgentVerdict | undefined): Judgement | undefined {
+export function judgeFact(
+  fact: ByteRangeServed,
+  agent: UserAgentVerdict | undefined,
+  requested: readonly Interval[] = fact.requested,
+): Judgement | undefined {
   if (fact.method !== 'GET') return 'method';
   if (fact.status === 304) return 'not_modified';
   if (fact.status !== 200 && fact.status !== 206) return 'status';
-  if (totalBytes(unionIntervals(fact.requested)) <= 2) return 'probe';
+  if (isProbe(requested)) return 'probe';
   if (totalBytes(unionIntervals(fact.written)) === 0) return 'no_bytes';
   if (fact.user_agent_digest === null) return 'no_ua';
   if (agent === undefined) return undefined;

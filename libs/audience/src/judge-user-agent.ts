@@ -35,12 +35,16 @@ export interface UserAgentDescription {
   readonly device: string;
   /** Kind of device: mobile, computer, smart_speaker, smart_tv, watch, auto. */
   readonly platform: string;
+  /** "iOS", which includes iPadOS. */
+  readonly operatingSystem: string;
+  /** The app is a browser, so that the page it shows names the player. */
+  readonly isBrowser: boolean;
 }
 
-/** Names app, device and platform of a normalised user agent. */
+/** Names app, device, platform and operating system of a normalised user agent. */
 export function describeUserAgent(rules: UserAgentRules, userAgent: string): UserAgentDescription {
-  const { name, device, platform } = matchRepaired(rules, userAgent);
-  return { app: name, device, platform };
+  const { kind, name, device, platform, operatingSystem } = matchRepaired(rules, userAgent);
+  return { app: name, device, platform, operatingSystem, isBrowser: kind === 'browser' };
 }
 
 /**
@@ -53,8 +57,9 @@ export function judgeUserAgent(rules: UserAgentRules, userAgent: string): UserAg
   if (/^Podcasts\/.* Scout\//.test(userAgent)) return 'scout';
   const repaired = repairUserAgent(userAgent);
   const match = matchRepaired(rules, userAgent);
-  if (match.kind === 'bot' || (match.kind === 'library' && match.category === 'bot')) return 'bot_ua';
-  if (match.kind === 'unknown' && /bot|crawler|spider/i.test(repaired)) return 'bot_ua';
+  // Who says to be a bot is one, whatever browser or app the text names as well.
+  const isBot = match.kind === 'bot' || (match.kind === 'library' && match.category === 'bot');
+  if (isBot || rules.declaresBot(repaired)) return 'bot_ua';
   if (/\p{Cc}|\ufffd/u.test(repaired) || !/\p{L}/u.test(repaired) || placeholders.has(repaired.toLowerCase()))
     return 'malformed_ua';
   return 'ok';

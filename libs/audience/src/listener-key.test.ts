@@ -39,6 +39,15 @@ test('a user agent loses line breaks and outer space and keeps its case', () => 
   expect(userAgentDigest('Foo')).not.toBe(userAgentDigest('foo'));
 });
 
+test('of a user agent at most 512 bytes count, whole characters alone', () => {
+  const byteLengthOf = (text: string) => Buffer.byteLength(normaliseUserAgent(text));
+  expect(normaliseUserAgent('x'.repeat(600))).toBe('x'.repeat(512));
+  expect(normaliseUserAgent(`${'x'.repeat(511)} y`)).toBe('x'.repeat(511));
+  expect(byteLengthOf('é'.repeat(256))).toBe(512);
+  expect(normaliseUserAgent(`x${'é'.repeat(300)}`)).toBe(`x${'é'.repeat(255)}`);
+  expect(normaliseUserAgent(`xy${'😀'.repeat(200)}`)).toBe(`xy${'😀'.repeat(127)}`);
+});
+
 test('the address key of a day tells nothing about another day', () => {
   const secret = periodSecret(master, '2026-11');
   const address = addressKeyBytes('203.0.113.9');

@@ -2,9 +2,23 @@ import { createHash, createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 
 const unitSeparator = Buffer.from([0x1f]);
 
-/** The user agent as counting knows it (measurement.md D3): CR and LF removed, trimmed, case kept; '' when absent. */
+/** Bytes of UTF-8 that are kept of a user agent: far more than apps send. */
+const userAgentBytesMax = 512;
+
+/** The longest beginning of whole characters that takes at most so many bytes of UTF-8. */
+function cutToBytes(text: string, bytesMax: number): string {
+  // Each UTF-16 unit takes at least one byte.
+  const { read } = new TextEncoder().encodeInto(text.slice(0, bytesMax), new Uint8Array(bytesMax));
+  return text.slice(0, read);
+}
+
+/**
+ * The user agent as counting knows it (docs/counting.md, Listener): CR and LF removed, trimmed, case kept, and of that at most the first
+ * 512 bytes of UTF-8; '' when absent.
+ */
 export function normaliseUserAgent(text: string | undefined): string {
-  return (text ?? '').replace(/[\r\n]/g, '').trim();
+  const whole = (text ?? '').replace(/[\r\n]/g, '').trim();
+  return Buffer.byteLength(whole) <= userAgentBytesMax ? whole : cutToBytes(whole, userAgentBytesMax).trimEnd();
 }
 
 /** SHA-256 (hex) of a normalised user agent, or null for none; the dictionary's key. */

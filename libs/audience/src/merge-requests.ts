@@ -33,14 +33,16 @@ function byBegin(a: ByteRangeServed, b: ByteRangeServed): number {
     compare(parseTimeMs(a.started_at), parseTimeMs(b.started_at)) ||
     compare(a.address_safe === true, b.address_safe === true) ||
     compare(a.country, b.country) ||
-    compare(a.region, b.region)
+    compare(a.region, b.region) ||
+    compare(a.web_player ?? '', b.web_player ?? '')
   );
 }
 
 /** All that one listener did of one request. */
 export interface MergedRequest {
   readonly requestId: string;
-  /** The fact that began first: by start, then an address that is not safe, then country and region. Its address and place are the request's. */
+  /** The fact that began first: by start, then an address that is not safe, then country, region and web player. Its address, place and
+   * player are the request's. */
   readonly first: ByteRangeServed;
   readonly written: readonly Interval[];
 }

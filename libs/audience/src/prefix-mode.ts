@@ -21,8 +21,11 @@ export interface PrefixRequest {
 /** `first_two`: the probe of two bytes, which is kept in prefix mode, because the request for the rest may bypass the prefix. */
 export type PrefixJudgement = 'eligible' | 'first_two' | RejectionReason;
 
-/** The answers of a prefix service that send the client on, and those of one that serves the file itself. */
-const goodStatuses = new Set([200, 206, 301, 302, 303, 307, 308]);
+/**
+ * The answers of a prefix service that send the client on, and those of one that serves the file itself. Akamai logs 000 when the client
+ * leaves before the answer is complete: such a record counts when it passes every other rule (PTMG 2.3, HTTP status codes).
+ */
+const goodStatuses = new Set([0, 200, 206, 301, 302, 303, 307, 308]);
 
 /**
  * How much a Range header asks for, without the length of what it asks of. Anything that is no list of byte ranges is ignored, as

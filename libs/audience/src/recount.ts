@@ -3,6 +3,7 @@ import { countSessions, type Session } from './count-sessions.ts';
 import { judgeFact, parseTimeMs, type Judgement } from './judge-fact.ts';
 import { judgeUserAgent } from './judge-user-agent.ts';
 import { mergeRequests, type MergedRequest } from './merge-requests.ts';
+import { requestedIntervals } from './requested-intervals.ts';
 import { dateOf, type ServedRequest } from './served-request.ts';
 import type { UserAgentRules } from './user-agent-rules.ts';
 import { judgeVelocity, velocityLimits, type HeldReason, type VelocityLimits } from './velocity.ts';
@@ -96,9 +97,10 @@ export function recount(
     ),
   );
   const judged = new Map<Judgement | 'waiting', number>();
-  const eligible = all.filter((fact): fact is ByteRangeServed => {
-    if (fact.kind !== 'byte_range_served') return false;
-    const judgement = judgeFact(fact, agents.get(fact.user_agent_digest ?? '')) ?? 'waiting';
+  const served = all.filter((fact) => fact.kind === 'byte_range_served');
+  const requestedOf = requestedIntervals(served);
+  const eligible = served.filter((fact) => {
+    const judgement = judgeFact(fact, agents.get(fact.user_agent_digest ?? ''), requestedOf(fact)) ?? 'waiting';
     judged.set(judgement, (judged.get(judgement) ?? 0) + 1);
     return judgement === 'eligible';
   });

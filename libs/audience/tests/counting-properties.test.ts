@@ -111,6 +111,23 @@ test('D1: a response reported in pieces counts like the response reported at onc
   );
 });
 
+test('a request that another party tells in pieces, down to one byte, counts like the request told at once', () => {
+  fc.assert(
+    fc.property(requests, (list) => {
+      const facts = toFacts(list);
+      const pieces = facts.flatMap((one) => {
+        const [[from, to]] = one.written as [[number, number]];
+        const ends = [...new Set([from + 1, from + 3, to - 1, to])].filter((end) => end > from && end <= to);
+        return ends.map((end, nth) => {
+          const piece: [number, number] = [ends[nth - 1] ?? from, end];
+          return { ...one, fact_id: `${one.fact_id}.${nth}`, requested: [piece], written: [piece] };
+        });
+      });
+      expect(count(pieces.reverse())).toEqual(count(facts));
+    }),
+  );
+});
+
 test('however finely a play is cut into ranges, what begins within a minute counts as if it were one request', () => {
   const cuts = fc.array(fc.tuple(fc.integer({ min: 0, max: total }), fc.integer({ min: 0, max: 59_999 })), {
     maxLength: 12,

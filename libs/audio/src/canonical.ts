@@ -14,7 +14,7 @@ export const canonicalFormat = Object.freeze({
 });
 
 /** MPEG 1 Layer III, no CRC, 128 kbit/s, 48 kHz, no padding, joint stereo, original; mode extension varies by frame. */
-const canonicalWord = 0xfffb_9444;
+export const canonicalWord = 0xfffb_9444;
 const fixedBits = 0xffff_ffcf;
 
 type FrameViolation = 'other_parameters' | 'bit_reservoir_used' | 'main_data_too_long';

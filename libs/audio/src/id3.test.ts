@@ -184,3 +184,17 @@ test('content that does not fit is refused', () => {
   const content = { title: 'a', album: 'b', artist: 'c', lengthMs: 1 };
   expect(() => renderId3(content, id3SizeBytes(content) - 1)).toThrow(RangeError);
 });
+
+test('genre, number, date, time and page come between the names and the length', () => {
+  const content = {
+    ...{ title: '', album: '', artist: '', lengthMs: 0, genre: 'Podcast', track: 12 },
+    ...{ publishedAt: new Date('2026-03-09T05:07:59Z'), page: 'https://grün.example/ä b' },
+  };
+  const found = readFrames(renderId3(content, id3SizeBytes(content)));
+  expect(found.map(([id]) => id).slice(3)).toEqual(['TCON', 'TRCK', 'TYER', 'TDAT', 'TIME', 'WOAF', 'TLEN']);
+  expect(text(found[3]![1])).toBe('Podcast');
+  expect(found.slice(4, 9).map(([, body]) => body.toString('latin1'))).toEqual([
+    ...['\x0012', '\x002026', '\x000903', '\x000507'],
+    'https://xn--grn-ioa.example/%C3%A4%20b',
+  ]);
+});

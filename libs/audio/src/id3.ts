@@ -20,6 +20,14 @@ export interface Id3Content {
   readonly artist: string;
   /** TLEN, milliseconds. */
   readonly lengthMs: number;
+  /** TCON: what kind of sound it is. */
+  readonly genre?: string | undefined;
+  /** TRCK: number of the episode. */
+  readonly track?: number | undefined;
+  /** TYER, TDAT and TIME, in UTC. */
+  readonly publishedAt?: Date | undefined;
+  /** WOAF: page of the episode, an absolute address. */
+  readonly page?: string | undefined;
   /** CHAP and CTOC; none when empty. */
   readonly chapters?: readonly Id3Chapter[] | undefined;
   /** APIC, as front cover. */
@@ -39,8 +47,18 @@ function frame(id: string, body: Buffer): Buffer {
 const textFrame = (id: string, text: string) =>
   frame(id, Buffer.concat([Buffer.from([1, 0xff, 0xfe]), Buffer.from(text.replaceAll('\0', ''), 'utf16le')]));
 
-/** Numbers are plain Latin-1. */
-const numberFrame = (id: string, value: number) => frame(id, Buffer.from(`\0${Math.round(value)}`, 'latin1'));
+/** Numbers and dates are plain Latin-1. */
+const plainFrame = (id: string, text: string) => frame(id, Buffer.from(`\0${text}`, 'latin1'));
+const numberFrame = (id: string, value: number) => plainFrame(id, String(Math.round(value)));
+
+/** Year, day with month, and hour with minute: four digits each (ID3v2.3.0 §4.2.1). */
+function dateFrames(at: Date): Buffer[] {
+  const [year, month, day, hour, minute] = at.toISOString().split(/\D/);
+  return [plainFrame('TYER', year!), plainFrame('TDAT', `${day}${month}`), plainFrame('TIME', `${hour}${minute}`)];
+}
+
+/** Links carry no encoding: an address is ASCII (ID3v2.3.0 §4.3.1). */
+const linkFrame = (id: string, url: string) => frame(id, Buffer.from(new URL(url).href, 'latin1'));
 
 const elementId = (index: number) => `chp${index}\0`;
 
@@ -92,10 +110,15 @@ const pictureFrame = ({ contentType, bytes }: Id3Picture) =>
 
 function frames(content: Id3Content): Buffer {
   const chapters = content.chapters ?? [];
+  const { genre, track, publishedAt, page } = content;
   return Buffer.concat([
     textFrame('TIT2', content.title),
     textFrame('TALB', content.album),
     textFrame('TPE1', content.artist),
+    ...(genre === undefined ? [] : [textFrame('TCON', genre)]),
+    ...(track === undefined ? [] : [numberFrame('TRCK', track)]),
+    ...(publishedAt === undefined ? [] : dateFrames(publishedAt)),
+    ...(page === undefined ? [] : [linkFrame('WOAF', page)]),
     numberFrame('TLEN', content.lengthMs),
     ...(chapters.length ? [...contentsFrames(chapters.length), ...chapters.map(chapterFrame)] : []),
     ...(content.picture ? [pictureFrame(content.picture)] : []),

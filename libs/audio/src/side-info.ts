@@ -41,3 +41,12 @@ export function readSideInfo(bytes: Uint8Array, offset: number, header: FrameHea
     mainDataBits += bitsAt(bytes, from + firstGranule + i * granuleBits, lengthBits);
   return { mainDataBegin: bitsAt(bytes, from, beginBits), mainDataBits };
 }
+
+/**
+ * Whether the main data that the frame at the start of `bytes` announces has room in it and in the frames before: what is announced
+ * beyond that was damaged.
+ */
+export function holdsItsData(bytes: Uint8Array, header: FrameHeader): boolean {
+  const { mainDataBegin, mainDataBits } = readSideInfo(bytes, 0, header);
+  return mainDataBits <= (mainDataBegin + header.sizeBytes - mainDataOffset(header)) * 8;
+}

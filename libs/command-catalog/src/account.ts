@@ -29,6 +29,8 @@ export const accounts = defineResource({
   uniqueAttributes: [],
 });
 
+const oauthClientId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
+
 /** Every kind of credential of the contract that is recorded here (Authentication; design: identity.md §4.7). */
 export const credentialKinds = [
   'api_key',
@@ -51,6 +53,8 @@ export const credentials = defineResource({
     scope: z.enum(['read', 'read_write']),
     /** Absent: until it is revoked. */
     expires_at: instant.optional(),
+    /** The OAuth client that a token was granted to. */
+    oauth_client_id: oauthClientId.optional(),
     /** SHA-256 of the credential's text; the text itself has 256 random bits and is stored nowhere. */
     secret_digest: sha256,
   }),
@@ -117,7 +121,7 @@ export const accountCommands = {
     changes: z.strictObject({ subscription }),
     machines: ['operator'],
     event: 'account.subscription_set',
-    summary: 'Records the state of the subscription: its credentials work by it.',
+    summary: 'Records the state of the subscription, which decides whether the account’s credentials work.',
   }),
   'credential.issue': defineCommand({
     type: 'credential.issue',
@@ -129,12 +133,13 @@ export const accountCommands = {
       kind: z.enum(credentialKinds),
       scope: z.enum(['read', 'read_write']).default('read_write'),
       expires_at: instant.optional(),
+      oauth_client_id: oauthClientId.optional(),
       secret_digest: sha256,
     }),
     machines: ['operator'],
     event: 'credential.issued',
     problems: ['value_taken'],
-    summary: 'Records a credential by the digest of its text.',
+    summary: 'Records a credential; only the digest of its text is stored.',
   }),
   'credential.block': defineCommand({
     type: 'credential.block',
@@ -155,7 +160,7 @@ export const accountCommands = {
     changes: z.strictObject({}),
     machines: ['operator'],
     event: 'credential.unblocked',
-    summary: 'Lets a blocked client in again.',
+    summary: 'Unblocks a blocked client.',
   }),
   'credential.revoke': defineCommand({
     type: 'credential.revoke',

@@ -46,7 +46,7 @@ export const advertiserCommands = {
     review: 'policy',
     versionGuard: 'required',
     event: 'advertiser.revised',
-    summary: 'Changes what is known of an advertiser.',
+    summary: 'Changes the details of an advertiser.',
   }),
   'advertiser.activate': defineCommand({
     type: 'advertiser.activate',
@@ -59,7 +59,7 @@ export const advertiserCommands = {
     review: 'single',
     reviewers: ['reviewer', 'finance', 'admin'],
     event: 'advertiser.activated',
-    summary: 'Says that an advertiser was checked: who it is, and that it may advertise.',
+    summary: 'Confirms that the identity of an advertiser was checked and that it may advertise.',
   }),
   'advertiser.suspend': defineCommand({
     type: 'advertiser.suspend',
@@ -71,7 +71,7 @@ export const advertiserCommands = {
     versionGuard: 'required',
     event: 'advertiser.suspended',
     externalEffect: 'Within seconds no decision gives away anything of it.',
-    summary: 'Suspends an advertiser; nothing of it serves any more.',
+    summary: 'Suspends an advertiser; none of its ads are served any more.',
   }),
   'advertiser.reinstate': defineCommand({
     type: 'advertiser.reinstate',
@@ -85,7 +85,7 @@ export const advertiserCommands = {
     reviewers: ['reviewer', 'finance', 'admin'],
     event: 'advertiser.reinstated',
     externalEffect: 'Within seconds what the plan in force contains of it serves again, the rest with the next plan.',
-    summary: 'Takes a suspension back.',
+    summary: 'Ends a suspension.',
   }),
   'advertiser.archive': defineCommand({
     type: 'advertiser.archive',
@@ -98,6 +98,6 @@ export const advertiserCommands = {
     event: 'advertiser.archived',
     ruled: true,
     problems: ['still_in_use'],
-    summary: 'Ends an advertiser; refused while a campaign of it is open.',
+    summary: 'Ends an advertiser; refused while it has an open campaign.',
   }),
 } as const;

@@ -6,6 +6,9 @@ import { segment } from './media-files.ts';
 /** What changed and is to be applied to every episode (design: rest-api.md, Batch encodings). */
 export const batchInitiators = ['intro', 'outro', 'intro_outro', 'audio_format', 'loudness'] as const;
 
+/** Taken when a batch names none: what the contract says a batch is for. */
+export const defaultInitiator = 'intro_outro';
+
 /** Of the episodes it is about; those that something newer changed are in none. `failed` are those that kept what they had. */
 const counts = { total: z.int().min(0), done: z.int().min(0), failed: z.int().min(0) };
 
@@ -39,7 +42,10 @@ export const batchEncodingCommands = {
     type: 'batch_encoding.start',
     subject: 'batch_encodings',
     to: 'pending',
-    changes: z.strictObject({ podcast_id: reference('pod'), initiator: z.enum(batchInitiators) }),
+    changes: z.strictObject({
+      podcast_id: reference('pod'),
+      initiator: z.enum(batchInitiators).default(defaultInitiator),
+    }),
     roles: ['owner', 'producer'],
     mode: 'async',
     event: 'batch_encoding.started',
@@ -57,7 +63,7 @@ export const batchEncodingCommands = {
     event: 'batch_encoding.reverted',
     ruled: true,
     problems: ['value_taken', 'state_not_allowed', 'link_not_found'],
-    summary: 'Gives every episode back what a batch encoding replaced, as long as nothing newer did.',
+    summary: 'Restores the audio that a batch encoding replaced, except where an episode has newer audio.',
   }),
   'batch_encoding.advance': defineCommand({
     type: 'batch_encoding.advance',
@@ -70,7 +76,7 @@ export const batchEncodingCommands = {
     event: 'batch_encoding.advanced',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'How far a batch encoding is.',
+    summary: 'Reports the progress of a batch encoding.',
   }),
   'batch_encoding.complete': defineCommand({
     type: 'batch_encoding.complete',
@@ -85,7 +91,7 @@ export const batchEncodingCommands = {
     ruled: true,
     problems: ['lease_lost'],
     summary:
-      'Every episode was looked at; `failed` counts those that kept what they had, `total` leaves out those that something newer changed.',
+      'All episodes were processed; `failed` counts episodes that keep their earlier audio, `total` excludes episodes with newer changes.',
   }),
   'batch_encoding.fail': defineCommand({
     type: 'batch_encoding.fail',
@@ -99,7 +105,7 @@ export const batchEncodingCommands = {
     event: 'batch_encoding.failed',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'A batch encoding gave up, and why.',
+    summary: 'A batch encoding failed; records the reason.',
   }),
   'batch_encoding.cancel': defineCommand({
     type: 'batch_encoding.cancel',

@@ -130,7 +130,7 @@ export const breakPlanCommands = {
     ruled: true,
     problems: ['link_not_found'],
     externalEffect: 'From its time on, plays have the breaks of this plan.',
-    summary: 'Publishes a break plan; once it holds, the one that covered the same inventory is superseded.',
+    summary: 'Publishes a break plan; when it takes effect, it replaces the plan that covered the same inventory.',
   }),
   'break_plan.retire': defineCommand({
     type: 'break_plan.retire',
@@ -146,7 +146,7 @@ export const breakPlanCommands = {
     problems: ['link_not_found', 'validation_failed'],
     externalEffect:
       'Plays that begin from now on have the breaks of the replacement, or those that any other plan gives.',
-    summary: 'Takes a break plan out of use, for a published replacement or for none.',
+    summary: 'Takes a break plan out of use, with or without a published replacement.',
   }),
   'break_plan.supersede': defineCommand({
     type: 'break_plan.supersede',
@@ -156,6 +156,6 @@ export const breakPlanCommands = {
     changes: z.strictObject({}),
     machines: ['management'],
     event: 'break_plan.superseded',
-    summary: 'Ends the plan whose inventory a newer one covers.',
+    summary: 'Ends a plan whose inventory a newer plan covers.',
   }),
 } as const;

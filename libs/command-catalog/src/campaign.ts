@@ -78,7 +78,7 @@ export const campaignCommands = {
     event: 'campaign.revised',
     ruled: true,
     problems: ['validation_failed'],
-    summary: 'Changes what was ordered; the next serving plan knows it.',
+    summary: 'Changes the order; the change takes effect with the next serving plan.',
   }),
   'campaign.submit': defineCommand({
     type: 'campaign.submit',
@@ -126,7 +126,7 @@ export const campaignCommands = {
     event: 'campaign.resumed',
     externalEffect:
       'Within seconds those of its line items that the plan in force contains serve again, the rest with the next plan.',
-    summary: 'Goes on with a paused campaign.',
+    summary: 'Resumes a paused campaign.',
   }),
   'campaign.complete': defineCommand({
     type: 'campaign.complete',
@@ -178,7 +178,8 @@ export const campaignCommands = {
     event: 'campaign.clone_requested',
     ruled: true,
     problems: ['state_not_allowed'],
-    summary: 'Makes a new draft of a campaign with its line items and assignments; windows move with the new one.',
+    summary:
+      'Copies a campaign with its line items and assignments to a new draft; their windows move with the new campaign.',
   }),
   'campaign.derive': defineCommand({
     type: 'campaign.derive',
@@ -187,7 +188,7 @@ export const campaignCommands = {
     changes: z.strictObject({ advertiser_id: reference('adv'), ...settings, cloned_from: reference('cmp') }),
     machines: ['management'],
     event: 'campaign.derived',
-    summary: 'Creates the draft that a campaign was asked to be cloned into.',
+    summary: 'Creates the draft for a clone of a campaign.',
   }),
   'campaign.complete_clone': defineCommand({
     type: 'campaign.complete_clone',
@@ -201,7 +202,7 @@ export const campaignCommands = {
     event: 'campaign.cloned',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'The clone is whole.',
+    summary: 'The clone is complete.',
   }),
   'campaign.fail_clone': defineCommand({
     type: 'campaign.fail_clone',
@@ -215,7 +216,7 @@ export const campaignCommands = {
     event: 'campaign.clone_failed',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'The clone could not be made whole.',
+    summary: 'The clone could not be completed.',
   }),
   'campaign.archive': defineCommand({
     type: 'campaign.archive',
@@ -228,6 +229,6 @@ export const campaignCommands = {
     settlesOf: ['campaign.cancel', 'campaign.clone'],
     versionGuard: 'required',
     event: 'campaign.archived',
-    summary: 'Puts a closed campaign away.',
+    summary: 'Archives a closed campaign.',
   }),
 } as const;

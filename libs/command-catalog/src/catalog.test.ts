@@ -55,6 +55,11 @@ test('no type, noun, prefix, command or event is used twice in the house', () =>
   expect(duplicates(commands.map(({ event }) => event))).toEqual([]);
 });
 
+test('only deletions of audio change something besides their subject', () => {
+  const causing = commands.filter(({ consequences }) => consequences).map(({ type }) => type);
+  expect(causing.sort()).toEqual(['media_clip.delete', 'production.delete']);
+});
+
 test('a second person is asked where the design says so', () => {
   const reviewed = commands.filter(({ review }) => review === 'single' || review === 'dual').map(({ type }) => type);
   expect(reviewed.sort()).toEqual([
@@ -121,6 +126,13 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
     expect(command.type).toBe(key);
     expect(command.type).toMatch(new RegExp(`^${speaksOf}\\.[a-z]+(_[a-z]+)*$`));
     expect(command.event).toMatch(new RegExp(`^${speaksOf}\\.([a-z]+_)*[a-z]*(ed|set|withdrawn|rolled_back)$`));
+  });
+
+  test('what a command changes besides its subject are other resources, told by events that are named after them', () => {
+    for (const [, { subject, consequences = [] }] of ofCommand) {
+      const others = ofResource.filter(([type]) => type !== subject).map(([, { noun }]) => noun);
+      for (const event of consequences) expect(others).toContain(event.split('.')[0]);
+    }
   });
 
   test.each(ofCommand)('%s starts from and leads to states its subject has', (_type, command) => {

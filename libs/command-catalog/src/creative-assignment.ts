@@ -80,7 +80,7 @@ export const creativeAssignmentCommands = {
     roles,
     versionGuard: 'required',
     event: 'creative_assignment.paused',
-    summary: 'Takes the creative out of the rotation for a while.',
+    summary: 'Takes the creative out of the rotation temporarily.',
   }),
   'creative_assignment.end': defineCommand({
     type: 'creative_assignment.end',
@@ -91,6 +91,6 @@ export const creativeAssignmentCommands = {
     roles,
     versionGuard: 'required',
     event: 'creative_assignment.ended',
-    summary: 'Ends an assignment for good.',
+    summary: 'Ends an assignment permanently.',
   }),
 } as const;

@@ -81,7 +81,7 @@ export const creativeCommands = {
     event: 'creative.created',
     ruled: true,
     problems: ['format_not_supported'],
-    summary: 'Creates a creative; its media is attached afterwards. Audio is what can be prepared today.',
+    summary: 'Creates a creative; attach its media afterwards. Only audio is supported at present.',
   }),
   'creative.revise': defineCommand({
     type: 'creative.revise',
@@ -95,7 +95,7 @@ export const creativeCommands = {
     ruled: true,
     problems: ['validation_failed'],
     summary:
-      'Changes what is known of a creative. What listeners meet (media, click address, who reads it) is fixed by approval.',
+      'Changes the details of a creative. After approval its media, click address and reader can no longer change.',
   }),
   'creative.attach_media': defineCommand({
     type: 'creative.attach_media',
@@ -108,7 +108,7 @@ export const creativeCommands = {
     versionGuard: 'required',
     event: 'creative.media_attached',
     ruled: true,
-    problems: ['upload_not_received'],
+    problems: ['upload_not_received', 'temporarily_unavailable'],
     externalEffect: 'An encoder prepares the streams that stitching needs.',
     summary: 'Attaches uploaded audio to a creative and prepares it for stitching.',
   }),
@@ -163,7 +163,7 @@ export const creativeCommands = {
     versionGuard: 'required',
     event: 'creative.suspended',
     externalEffect: 'Within seconds no decision gives it away.',
-    summary: 'Takes an approved creative out of use for a while.',
+    summary: 'Takes an approved creative out of use temporarily.',
   }),
   'creative.reinstate': defineCommand({
     type: 'creative.reinstate',
@@ -177,7 +177,7 @@ export const creativeCommands = {
     reviewers: ['reviewer', 'publisher', 'admin'],
     event: 'creative.reinstated',
     externalEffect: 'Within seconds it serves again if the plan in force contains it, else with the next plan.',
-    summary: 'Takes a suspension back.',
+    summary: 'Ends a suspension.',
   }),
   'creative.reject': defineCommand({
     type: 'creative.reject',
@@ -189,7 +189,7 @@ export const creativeCommands = {
     versionGuard: 'required',
     event: 'creative.rejected',
     externalEffect: 'Within seconds no decision gives it away.',
-    summary: 'Refuses a creative for good.',
+    summary: 'Rejects a creative permanently.',
   }),
   'creative.archive': defineCommand({
     type: 'creative.archive',
@@ -204,6 +204,6 @@ export const creativeCommands = {
     event: 'creative.archived',
     ruled: true,
     problems: ['still_in_use'],
-    summary: 'Puts a creative away; refused while an active assignment rotates it.',
+    summary: 'Archives a creative; refused while an active assignment uses it.',
   }),
 } as const;

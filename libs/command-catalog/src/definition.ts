@@ -59,6 +59,8 @@ export interface CommandDefinition {
   readonly problems: readonly ProblemCode[];
   /** The one event it appends. */
   readonly event: string;
+  /** Events of other resources that it may change in the same transaction. */
+  readonly consequences?: readonly string[];
   /** What happens outside the store, for docs and agents. */
   readonly externalEffect: string | null;
   readonly summary: string;

@@ -1,12 +1,27 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
-import { instant, longText, reference, shortText, webUrl } from './fields.ts';
+import { instant, instantWithOffset, longText, reference, shortText, showNotes, stopMode, webUrl } from './fields.ts';
 import { artwork, chapters, markers, segment, storedTranscripts } from './media-files.ts';
-import { license, location, persons, socialInteract, soundbites, value } from './podcasting-tags.ts';
+import {
+  alternateEnclosures,
+  keywords,
+  license,
+  location,
+  persons,
+  socialInteract,
+  soundbites,
+  value,
+} from './podcasting-tags.ts';
 
 const settings = {
   title: shortText,
-  description: longText,
+  /** Show notes: text or HTML, which is sanitised. */
+  description: showNotes,
+  /** A short form of the notes; the feed's description, where there is one. */
+  summary: longText,
+  subtitle: shortText,
+  author: shortText,
+  keywords,
   season: z.int().min(1).max(9999),
   number: z.int().min(1).max(99999),
   type: z.enum(['full', 'trailer', 'bonus']),
@@ -19,6 +34,9 @@ const settings = {
   soundbites,
   social_interact: socialInteract,
   value,
+  alternate_enclosures: alternateEnclosures,
+  /** Directories hide the episode (Apple's itunes:block). */
+  blocked: z.boolean(),
 };
 const guid = z.string().min(1).max(255);
 
@@ -38,7 +56,10 @@ export const episodes = defineResource({
     publish_at: instant.optional(),
     /** First publication; stays when the episode is unpublished and published again. */
     published_at: instant.optional(),
+    /** The production that made its audio; the production itself may have been deleted since. */
     current_production_id: reference('pro').optional(),
+    /** Plays that began before are over; set by a command with mode "stop_all". */
+    plays_end_before: instant.optional(),
     /** Of the content, without intro, outro and ads. */
     duration_ms: z.int().min(0).optional(),
     /** The renditions of `artwork_url`. */
@@ -91,7 +112,10 @@ export const episodeCommands = {
       podcast_id: reference('pod'),
       title: settings.title,
       guid,
-      published_at: instant,
+      /** When it was published at the previous host; absent when that is still to come. */
+      published_at: instant.optional(),
+      /** A date in the future: the episode is scheduled for it when the import is published. */
+      publish_at: instant.optional(),
     }),
     machines: ['management'],
     event: 'episode.imported',
@@ -144,7 +168,7 @@ export const episodeCommands = {
     machines: ['management'],
     event: 'episode.transcripts_set',
     ruled: true,
-    problems: ['validation_failed', 'upload_not_received'],
+    problems: ['validation_failed', 'upload_not_received', 'temporarily_unavailable'],
     summary: 'Replaces the transcripts, one for each language; an empty list removes them.',
   }),
   'episode.set_markers': defineCommand({
@@ -156,18 +180,19 @@ export const episodeCommands = {
     event: 'episode.markers_set',
     ruled: true,
     problems: ['validation_failed'],
-    summary: 'Replaces the places where ads may be joined in.',
+    summary: 'Replaces the positions where ads may be inserted.',
   }),
   'episode.attach_production': defineCommand({
     type: 'episode.attach_production',
     subject: 'episodes',
     from: living,
-    changes: z.strictObject({ production_id: reference('pro') }),
+    changes: z.strictObject({ production_id: reference('pro'), mode: stopMode.optional() }),
     roles: ['owner', 'editor'],
     machines: ['management'],
     event: 'episode.production_attached',
     ruled: true,
     problems: ['episode_has_no_audio'],
+    externalEffect: 'With mode "stop_all", plays of the audio before end within 5 s.',
     summary: 'Makes an encoded production the audio of the episode, with the intro and outro of its podcast.',
   }),
   'episode.apply_template': defineCommand({
@@ -186,7 +211,8 @@ export const episodeCommands = {
     event: 'episode.template_applied',
     ruled: true,
     problems: ['episode_has_no_audio'],
-    summary: 'A batch encoding puts the present intro or outro on an episode, or gives back what another one replaced.',
+    summary:
+      'A batch encoding adds the current intro or outro to an episode, or restores what an earlier one replaced.',
   }),
   'episode.publish': defineCommand({
     type: 'episode.publish',
@@ -207,12 +233,13 @@ export const episodeCommands = {
     subject: 'episodes',
     from: ['draft', 'scheduled', 'unpublished'],
     to: 'scheduled',
-    changes: z.strictObject({ publish_at: instant }),
+    changes: z.strictObject({ publish_at: instantWithOffset }),
     roles: ['owner', 'scheduler'],
+    machines: ['management'],
     event: 'episode.scheduled',
     ruled: true,
     problems: ['episode_has_no_audio', 'validation_failed'],
-    summary: 'Publishes the episode at a time to come; scheduling again changes the time.',
+    summary: 'Schedules the publication of the episode; scheduling again changes the time.',
   }),
   'episode.publish_due': defineCommand({
     type: 'episode.publish_due',
@@ -232,13 +259,14 @@ export const episodeCommands = {
     subject: 'episodes',
     from: ['published', 'scheduled'],
     to: 'unpublished',
-    changes: z.strictObject({}),
+    changes: z.strictObject({ mode: stopMode.optional() }),
     roles: ['owner', 'scheduler'],
     machines: ['management'],
     event: 'episode.unpublished',
     ruled: true,
-    externalEffect: 'The episode leaves the feed.',
-    summary: 'Takes the episode out of the feed, or off the schedule.',
+    externalEffect: 'The episode leaves the feed; with mode "stop_all", plays that have begun end within 5 s.',
+    summary:
+      'Removes the episode from the feed, or cancels its scheduled publication. Plays that have begun finish, unless mode is "stop_all".',
   }),
   'episode.archive': defineCommand({
     type: 'episode.archive',
@@ -249,6 +277,6 @@ export const episodeCommands = {
     roles: ['owner', 'editor'],
     event: 'episode.archived',
     externalEffect: 'The episode leaves the feed and its audio ends.',
-    summary: 'Ends an episode for good; its history stays.',
+    summary: 'Archives an episode permanently; its history is kept.',
   }),
 } as const;

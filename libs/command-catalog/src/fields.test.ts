@@ -32,6 +32,13 @@ test('control characters and half surrogates are illegal text; tab, line ends an
   for (const text of ['\u0000', 'a\u001fb', '\u007f', '\ud83c', '\udfa7']) expect(isLegalText(text)).toBe(false);
 });
 
+test('an address has no line end and no tab, neither inside nor around it', () => {
+  for (const text of ['https://a.b/x\r\ny', 'https://a.b/x\ny', 'ht\ttps://a.b/', 'https://a.b/x\n', '\thttps://a.b/x'])
+    expect(webUrl.safeParse(text).error?.issues.map(({ message }) => message)).toEqual([
+      'Use a web address without line breaks and tabs.',
+    ]);
+});
+
 test('an address is http or https and not longer than 2000 characters', () => {
   expect(webUrl.safeParse('https://example.com/a').success).toBe(true);
   for (const text of ['javascript:alert(1)', 'file:///etc/passwd', 'example.com', `https://a.b/${'x'.repeat(2000)}`])

@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** RFC 3339 instant in UTC. */
 export const instant = z.iso.datetime();
 
+/** RFC 3339 instant with any offset; a rule keeps it in UTC. */
+export const instantWithOffset = z.iso.datetime({ offset: true });
+
 /** Half-open window [start, end). */
 export const timeWindow = z
   .strictObject({ start: instant, end: instant })
@@ -23,10 +26,17 @@ export const shortText = z
   .max(255)
   .refine((text) => !/[\r\n]/.test(text), { message: 'Use one line.' });
 
-/** At most 4000 bytes of UTF-8 (PSP-1, description). */
+/** Bytes of UTF-8 of a description (PSP-1, description). */
+export const maxDescriptionBytes = 4000;
 export const longText = z
   .string()
-  .refine((text) => Buffer.byteLength(text) <= 4000, { message: 'At most 4000 bytes are allowed.' });
+  .refine((text) => Buffer.byteLength(text) <= maxDescriptionBytes, { message: 'At most 4000 bytes are allowed.' });
+
+/** Bytes of UTF-8 of show notes, HTML included. A feed has them whole in content:encoded; only its description is bounded. */
+export const maxNotesBytes = 100_000;
+export const showNotes = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= maxNotesBytes, { message: 'At most 100000 bytes are allowed.' });
 
 /** An id of another resource; that it exists in the workspace is checked by the pipeline. */
 export const reference = (prefix: string) =>
@@ -40,14 +50,26 @@ export const languageTag = z
 /** SHA-256 in lower-case hex. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
+/**
+ * Whether plays that have begun go on when audio is taken away: with "stop_new", the default, they finish, at the latest 24 h after they
+ * began; with "stop_all" those end too, within 5 s.
+ */
+export const stopMode = z
+  .enum(['stop_new', 'stop_all'])
+  .describe('"stop_new" (default): plays that have begun finish. "stop_all": they end too, within 5 s.');
+
 /** What went wrong, for people: a stable code and a sentence. */
 export const foundProblem = z.strictObject({ code: z.string().regex(/^[a-z_]{1,64}$/), detail: z.string().max(1000) });
 
 /** The operation context of a worker's report: which job, under which lease. */
 export const leaseReason = z.strictObject({ job_id: z.string(), lease_id: z.string() });
 
-/** A public http(s) address. */
-export const webUrl = z.url({ protocol: /^https?$/ }).max(2000);
+/** A public http(s) address. Parsers of URLs drop line ends and tabs silently (WHATWG URL, 4.4), so these are refused first. */
+export const webUrl = z
+  .string()
+  .refine((text) => !/[\t\r\n]/.test(text), { message: 'Use a web address without line breaks and tabs.', abort: true })
+  .check(z.url({ protocol: /^https?$/ }))
+  .max(2000);
 
 /** Money: micro-units as text (64 bit), ISO 4217 currency. */
 export const money = z.strictObject({
@@ -67,5 +89,5 @@ export const stateReason = cause.optional();
 /** Categories of a taxonomy by their ids, such as the IAB Content Taxonomy's ("IAB1-6", "483"). */
 export const taxonomyIds = z.array(shortText.max(64)).max(100);
 
-/** Name of a group of competitors; two of one group are kept apart. */
+/** Name of a group of competitors; ads of the same group are not played together. */
 export const separationGroup = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected a name such as "beer"');

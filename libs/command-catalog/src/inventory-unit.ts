@@ -66,7 +66,7 @@ export const inventoryUnitCommands = {
     event: 'inventory_unit.revised',
     ruled: true,
     problems: ['validation_failed', 'link_not_found'],
-    summary: 'Changes what an inventory unit covers or says of itself; the next serving plan knows it.',
+    summary: 'Changes an inventory unit; the change takes effect with the next serving plan.',
   }),
   'inventory_unit.activate': defineCommand({
     type: 'inventory_unit.activate',
@@ -88,7 +88,7 @@ export const inventoryUnitCommands = {
     roles,
     versionGuard: 'required',
     event: 'inventory_unit.paused',
-    summary: 'Closes an inventory unit for a while; from the next serving plan on, nothing serves there.',
+    summary: 'Closes an inventory unit temporarily; from the next serving plan on, no ads are served there.',
   }),
   'inventory_unit.archive': defineCommand({
     type: 'inventory_unit.archive',
@@ -99,6 +99,6 @@ export const inventoryUnitCommands = {
     roles,
     versionGuard: 'required',
     event: 'inventory_unit.archived',
-    summary: 'Ends an inventory unit; line items that target nothing else have nowhere left to serve.',
+    summary: 'Ends an inventory unit; line items that target only this unit are no longer served.',
   }),
 } as const;

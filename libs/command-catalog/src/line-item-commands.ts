@@ -32,7 +32,7 @@ export const lineItemCommands = {
     event: 'line_item.revised',
     ruled: true,
     problems: ['validation_failed', 'link_not_found'],
-    summary: 'Changes a draft; what is booked is amended instead.',
+    summary: 'Changes a draft; amend a booked line item instead.',
   }),
   'line_item.amend': defineCommand({
     type: 'line_item.amend',
@@ -45,7 +45,7 @@ export const lineItemCommands = {
         effective_at: instant.optional(),
       })
       .refine(({ effective_at: _at, ...changed }) => Object.keys(changed).length > 0, {
-        message: 'Say what changes.',
+        message: 'Name at least one change.',
       }),
     roles: sellers,
     review: 'policy',
@@ -55,7 +55,7 @@ export const lineItemCommands = {
     problems: ['validation_failed', 'link_not_found'],
     externalEffect: 'The first serving plan that is compiled after its time has the change.',
     summary:
-      'Changes a booked line item, now or at a time to come. One amendment waits at a time: a newer one replaces it.',
+      'Changes a booked line item, now or at a later time. Only one amendment can wait: a newer one replaces it.',
   }),
   'line_item.apply_amendment': defineCommand({
     type: 'line_item.apply_amendment',
@@ -66,7 +66,7 @@ export const lineItemCommands = {
     event: 'line_item.amendment_applied',
     ruled: true,
     problems: ['state_not_allowed'],
-    summary: 'The time of an amendment has come.',
+    summary: 'An amendment takes effect at its time.',
   }),
   'line_item.submit': defineCommand({
     type: 'line_item.submit',
@@ -93,7 +93,7 @@ export const lineItemCommands = {
     event: 'line_item.reserved',
     ruled: true,
     problems: ['validation_failed'],
-    summary: 'Holds an approved line item for a customer until a time. Availability is not checked yet.',
+    summary: 'Reserves an approved line item for a customer until a given time. Availability is not checked yet.',
   }),
   'line_item.release_reservation': defineCommand({
     type: 'line_item.release_reservation',
@@ -105,7 +105,7 @@ export const lineItemCommands = {
     versionGuard: 'required',
     event: 'line_item.reservation_released',
     ruled: true,
-    summary: 'Gives a reservation back.',
+    summary: 'Releases a reservation.',
   }),
   'line_item.expire_reservation': defineCommand({
     type: 'line_item.expire_reservation',
@@ -117,7 +117,7 @@ export const lineItemCommands = {
     event: 'line_item.reservation_expired',
     ruled: true,
     problems: ['state_not_allowed'],
-    summary: 'The time of a reservation is over.',
+    summary: 'A reservation expires.',
   }),
   'line_item.book': defineCommand({
     type: 'line_item.book',
@@ -143,7 +143,8 @@ export const lineItemCommands = {
     event: 'line_item.flight_started',
     ruled: true,
     problems: ['state_not_allowed'],
-    summary: 'Its window has opened, its campaign is active and a published serving plan contains it.',
+    summary:
+      'Delivery begins: the window has opened, the campaign is active and a published serving plan contains the line item.',
   }),
   'line_item.end_flight': defineCommand({
     type: 'line_item.end_flight',
@@ -155,7 +156,8 @@ export const lineItemCommands = {
     event: 'line_item.flight_ended',
     ruled: true,
     problems: ['state_not_allowed', 'temporarily_unavailable'],
-    summary: 'Its window is over: it is completed, or goes on in the campaign’s window until its goal is reached.',
+    summary:
+      'The window has ended: the line item is completed, or continues within the campaign’s window until it reaches its goal.',
   }),
   'line_item.complete': defineCommand({
     type: 'line_item.complete',
@@ -167,7 +169,7 @@ export const lineItemCommands = {
     event: 'line_item.completed',
     ruled: true,
     problems: ['state_not_allowed'],
-    summary: 'Its goal is reached.',
+    summary: 'The line item has reached its goal.',
   }),
   'line_item.pause': defineCommand({
     type: 'line_item.pause',
@@ -181,7 +183,7 @@ export const lineItemCommands = {
     event: 'line_item.paused',
     ruled: true,
     externalEffect: 'Within seconds no decision gives it away.',
-    summary: 'Pauses a line item, which remembers where it was.',
+    summary: 'Pauses a line item; resuming returns it to the state before the pause.',
   }),
   'line_item.resume': defineCommand({
     type: 'line_item.resume',
@@ -195,7 +197,7 @@ export const lineItemCommands = {
     ruled: true,
     problems: ['state_not_allowed'],
     externalEffect: 'Within seconds it serves again if the plan in force contains it, else with the next plan.',
-    summary: 'Goes on where a pause began; refused when the window is over.',
+    summary: 'Resumes a paused line item; refused when its window has ended.',
   }),
   'line_item.extend': defineCommand({
     type: 'line_item.extend',
@@ -221,7 +223,7 @@ export const lineItemCommands = {
     versionGuard: 'required',
     event: 'line_item.priority_set',
     externalEffect: 'The next serving plan has the new priority.',
-    summary: 'Sets the priority of a line item among its equals.',
+    summary: 'Sets the priority of a line item among line items of the same kind.',
   }),
   'line_item.stop': defineCommand({
     type: 'line_item.stop',
@@ -237,7 +239,7 @@ export const lineItemCommands = {
     ruled: true,
     problems: ['state_not_allowed', 'temporarily_unavailable'],
     externalEffect: 'Within seconds no decision gives it away.',
-    summary: 'Ends a flight that has begun.',
+    summary: 'Stops a line item that has begun to deliver.',
   }),
   'line_item.cancel': defineCommand({
     type: 'line_item.cancel',
@@ -250,7 +252,7 @@ export const lineItemCommands = {
     event: 'line_item.cancelled',
     ruled: true,
     problems: ['state_not_allowed', 'temporarily_unavailable'],
-    summary: 'Ends a line item that has delivered nothing.',
+    summary: 'Cancels a line item that has delivered nothing.',
   }),
   'line_item.reset': defineCommand({
     type: 'line_item.reset',
@@ -262,7 +264,7 @@ export const lineItemCommands = {
     versionGuard: 'required',
     event: 'line_item.reset',
     ruled: true,
-    summary: 'Makes a draft of a line item again.',
+    summary: 'Returns a line item to draft.',
   }),
   'line_item.archive': defineCommand({
     type: 'line_item.archive',
@@ -273,6 +275,6 @@ export const lineItemCommands = {
     roles: sellers,
     versionGuard: 'required',
     event: 'line_item.archived',
-    summary: 'Puts an ended line item away.',
+    summary: 'Archives an ended line item.',
   }),
 } as const;

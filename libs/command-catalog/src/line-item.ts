@@ -12,7 +12,7 @@ const goal = z
     daily_max: z.int().min(1).optional(),
   })
   .refine((it) => (it.unit !== 'unlimited') === (it.quantity !== undefined), {
-    message: 'Give a quantity, and none for unlimited.',
+    message: 'Give a quantity, but none for an unlimited goal.',
     path: ['quantity'],
   })
   .refine((it) => it.unit !== 'share_pct' || (it.quantity ?? 0) <= 100, {
@@ -27,7 +27,7 @@ const goal = z
 const rate = z
   .strictObject({ model: z.enum(['cpm', 'cpcv', 'flat', 'cpd', 'none']), price: unitPrice.optional() })
   .refine((it) => (it.model === 'none') === (it.price === undefined), {
-    message: 'Give a price, and none for none.',
+    message: 'Give a price, but none for the model “none”.',
     path: ['price'],
   });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
-import { reference, sha256, webUrl } from './fields.ts';
+import { reference, sha256, stopMode, webUrl } from './fields.ts';
 
 /** Audio formats a clip may have (contract, Media clips). */
 export const clipFormats = ['mp3', 'm4a', 'aac', 'ogg', 'opus', 'flac', 'wav'] as const;
@@ -47,7 +47,7 @@ export const mediaClipCommands = {
     ruled: true,
     problems: ['validation_failed', 'upload_not_received', 'media_not_fetchable', 'temporarily_unavailable'],
     externalEffect: 'A file outside is looked at by HEAD and a short range read.',
-    summary: 'Registers a file as audio of an episode: an upload, or one that is hosted outside.',
+    summary: 'Registers a file as audio of an episode: an upload, or a file on another host.',
   }),
   'media_clip.record': defineCommand({
     type: 'media_clip.record',
@@ -64,6 +64,7 @@ export const mediaClipCommands = {
     machines: ['management'],
     event: 'media_clip.recorded',
     ruled: true,
+    problems: ['state_not_allowed'],
     summary: 'Records the file that a production made.',
   }),
   'media_clip.delete': defineCommand({
@@ -71,10 +72,14 @@ export const mediaClipCommands = {
     subject: 'media_clips',
     from: ['active'],
     to: 'deleted',
-    changes: z.strictObject({}),
+    changes: z.strictObject({ mode: stopMode.optional() }),
     roles: ['owner', 'producer'],
     machines: ['management'],
     event: 'media_clip.deleted',
-    summary: 'Deletes a clip; an episode without any other audio leaves the feed.',
+    consequences: ['episode.unpublished', 'episode.audio_removed'],
+    ruled: true,
+    externalEffect: 'The enclosure of the episode ends; plays that have begun finish, unless mode is "stop_all".',
+    summary:
+      'Deletes a clip and removes its audio from the episode: a published or scheduled episode without other audio is unpublished at the same moment, and the answer says so. Plays that have begun finish; with mode "stop_all" all plays of the episode that began before end within 5 s.',
   }),
 } as const;

@@ -7,6 +7,7 @@ import {
   blockedPlatforms,
   chat,
   funding,
+  keywords,
   license,
   location,
   medium,
@@ -14,6 +15,7 @@ import {
   podroll,
   publisher,
   texts,
+  trailers,
   updateFrequency,
   value,
 } from './podcasting-tags.ts';
@@ -24,11 +26,17 @@ const subdomain = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'ex
 const settings = {
   title: shortText,
   description: longText,
+  /** Beside the description, for apps that show both (itunes:summary). */
+  summary: longText,
+  subtitle: shortText,
+  keywords,
   /** BCP 47, as RSS uses it: "en", "pt-BR". */
   language: languageTag,
   author: shortText,
   owner_name: shortText,
   owner_email: z.email().max(255),
+  /** Who answers for the content (RSS 2.0). */
+  managing_editor: shortText,
   artwork_url: webUrl,
   categories: z.array(z.enum(appleCategories)).max(3),
   explicit: z.boolean(),
@@ -38,6 +46,8 @@ const settings = {
   locked: z.boolean(),
   /** Integrated loudness of encoded audio; -16 stereo is the field's practice (delivery.md, encoding norms). */
   loudness_target_lufs: z.number().min(-24).max(-12),
+  /** How long its audio fades out before a break inside of it that lies in no silence, and in behind it; absent: not at all. */
+  break_fade_ms: z.int().min(0).max(1000),
   medium,
   funding,
   persons,
@@ -50,6 +60,7 @@ const settings = {
   publisher,
   value,
   chat,
+  trailers,
 };
 
 const collaborator = z.strictObject({ email: z.email().max(255), role: z.enum(['editor', 'analyst']) });
@@ -63,6 +74,8 @@ const feedImport = z.strictObject({
   total: z.int().min(0),
   done: z.int().min(0),
   failed: z.int().min(0),
+  /** Its episodes are published, or scheduled, as soon as they have audio. */
+  publish: z.boolean().optional(),
   problem: foundProblem.optional(),
 });
 
@@ -88,8 +101,9 @@ export const podcasts = defineResource({
     artwork: artwork.optional(),
     intro: templatePart.optional(),
     outro: templatePart.optional(),
+    /** Who collaborates: one entry for each role of each e-mail address. */
     collaborators: z.array(collaborator).max(100).optional(),
-    /** The show moved there: its feed redirects for ever. */
+    /** The show moved there: its feed redirects until another address is named. */
     new_feed_url: webUrl.optional(),
     import: feedImport.optional(),
   }),
@@ -115,9 +129,9 @@ const setPart = <const P extends 'intro' | 'outro'>(part: P) =>
     settlesOf: [`podcast.set_${part}`],
     event: `podcast.${part}_set`,
     ruled: true,
-    problems: ['upload_not_received'],
+    problems: ['upload_not_received', 'temporarily_unavailable'],
     externalEffect: 'An encoder prepares the audio once.',
-    summary: `Sets the ${part} of the podcast; episodes encoded from now on get it, the others by a batch encoding.`,
+    summary: `Sets the ${part} of the podcast; new encodings include it, and a batch encoding adds it to existing episodes.`,
   });
 
 const clearPart = <const P extends 'intro' | 'outro'>(part: P) =>
@@ -131,7 +145,7 @@ const clearPart = <const P extends 'intro' | 'outro'>(part: P) =>
     settlesOf: [`podcast.set_${part}`],
     event: `podcast.${part}_cleared`,
     ruled: true,
-    summary: `Takes the ${part} away from the podcast; episodes that have it keep it until a batch encoding.`,
+    summary: `Removes the ${part} from the podcast; episodes that have it keep it until a batch encoding.`,
   });
 
 const recordPart = <const P extends 'intro' | 'outro'>(part: P) =>
@@ -205,7 +219,7 @@ export const podcastCommands = {
     ruled: true,
     problems: ['podcast_not_ready'],
     externalEffect: 'The feed becomes public.',
-    summary: 'Makes the feed public; refused while something that directories demand is missing or cannot be fetched.',
+    summary: 'Makes the feed public; refused while something that directories require is missing or cannot be fetched.',
   }),
   'podcast.unpublish': defineCommand({
     type: 'podcast.unpublish',
@@ -216,7 +230,7 @@ export const podcastCommands = {
     roles: ['owner', 'scheduler'],
     event: 'podcast.unpublished',
     externalEffect: 'The feed is no longer served.',
-    summary: 'Takes the feed down; episodes and history stay.',
+    summary: 'Takes the feed offline; episodes and history are kept.',
   }),
   'podcast.archive': defineCommand({
     type: 'podcast.archive',
@@ -227,7 +241,7 @@ export const podcastCommands = {
     roles: ['owner'],
     event: 'podcast.archived',
     externalEffect: 'The feed answers 410 and its audio ends.',
-    summary: 'Ends a podcast for good; its subdomain becomes free.',
+    summary: 'Archives a podcast permanently; its subdomain becomes free.',
   }),
   'podcast.set_intro': setPart('intro'),
   'podcast.set_outro': setPart('outro'),
@@ -247,17 +261,19 @@ export const podcastCommands = {
     ruled: true,
     externalEffect: 'The account of that address sees the podcast.',
     summary:
-      'Lets the account of an e-mail address edit the podcast, or see its analytics; a second invitation changes the role.',
+      'Lets the account of an e-mail address edit the podcast and see its analytics (editor), or see its analytics alone (analyst). Roles are a set: a second invitation adds its role.',
   }),
   'podcast.remove_collaborator': defineCommand({
     type: 'podcast.remove_collaborator',
     subject: 'podcasts',
     from: living,
-    changes: collaborator.pick({ email: true }),
+    /** Without a role: every role. */
+    changes: collaborator.partial({ role: true }),
     roles: ['owner', 'manager'],
     event: 'podcast.collaborator_removed',
     ruled: true,
-    summary: 'Ends a collaboration at once; removing nobody is no error.',
+    summary:
+      'Takes one role from a collaborator at once, or every role when none is named; the command also succeeds when there is no such collaborator.',
   }),
   'podcast.redirect_feed': defineCommand({
     type: 'podcast.redirect_feed',
@@ -268,21 +284,27 @@ export const podcastCommands = {
     event: 'podcast.feed_redirected',
     ruled: true,
     problems: ['validation_failed'],
-    externalEffect: 'The feed answers 301 to its new address, for ever.',
-    summary: 'Moves the podcast out: apps follow the feed to its new address.',
+    externalEffect: 'The feed answers 301 to its new address.',
+    summary:
+      'Moves the podcast to another host: apps follow the feed to its new address, which must already have the feed of a podcast. To correct the redirect, send another address; apps may still remember the first.',
   }),
   'podcast.import_feed': defineCommand({
     type: 'podcast.import_feed',
     subject: 'podcasts',
     to: 'draft',
-    changes: z.strictObject({ feed_url: webUrl }),
+    changes: z.strictObject({
+      feed_url: webUrl,
+      /** Default false: every episode stays a draft until `podcast.publish_import`. No effect on a feed that blocks its channel. */
+      publish: z.boolean().optional(),
+    }),
     roles: ['owner'],
     mode: 'async',
     event: 'podcast.feed_imported',
     ruled: true,
     problems: ['feed_not_importable', 'feed_locked', 'value_taken', 'temporarily_unavailable'],
     externalEffect: 'The feed is fetched at once; its audio is fetched and encoded afterwards.',
-    summary: 'Moves a podcast in from its feed, with its GUIDs; refused when the feed is locked.',
+    summary:
+      'Imports a podcast from its feed, with its GUIDs and dates; refused when the feed is locked. Publishes nothing unless `publish` is true.',
   }),
   'podcast.complete_import': defineCommand({
     type: 'podcast.complete_import',
@@ -310,6 +332,48 @@ export const podcastCommands = {
     event: 'podcast.import_failed',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'The import gave up, and why; what it created stays.',
+    summary: 'The import failed; records the reason. Resources that it created are kept.',
+  }),
+  'podcast.publish_import': defineCommand({
+    type: 'podcast.publish_import',
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({}),
+    roles: ['owner', 'scheduler'],
+    mode: 'async',
+    event: 'podcast.import_publication_started',
+    ruled: true,
+    problems: ['state_not_allowed'],
+    externalEffect: 'Imported episodes appear in the feed.',
+    summary:
+      'Publishes the imported episodes that are still drafts: episodes with a future date are scheduled, episodes without audio follow when they are encoded, blocked ones stay drafts.',
+  }),
+  'podcast.complete_import_publication': defineCommand({
+    type: 'podcast.complete_import_publication',
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({}),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'succeeded',
+    settlesOf: ['podcast.publish_import'],
+    event: 'podcast.import_publication_completed',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'Every imported episode that has audio is published or scheduled.',
+  }),
+  'podcast.fail_import_publication': defineCommand({
+    type: 'podcast.fail_import_publication',
+    subject: 'podcasts',
+    from: living,
+    changes: z.strictObject({ problem: foundProblem }),
+    reason: leaseReason,
+    machines: ['management'],
+    settles: 'failed',
+    settlesOf: ['podcast.publish_import'],
+    event: 'podcast.import_publication_failed',
+    ruled: true,
+    problems: ['lease_lost'],
+    summary: 'The publication of imported episodes failed; records the reason. Published episodes stay published.',
   }),
 } as const;

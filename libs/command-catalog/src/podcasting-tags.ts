@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shortText, webUrl } from './fields.ts';
+import { languageTag, shortText, webUrl } from './fields.ts';
 
 /** Fields of the Podcasting 2.0 namespace that a podcast or an episode carries; names and bounds are the namespace's own. */
 
@@ -72,7 +72,17 @@ export const podroll = z.array(remoteItem).max(50);
 /** Tag publisher: the feed of the publisher. */
 export const publisher = remoteItem.pick({ feed_guid: true, feed_url: true });
 
-/** Tags value and valueRecipient. */
+const recipient = z.strictObject({
+  name: tagText.optional(),
+  type: z.string().min(1).max(64),
+  address: urn,
+  custom_key: z.string().max(255).optional(),
+  custom_value: z.string().max(255).optional(),
+  split: z.int().min(0),
+  fee: z.boolean().optional(),
+});
+
+/** Tags value, valueRecipient and valueTimeSplit. Times are those of the file without intro and ads. */
 export const value = z.strictObject({
   type: z.string().min(1).max(64),
   method: z.string().min(1).max(64),
@@ -81,21 +91,64 @@ export const value = z.strictObject({
     .regex(/^\d+(\.\d+)?$/)
     .max(32)
     .optional(),
-  recipients: z
+  recipients: z.array(recipient).min(1).max(20),
+  time_splits: z
     .array(
       z.strictObject({
-        name: tagText.optional(),
-        type: z.string().min(1).max(64),
-        address: urn,
-        custom_key: z.string().max(255).optional(),
-        custom_value: z.string().max(255).optional(),
-        split: z.int().min(0),
-        fee: z.boolean().optional(),
+        start_ms: z.int().min(0),
+        duration_ms: z.int().min(1),
+        remote_start_ms: z.int().min(0).optional(),
+        remote_percentage: z.int().min(0).max(100).optional(),
+        remote_item: remoteItem.optional(),
+        recipients: z.array(recipient).max(20).optional(),
       }),
     )
-    .min(1)
-    .max(20),
+    .max(200)
+    .optional(),
 });
+
+/** Tag alternateEnclosure: the same episode in another form, at addresses outside. */
+export const alternateEnclosures = z
+  .array(
+    z.strictObject({
+      content_type: z.string().min(1).max(128),
+      size_bytes: z.int().min(0).optional(),
+      bitrate: z.number().min(0).optional(),
+      height: z.int().min(0).optional(),
+      language: languageTag.optional(),
+      title: tagText.optional(),
+      rel: tagText.optional(),
+      codecs: z.string().min(1).max(255).optional(),
+      default: z.boolean().optional(),
+      integrity: z
+        .strictObject({ type: z.enum(['sri', 'pgp-signature']), value: z.string().min(1).max(2000) })
+        .optional(),
+      sources: z
+        .array(z.strictObject({ uri: urn, content_type: z.string().min(1).max(128).optional() }))
+        .min(1)
+        .max(20),
+    }),
+  )
+  .max(20);
+
+/** Tag trailer whose file lies outside; trailers that are episodes come from their episodes. */
+export const trailers = z
+  .array(
+    z.strictObject({
+      title: tagText,
+      url: webUrl,
+      published_at: z.iso.datetime(),
+      content_type: z.string().min(1).max(128).optional(),
+      size_bytes: z.int().min(0).optional(),
+      season: z.int().min(1).max(9999).optional(),
+    }),
+  )
+  .max(20);
+
+/** Words that describe a podcast or an episode (itunes:keywords). */
+export const keywords = z
+  .array(tagText.refine((word) => !word.includes(','), { message: 'Leave commas out.' }))
+  .max(50);
 
 /** Tag socialInteract: where an episode is discussed. */
 export const socialInteract = z

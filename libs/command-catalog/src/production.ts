@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from './definition.ts';
-import { foundProblem, leaseReason, reference, sha256, webUrl } from './fields.ts';
+import { foundProblem, leaseReason, reference, sha256, stopMode, webUrl } from './fields.ts';
 import { chapters } from './media-files.ts';
 
 const file = z.strictObject({
@@ -30,6 +30,19 @@ const silences = z
     error: 'expected spans in order that do not touch',
   });
 
+/** What is wrong with a file that was encoded nevertheless. */
+const warnings = z
+  .array(
+    z.strictObject({
+      code: z.enum(['media_damaged', 'media_cut_off']),
+      /** For the podcaster. */
+      detail: z.string().min(1).max(500),
+      /** How many places are damaged, at least. */
+      places: z.int().min(1).optional(),
+    }),
+  )
+  .max(10);
+
 /** Productions: one encoding of one source for one episode. */
 export const productions = defineResource({
   type: 'productions',
@@ -37,12 +50,15 @@ export const productions = defineResource({
   prefix: 'pro',
   attributes: z.strictObject({
     episode_id: reference('ep'),
-    file_url: webUrl,
+    /** Absent until audio is attached. */
+    file_url: webUrl.optional(),
     /** The upload that `file_url` names, when it belongs to this workspace. */
     upload_id: reference('upl').optional(),
     /** Where the source lies in the object store; absent when it lies outside the service. */
     storage_key: z.string().optional(),
     publication_flag: z.boolean(),
+    /** What becomes of plays of the audio that it replaces; absent means "stop_new". */
+    replacement_mode: stopMode.optional(),
     /** Audio of an imported feed: it uses no encoding time of the plan. */
     imported: z.boolean().optional(),
     /** The batch encoding that asked for it. */
@@ -58,6 +74,8 @@ export const productions = defineResource({
     /** UTC month whose balance holds the reservation, "2026-11". */
     encoding_month: z.string().optional(),
     problem: foundProblem.optional(),
+    /** Absent when nothing was found. */
+    warnings: warnings.optional(),
   }),
   states: ['initial', 'encoding', 'encoded', 'error', 'deleted'],
   terminalStates: ['deleted'],
@@ -72,17 +90,31 @@ export const productionCommands = {
   'production.create': defineCommand({
     type: 'production.create',
     subject: 'productions',
-    to: 'initial',
+    to: ['initial', 'encoding'],
     changes: z.strictObject({
       episode_id: reference('ep'),
-      file_url: webUrl,
+      /** May be attached later, before the start. */
+      file_url: webUrl.optional(),
       publication_flag: z.boolean().optional(),
+      /** Of plays of the audio that it replaces. */
+      mode: stopMode.optional(),
+      /** "encoding" starts at once, or nothing is created; absent means "initial". */
+      state: z.enum(['initial', 'encoding']).optional(),
     }),
     roles: ['owner', 'producer'],
     event: 'production.created',
     ruled: true,
-    problems: ['upload_not_received', 'media_not_fetchable', 'validation_failed'],
-    summary: 'Attaches an uploaded file, or one at any https address, to an episode, ready to be encoded.',
+    problems: [
+      'upload_not_received',
+      'media_not_fetchable',
+      'validation_failed',
+      'production_has_no_audio',
+      'encoding_time_exhausted',
+      'temporarily_unavailable',
+    ],
+    externalEffect: 'With state "encoding", encoding time is reserved and an encoder takes the job.',
+    summary:
+      'Creates a production of an episode, from an uploaded file or one at any https address; the audio may also be attached later.',
   }),
   'production.derive': defineCommand({
     type: 'production.derive',
@@ -99,8 +131,8 @@ export const productionCommands = {
     machines: ['management'],
     event: 'production.derived',
     ruled: true,
-    problems: ['upload_not_received', 'media_not_fetchable', 'validation_failed'],
-    summary: 'Creates a production that nobody asked for by hand: of an imported episode, or of a batch encoding.',
+    problems: ['upload_not_received', 'media_not_fetchable', 'validation_failed', 'temporarily_unavailable'],
+    summary: 'Creates a production automatically, for an imported episode or a batch encoding.',
   }),
   'production.revise': defineCommand({
     type: 'production.revise',
@@ -109,6 +141,8 @@ export const productionCommands = {
     to: ['initial', 'encoding', 'encoded', 'error'],
     changes: z.strictObject({
       publication_flag: z.boolean().optional(),
+      /** Of plays of the audio that it will replace. */
+      mode: stopMode.optional(),
       /** Another source; not while it is encoded. */
       file_url: webUrl.optional(),
       /** "initial" makes a failed production ready for another start. */
@@ -117,21 +151,31 @@ export const productionCommands = {
     roles: ['owner', 'producer'],
     event: 'production.revised',
     ruled: true,
-    problems: ['upload_not_received', 'media_not_fetchable', 'validation_failed', 'state_not_allowed'],
+    problems: [
+      'upload_not_received',
+      'media_not_fetchable',
+      'validation_failed',
+      'state_not_allowed',
+      'temporarily_unavailable',
+    ],
     summary:
       'Changes what happens after encoding, or the source; a new source or state "initial" makes it ready to start.',
   }),
   'production.delete': defineCommand({
     type: 'production.delete',
     subject: 'productions',
-    from: ['initial', 'encoded', 'error'],
+    from: ['initial', 'encoding', 'encoded', 'error'],
     to: 'deleted',
     changes: z.strictObject({}),
     roles: ['owner', 'producer'],
+    settles: 'cancelled',
+    settlesOf: ['production.start'],
     event: 'production.deleted',
+    consequences: ['media_clip.deleted'],
     ruled: true,
-    problems: ['state_not_allowed'],
-    summary: 'Deletes a production; refused while it is encoded or is the audio of its episode.',
+    externalEffect: 'An encoder that works on it gives up within 5 s; the reserved encoding time is returned.',
+    summary:
+      'Deletes a production; one that is being encoded is stopped first. The audio of its episode stays, as a media clip; a clip that the episode does not play is deleted with its production.',
   }),
   'production.start': defineCommand({
     type: 'production.start',
@@ -144,7 +188,7 @@ export const productionCommands = {
     mode: 'async',
     event: 'production.started',
     ruled: true,
-    problems: ['encoding_time_exhausted', 'temporarily_unavailable', 'upload_not_received'],
+    problems: ['encoding_time_exhausted', 'temporarily_unavailable', 'upload_not_received', 'production_has_no_audio'],
     externalEffect: 'Encoding time is reserved and an encoder takes the job.',
     summary: 'Starts encoding; with publish_episode the episode is published afterwards.',
   }),
@@ -174,6 +218,7 @@ export const productionCommands = {
       loudness,
       chapters: chapters.optional(),
       silences: silences.optional(),
+      warnings: warnings.optional(),
     }),
     reason: leaseReason,
     machines: ['encoder'],
@@ -181,7 +226,7 @@ export const productionCommands = {
     event: 'production.encoded',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'An encoder reports what it made; reserved encoding time is settled.',
+    summary: 'An encoder reports its result; reserved encoding time is settled.',
   }),
   'production.fail': defineCommand({
     type: 'production.fail',

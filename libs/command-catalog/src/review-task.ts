@@ -64,7 +64,7 @@ export const reviewCommands = {
     ruled: true,
     problems: ['permission_denied'],
     externalEffect: 'The command that waited is carried out.',
-    summary: 'Agrees to a command that somebody else asked for; in dual mode the second one counts.',
+    summary: 'Approves a command that another person requested; in dual mode the second approval counts.',
   }),
   'review.decline': defineCommand({
     type: 'review.decline',
@@ -76,7 +76,7 @@ export const reviewCommands = {
     event: 'review.declined',
     ruled: true,
     problems: ['permission_denied'],
-    summary: 'Refuses a command; its operation fails.',
+    summary: 'Declines a command; its operation fails.',
   }),
   'review.request_changes': defineCommand({
     type: 'review.request_changes',
@@ -88,7 +88,7 @@ export const reviewCommands = {
     event: 'review.changes_requested',
     ruled: true,
     problems: ['permission_denied'],
-    summary: 'Asks for another command instead: whoever asked withdraws this one and sends that.',
+    summary: 'Asks for a different command: the requester withdraws this one and sends another.',
   }),
   'review.withdraw': defineCommand({
     type: 'review.withdraw',
@@ -100,7 +100,7 @@ export const reviewCommands = {
     event: 'review.withdrawn',
     ruled: true,
     problems: ['permission_denied'],
-    summary: 'Takes back what one has asked for; its operation is cancelled.',
+    summary: 'Withdraws your own request; its operation is cancelled.',
   }),
   'review.expire': defineCommand({
     type: 'review.expire',
@@ -112,6 +112,6 @@ export const reviewCommands = {
     event: 'review.expired',
     ruled: true,
     problems: ['state_not_allowed'],
-    summary: 'Nobody decided in time; the operation fails.',
+    summary: 'The review expired without a decision; the operation fails.',
   }),
 } as const;

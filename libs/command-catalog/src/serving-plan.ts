@@ -43,7 +43,7 @@ export const servingPlanCommands = {
     event: 'serving_plan.requested',
     ruled: true,
     externalEffect: 'The compiled plan is written to the object store.',
-    summary: 'Compiles everything booked into one serving plan.',
+    summary: 'Compiles all booked line items into one serving plan.',
   }),
   'serving_plan.record_compiled': defineCommand({
     type: 'serving_plan.record_compiled',
@@ -71,7 +71,7 @@ export const servingPlanCommands = {
     event: 'serving_plan.failed',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'The compiler gives up after several tries.',
+    summary: 'The compiler failed after several attempts.',
   }),
   'serving_plan.publish': defineCommand({
     type: 'serving_plan.publish',
@@ -108,7 +108,7 @@ export const servingPlanCommands = {
     ruled: true,
     problems: ['validation_failed', 'link_not_found'],
     externalEffect: 'Within seconds ad decisions use what the earlier plan contained.',
-    summary: 'Takes a published plan back; what the earlier plan contained is published again as a plan of its own.',
+    summary: 'Rolls back a published plan; the content of the earlier plan is published again as a new plan.',
   }),
   'serving_plan.republish': defineCommand({
     type: 'serving_plan.republish',

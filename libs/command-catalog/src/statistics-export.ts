@@ -54,7 +54,7 @@ export const statisticsExportCommands = {
     event: 'statistics_export.recorded',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'The file is ready to be fetched.',
+    summary: 'The file is ready for download.',
   }),
   'statistics_export.fail': defineCommand({
     type: 'statistics_export.fail',
@@ -68,6 +68,6 @@ export const statisticsExportCommands = {
     event: 'statistics_export.failed',
     ruled: true,
     problems: ['lease_lost'],
-    summary: 'The export could not be made, and why.',
+    summary: 'The export failed; records the reason.',
   }),
 } as const;

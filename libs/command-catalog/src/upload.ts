@@ -4,6 +4,8 @@ import { webUrl } from './fields.ts';
 
 /** Bytes above which an upload is multipart, and the size of one part (contract, Limits). */
 export const partSizeBytes = 31_457_280;
+/** S3 takes no more in one PUT: 5 GiB. */
+export const singlePutBytesMax = 5 * 1024 ** 3;
 /** 20 GB (contract, Limits). */
 export const maxUploadBytes = 21_474_836_480;
 
@@ -63,7 +65,10 @@ export const uploadCommands = {
     changes: z.strictObject({}),
     machines: ['management'],
     event: 'upload.received',
-    summary: 'The file is used: it does not expire, and no further part of it is signed.',
+    ruled: true,
+    problems: ['upload_not_received', 'temporarily_unavailable'],
+    externalEffect: 'The bytes that were used are kept under a key of their own.',
+    summary: 'The file is used: it does not expire, no further part of it is signed, and its bytes stay what they are.',
   }),
   'upload.expire': defineCommand({
     type: 'upload.expire',

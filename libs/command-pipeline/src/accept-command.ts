@@ -1,8 +1,8 @@
-import type { CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
-import type { DomainEvent, ResourceView } from '@longwave/events';
+import type { Catalog, CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { applyConsequences, type AppliedConsequence } from './apply-consequences.ts';
 import { checkPermission, checkVersion, type ParsedRequest } from './check-request.ts';
 import {
   nextAction,
@@ -14,17 +14,9 @@ import {
 import type { CommandRule, Decision, Rule } from './command-rule.ts';
 import type { ReceiptStatement, SignReceipt } from './receipt.ts';
 import { needsReview, requestReview } from './request-review.ts';
-import { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
-import {
-  checkLinks,
-  claimKey,
-  lockResource,
-  saveOperation,
-  saveRevision,
-  saveUniqueKeys,
-  settleOperation,
-  type IdempotencyScope,
-} from './versioned-store.ts';
+import { resourceView, type ResourceRow } from './resource-row.ts';
+import { saveVersion, type SavedVersion } from './save-version.ts';
+import { claimKey, lockResource, saveOperation, settleOperation, type IdempotencyScope } from './versioned-store.ts';
 
 export type Attributes = Record<string, unknown>;
 export type AnyRule = CommandRule<Attributes, Attributes>;
@@ -33,6 +25,8 @@ export type AnyRule = CommandRule<Attributes, Attributes>;
 export interface Step {
   readonly definition: CommandDefinition;
   readonly resource: ResourceDefinition;
+  /** Every type of the catalog, for what else the command may change. */
+  readonly resources: Catalog['resources'];
   readonly request: CommandRequest;
   readonly parsed: ParsedRequest;
   readonly actor: Actor;
@@ -61,7 +55,9 @@ export function checkSubject(
   const { version } = request.subject;
   checkVersion(definition, { version, ifMatch: parsed.ifMatch }, { ...current, type: resource.type });
   if (definition.from?.includes(current.lifecycle_state)) return;
-  const detail = `${definition.type} is not possible while the ${resource.noun.replaceAll('_', ' ')} is ${current.lifecycle_state}.`;
+  const noun = resource.noun.replaceAll('_', ' ');
+  const allowed = (definition.from ?? []).map((state) => `“${state}”`).join(', ');
+  const detail = `The ${noun} is “${current.lifecycle_state}”. This is possible only while it is ${allowed.replace(/, (?=[^,]*$)/, ' or ')}.`;
   throw new Problem('state_not_allowed', detail, {
     subject: { type: resource.type, id: current.id, version: current.version },
   });
@@ -105,9 +101,8 @@ export async function lockSubject(tx: Transaction, step: Omit<Step, 'rule'>): Pr
 }
 
 /** What a command makes of its subject, saved: the revision, its event, and whatever its rule adds. */
-export interface Applied {
-  readonly row: ResourceRow;
-  readonly view: ResourceView;
+export interface Applied extends SavedVersion {
+  readonly consequences: readonly AppliedConsequence[];
 }
 
 const decide = (tx: Transaction, step: Step, current: ResourceRow | undefined, now: Date) =>
@@ -135,48 +130,34 @@ export async function applyCommand(
   const state = nextState(definition, decision, current?.lifecycle_state ?? '');
   const isNewState = state !== current?.lifecycle_state;
   const attributes = withStateReason(resource, decision.attributes, parsed.changes['cause'], isNewState);
-  const draft = {
+  const saved = await saveVersion(tx, resource, {
     id: subjectId,
-    workspace_id: request.workspaceId,
-    resource_type: resource.type,
-    version: (current?.version ?? 0) + 1,
-    lifecycle_state: state,
-    attributes: resource.attributes.parse(attributes) as Attributes,
-    operation_id: operationId,
-    created_at: current?.created_at ?? now,
-    updated_at: now,
-  };
-  const row: ResourceRow = { ...draft, digest: revisionDigest(draft) };
-  const view = resourceView(resource, row);
-  const event: DomainEvent = {
-    id: newId('evt'),
-    type: definition.event,
-    workspace_id: row.workspace_id,
-    subject: { type: resource.type, id: row.id, version: row.version },
-    operation_id: operationId,
-    occurred_at: now.toISOString(),
-    after: view,
-  };
-  await checkLinks(tx, resource, row, current);
-  await saveRevision(tx, resource, row, current, event);
-  await saveUniqueKeys(tx, resource, row);
-  await decision.also?.(tx, { operationId, version: row.version });
+    workspaceId: request.workspaceId,
+    current,
+    attributes,
+    state,
+    event: definition.event,
+    operationId,
+    now,
+  });
+  await decision.also?.(tx, { operationId, version: saved.row.version });
   if (definition.settles)
     await settleOperation(tx, subjectId, {
       state: definition.settles,
       of: definition.settlesOf,
-      version: row.version,
+      version: saved.row.version,
       problem: parsed.changes['problem'],
       now,
     });
-  return { row, view };
+  const consequences = await applyConsequences(tx, step, decision.consequences ?? [], { operationId, now });
+  return { ...saved, consequences };
 }
 
 /** What the receipt of a command states of its subject as it came out. */
 export const receiptStatement = (
   step: Omit<Step, 'rule'>,
   operation: Pick<OperationView, 'id' | 'workspace_id' | 'receipt_id'>,
-  after: ResourceRow,
+  { row: after, consequences }: Pick<Applied, 'row' | 'consequences'>,
   versionBefore: number,
   now: Date,
 ): Omit<ReceiptStatement, 'chain'> => ({
@@ -192,6 +173,7 @@ export const receiptStatement = (
     version_after: after.version,
     digest_after: after.digest,
   },
+  ...(consequences.length > 0 && { consequences: consequences.map(({ proof }) => proof) }),
   payload_digest: step.parsed.payloadDigest,
   client_id: step.scope.clientId,
   accepted_at: now.toISOString(),
@@ -222,9 +204,9 @@ export async function acceptCommand(
     await decide(tx, step, current, now);
     const asked = { operationId, current: current!, parsed, actor, now };
     task = await requestReview(tx, definition, reviewTasks!, asked);
-    applied = { row: current!, view: resourceView(resource, current!) };
+    applied = { row: current!, view: resourceView(resource, current!), consequences: [] };
   } else applied = await applyCommand(tx, step, { operationId, current, now });
-  const { row, view } = applied;
+  const { row, view, consequences } = applied;
   const state = waits ? 'waiting_review' : definition.mode === 'async' ? 'running' : 'succeeded';
   const operation: OperationView = {
     id: operationId,
@@ -232,6 +214,7 @@ export async function acceptCommand(
     command_type: definition.type,
     state,
     subject: { type: resource.type, id: row.id, version: row.version },
+    ...(consequences.length > 0 && { consequences: consequences.map(({ shown }) => shown) }),
     receipt_id: newId('rcp'),
     ...(task !== undefined && { review_task_id: task }),
     next_safe_action: nextAction[state],
@@ -244,7 +227,7 @@ export async function acceptCommand(
     tx,
     operation,
     scope,
-    receiptStatement(step, operation, row, current?.version ?? 0, now),
+    receiptStatement(step, operation, applied, current?.version ?? 0, now),
     { status, text: operationJson },
     signReceipt,
   );

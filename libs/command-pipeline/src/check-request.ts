@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isLegalText, type CommandDefinition } from '@longwave/command-catalog';
-import { fieldErrors, pointerSegment, Problem, type FieldError } from '@longwave/problems';
+import { fieldErrors, fieldSentence, pointerSegment, Problem, type FieldError } from '@longwave/problems';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import type { Actor, CommandRequest } from './command-request.ts';
@@ -46,7 +46,7 @@ const invalid = (errors: readonly FieldError[]) =>
 /** Checks everything that needs no store, in the order of problems.md; all field errors at once. */
 export function parseRequest(definition: CommandDefinition, request: CommandRequest): ParsedRequest {
   if (!request.idempotencyKey)
-    throw new Problem('idempotency_key_required', 'Send an idempotency key that names this business operation.');
+    throw new Problem('idempotency_key_required', 'Send an idempotency key for this operation.');
   if (!idempotencyKey.test(request.idempotencyKey))
     throw new Problem(
       'idempotency_key_invalid',
@@ -65,9 +65,9 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
     });
   if (definition.from !== null && subject.id === null)
     errors.push({ path: '/subject/id', code: 'required', detail: 'Name the subject by its id.' });
-  const changes = definition.changes.safeParse(request.changes ?? {});
+  const changes = definition.changes.safeParse(request.changes ?? {}, { error: fieldSentence });
   if (!changes.success) errors.push(...fieldErrors(changes.error, '/changes'));
-  const reason = (definition.reason ?? freeReason).safeParse(request.reason);
+  const reason = (definition.reason ?? freeReason).safeParse(request.reason, { error: fieldSentence });
   if (!reason.success) errors.push(...fieldErrors(reason.error, '/reason'));
   const guard = request.ifMatch ? ifMatchForm.exec(request.ifMatch) : null;
   if (request.ifMatch && !guard)

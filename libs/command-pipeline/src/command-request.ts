@@ -1,5 +1,6 @@
 import type { Principal, Role } from '@longwave/principal';
 import type { ResourceView } from '@longwave/events';
+import { z } from 'zod';
 
 /** A command as a transport hands it over; `changes` and `reason` are still unparsed. */
 export interface CommandRequest {
@@ -25,9 +26,9 @@ export type Actor =
     }
   | { readonly kind: 'service'; readonly name: string };
 
-/** The client part of an idempotency key's scope. */
+/** The authenticated client: the client part of an idempotency key's scope (contract, Management API, rule 5). */
 export const clientIdOf = (actor: Actor): string =>
-  actor.kind === 'principal' ? actor.principal.credential_id : `service:${actor.name}`;
+  actor.kind === 'principal' ? (actor.principal.client_id ?? actor.principal.credential_id) : `service:${actor.name}`;
 
 /** Operation states (contract, Operation state). */
 export type OperationState = 'accepted' | 'running' | 'waiting_review' | 'succeeded' | 'failed' | 'cancelled';
@@ -42,6 +43,20 @@ export const nextAction = {
   cancelled: 'read_subject',
 } as const satisfies Record<OperationState, string>;
 
+/** Other resources that a command changed along with its subject. */
+export const operationConsequences = z.array(
+  z.strictObject({
+    type: z.string(),
+    id: z.string(),
+    version: z.int(),
+    /** Its lifecycle state since then. */
+    state: z.string(),
+    /** Type of the event that tells of it. */
+    event: z.string(),
+  }),
+);
+export type OperationConsequence = z.output<typeof operationConsequences>[number];
+
 /** An operation as every surface shows it (design: commands.md §6). */
 export interface OperationView {
   readonly id: string;
@@ -49,6 +64,8 @@ export interface OperationView {
   readonly command_type: string;
   readonly state: OperationState;
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
+  /** What else changed in the same transaction; absent when nothing did. */
+  readonly consequences?: readonly OperationConsequence[];
   readonly receipt_id: string;
   readonly problem?: { readonly code: string; readonly detail: string };
   /** The review that it waits for, or waited for. */

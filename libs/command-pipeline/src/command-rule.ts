@@ -1,6 +1,7 @@
 import type { AttributesOf, Catalog, ChangesOf, RuledCommandType } from '@longwave/command-catalog';
 import type { Transaction } from '@longwave/postgres';
 import type { Actor } from './command-request.ts';
+import type { ResourceRow } from './resource-row.ts';
 
 /** What a rule sees before the transaction. */
 export interface PrepareInput<A, C> {
@@ -27,12 +28,34 @@ export interface RuleInput<A, C> {
   readonly now: Date;
 }
 
+/** Something else that changes with the subject, in the same transaction (docs/adr/0020). */
+export interface Consequence {
+  readonly subject: { readonly type: string; readonly id: string };
+  /**
+   * Called with the locked row, once the subject's own version is saved; undefined leaves it as it is. The event must be one of the
+   * definition's `consequences`.
+   */
+  readonly decide: (
+    current: ResourceRow,
+    tx: Transaction,
+  ) => ConsequenceDecision | undefined | Promise<ConsequenceDecision | undefined>;
+}
+
+export interface ConsequenceDecision {
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly state: string;
+  /** Type of the event that tells of it. */
+  readonly event: string;
+}
+
 export interface Decision<A> {
   readonly attributes: A;
   /** Needed when the catalog leaves a choice of states. */
   readonly state?: string;
   /** Further rows of the same owner, written in the same transaction once the revision is saved. */
   readonly also?: (tx: Transaction, saved: { readonly operationId: string; readonly version: number }) => Promise<void>;
+  /** Other resources that change with it. */
+  readonly consequences?: readonly Consequence[];
 }
 
 /** Loads what the decision needs and calls a pure function. Throws a declared `Problem` to refuse. */

@@ -3,7 +3,8 @@ import { Problem } from '@longwave/problems';
 
 /** Position after the last row of a page, bound to the listing it belongs to. */
 export interface CursorPosition {
-  readonly createdAt: string;
+  /** Value of the time that the listing is sorted by. */
+  readonly sortedAt: string;
   readonly id: string;
 }
 
@@ -13,7 +14,7 @@ const lifeMs = 24 * 3600_000;
 export function sealCursor(key: Buffer, listing: string, position: CursorPosition, now: Date): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(listing));
-  const text = cipher.update(JSON.stringify([position.createdAt, position.id, now.getTime()]), 'utf8');
+  const text = cipher.update(JSON.stringify([position.sortedAt, position.id, now.getTime()]), 'utf8');
   return Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]).toString('base64url');
 }
 
@@ -26,9 +27,9 @@ export function openCursor(key: Buffer, listing: string, cursor: string, now: Da
     );
     decipher.setAuthTag(bytes.subarray(-16));
     const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8');
-    const [createdAt, id, issuedAt] = JSON.parse(text) as [string, string, number];
+    const [sortedAt, id, issuedAt] = JSON.parse(text) as [string, string, number];
     if (now.getTime() - issuedAt > lifeMs) throw new Error('expired');
-    return { createdAt, id };
+    return { sortedAt, id };
   } catch (cause) {
     throw new Problem('invalid_cursor', 'Start the listing again without a cursor.', { cause });
   }

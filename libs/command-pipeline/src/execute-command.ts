@@ -42,7 +42,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     if (!record) return undefined;
     const operation = JSON.parse(record.answer) as OperationView;
     if (record.digest !== step.parsed.payloadDigest)
-      throw new Problem('idempotency_conflict', 'This key already names another payload.', {
+      throw new Problem('idempotency_conflict', 'This idempotency key was already used with other content.', {
         operationId: operation.id,
       });
     const row = await findResource(pool, step.request.workspaceId, step.resource.type, operation.subject.id);
@@ -76,6 +76,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     const step = {
       definition,
       resource,
+      resources: options.catalog.resources,
       request,
       parsed,
       actor,
@@ -111,17 +112,22 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
         const original = await replay(step);
         if (original) return original;
       }
-      throw isLockTimeout(error) || error instanceof KeyTaken
-        ? new Problem('idempotency_in_progress', 'Another command on this key or subject still runs. Try again.', {
-            retryAfterSeconds: 1,
-            cause: error,
-          })
+      throw isLockFailure(error) || error instanceof KeyTaken
+        ? new Problem(
+            'idempotency_in_progress',
+            'Another command on this resource or idempotency key is still running. Try again.',
+            {
+              retryAfterSeconds: 1,
+              cause: error,
+            },
+          )
         : error;
     }
   };
 }
 
-/** PostgreSQL `lock_not_available`: the wait for a row or key was longer than `lock_timeout`. */
-function isLockTimeout(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === '55P03';
-}
+/** PostgreSQL's `lock_not_available` (the wait for a row or key was longer than `lock_timeout`) and `deadlock_detected`. */
+const lockFailures: readonly unknown[] = ['55P03', '40P01'];
+
+const isLockFailure = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && lockFailures.includes(error.code);

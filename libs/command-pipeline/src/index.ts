@@ -1,5 +1,20 @@
-export type { Actor, CommandOutcome, CommandRequest, OperationState, OperationView } from './command-request.ts';
-export type { CommandRule, Decision, PreparedRule, PrepareInput, Rule, RuleInput, Rules } from './command-rule.ts';
+export {
+  type Actor,
+  type CommandOutcome,
+  type CommandRequest,
+  type OperationState,
+  type OperationView,
+} from './command-request.ts';
+export type {
+  CommandRule,
+  Consequence,
+  Decision,
+  PreparedRule,
+  PrepareInput,
+  Rule,
+  RuleInput,
+  Rules,
+} from './command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute-envelope.ts';
 export { createCommandExecutor, type ExecuteCommand, type ExecutorOptions } from './execute-command.ts';
 export { createApprovedRunner, type RunApproved } from './run-approved.ts';

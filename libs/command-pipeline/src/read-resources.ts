@@ -1,10 +1,10 @@
 import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import type { ListSort, ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { jcsDigest } from './check-request.ts';
-import { nextAction, type OperationState, type OperationView } from './command-request.ts';
+import { nextAction, operationConsequences, type OperationState, type OperationView } from './command-request.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { resourceView, type ResourceRow } from './resource-row.ts';
@@ -22,6 +22,12 @@ export interface ListQuery {
   /** Link name → linked id. */
   readonly links?: Readonly<Record<string, string>>;
   readonly lifecycleStates?: readonly string[];
+  /** Only those whose present version is of this time or later. */
+  readonly updatedSince?: Date;
+  /** Only those whose title contains this text, in letters of either case. */
+  readonly titleContains?: string;
+  /** Default: created_at. */
+  readonly sort?: ListSort;
   /** Default 50, at most 200. */
   readonly limit?: number;
   readonly cursor?: string;
@@ -34,7 +40,7 @@ export interface ResourceReader extends AsyncDisposable {
   absent(resourceType: string, id: string): Problem;
   /** The problem that `getOperation` and `getReceipt` throw, for an id that must look unknown. */
   absentRecord(noun: 'operation' | 'receipt', id: string): Problem;
-  /** Oldest first, by (created_at, id): the declared stable order. */
+  /** By the declared sort key, then by id: an order that is stable while nothing changes. */
   listResources(
     query: ListQuery,
   ): Promise<{ readonly resources: ResourceView[]; readonly nextCursor: string | undefined }>;
@@ -123,12 +129,20 @@ export function createResourceReader(options: {
 
     absentRecord: absent,
 
-    async listResources({ places, resourceType, links = {}, lifecycleStates = [], limit = 50, cursor }) {
+    async listResources(query) {
+      const { places, resourceType, links = {}, lifecycleStates = [], limit = 50, cursor } = query;
+      const { updatedSince, titleContains, sort = 'created_at' } = query;
       const definition = definitionOf(resourceType);
       // An empty OR is no condition to Prisma.
       if (places.length === 0) return { resources: [], nextCursor: undefined };
       const take = Math.min(Math.max(limit, 1), 200);
-      const listing = jcsDigest({ places, resourceType, links, lifecycleStates: [...lifecycleStates] });
+      const listing = jcsDigest({
+        ...{ places, resourceType, links, lifecycleStates: [...lifecycleStates], sort },
+        updatedSince: updatedSince?.toISOString() ?? null,
+        titleContains: titleContains ?? null,
+      });
+      const sortField = sort.endsWith('created_at') ? 'createdAt' : 'updatedAt';
+      const [direction, beyond] = sort.startsWith('-') ? (['desc', 'lt'] as const) : (['asc', 'gt'] as const);
       const after = cursor ? openCursor(cursorKey, listing, cursor, clock()) : undefined;
       const found = await prisma.resource.findMany({
         where: {
@@ -140,11 +154,18 @@ export function createResourceReader(options: {
               : [{ OR: await Promise.all(places.map((place) => within(definition, place))) }]),
             ...Object.entries(links).map(([name, toId]) => ({ links: { some: { name, toId } } })),
           ],
+          ...(updatedSince && { updatedAt: { gte: updatedSince } }),
+          ...(titleContains && {
+            attributes: { path: ['title'], string_contains: titleContains, mode: 'insensitive' },
+          }),
           ...(after && {
-            OR: [{ createdAt: { gt: after.createdAt } }, { createdAt: after.createdAt, id: { gt: after.id } }],
+            OR: [
+              { [sortField]: { [beyond]: after.sortedAt } },
+              { [sortField]: after.sortedAt, id: { [beyond]: after.id } },
+            ],
           }),
         },
-        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        orderBy: [{ [sortField]: direction }, { id: direction }],
         take: take + 1,
       });
       const page = found.slice(0, take);
@@ -153,7 +174,7 @@ export function createResourceReader(options: {
       return {
         resources: page.map((stored) => resourceView(definition, toRow(stored))),
         nextCursor: more
-          ? sealCursor(cursorKey, listing, { createdAt: last.createdAt.toISOString(), id: last.id }, clock())
+          ? sealCursor(cursorKey, listing, { sortedAt: last[sortField].toISOString(), id: last.id }, clock())
           : undefined,
       };
     },
@@ -186,6 +207,7 @@ export function createResourceReader(options: {
         command_type: stored.commandType,
         state,
         subject: { type: stored.subjectType, id: stored.subjectId, version: stored.subjectVersion },
+        ...(stored.consequences !== null && { consequences: operationConsequences.parse(stored.consequences) }),
         receipt_id: stored.receiptId,
         ...(stored.reviewTaskId !== null && { review_task_id: stored.reviewTaskId }),
         ...(stored.problem !== null && { problem: stored.problem as { code: string; detail: string } }),

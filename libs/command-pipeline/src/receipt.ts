@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { CompactSign, importJWK, type JWK } from 'jose';
 
+/** Another resource that the command changed in the same transaction. */
+export interface ReceiptConsequence {
+  readonly type: string;
+  readonly id: string;
+  readonly version_before: number;
+  readonly version_after: number;
+  readonly digest_after: string;
+}
+
 /** What a receipt states (design: commands.md §6); it proves acceptance, not delivery. */
 export interface ReceiptStatement {
   readonly id: string;
@@ -15,6 +24,8 @@ export interface ReceiptStatement {
     readonly version_after: number;
     readonly digest_after: string;
   };
+  /** In the order of ids; absent when nothing else changed. */
+  readonly consequences?: readonly ReceiptConsequence[];
   readonly payload_digest: string;
   readonly client_id: string;
   readonly accepted_at: string;

@@ -39,6 +39,7 @@ function stepOf(catalog: Catalog, workspaceId: string, task: Task): Omit<Step, '
   return {
     definition,
     resource,
+    resources: catalog.resources,
     request: { workspaceId, commandType, idempotencyKey: '', subject, changes, reason },
     parsed: { changes, reason, ifMatch: undefined, payloadDigest },
     actor: { kind: 'service', name: 'management' },
@@ -54,12 +55,13 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
   async function carryOut(tx: Transaction, step: Step, waiting: WaitingOperation, { decisions }: Task): Promise<void> {
     const now = clock();
     const current: ResourceRow | undefined = await lockSubject(tx, step);
-    const { row } = await applyCommand(tx, step, { operationId: waiting.id, current, now });
+    const applied = await applyCommand(tx, step, { operationId: waiting.id, current, now });
+    const { row } = applied;
     const receiptId = newId('rcp');
     const operation = { id: waiting.id, workspace_id: row.workspace_id, receipt_id: receiptId };
     const state: OperationView['state'] = step.definition.mode === 'async' ? 'running' : 'succeeded';
     await endWaiting(tx, waiting.id, { state, version: row.version, receiptId, now });
-    const statement = receiptStatement(step, operation, row, row.version - 1, now);
+    const statement = receiptStatement(step, operation, applied, row.version - 1, now);
     await saveReceipt(tx, { ...statement, review_decisions: decisions }, signReceipt);
   }
 

@@ -63,6 +63,8 @@ export const byteRangeServedSchema = z.object({
   preload: z.boolean(),
   /** Our own monitors, validators and previews (D4 rule 14). */
   internal: z.boolean(),
+  /** The web player whose page asked, by the list of referrers; the referrer itself is kept nowhere. */
+  web_player: z.string().optional(),
   /** ISO 3166-1 alpha-2 or "unknown". */
   country: z.string(),
   region: z.string(),
@@ -126,6 +128,8 @@ export const deliveryEventSchema = z.object({
   creative_id: z.string(),
   break_key: z.string(),
   slot: z.int().min(0),
+  /** Playing time of the ad, which bounds how often some kinds can happen. Absent where nobody told it. */
+  ad_duration_ms: z.int().min(0).optional(),
   listener_key: z.string(),
   address_verdict: z.enum(addressVerdicts),
   user_agent_digest: z.string().nullable(),

@@ -1,4 +1,4 @@
-export { resourceViewSchema, type ResourceView } from './resource-view.ts';
+export { listSorts, resourceViewSchema, type ListSort, type ResourceView } from './resource-view.ts';
 export { domainEventSchema, topics, type DomainEvent } from './domain-event.ts';
 export {
   addressVerdicts,

@@ -19,3 +19,7 @@ export const resourceViewSchema = z.object({
 });
 
 export type ResourceView = z.infer<typeof resourceViewSchema>;
+
+/** Times that a listing of resources can be sorted by, ascending, or descending after a "-"; equal times by id. */
+export const listSorts = ['created_at', '-created_at', 'updated_at', '-updated_at'] as const;
+export type ListSort = (typeof listSorts)[number];

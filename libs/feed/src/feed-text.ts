@@ -21,20 +21,67 @@ export function clipTag(text: string | undefined): string | undefined {
 
 /** A tag or a character reference that the end of the text cuts. */
 const cutMarkup = /(?:<(?:[a-z/!?][^<>]*)?|&[a-z0-9#]{0,31})$/i;
+const tag = /<(\/?)([a-z][a-z0-9]*)\b[^<>]*>/gi;
+const voidElements = new Set([
+  'area',
+  'base',
+  'br',
+  'col',
+  'embed',
+  'hr',
+  'img',
+  'input',
+  'link',
+  'meta',
+  'source',
+  'wbr',
+]);
 
-/** The text, cut to at most 4000 bytes of UTF-8, inside neither a character nor a tag nor a character reference of markup. */
+/** End tags of the elements that the markup leaves open. */
+function endTags(markup: string): string {
+  const open: string[] = [];
+  for (const [, slash, name] of markup.matchAll(tag)) {
+    const element = name!.toLowerCase();
+    if (!slash && !voidElements.has(element)) open.push(element);
+    else if (slash && open.includes(element)) open.length = open.lastIndexOf(element);
+  }
+  return open
+    .reverse()
+    .map((element) => `</${element}>`)
+    .join('');
+}
+
+/**
+ * The text, cut to at most 4000 bytes of UTF-8, inside neither a character nor a tag nor a character reference of markup. Elements
+ * that the cut leaves open are closed.
+ */
 export function clipDescription(text: string): string {
   const legal = legalText(text);
   const bytes = Buffer.from(legal, 'utf8');
   if (bytes.length <= descriptionBytes) return legal;
-  let end = descriptionBytes;
-  while ((bytes[end]! & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end).toString('utf8').replace(cutMarkup, '');
+  for (let limit = descriptionBytes; ; limit -= 100) {
+    let end = Math.max(limit, 0);
+    while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+    const cut = bytes.subarray(0, end).toString('utf8').replace(cutMarkup, '');
+    const closed = cut + endTags(cut);
+    if (Buffer.byteLength(closed) <= descriptionBytes) return closed;
+  }
+}
+
+const hosted = /^([a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?)([^/?#:]+)(.*)$/is;
+
+/** An international host name in ASCII ("xn--…", RFC 5891); any other text stays as it is. */
+function withAsciiHost(url: string): string {
+  const [, before, host, after] = hosted.exec(url) ?? [];
+  // eslint-disable-next-line no-control-regex -- ASCII begins with them
+  if (host === undefined || /^[\u0000-\u007f]*$/.test(host)) return url;
+  const ascii = URL.parse(`http://${host}`)?.hostname;
+  return ascii === undefined ? url : `${before}${ascii}${after}`;
 }
 
 /** A URL in ASCII, as Apple asks; characters that are ASCII already stay as they are. */
 export function asciiUrl(url: string): string {
-  return legalText(url).replace(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text));
+  return withAsciiHost(legalText(url)).replace(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text));
 }
 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];

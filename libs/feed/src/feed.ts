@@ -38,20 +38,49 @@ export interface FeedLicense {
   readonly url?: string | undefined;
 }
 
-/** Tag value with its recipients. */
+/** Tag valueRecipient. */
+export interface FeedValueRecipient {
+  readonly name?: string | undefined;
+  readonly type: string;
+  readonly address: string;
+  readonly customKey?: string | undefined;
+  readonly customValue?: string | undefined;
+  readonly split: number;
+  readonly fee?: boolean | undefined;
+}
+
+/** Tag value with its recipients and time splits. */
 export interface FeedValue {
   readonly type: string;
   readonly method: string;
   readonly suggested?: string | undefined;
-  readonly recipients: readonly {
-    readonly name?: string | undefined;
-    readonly type: string;
-    readonly address: string;
-    readonly customKey?: string | undefined;
-    readonly customValue?: string | undefined;
-    readonly split: number;
-    readonly fee?: boolean | undefined;
-  }[];
+  readonly recipients: readonly FeedValueRecipient[];
+  /** Tag valueTimeSplit; times are those of the file without ads. */
+  readonly timeSplits?:
+    | readonly {
+        readonly startMs: number;
+        readonly durationMs: number;
+        readonly remoteStartMs?: number | undefined;
+        readonly remotePercentage?: number | undefined;
+        readonly remoteItem?: FeedRemoteItem | undefined;
+        readonly recipients?: readonly FeedValueRecipient[] | undefined;
+      }[]
+    | undefined;
+}
+
+/** Tag alternateEnclosure: the same episode in another form. */
+export interface FeedAlternateEnclosure {
+  readonly contentType: string;
+  readonly sizeBytes?: number | undefined;
+  readonly bitrate?: number | undefined;
+  readonly height?: number | undefined;
+  readonly language?: string | undefined;
+  readonly title?: string | undefined;
+  readonly rel?: string | undefined;
+  readonly codecs?: string | undefined;
+  readonly default?: boolean | undefined;
+  readonly integrity?: { readonly type: string; readonly value: string } | undefined;
+  readonly sources: readonly { readonly uri: string; readonly contentType?: string | undefined }[];
 }
 
 /** Tag remoteItem. */
@@ -81,6 +110,11 @@ export interface FeedPodcast {
   /** Other hosts must not import this feed. */
   readonly locked: boolean;
   readonly medium: 'podcast' | 'music' | 'audiobook' | 'newsletter';
+  /** Beside the description, for apps that show both. */
+  readonly summary?: string | undefined;
+  readonly subtitle?: string | undefined;
+  readonly keywords?: readonly string[] | undefined;
+  readonly managingEditor?: string | undefined;
   readonly author?: string | undefined;
   readonly ownerName?: string | undefined;
   /** Published with the feed, as Apple's itunes:owner and the tag locked ask for it. */
@@ -125,11 +159,14 @@ export interface FeedPodcast {
   readonly hubUrl?: string | undefined;
 }
 
-/** Tag trailer: an episode of type trailer, as the channel names it. */
+/** Tag trailer: an episode of type trailer, as the channel names it, or a file outside. */
 export interface FeedTrailer {
   readonly title: string;
   readonly publishedAt: Date;
-  readonly enclosure: FeedEnclosure;
+  readonly enclosure: Pick<FeedEnclosure, 'url'> & {
+    readonly lengthBytes?: number | undefined;
+    readonly contentType?: string | undefined;
+  };
   readonly season?: number | undefined;
 }
 
@@ -144,6 +181,11 @@ export interface FeedEpisode {
   readonly type: 'full' | 'trailer' | 'bonus';
   /** May hold markup. */
   readonly description?: string | undefined;
+  /** A short form of the description; may hold markup. */
+  readonly summary?: string | undefined;
+  readonly subtitle?: string | undefined;
+  readonly author?: string | undefined;
+  readonly keywords?: readonly string[] | undefined;
   readonly link?: string | undefined;
   readonly season?: number | undefined;
   readonly number?: number | undefined;
@@ -176,6 +218,9 @@ export interface FeedEpisode {
       }[]
     | undefined;
   readonly value?: FeedValue | undefined;
+  readonly alternateEnclosures?: readonly FeedAlternateEnclosure[] | undefined;
+  /** Directories hide the episode. */
+  readonly blocked?: boolean | undefined;
 }
 
 /** Where a document stands in a feed that is told in pages (RFC 5005 §3). URLs are absolute. */

@@ -1,4 +1,5 @@
 export type {
+  FeedAlternateEnclosure,
   FeedEnclosure,
   FeedEpisode,
   FeedHead,
@@ -11,5 +12,7 @@ export type {
   FeedRemoteItem,
   FeedTrailer,
   FeedValue,
+  FeedValueRecipient,
 } from './feed.ts';
+export { escapeXml } from './xml.ts';
 export { renderFeed } from './render-feed.ts';

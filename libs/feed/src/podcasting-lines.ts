@@ -1,4 +1,5 @@
 import type {
+  FeedAlternateEnclosure,
   FeedEpisode,
   FeedImage,
   FeedLicense,
@@ -8,6 +9,7 @@ import type {
   FeedRemoteItem,
   FeedTrailer,
   FeedValue,
+  FeedValueRecipient,
 } from './feed.ts';
 import { asciiUrl, clipTag, decimalSeconds, rfc2822Date } from './feed-text.ts';
 import { element, emptyElement, taggedElement, textElement } from './xml.ts';
@@ -47,28 +49,65 @@ export function imageLines(images: readonly FeedImage[] = []): readonly string[]
   ];
 }
 
-export function valueLines(value: FeedValue | undefined): readonly string[] {
-  if (value === undefined) return [];
-  const { type, method, suggested, recipients } = value;
-  return element(
-    'podcast:value',
-    { type, method, suggested },
-    recipients.map((recipient) =>
-      emptyElement('podcast:valueRecipient', {
-        name: clipTag(recipient.name),
-        type: recipient.type,
-        address: recipient.address,
-        customKey: recipient.customKey,
-        customValue: recipient.customValue,
-        split: recipient.split,
-        fee: recipient.fee === undefined ? undefined : String(recipient.fee),
-      }),
-    ),
-  );
-}
-
 const remoteItem = ({ feedGuid, feedUrl, itemGuid, title }: FeedRemoteItem, medium?: string): string =>
   emptyElement('podcast:remoteItem', { feedGuid, feedUrl: urlOf(feedUrl), itemGuid, medium, title: clipTag(title) });
+
+const recipientLine = (recipient: FeedValueRecipient): string =>
+  emptyElement('podcast:valueRecipient', {
+    name: clipTag(recipient.name),
+    type: recipient.type,
+    address: recipient.address,
+    customKey: recipient.customKey,
+    customValue: recipient.customValue,
+    split: recipient.split,
+    fee: recipient.fee === undefined ? undefined : String(recipient.fee),
+  });
+
+export function valueLines(value: FeedValue | undefined): readonly string[] {
+  if (value === undefined) return [];
+  const { type, method, suggested, recipients, timeSplits = [] } = value;
+  return element('podcast:value', { type, method, suggested }, [
+    ...recipients.map(recipientLine),
+    // A split without anybody to share with says nothing.
+    ...timeSplits
+      .filter(({ remoteItem: remote, recipients: to = [] }) => remote !== undefined || to.length > 0)
+      .flatMap(({ startMs, durationMs, remoteStartMs, remotePercentage, remoteItem: remote, recipients: to = [] }) =>
+        element(
+          'podcast:valueTimeSplit',
+          {
+            startTime: decimalSeconds(startMs),
+            duration: decimalSeconds(durationMs),
+            remoteStartTime: remoteStartMs === undefined ? undefined : decimalSeconds(remoteStartMs),
+            remotePercentage,
+          },
+          [...(remote ? [remoteItem(remote)] : []), ...to.map(recipientLine)],
+        ),
+      ),
+  ]);
+}
+
+/** The file itself is described by the tag, the places where it lies by its sources. */
+const alternateEnclosureLines = (enclosure: FeedAlternateEnclosure): readonly string[] =>
+  element(
+    'podcast:alternateEnclosure',
+    {
+      type: enclosure.contentType,
+      length: enclosure.sizeBytes,
+      bitrate: enclosure.bitrate,
+      height: enclosure.height,
+      lang: enclosure.language,
+      title: clipTag(enclosure.title),
+      rel: clipTag(enclosure.rel),
+      codecs: enclosure.codecs,
+      default: enclosure.default === undefined ? undefined : String(enclosure.default),
+    },
+    [
+      ...enclosure.sources.map(({ uri, contentType }) =>
+        emptyElement('podcast:source', { uri: asciiUrl(uri), contentType }),
+      ),
+      ...(enclosure.integrity ? [emptyElement('podcast:integrity', { ...enclosure.integrity })] : []),
+    ],
+  );
 
 const trailerLines = ({ title, publishedAt, enclosure, season }: FeedTrailer): readonly string[] =>
   textElement('podcast:trailer', clipTag(title), {
@@ -124,7 +163,7 @@ export function channelTagLines(podcast: FeedPodcast): readonly string[] {
 
 /** All tags of the namespace that an item of ours may carry. */
 export function itemTagLines(episode: FeedEpisode): readonly string[] {
-  const { transcripts = [], soundbites = [], socialInteract = [] } = episode;
+  const { transcripts = [], soundbites = [], socialInteract = [], alternateEnclosures = [] } = episode;
   return [
     ...textElement('podcast:season', episode.season),
     ...textElement('podcast:episode', episode.number),
@@ -145,6 +184,7 @@ export function itemTagLines(episode: FeedEpisode): readonly string[] {
         rel: captions ? 'captions' : undefined,
       }),
     ),
+    ...alternateEnclosures.flatMap(alternateEnclosureLines),
     ...soundbites.map(({ startMs, durationMs, title }) =>
       taggedElement('podcast:soundbite', clipTag(title), {
         startTime: decimalSeconds(startMs),

@@ -46,6 +46,13 @@ function linkLines({ feedUrl, hubUrl }: FeedPodcast, paging: FeedPaging | undefi
 const artworkLines = (url: string | undefined) =>
   url === undefined ? [] : [emptyElement('itunes:image', { href: asciiUrl(url) })];
 
+/** Elements of the itunes namespace about a channel or an item that apps show beside the description. */
+const aboutLines = ({ summary, subtitle, keywords = [] }: Pick<FeedPodcast, 'summary' | 'subtitle' | 'keywords'>) => [
+  ...textElement('itunes:subtitle', clip(subtitle)),
+  ...cdataElement('itunes:summary', summary === undefined ? undefined : clipDescription(summary)),
+  ...textElement('itunes:keywords', keywords.join(',')),
+];
+
 /** Apple hides a show that blocks it, or everybody. */
 const appleSlugs = ['all', 'apple', 'itunes'];
 
@@ -65,6 +72,8 @@ function channelLines({ podcast, changedAt, generator, paging }: FeedHead): read
     ...textElement('generator', generator),
     ...textElement('lastBuildDate', rfc2822Date(changedAt)),
     ...textElement('copyright', clip(podcast.copyright)),
+    ...textElement('managingEditor', clip(podcast.managingEditor)),
+    ...aboutLines(podcast),
     ...textElement('itunes:author', clip(podcast.author)),
     ...(owner.length === 0 ? [] : element('itunes:owner', {}, owner)),
     ...textElement('itunes:type', podcast.type),
@@ -86,23 +95,26 @@ function channelLines({ podcast, changedAt, generator, paging }: FeedHead): read
 }
 
 function episodeLines(episode: FeedEpisode): readonly string[] {
-  const { description } = episode;
+  const { description, summary = description } = episode;
   const { url, lengthBytes, contentType } = episode.enclosure;
   return element('item', {}, [
     ...textElement('title', clip(episode.title)),
     ...textElement('guid', episode.guid, { isPermaLink: 'false' }),
     ...textElement('pubDate', rfc2822Date(episode.publishedAt)),
     ...textElement('link', episode.link === undefined ? undefined : asciiUrl(episode.link)),
-    ...cdataElement('description', description === undefined ? undefined : clipDescription(description)),
+    ...cdataElement('description', summary === undefined ? undefined : clipDescription(summary)),
     // PSP-1 bounds the description alone; this is the whole text.
     ...cdataElement('content:encoded', description === undefined ? undefined : legalText(description)),
     emptyElement('enclosure', { url: asciiUrl(url), length: lengthBytes, type: contentType }),
     ...textElement('itunes:title', clip(episode.title)),
+    ...textElement('itunes:author', clip(episode.author)),
+    ...aboutLines(episode),
     ...textElement('itunes:duration', Math.round(episode.durationMs / 1000)),
     ...textElement('itunes:explicit', episode.explicit === undefined ? undefined : String(episode.explicit)),
     ...textElement('itunes:episodeType', episode.type),
     ...textElement('itunes:season', episode.season),
     ...textElement('itunes:episode', episode.number),
+    ...textElement('itunes:block', episode.blocked ? 'Yes' : ''),
     ...artworkLines(episode.artworkUrl),
     ...itemTagLines(episode),
   ]);

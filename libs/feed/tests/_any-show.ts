@@ -44,14 +44,36 @@ const value = fc.record(
     method: text(10),
     suggested: fc.constantFrom('0', '0.00000015'),
     recipients: fc.array(recipient, { minLength: 1, maxLength: 3 }),
+    time_splits: fc.array(
+      fc.record(
+        {
+          start_ms: fc.nat(10_000_000),
+          duration_ms: fc.integer({ min: 1, max: 100_000 }),
+          remote_start_ms: fc.nat(10_000_000),
+          remote_percentage: fc.integer({ min: 0, max: 100 }),
+          remote_item: remoteItem,
+          recipients: fc.array(recipient, { minLength: 1, maxLength: 2 }),
+        },
+        { requiredKeys: ['start_ms', 'duration_ms', 'remote_item'] },
+      ),
+      { maxLength: 2 },
+    ),
   },
   { requiredKeys: ['type', 'method', 'recipients'] },
 );
 const few = <T>(of: fc.Arbitrary<T>) => fc.array(of, { maxLength: 3 });
 
+const texts = {
+  summary: fc.string({ unit: characters, maxLength: 200 }),
+  subtitle: text(80),
+  keywords: few(text(20)),
+};
+
 const podcast = fc
   .record(
     {
+      ...texts,
+      managing_editor: text(80),
       author: text(80),
       owner_name: text(80),
       owner_email: email,
@@ -132,6 +154,30 @@ const episode = fc.record(
       ),
     ),
     value,
+    ...texts,
+    author: text(80),
+    blocked: fc.boolean(),
+    alternate_enclosures: few(
+      fc.record(
+        {
+          content_type: fc.constantFrom('video/mp4', 'audio/opus'),
+          size_bytes: fc.nat(),
+          bitrate: fc.integer({ min: 1, max: 10_000_000 }),
+          height: fc.constantFrom(720, 1080),
+          language: fc.constantFrom('en', 'pt-BR'),
+          title: text(40),
+          rel: text(20),
+          codecs: text(20),
+          default: fc.boolean(),
+          integrity: fc.record({ type: fc.constantFrom('sri', 'pgp-signature'), value: text(60) }),
+          sources: fc.array(fc.record({ uri: url, content_type: text(20) }, { requiredKeys: ['uri'] }), {
+            minLength: 1,
+            maxLength: 2,
+          }),
+        },
+        { requiredKeys: ['content_type', 'sources'] },
+      ),
+    ),
   },
   { requiredKeys: ['title', 'type', 'podcast_id', 'guid'] },
 );

@@ -47,9 +47,11 @@ function withDeathSignal(command: string, args: readonly string[], signal: strin
 
 interface PidFile extends ProcessIdentity {
   readonly stopSignal: NodeJS.Signals;
+  /** Where the file was written: a copy of it elsewhere says nothing. */
+  readonly folder?: string;
 }
 
-/** Starts a process and notes its pid. Rejects when the command cannot be run at all. */
+/** Starts a process and notes its pid. Rejects, and leaves nothing running, when the command cannot be run or its pid not be noted. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   mkdirSync(path.dirname(options.logFile), { recursive: true });
   mkdirSync(options.pidFolder, { recursive: true });
@@ -78,8 +80,19 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const pid = child.pid as number;
   const pidFile = path.join(options.pidFolder, `${options.name}.json`);
   const identity = findProcess(pid);
-  if (identity)
-    writeFileSync(pidFile, JSON.stringify({ ...identity, stopSignal: options.stopSignal } satisfies PidFile));
+  try {
+    if (identity)
+      writeFileSync(
+        pidFile,
+        JSON.stringify({ ...identity, stopSignal: options.stopSignal, folder: options.pidFolder } satisfies PidFile),
+      );
+  } catch (cause) {
+    // A process that no later start would find must not stay.
+    child.kill('SIGKILL');
+    await exited;
+    endGroup(pid);
+    throw new Error(`${options.name}: cannot note its process: ${String(cause)}`, { cause });
+  }
   let running = true;
   void exited.then(() => {
     running = false;
@@ -131,7 +144,7 @@ export async function endLeftovers(pidFolder: string, graceMs = 15_000): Promise
   const ended = await Promise.all(
     files.map(async (file) => {
       const left = readPidFile(path.join(pidFolder, file));
-      const alive = left !== undefined && isAlive(left);
+      const alive = left !== undefined && (left.folder ?? pidFolder) === pidFolder && isAlive(left);
       if (alive) {
         await endProcess(left, left.stopSignal, graceMs);
         endGroup(left.pid);

@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createConnection } from 'node:net';
-import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { startChild, waitUntilReady, type Child } from './child.ts';
@@ -71,13 +80,23 @@ function initialise(
   renameSync(unfinished, cluster);
 }
 
-/** Stops a server that a killed runner left on this cluster; its pid file says which. */
+/** The cluster that a running server serves: its working folder, or where that cannot be seen the one its pid file names. */
+function clusterOf(pid: number, named: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return named;
+  }
+}
+
+/** Stops a server that a killed runner left on this cluster. Its pid file says which; one that was copied with a cluster says nothing. */
 async function stopLeftover(cluster: string): Promise<void> {
   const pidFile = path.join(cluster, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
-  const [pid, , , port] = readFileSync(pidFile, 'utf8').split('\n');
+  const [pid, named = '', , port] = readFileSync(pidFile, 'utf8').split('\n');
   const left = findProcess(Number(pid));
-  if (left && (await listens(Number(port)))) await endProcess(left, 'SIGINT', 20_000);
+  const isOurs = left !== undefined && clusterOf(left.pid, named) === realpathSync(cluster);
+  if (isOurs && (await listens(Number(port)))) await endProcess(left, 'SIGINT', 20_000);
   rmSync(pidFile, { force: true });
 }
 

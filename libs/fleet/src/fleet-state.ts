@@ -3,7 +3,8 @@ import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import type { ObjectStoreAccess } from './object-store-server.ts';
 import { findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
-import type { FleetService, FleetUrls } from './service-environment.ts';
+import type { FleetUrls } from './service-environment.ts';
+import type { FleetService } from './service-names.ts';
 
 /** How to reach a running fleet, from any process of the same user. */
 export interface FleetAccess {
@@ -16,16 +17,24 @@ export interface FleetAccess {
   readonly databaseUrls: Readonly<Record<string, string>>;
   /** The fleet's database as superuser. */
   readonly adminDatabaseUrl: string;
+  /** As the operator. */
   readonly redisUrl: string;
+  /** With the operator's key. */
   readonly objectStore: ObjectStoreAccess & { readonly bucket: string };
   readonly logsFolder: string;
   readonly dataFolder: string;
+  /** Where PostgreSQL's files are: inside the data folder, or elsewhere when it runs as another user who cannot enter that. */
+  readonly databaseFolder: string;
 }
 
 /** Raised when a second runner is started on the same data. */
 export class FleetIsRunning extends Error {
-  constructor(pid: number, folder: string) {
-    super(`a fleet already runs on ${folder} (process ${pid}); stop it first`);
+  constructor(pid: number, folder: string, lockedFolder: string) {
+    super(
+      folder === lockedFolder
+        ? `a fleet already runs on ${folder} (process ${pid}); stop it with Ctrl-C in its terminal, or with: kill -INT ${pid}`
+        : `${folder} is a copy of ${lockedFolder}, made while a fleet ran on it (process ${pid}); stop that one and copy again`,
+    );
     this.name = 'FleetIsRunning';
   }
 }
@@ -34,6 +43,9 @@ interface State {
   readonly runner: ProcessIdentity;
   readonly access: FleetAccess;
 }
+
+/** Who runs on the folder of this path; a copy of the folder has the path of the first. */
+type Lock = ProcessIdentity & { readonly folder?: string };
 
 const lockName = 'runner.lock';
 const stateName = 'fleet.json';
@@ -53,14 +65,14 @@ export function lockDataFolder(data: DataFolder): () => void {
   const own = findProcess(process.pid);
   for (let tries = 0; ; tries += 1) {
     try {
-      writeFileSync(file, JSON.stringify(own), { flag: 'wx', mode: 0o600 });
+      writeFileSync(file, JSON.stringify({ ...own, folder: data.root }), { flag: 'wx', mode: 0o600 });
       return () => {
         rmSync(data.inside(stateName), { force: true });
         rmSync(file, { force: true });
       };
     } catch (error) {
-      const holder = readJson<ProcessIdentity>(file);
-      if (holder && isAlive(holder)) throw new FleetIsRunning(holder.pid, data.root);
+      const holder = readJson<Lock>(file);
+      if (holder && isAlive(holder)) throw new FleetIsRunning(holder.pid, data.root, holder.folder ?? data.root);
       if (tries > 5) throw error;
       rmSync(file, { force: true });
     }

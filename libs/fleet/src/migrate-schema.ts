@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { provisionOwners, sealMigrationHistory, type SchemaOwner } from '@longwave/postgres';
 import pg from 'pg';
-import { schemaOf } from './service-environment.ts';
+import { schemaOf } from './service-names.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
 /** Name and SHA-256 (hex) of each migration in a Prisma folder, oldest first; none when there is no such folder. */

@@ -1,13 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import type { S3Key } from '@longwave/s3-server';
 import { startChild, waitUntilReady, type Child } from './child.ts';
 import { freePort } from './free-ports.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
 export interface ObjectStoreServerOptions {
   readonly folder: string;
+  /** The key that may do everything. */
   readonly accessKey: string;
   readonly secretKey: string;
+  readonly furtherKeys?: readonly S3Key[];
   readonly port?: number;
   readonly logFile: string;
   readonly pidFolder: string;
@@ -44,6 +47,7 @@ export async function startObjectStoreServer(options: ObjectStoreServerOptions):
       S3_ACCESS_KEY: accessKey,
       S3_SECRET_KEY: secretKey,
       S3_REGION: region,
+      S3_FURTHER_KEYS: JSON.stringify(options.furtherKeys ?? []),
     },
     cwd: workspaceRoot,
     logFile: options.logFile,

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -18,6 +19,32 @@ import path from 'node:path';
 export interface SystemUser {
   readonly uid: number;
   readonly gid: number;
+}
+
+/** Raised when a data folder is a copy of another one and names that one's database as its own. */
+export class CopiedFolder extends Error {
+  constructor(copy: string, first: string, database: string) {
+    super(
+      `${path.dirname(copy)} is a copy of ${path.dirname(first)}, whose database lies in ${database} and was not copied with it. ` +
+        `Use the first folder, or give the copy a database of its own (docs/engines.md, "Copying a data folder")`,
+    );
+    this.name = 'CopiedFolder';
+  }
+}
+
+const isSameFile = (a: string, b: string) => a === b || (existsSync(a) && realpathSync(a) === realpathSync(b));
+
+/**
+ * Makes sure that `folder` belongs to the installation with this pointer: both name each other. An installation that was moved takes
+ * its database along. Throws `CopiedFolder` when the other installation still is where it was.
+ */
+function claimFolder(folder: string, pointer: string): void {
+  const ownerFile = path.join(folder, 'pointer');
+  const owner = existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8') : undefined;
+  if (owner !== undefined && isSameFile(owner, pointer)) return;
+  if (owner !== undefined && existsSync(owner) && readFileSync(owner, 'utf8') === folder)
+    throw new CopiedFolder(pointer, owner, path.join(folder, 'content'));
+  writeFileSync(ownerFile, pointer);
 }
 
 /** Folder for what an unprivileged user must reach when the repository lies in a private folder of root's. */
@@ -64,9 +91,15 @@ function removeAbandoned(): void {
   }
 }
 
+/** Where that which belongs into `wanted` lies now: see `reachableFolder`. */
+export function locateFolder(wanted: string): string {
+  const pointer = `${wanted}.location`;
+  return existsSync(pointer) ? path.join(readFileSync(pointer, 'utf8'), 'content') : wanted;
+}
+
 /**
  * The folder that holds what belongs into `wanted`, owned by `user`: `wanted` itself, or, where `user` cannot enter its
- * parents, a folder under /var/lib/longwave that the file `<wanted>.location` points to.
+ * parents, a folder under /var/lib/longwave that the file `<wanted>.location` points to. Throws `CopiedFolder`.
  */
 export function reachableFolder(wanted: string, user: SystemUser | undefined): string {
   if (!user) {
@@ -76,7 +109,10 @@ export function reachableFolder(wanted: string, user: SystemUser | undefined): s
   const pointer = `${wanted}.location`;
   if (existsSync(pointer)) {
     const folder = readFileSync(pointer, 'utf8');
-    if (existsSync(folder)) return path.join(folder, 'content');
+    if (existsSync(folder)) {
+      claimFolder(folder, pointer);
+      return path.join(folder, 'content');
+    }
   }
   mkdirSync(wanted, { recursive: true, mode: 0o700 });
   chownSync(wanted, user.uid, user.gid);

@@ -6,12 +6,16 @@ import { freePort } from './free-ports.ts';
 
 export interface RedisServerOptions {
   readonly folder: string;
-  /** Letters and digits. */
+  /** Of the default user, who may do everything. Letters and digits. */
   readonly password: string;
+  /** Further users: `user` lines of redis.conf. */
+  readonly users?: readonly string[];
   /** `durable` writes every command to a log, flushed each second; `fast` keeps nothing. */
   readonly mode: 'durable' | 'fast';
   readonly port?: number;
   readonly databases?: number;
+  /** A Redis that holds more refuses what adds to it, and evicts nothing. Without it, memory has no bound. */
+  readonly maxMemoryBytes?: number;
   readonly logFile: string;
   readonly pidFolder: string;
 }
@@ -45,6 +49,10 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
   const lines = [
     ...[`port ${port}`, 'bind 127.0.0.1', `dir "${options.folder}"`, `requirepass ${options.password}`],
     ...[`databases ${options.databases ?? 16}`, 'save ""', 'daemonize no', 'loglevel warning'],
+    ...(options.users ?? []),
+    ...(options.maxMemoryBytes === undefined
+      ? []
+      : [`maxmemory ${options.maxMemoryBytes}`, 'maxmemory-policy noeviction']),
     ...(options.mode === 'durable' ? ['appendonly yes', 'appendfsync always'] : ['appendonly no']),
   ];
   writeFileSync(configuration, `${lines.join('\n')}\n`, { mode: 0o600 });

@@ -1,13 +1,19 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { schemaOf, serviceNames, type FleetService } from './service-names.ts';
 
 /** Everything random that one installation keeps; made once, never printed. */
 export interface Secrets {
+  /** The superuser's. */
   readonly postgresPassword: string;
+  /** The operator's, who may do everything there. */
   readonly redisPassword: string;
-  /** Passwords of the database roles by schema. */
+  /** Passwords of the database roles by schema; none says anything of another. Throws for a schema that nobody owns. */
   readonly rolePassword: (schema: string) => string;
+  /** What each service is known by, by Redis and by the object store. */
+  readonly services: Readonly<Record<FleetService, ServiceSecrets>>;
+  /** The operator's key, which may do everything in the object store. */
   readonly s3AccessKey: string;
   readonly s3SecretKey: string;
   /** 32 bytes, hex. */
@@ -28,10 +34,27 @@ export interface Secrets {
   readonly accessTokenKeysFile: string;
 }
 
-type Stored = Record<
-  'postgres' | 'redis' | 'roles' | 's3AccessKey' | 's3SecretKey' | 'listener' | 'cursor' | 'deliveryToken',
-  string
->;
+/** One service's own, each part random. */
+export interface ServiceSecrets {
+  readonly redisPassword: string;
+  readonly s3AccessKey: string;
+  readonly s3SecretKey: string;
+}
+
+interface Stored {
+  readonly postgres: string;
+  readonly redis: string;
+  readonly roles: Readonly<Record<string, string>>;
+  readonly services: Readonly<Record<FleetService, ServiceSecrets>>;
+  readonly s3AccessKey: string;
+  readonly s3SecretKey: string;
+  readonly listener: string;
+  readonly cursor: string;
+  readonly deliveryToken: string;
+}
+
+/** In folders made before every part had secrets of its own, `roles` is the text that all roles' passwords began with. */
+type FoundStored = Omit<Partial<Stored>, 'roles'> & { readonly roles?: Stored['roles'] | string };
 
 function writePrivately(file: string, value: unknown): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
@@ -40,16 +63,32 @@ function writePrivately(file: string, value: unknown): void {
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 
-function generate(): Stored {
+const s3Key = () => ({ s3AccessKey: `LW${hex(9).toUpperCase()}`, s3SecretKey: hex(20) });
+const serviceSecrets = (): ServiceSecrets => ({ redisPassword: hex(24), ...s3Key() });
+
+/** An entry for each name: the one that is there, else a new one. */
+const complete = <K extends string, V>(names: readonly K[], found: Partial<Record<K, V>>, make: () => V) =>
+  Object.fromEntries(names.map((name) => [name, found[name] ?? make()])) as Record<K, V>;
+
+/**
+ * What is missing is made. Of a folder whose services shared Redis, the object store and the beginning of their database passwords,
+ * everything that was shared is replaced; what opens stored data or addresses that were handed out is kept.
+ */
+function completeSecrets(found: FoundStored): Stored {
+  const wasShared = typeof found.roles === 'string';
+  const kept = wasShared ? { ...found, redis: undefined, s3AccessKey: undefined, s3SecretKey: undefined } : found;
+  const roles = typeof found.roles === 'string' ? {} : (found.roles ?? {});
+  const operatorKey = s3Key();
   return {
-    postgres: hex(24),
-    redis: hex(24),
-    roles: hex(24),
-    s3AccessKey: `LW${hex(9).toUpperCase()}`,
-    s3SecretKey: hex(20),
-    listener: hex(32),
-    cursor: hex(32),
-    deliveryToken: hex(32),
+    postgres: kept.postgres ?? hex(24),
+    redis: kept.redis ?? hex(24),
+    roles: complete(Object.values(schemaOf), roles, () => hex(24)),
+    services: complete(serviceNames, kept.services ?? {}, serviceSecrets),
+    s3AccessKey: kept.s3AccessKey ?? operatorKey.s3AccessKey,
+    s3SecretKey: kept.s3SecretKey ?? operatorKey.s3SecretKey,
+    listener: kept.listener ?? hex(32),
+    cursor: kept.cursor ?? hex(32),
+    deliveryToken: kept.deliveryToken ?? hex(32),
   };
 }
 
@@ -95,8 +134,9 @@ export function addAccessTokenKey(folder: string): string {
 export function openSecrets(folder: string): Secrets {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'secrets.json');
-  if (!existsSync(file)) writePrivately(file, generate());
-  const stored = JSON.parse(readFileSync(file, 'utf8')) as Stored;
+  const found = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as FoundStored) : {};
+  const stored = completeSecrets(found);
+  if (JSON.stringify(stored) !== JSON.stringify(found)) writePrivately(file, stored);
   const principalPrivateKeyFile = path.join(folder, 'principal-private.jwk.json');
   const principalKeysFile = path.join(folder, 'principal-keys.jwks.json');
   const receiptSigningKeyFile = path.join(folder, 'receipt-signing.jwk.json');
@@ -107,7 +147,12 @@ export function openSecrets(folder: string): Secrets {
   return {
     postgresPassword: stored.postgres,
     redisPassword: stored.redis,
-    rolePassword: (schema) => `${stored.roles}-${schema}`,
+    rolePassword: (schema) => {
+      const password = stored.roles[schema];
+      if (password === undefined) throw new Error(`no service owns a schema ${schema}`);
+      return password;
+    },
+    services: stored.services,
     s3AccessKey: stored.s3AccessKey,
     s3SecretKey: stored.s3SecretKey,
     listenerSecret: stored.listener,

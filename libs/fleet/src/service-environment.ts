@@ -3,28 +3,8 @@ import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import type { ObjectStoreAccess } from './object-store-server.ts';
 import type { Secrets } from './secrets.ts';
+import type { FleetService } from './service-names.ts';
 import { workspaceRoot } from './workspace-root.ts';
-
-/** The processes of the fleet, one app each. */
-export const serviceNames = [
-  'auth-server',
-  'management',
-  'encoder',
-  'internal-serving',
-  'analytics-sink',
-  'public-delivery',
-  'rest-gateway',
-] as const;
-export type FleetService = (typeof serviceNames)[number];
-
-/** Which schema a service owns; the others have no database credentials. */
-export const schemaOf: Readonly<Partial<Record<FleetService, string>>> = {
-  'auth-server': 'identity',
-  management: 'product',
-  'internal-serving': 'serving',
-  'analytics-sink': 'audience',
-  'public-delivery': 'delivery',
-};
 
 /** Public roots, without a slash at the end. */
 export interface FleetUrls {
@@ -43,9 +23,11 @@ export interface Wiring {
   readonly httpPorts: Readonly<Partial<Record<FleetService, number>>>;
   readonly identities: Readonly<Record<FleetService, IdentityFiles>>;
   readonly databaseUrls: Readonly<Partial<Record<FleetService, string>>>;
-  readonly redisUrl: string;
+  /** "127.0.0.1:port"; each service logs in as a user of its own name. */
+  readonly redisAddress: string;
   readonly kafkaBrokers: string | undefined;
-  readonly objectStore: ObjectStoreAccess & { readonly bucket: string };
+  /** The keys are each service's own. */
+  readonly objectStore: Pick<ObjectStoreAccess, 'endpoint' | 'region'> & { readonly bucket: string };
   readonly secrets: Secrets;
 }
 
@@ -72,7 +54,7 @@ function common(service: FleetService, wiring: Wiring): Record<string, string> {
     MCP_URL: urls.mcp,
     API_URL: urls.api,
     MEDIA_URL: urls.media,
-    REDIS_URL: wiring.redisUrl,
+    REDIS_URL: `redis://${service}:${wiring.secrets.services[service].redisPassword}@${wiring.redisAddress}`,
     ...(wiring.kafkaBrokers && { KAFKA_BROKERS: wiring.kafkaBrokers, KAFKAJS_NO_PARTITIONER_WARNING: '1' }),
   };
 }
@@ -84,8 +66,8 @@ function own(service: FleetService, { data, secrets, objectStore }: Wiring): Rec
     S3_PUBLIC_ENDPOINT: objectStore.endpoint,
     S3_REGION: objectStore.region,
     S3_BUCKET: objectStore.bucket,
-    S3_ACCESS_KEY: objectStore.accessKey,
-    S3_SECRET_KEY: objectStore.secretKey,
+    S3_ACCESS_KEY: secrets.services[service].s3AccessKey,
+    S3_SECRET_KEY: secrets.services[service].s3SecretKey,
   };
   const audience = { AUDIENCE_DATA: path.join(workspaceRoot, 'libs/audience/data') };
   switch (service) {

@@ -1,15 +1,21 @@
+import os from 'node:os';
 import type { SchemaOwner } from '@longwave/postgres';
 import pg from 'pg';
 import type { DataFolder } from './data-folder.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.ts';
+import type { ServiceEvent } from './keep-running.ts';
 import { deployMigrations } from './migrate-schema.ts';
 import { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
 import { startRedisServer, type RedisServer } from './redis-server.ts';
 import type { Secrets } from './secrets.ts';
+import { serviceNames } from './service-names.ts';
+import { objectRights, redisUserLine } from './service-rights.ts';
 import { superviseEngine, type StartedEngine, type SupervisedEngine } from './supervised-engine.ts';
-import type { ServiceEvent } from './supervised-service.ts';
 
 const database = 'longwave';
+
+/** A quarter of the machine's memory, at most 1 GiB: streams are archived, so the bus needs far less. */
+const redisMemoryBytes = (totalBytes: number) => Math.min(1024 ** 3, Math.floor(totalBytes / 4));
 
 export interface Engines {
   readonly postgres: SupervisedEngine<EmbeddedPostgres>;
@@ -29,6 +35,13 @@ export interface EngineOptions {
   readonly onEvent: (event: ServiceEvent) => void;
   readonly timed: <T>(name: string, work: () => Promise<T>) => Promise<T>;
 }
+
+const objectStoreKeys = ({ services }: Secrets) =>
+  serviceNames.flatMap((service) => {
+    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = services[service];
+    const permissions = objectRights[service];
+    return permissions ? [{ accessKey, secretKey, permissions }] : [];
+  });
 
 /** Makes the fleet's database on first use and lets no role but the owners' in, here or in the maintenance databases. */
 async function ensureDatabase(serverUrl: string): Promise<string> {
@@ -76,6 +89,8 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
       startRedisServer({
         folder: data.inside('redis'),
         password: secrets.redisPassword,
+        users: serviceNames.map((service) => redisUserLine(service, secrets.services[service].redisPassword)),
+        maxMemoryBytes: redisMemoryBytes(os.totalmem()),
         mode,
         ...at(port),
         ...files('redis'),
@@ -88,6 +103,7 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
         folder: data.inside('objects'),
         accessKey: secrets.s3AccessKey,
         secretKey: secrets.s3SecretKey,
+        furtherKeys: objectStoreKeys(secrets),
         ...at(port ?? options.objectStorePort),
         ...files('s3-server'),
       }),

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { listenHttp } from '@longwave/service-kit';
 import { endLeftovers } from './child.ts';
@@ -7,10 +7,14 @@ import { developmentCa } from './development-ca.ts';
 import { apiRoutes, createEdge } from './edge.ts';
 import { lockDataFolder, publishFleet, type FleetAccess } from './fleet-state.ts';
 import { freePort, freePorts, isPortFree } from './free-ports.ts';
+import type { ServiceEvent } from './keep-running.ts';
+import { locateFolder } from './reachable-folder.ts';
+import { assertRoom, roomNeededBytes } from './room.ts';
 import { openSecrets } from './secrets.ts';
-import { schemaOf, serviceEnvironment, serviceNames, type FleetService, type Wiring } from './service-environment.ts';
+import { serviceEnvironment, type Wiring } from './service-environment.ts';
+import { schemaOf, serviceNames, type FleetService } from './service-names.ts';
 import { startEngines, type Engines } from './start-engines.ts';
-import { superviseService, type ServiceEvent, type SupervisedService } from './supervised-service.ts';
+import { superviseService, type SupervisedService } from './supervised-service.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
 /** The ports the outside uses; all others are private. */
@@ -34,6 +38,8 @@ export interface FleetOptions {
   readonly bus?: { readonly kind: 'redis' } | { readonly kind: 'kafka'; readonly brokers: string };
   /** `fast` gives up durability, for tests that throw the data away. Default: `durable`. */
   readonly mode?: 'durable' | 'fast';
+  /** Free disk space without which nothing is started. Default: what a start takes, more on a new folder. */
+  readonly roomNeededBytes?: number;
   /** Called when a part is up, in the order they come up. */
   readonly onProgress?: (part: string, durationMs: number) => void;
   readonly onEvent?: (event: ServiceEvent) => void;
@@ -86,7 +92,7 @@ function databaseUrlOf(adminUrl: string, role: string, password: string): string
 /**
  * Starts a whole installation as processes of this machine and waits until every service is ready: engines, certificates,
  * secrets, schemas, services. A service that dies is started again. Everything that was started is stopped when starting
- * fails. Rejects with `FleetIsRunning`, `PortTaken`, or an error that shows the end of the failing part's log.
+ * fails. Rejects with `NotEnoughRoom`, `FleetIsRunning`, `CopiedFolder`, `PortTaken`, or an error that shows the end of the failing part's log.
  */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const data = openDataFolder(options.dataFolder);
@@ -97,6 +103,9 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     options.onProgress?.(part, performance.now() - startedMs);
     return result;
   };
+  const isNew = !existsSync(data.inside('secrets'));
+  const room = options.roomNeededBytes ?? (isNew ? roomNeededBytes.first : roomNeededBytes.later);
+  for (const folder of [data.root, locateFolder(data.postgres)]) assertRoom(folder, room);
   await using stack = new AsyncDisposableStack();
   stack.defer(lockDataFolder(data));
   await endLeftovers(data.pids);
@@ -132,9 +141,9 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     databaseUrls: Object.fromEntries(
       Object.entries(schemaOf).map(([service, schema]) => [service, urlBySchema[schema] ?? '']),
     ),
-    redisUrl: engines.redis.first.url,
+    redisAddress: `127.0.0.1:${engines.redis.first.port}`,
     kafkaBrokers: options.bus?.kind === 'kafka' ? options.bus.brokers : undefined,
-    objectStore: { endpoint, region, accessKey, secretKey, bucket },
+    objectStore: { endpoint, region, bucket },
     secrets,
   };
   const services: Partial<Record<FleetService, SupervisedService>> = {};
@@ -168,9 +177,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     databaseUrls: urlBySchema,
     adminDatabaseUrl: engines.adminDatabaseUrl,
     redisUrl: engines.redis.first.url,
-    objectStore: wiring.objectStore,
+    objectStore: { endpoint, region, accessKey, secretKey, bucket },
     logsFolder: data.logs,
     dataFolder: data.root,
+    databaseFolder: locateFolder(data.postgres),
   };
   publishFleet(data, access);
   const running = stack.move();

@@ -1,5 +1,5 @@
 import type { Child } from './child.ts';
-import type { ServiceEvent } from './supervised-service.ts';
+import { keepRunning, type ServiceEvent } from './keep-running.ts';
 
 /** An engine as its starter gives it: the process, and the port that its users know. */
 export interface StartedEngine {
@@ -20,8 +20,6 @@ export interface SupervisedEngine<E extends StartedEngine> {
   readonly stop: () => Promise<void>;
 }
 
-const pausesMs = { first: 100, longest: 5_000, forgivenAfterAlive: 10_000 };
-
 /**
  * Starts an engine and keeps it running.
  * @param start starts it, on that port when one is given; rejects while it cannot (a port or memory that its predecessor still holds)
@@ -34,57 +32,24 @@ export async function superviseEngine<E extends StartedEngine>(
 ): Promise<SupervisedEngine<E>> {
   const first = await start();
   let current: StartedEngine = first;
-  let wanted = true;
-  let restarts = 0;
-  let endPause: () => void = () => undefined;
-
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      endPause = () => (clearTimeout(timer), resolve());
-    });
-
-  /** Tries until it runs again: what its predecessor held may take a while to be free. */
-  async function startAgain(firstPauseMs: number): Promise<void> {
-    for (let pauseMs = firstPauseMs; wanted; pauseMs = Math.min(pauseMs * 2, pausesMs.longest)) {
-      await pause(pauseMs);
-      if (!wanted) return;
-      try {
-        current = await start(first.port);
-        restarts += 1;
-        onEvent({ kind: 'restarted', service: name, pid: current.child.pid });
-        return;
-      } catch {
-        // Its own log says why; the pause grows.
-      }
-    }
-  }
-
-  const watching = (async () => {
-    let pauseMs = pausesMs.first;
-    while (wanted) {
-      const startedMs = performance.now();
-      const exit = await current.child.exited;
-      if (!wanted) return;
-      pauseMs = performance.now() - startedMs > pausesMs.forgivenAfterAlive ? pausesMs.first : pauseMs;
-      onEvent({ kind: 'exited', service: name, exit, restartInMs: pauseMs });
-      await startAgain(pauseMs);
-      pauseMs = Math.min(pauseMs * 2, pausesMs.longest);
-    }
-  })();
-
+  const supervision = keepRunning({
+    name,
+    child: first.child,
+    startAgain: async () => {
+      current = await start(first.port);
+      return current.child;
+    },
+    onEvent,
+  });
   return {
     first,
     get restarts() {
-      return restarts;
+      return supervision.restarts;
     },
     kill: (signal) => current.child.kill(signal),
     stop: async () => {
-      wanted = false;
-      endPause();
-      await current.stop();
-      await watching;
-      // It may have come up again while it was told to stop.
+      // Afterwards `current` is the last one that was started.
+      await supervision.end();
       await current.stop();
     },
   };

@@ -2,12 +2,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { startChild, tailOf, type Child, type ChildExit } from './child.ts';
 import type { DataFolder } from './data-folder.ts';
+import { keepRunning, type ServiceEvent, type Supervision } from './keep-running.ts';
 import { workspaceRoot } from './workspace-root.ts';
-
-/** What happens to a service between start and stop, for the runner's log. */
-export type ServiceEvent =
-  | { readonly kind: 'exited'; readonly service: string; readonly exit: ChildExit; readonly restartInMs: number }
-  | { readonly kind: 'restarted'; readonly service: string; readonly pid: number };
 
 /** One service under supervision: when it dies it is started again, with growing pauses. */
 export interface SupervisedService {
@@ -43,7 +39,6 @@ export interface SuperviseOptions {
 /** Compiled code of the services, so that later starts take a quarter less (Node's module compile cache). */
 const compileCache = path.join(workspaceRoot, 'node_modules/.cache/services');
 
-const pausesMs = { first: 200, longest: 10_000, forgivenAfterAlive: 10_000 };
 /** EX_CONFIG of BSD sysexits: starting again cannot help. */
 const configurationRefused = 78;
 
@@ -59,11 +54,9 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
   if (!existsSync(main)) throw new Error(`${name} is not built: ${main} is missing`);
   const logFile = data.logFile(name);
   let child: Child;
-  let wanted = true;
+  let supervision: Supervision | undefined;
   let refused = false;
-  let restarts = 0;
-  let pauseMs = pausesMs.first;
-  let pause: { readonly cancel: () => void } | undefined;
+  let earlierRestarts = 0;
 
   const launch = async () => {
     child = await startChild({
@@ -77,39 +70,23 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
       pidFolder: data.pids,
       stopSignal: 'SIGTERM',
     });
-    void watch(child, performance.now());
+    return child;
+  };
+  const mayStartAgain = ({ code }: ChildExit) => {
+    refused = code === configurationRefused;
+    return !refused;
   };
 
-  const watch = async (watched: Child, startedMs: number) => {
-    const exit = await watched.exited;
-    if (!wanted) return;
-    if (exit.code === configurationRefused) {
-      refused = true;
-      return;
-    }
-    if (performance.now() - startedMs > pausesMs.forgivenAfterAlive) pauseMs = pausesMs.first;
-    onEvent({ kind: 'exited', service: name, exit, restartInMs: pauseMs });
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, pauseMs);
-      pause = { cancel: () => (clearTimeout(timer), resolve()) };
-    });
-    pauseMs = Math.min(pauseMs * 2, pausesMs.longest);
-    if (!wanted) return;
-    restarts += 1;
-    await launch();
-    onEvent({ kind: 'restarted', service: name, pid: child.pid });
-  };
-
-  const stop = async () => {
-    wanted = false;
-    pause?.cancel();
-    await child.stop();
-  };
   const start = async () => {
-    if (wanted && child.isRunning()) return;
-    wanted = true;
-    pauseMs = pausesMs.first;
-    await launch();
+    if (supervision && !refused) return;
+    refused = false;
+    supervision = keepRunning({ name, child: await launch(), startAgain: launch, mayStartAgain, onEvent });
+  };
+  const stop = async () => {
+    await supervision?.end();
+    earlierRestarts += supervision?.restarts ?? 0;
+    supervision = undefined;
+    await child.stop();
   };
   const ready = async (timeoutMs = 60_000) => {
     const deadline = performance.now() + timeoutMs;
@@ -126,14 +103,14 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
     );
   };
 
-  await launch();
+  await start();
   return {
     name,
     get pid() {
       return child.isRunning() ? child.pid : undefined;
     },
     get restarts() {
-      return restarts;
+      return earlierRestarts + (supervision?.restarts ?? 0);
     },
     get exited() {
       return child.exited;

@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { removeDataFolder, temporaryDataFolder } from '../src/data-folder.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres.ts';
 import { startTestDatabase } from '../src/test-database.ts';
 import { startTestRedis } from '../src/test-redis.ts';
 
@@ -29,5 +32,27 @@ test('a test Redis is empty and its own', async () => {
   } finally {
     await a.quit();
     await b.quit();
+  }
+});
+
+test('a copied cluster leaves the server of the first alone, whose pid file was copied with it', async () => {
+  const [first, copy] = [temporaryDataFolder(), temporaryDataFolder()];
+  const open = (data: typeof first) =>
+    startEmbeddedPostgres({
+      folder: data.postgres,
+      password: 'test-only',
+      mode: 'fast',
+      logFile: data.logFile('postgres'),
+      pidFolder: data.pids,
+    });
+  const running = await open(first);
+  spawnSync('cp', ['-a', first.postgres, copy.postgres]);
+  try {
+    const another = await open(copy);
+    await another.stop();
+    expect(running.child.isRunning()).toBe(true);
+  } finally {
+    await running.stop();
+    for (const data of [first, copy]) removeDataFolder(data);
   }
 });

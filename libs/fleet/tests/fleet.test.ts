@@ -1,14 +1,18 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createObjectStore } from '@longwave/object-store';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
+import { dataFolder, removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
 import { findRunningFleet } from '../src/fleet-state.ts';
 import { freePorts } from '../src/free-ports.ts';
 import { isAlive, type ProcessIdentity } from '../src/process-identity.ts';
+import { NotEnoughRoom } from '../src/room.ts';
+import { openSecrets } from '../src/secrets.ts';
+import type { FleetService } from '../src/service-names.ts';
 import { PortTaken, startFleet } from '../src/start-fleet.ts';
 
 let data: DataFolder;
@@ -72,6 +76,37 @@ test('an engine that is killed comes back on its port with everything it had ack
   expect(running.filter(isAlive)).toEqual([]);
 });
 
+test('a folder whose passwords followed from each other starts with its data, and nothing that services shared opens anything', async () => {
+  const secretsFile = path.join(data.inside('secrets'), 'secrets.json');
+  const first = await start();
+  await query(first.adminDatabaseUrl, 'CREATE TABLE product.kept AS SELECT 7 AS n');
+  const { services: _services, ...stored } = JSON.parse(readFileSync(secretsFile, 'utf8')) as Record<string, unknown>;
+  const schemas = Object.keys(first.databaseUrls);
+  for (const schema of schemas)
+    await query(first.adminDatabaseUrl, `ALTER ROLE longwave_${schema} PASSWORD 'beginning-${schema}'`);
+  await first.stop();
+  writeFileSync(secretsFile, JSON.stringify({ ...stored, roles: 'beginning' }));
+
+  await using second = await start();
+  const login = (url: string, change: object) => query(Object.assign(new URL(url), change).href, 'SELECT 7 AS n');
+  for (const schema of schemas) {
+    const url = second.databaseUrls[schema] ?? '';
+    expect((await login(url, {})).rows).toEqual([{ n: 7 }]);
+    await expect(login(url, { password: `beginning-${schema}` })).rejects.toThrow('password authentication failed');
+  }
+  expect((await query(second.databaseUrls['product'] ?? '', 'SELECT n FROM product.kept')).rows).toEqual([{ n: 7 }]);
+  const redis = new Redis(Object.assign(new URL(first.redisUrl), { host: new URL(second.redisUrl).host }).href, {
+    retryStrategy: () => null,
+  });
+  redis.on('error', () => undefined);
+  await expect(redis.ping()).rejects.toThrow();
+  redis.disconnect();
+  const { accessKey, secretKey } = first.objectStore;
+  const store = createObjectStore({ ...second.objectStore, accessKey, secretKey });
+  await expect(store.find('any')).rejects.toThrow();
+  expect(second.objectStore.accessKey).not.toBe(accessKey);
+});
+
 test('killing the runner with SIGKILL leaves nothing that the next start does not end', async () => {
   const script = path.join(import.meta.dirname, 'fixture-runner.ts');
   const runner = spawn(process.execPath, [script, data.root], {
@@ -87,9 +122,52 @@ test('killing the runner with SIGKILL leaves nothing that the next start does no
   expect((await query(next.adminDatabaseUrl, 'SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
 });
 
-test('a second runner on the same data is refused with the first one’s process', async () => {
+test('a second runner on the same data is told which process runs there and how to stop it', async () => {
   await using _first = await start();
-  await expect(start()).rejects.toThrow(`process ${process.pid}`);
+  await expect(start()).rejects.toThrow(
+    `a fleet already runs on ${data.root} (process ${process.pid}); stop it with Ctrl-C in its terminal, or with: kill -INT ${process.pid}`,
+  );
+});
+
+test('a copied data folder never uses the database of the first, nor stops it', async () => {
+  // As root PostgreSQL runs as another user, and where that one cannot enter the folder the database lies elsewhere.
+  chmodSync(data.root, 0o700);
+  const copy = temporaryDataFolder();
+  const recopy = () => {
+    rmSync(copy.root, { recursive: true });
+    spawnSync('cp', ['-a', data.root, copy.root]);
+  };
+  const startCopy = () => startFleet({ dataFolder: copy.root, ports: 'free', services: [] });
+  const first = await start();
+  await query(first.adminDatabaseUrl, 'CREATE TABLE public.kept AS SELECT 7 AS n');
+  recopy();
+  await expect(startCopy()).rejects.toThrow(`${copy.root} is a copy of ${data.root}`);
+  expect(children().filter(isAlive)).toHaveLength(3);
+  await first.stop();
+
+  recopy();
+  if (first.databaseFolder.startsWith(data.root)) {
+    await using own = await startCopy();
+    await query(own.adminDatabaseUrl, 'DROP TABLE public.kept');
+  } else {
+    await expect(startCopy()).rejects.toThrow(`whose database lies in ${first.databaseFolder}`);
+  }
+  await using again = await start();
+  expect((await query(again.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
+  rmSync(copy.root, { recursive: true });
+});
+
+test('a data folder that was moved takes its database along', async () => {
+  chmodSync(data.root, 0o700);
+  const first = await start();
+  await query(first.adminDatabaseUrl, 'CREATE TABLE public.kept AS SELECT 7 AS n');
+  await first.stop();
+  const moved = dataFolder(`${data.root}-moved`);
+  renameSync(data.root, moved.root);
+  const second = await startFleet({ dataFolder: moved.root, ports: 'free', services: [] });
+  expect((await query(second.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
+  await second.stop();
+  removeDataFolder(moved);
 });
 
 test('a taken port is refused by number and purpose before anything starts', async () => {
@@ -104,10 +182,55 @@ test('a taken port is refused by number and purpose before anything starts', asy
   blocker.close();
 });
 
-test('PostgreSQL starts even where its user cannot enter the folder, and every secret is private', async () => {
+test('with too little free disk space nothing is started, and the sentence says how much is missing where', async () => {
+  const starting = startFleet({
+    dataFolder: data.inside('new'),
+    ports: 'free',
+    services: [],
+    roomNeededBytes: 2 ** 62,
+  });
+  await expect(starting).rejects.toThrow(NotEnoughRoom);
+  await expect(starting).rejects.toThrow(
+    /new has \d+ MB of free disk space and Longwave needs 4398046511104 MB to start: free some, or choose/,
+  );
+  expect(readdirSync(data.root)).toEqual([]);
+});
+
+test('PostgreSQL starts even where its user cannot enter the folder, every secret is private, and no service has the key to the objects of another', async () => {
   chmodSync(data.root, 0o700);
   await using fleet = await start();
   expect((await query(fleet.adminDatabaseUrl, 'SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   for (const file of [...readdirSync(data.inside('secrets')).map((name) => `secrets/${name}`), 'fleet.json'])
     expect(statSync(data.inside(file)).mode & 0o077).toBe(0);
+
+  // Each service does with objects what is its own, with a key of its own.
+  const { services } = openSecrets(data.inside('secrets'));
+  const storeOf = (service: FleetService) => {
+    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = services[service];
+    return createObjectStore({ ...fleet.objectStore, accessKey, secretKey });
+  };
+  const put = (service: FleetService, key: string) =>
+    storeOf(service).put(key, Buffer.from(key), { contentType: 'text/plain' });
+  const get = async (service: FleetService, key: string) => (await storeOf(service).get(key)).destroy();
+  await storeOf('management').ensureBucket();
+  for (const key of ['uploads/a', 'plans/a', 'exports/a', 'bus/a']) await put('management', key);
+  for (const key of ['media/a', 'artwork/a']) await put('encoder', key);
+  await get('encoder', 'uploads/a');
+  await get('internal-serving', 'plans/a');
+  for (const key of ['media/a', 'uploads/a', 'artwork/a']) await get('public-delivery', key);
+  for (const [service, key] of [
+    ['management', 'media/a'],
+    ['encoder', 'uploads/a'],
+    ['internal-serving', 'plans/a'],
+    ['public-delivery', 'media/a'],
+    ['rest-gateway', 'media/a'],
+  ] as const)
+    await expect(put(service, key)).rejects.toThrow();
+  for (const [service, key] of [
+    ['encoder', 'exports/a'],
+    ['internal-serving', 'media/a'],
+    ['public-delivery', 'bus/a'],
+    ['auth-server', 'uploads/a'],
+  ] as const)
+    await expect(get(service, key)).rejects.toThrow();
 });

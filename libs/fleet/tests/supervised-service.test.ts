@@ -1,8 +1,10 @@
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
 import { freePort } from '../src/free-ports.ts';
-import { superviseService, type ServiceEvent, type SupervisedService } from '../src/supervised-service.ts';
+import type { ServiceEvent } from '../src/keep-running.ts';
+import { superviseService, type SupervisedService } from '../src/supervised-service.ts';
 
 let data: DataFolder;
 let events: ServiceEvent[];
@@ -39,6 +41,43 @@ test('a service that is killed comes back by itself', async () => {
   expect(service.pid).not.toBe(pid);
   expect(service.restarts).toBe(1);
   expect(events.map(({ kind }) => kind)).toEqual(['exited', 'restarted']);
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A folder in its place lets nobody write the pid file, as a full disk does. Answers how to make room again. */
+function blockPidFile(): () => void {
+  const pidFile = path.join(data.pids, 'fixture.json');
+  rmSync(pidFile);
+  mkdirSync(pidFile);
+  return () => rmSync(pidFile, { recursive: true });
+}
+
+test('a service that cannot be started again on a full disk is tried again, and comes back by itself when there is room', async () => {
+  await supervise({ GREETING: 'hello' });
+  await service.ready();
+  const makeRoom = blockPidFile();
+  service.kill('SIGKILL');
+  await until(() => events.filter(({ kind }) => kind === 'restart-failed').length === 2);
+  expect(service.pid).toBeUndefined();
+  makeRoom();
+  await service.ready();
+  expect(service.restarts).toBe(1);
+  expect(events.at(-1)).toMatchObject({ kind: 'restarted' });
+});
+
+test('a service that is stopped while it cannot be started again stays down', async () => {
+  await supervise({ GREETING: 'hello' });
+  await service.ready();
+  const makeRoom = blockPidFile();
+  service.kill('SIGKILL');
+  await until(() => events.some(({ kind }) => kind === 'restart-failed'));
+  await service.stop();
+  makeRoom();
+  expect(service.pid).toBeUndefined();
+  await expect(service.ready(300)).rejects.toThrow('no answer');
 });
 
 test('a stopped service stays down until it is started', async () => {

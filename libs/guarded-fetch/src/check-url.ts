@@ -21,13 +21,13 @@ export function checkUrl(text: string, allowedOrigins: ReadonlySet<string>, base
   if (!url || url.hostname === '') throw refuse('This is not a web address. Give one that begins with https://.');
   url.hash = '';
   if (url.username !== '' || url.password !== '')
-    throw refuse('The address holds a user name or a password. Give one that everybody may open.');
+    throw refuse('The address contains a user name or a password. Give a public address.');
   const allowed = allowedOrigins.has(url.origin);
   if (!allowed) {
     if (url.protocol === 'http:' && url.port === '') url.protocol = 'https:';
     if (url.protocol !== 'https:') throw refuse('The address must begin with https://.');
     if (url.port !== '')
-      throw refuse('The address names a port. Give one that is reachable at the usual port of https.');
+      throw refuse('The address contains a port. Give an address that uses the standard https port.');
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   if (host === '' || (isIP(host) === 0 && /[^a-z0-9._-]/.test(host))) throw refuse('This is not a web address.');

@@ -92,8 +92,7 @@ export function createGuardedFetch(
     const family = isIP(host);
     const found = family > 0 ? [{ address: host, family }] : await resolve(host);
     if (found.length === 0) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
-    if (!any && !found.every(({ address }) => isPublicAddress(address)))
-      throw refuse('The address leads into a private network. Give one that is reachable from the internet.');
+    if (!any && !found.every(({ address }) => isPublicAddress(address))) throw notPublic();
     return found;
   }
 
@@ -192,15 +191,21 @@ function respond(
   }
 }
 
+/** One answer for both: it does not tell which names a private network has. */
+const notPublic = (cause?: unknown) => refuse('No public host with this name was found. Check the address.', cause);
+
 const noSuchHost: readonly string[] = ['ENOTFOUND', 'ENODATA', 'EAI_AGAIN', 'EAI_NONAME'];
 
 function asProblem(error: unknown, limits: TimeLimits): unknown {
   if (limits.signal.aborted) return limits.signal.reason;
   if (error instanceof Problem) return error;
   const code = String((error as { code?: unknown }).code ?? '');
-  if (noSuchHost.includes(code)) return refuse('There is no host of this name. Check the address.', error);
+  if (noSuchHost.includes(code)) return notPublic(error);
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code))
-    return refuse('The host does not prove who it is: its certificate is not valid.', error);
+    return refuse('The certificate of the host is not valid.', error);
   if (code.startsWith('HPE_')) return refuse('The host does not answer as a web server does.', error);
-  return refuse('The host cannot be reached, or breaks off. Try again later, or give another address.', error);
+  return refuse(
+    'The host cannot be reached, or the connection was interrupted. Try again later, or give another address.',
+    error,
+  );
 }

@@ -25,7 +25,7 @@ export function decodedBody(answer: IncomingMessage): Readable {
   const encoding = (answer.headers['content-encoding'] ?? '').toLowerCase();
   if (encoding === '' || encoding === 'identity') return answer;
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]!() : undefined;
-  if (!decoder) throw refuse('The host sends the file in an encoding that was not asked for.');
+  if (!decoder) throw refuse('The host sends the file in an unsupported content encoding.');
   // Errors of either end reach the reader through the decoder.
   return pipeline(answer, decoder, () => undefined);
 }

@@ -1,2 +1,9 @@
 export { createObjectStore, type ObjectStoreOptions } from './object-store.ts';
-export { type ByteRange, type ListedObject, type ObjectInfo, type ObjectStore, type UploadedPart } from './port.ts';
+export {
+  singlePutBytesMax,
+  type ByteRange,
+  type ListedObject,
+  type ObjectInfo,
+  type ObjectStore,
+  type UploadedPart,
+} from './port.ts';

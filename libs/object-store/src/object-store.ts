@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Problem } from '@longwave/problems';
-import { Client, S3Error } from 'minio';
+import { AwsV4Signer } from 'aws4fetch';
+import { Client, CopyDestinationOptions, CopySourceOptions, S3Error } from 'minio';
 import { cutPieces } from './cut-pieces.ts';
 import type { ListedObject, ObjectStore } from './port.ts';
 
@@ -64,15 +65,17 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     }
   }
 
-  function presign(
+  async function presign(
     method: string,
     key: string,
-    { expiresInSeconds }: { readonly expiresInSeconds: number },
+    lifetime: { readonly expiresInSeconds: number; readonly sizeBytes?: number | undefined },
     query: Readonly<Record<string, string>> = {},
   ): Promise<string> {
+    const { expiresInSeconds, sizeBytes } = lifetime;
     if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > expiresInSecondsMax)
       throw new RangeError(`A presigned URL lives 1 to ${expiresInSecondsMax} seconds`);
-    return publicClient.presignedUrl(method, bucket, key, expiresInSeconds, { ...query });
+    const url = await publicClient.presignedUrl(method, bucket, key, expiresInSeconds, { ...query });
+    return sizeBytes === undefined ? url : signLength(url, method, sizeBytes, options);
   }
 
   const store: ObjectStore = {
@@ -103,7 +106,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       } catch (error) {
         if (isS3Error(error, 'NoSuchKey', 'NotFound')) throw objectNotFound();
         if (isS3Error(error, 'InvalidRange'))
-          throw new Problem('range_not_satisfiable', 'Ask for bytes inside of the object.', { cause: error });
+          throw new Problem('range_not_satisfiable', 'Request a range inside the object.', { cause: error });
         throw error;
       }
     },
@@ -138,12 +141,25 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       }
     },
 
+    async copy(fromKey, toKey, { etag }) {
+      try {
+        await client.copyObject(
+          new CopySourceOptions({ Bucket: bucket, Object: fromKey, MatchETag: etag }),
+          new CopyDestinationOptions({ Bucket: bucket, Object: toKey }),
+        );
+        return true;
+      } catch (error) {
+        if (isS3Error(error, 'NoSuchKey', 'NotFound', 'PreconditionFailed')) return false;
+        throw error;
+      }
+    },
+
     async remove(key) {
       await client.removeObject(bucket, key);
     },
 
-    async *list(prefix): AsyncGenerator<ListedObject> {
-      let marker = '';
+    async *list(prefix, { after = '' } = {}): AsyncGenerator<ListedObject> {
+      let marker = after;
       for (let more = true; more;) {
         // The client's own paging and its second version of the call misread some keys.
         const page = await client.listObjectsQuery(bucket, prefix, marker, { Delimiter: '', MaxKeys: listPageSize });
@@ -179,11 +195,39 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       return parts.map(({ part, etag, size }) => ({ partNumber: part, etag, sizeBytes: size }));
     },
 
+    async isUploadOpen(key, uploadId) {
+      try {
+        await client.listParts(bucket, key, uploadId);
+        return true;
+      } catch (error) {
+        if (isS3Error(error, 'NoSuchUpload')) return false;
+        throw error;
+      }
+    },
+
     async abortMultipartUpload(key, uploadId) {
       await client.abortMultipartUpload(bucket, key, uploadId);
     },
   };
   return store;
+}
+
+/** The same presigned URL, signed once more with the length of its body, which the client has no means for. */
+async function signLength(url: string, method: string, sizeBytes: number, access: ObjectStoreOptions): Promise<string> {
+  const signed = new URL(url);
+  signed.searchParams.delete('X-Amz-Signature');
+  const signer = new AwsV4Signer({
+    method,
+    url: signed.href,
+    headers: { 'content-length': String(sizeBytes) },
+    accessKeyId: access.accessKey,
+    secretAccessKey: access.secretKey,
+    service: 's3',
+    region: access.region,
+    signQuery: true,
+    allHeaders: true,
+  });
+  return (await signer.sign()).url.href;
 }
 
 /** The client types `listParts` as protected; it is the only call for it. */

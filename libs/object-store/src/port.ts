@@ -24,6 +24,9 @@ export interface UploadedPart {
   readonly sizeBytes: number;
 }
 
+/** S3 takes no more in one PUT, and copies no more at once: 5 GiB. */
+export const singlePutBytesMax = 5 * 1024 ** 3;
+
 /** One bucket of any S3. Every method rejects with the client's error when the store is unreachable. */
 export interface ObjectStore {
   /** Creates the bucket when it does not exist. */
@@ -41,19 +44,30 @@ export interface ObjectStore {
   getFile(key: string, path: string): Promise<void>;
   find(key: string): Promise<ObjectInfo | undefined>;
   remove(key: string): Promise<void>;
-  /** Keys in ascending order. */
-  list(prefix: string): AsyncIterable<ListedObject>;
-  presignPut(key: string, options: { readonly expiresInSeconds: number }): Promise<string>;
+  /** Keys in ascending order; with `after`, only those behind that key. */
+  list(prefix: string, options?: { readonly after?: string }): AsyncIterable<ListedObject>;
+  /**
+   * Copies an object within the store while its ETag is still this one; false when it is another or gone. S3 copies objects of
+   * at most 5 GiB (`singlePutBytesMax`).
+   */
+  copy(fromKey: string, toKey: string, options: { readonly etag: string }): Promise<boolean>;
+  /** With `sizeBytes` the URL takes a body of exactly this length and no other. */
+  presignPut(
+    key: string,
+    options: { readonly expiresInSeconds: number; readonly sizeBytes?: number | undefined },
+  ): Promise<string>;
   presignGet(key: string, options: { readonly expiresInSeconds: number }): Promise<string>;
   createMultipartUpload(key: string, options: { readonly contentType: string }): Promise<string>;
   presignPart(
     key: string,
     uploadId: string,
     partNumber: number,
-    options: { readonly expiresInSeconds: number },
+    options: { readonly expiresInSeconds: number; readonly sizeBytes?: number | undefined },
   ): Promise<string>;
   /** The client POSTs S3's part list to this URL. */
   presignCompletion(key: string, uploadId: string, options: { readonly expiresInSeconds: number }): Promise<string>;
   listParts(key: string, uploadId: string): Promise<readonly UploadedPart[]>;
+  /** False once it was joined or aborted. */
+  isUploadOpen(key: string, uploadId: string): Promise<boolean>;
   abortMultipartUpload(key: string, uploadId: string): Promise<void>;
 }

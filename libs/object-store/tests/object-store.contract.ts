@@ -189,6 +189,20 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
       });
     });
 
+    test('a copy is made of the version that is named, and of no other', async () => {
+      const body = randomBytes(70_000);
+      const { etag } = await store.put('copy/it’s a source.mp3', body, audio);
+      expect(await store.copy('copy/it’s a source.mp3', 'copy/copied', { etag: md5(Buffer.from('other')) })).toBe(
+        false,
+      );
+      expect(await store.copy('copy/absent', 'copy/copied', { etag })).toBe(false);
+      expect(await store.find('copy/copied')).toBeUndefined();
+      expect(await store.copy('copy/it’s a source.mp3', 'copy/copied', { etag })).toBe(true);
+      await store.put('copy/it’s a source.mp3', Buffer.from('another'), audio);
+      expect(sha256(await bytes(store.get('copy/copied')))).toBe(sha256(body));
+      expect(await store.find('copy/copied')).toMatchObject({ etag, sizeBytes: 70_000, contentType: 'audio/mpeg' });
+    });
+
     describe('presigned URLs', () => {
       const put = (url: string, body: string | Buffer = 'uploaded') => fetch(url, { method: 'PUT', body });
 
@@ -198,6 +212,15 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
         expect(answer.status).toBe(200);
         expect(await store.find('presigned/put.mp3')).toMatchObject({ sizeBytes: 8, contentType: 'audio/mpeg' });
         expect(await (await fetch(await store.presignGet('presigned/put.mp3', hour))).text()).toBe('uploaded');
+      });
+
+      test('a presigned PUT for a length takes a body of this length and no other', async () => {
+        const lengthy = { ...hour, sizeBytes: 8 };
+        for (const body of ['short', 'too long for it'])
+          expect((await put(await store.presignPut('presigned/sized.mp3', lengthy), body)).status).toBe(403);
+        expect(await store.find('presigned/sized.mp3')).toBeUndefined();
+        expect((await put(await store.presignPut('presigned/sized.mp3', lengthy))).status).toBe(200);
+        expect(await store.find('presigned/sized.mp3')).toMatchObject({ sizeBytes: 8 });
       });
 
       test('a presigned URL ends with its second and then stores nothing', async () => {

@@ -35,7 +35,10 @@ export type Role = (typeof roles)[number];
 /** Whoever holds one of these sees analytics (contract, Authentication, rule 7). */
 export const analyticsRoles: readonly Role[] = ['owner', 'admin', 'publisher', 'analyst'];
 
-/** Roles on the one podcast that an invitation gives. */
+/**
+ * Roles on the one podcast that an invitation gives. Analytics come beside them: every collaborator sees the numbers of its podcast,
+ * whatever the invitation says (contract, Authentication, rule 7, asks the permission of members of organizations only).
+ */
 export const collaboratorRoles = {
   editor: ['viewer', 'editor', 'producer', 'scheduler'],
   analyst: ['viewer', 'analyst'],
@@ -62,6 +65,11 @@ const principalSchema = z.strictObject({
   /** Other workspaces. */
   grants: z.array(grantSchema),
   credential_id: z.string(),
+  /**
+   * The authenticated client, which a rotation of the credential keeps (docs/glossary.md, client). Absent in what an older
+   * auth-server stated: then the credential is the client.
+   */
+  client_id: z.string().optional(),
   credential_kind: z.enum(credentialKinds),
   read_only: z.boolean(),
 });

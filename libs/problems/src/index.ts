@@ -7,4 +7,5 @@ export {
   type ProblemContext,
   type ProblemView,
 } from './problem.ts';
-export { fieldErrors, parseOrProblem, pointerSegment } from './parse.ts';
+export { fieldSentence } from './field-sentence.ts';
+export { fieldErrors, namedDetail, parseOrProblem, pointerSegment } from './parse.ts';

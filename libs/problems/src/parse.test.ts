@@ -38,10 +38,10 @@ test('every wrong field is named at once by its JSON Pointer, unknown fields too
   ]);
 });
 
-test('the sentence for people holds every path, so that a client without "errors" loses nothing', () => {
+test('the sentence for people names every field, so that a client without "errors" loses nothing', () => {
   const { message } = problemOf({ title: '', seasons: 1 });
-  expect(message).toContain('/title: ');
-  expect(message).toContain('/seasons: ');
+  expect(message).toContain('“title” ');
+  expect(message).toContain('“seasons” ');
 });
 
 test('paths begin at the given root', () => {
@@ -53,7 +53,7 @@ test('paths begin at the given root', () => {
 
 test('a value that is no object at all is wrong at the root', () => {
   expect(pathsOf(null)).toEqual(['']);
-  expect(problemOf(null).message).toMatch(/^\/: /);
+  expect(problemOf(null).message).toBe('The value must be an object.');
 });
 
 test('"~" and "/" inside a name are escaped (RFC 6901 §3)', () => {

@@ -11,6 +11,7 @@ test.each(codes)('%s travels whole: code, status, sentence and context arrive as
     operationId: 'op_1',
     subject: { type: 'episodes', id: null, version: 3 },
     errors: [{ path: '/changes/title', code: 'too_small', detail: 'Give a title.' }],
+    neededMs: 60_000,
     retryAfterSeconds: 0,
   };
   const arrived = travel(new Problem(code, 'Do this.', context));

@@ -12,6 +12,8 @@ export interface ProblemContext {
   readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
   readonly operationId?: string;
   readonly retryAfterSeconds?: number;
+  /** What was refused for want of it, in milliseconds of sound; absent when nobody could measure it. */
+  readonly neededMs?: number;
   /** Overrides the table's status where one code has two (a stale subject.version without If-Match: 409). */
   readonly status?: number;
   /** Private; only the log sees it. */
@@ -46,13 +48,14 @@ export interface ProblemView {
   readonly operation_id?: string;
   readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
   readonly errors?: readonly FieldError[];
+  readonly limit?: { readonly needed_ms: number };
   readonly retry: { readonly class: string; readonly after_seconds?: number };
 }
 
 /** The safe part of a problem: never the cause. */
 export function problemView(problem: Problem): ProblemView {
   const { type, title, retry } = problems[problem.code];
-  const { operationId, subject, errors, retryAfterSeconds } = problem.context;
+  const { operationId, subject, errors, neededMs, retryAfterSeconds } = problem.context;
   return {
     type: `urn:longwave:problem:${type}`,
     title,
@@ -62,6 +65,7 @@ export function problemView(problem: Problem): ProblemView {
     ...(operationId && { operation_id: operationId }),
     ...(subject && { subject }),
     ...(errors && { errors }),
+    ...(neededMs !== undefined && { limit: { needed_ms: neededMs } }),
     retry: { class: retry, ...(retryAfterSeconds !== undefined && { after_seconds: retryAfterSeconds }) },
   };
 }
@@ -74,6 +78,7 @@ export function problemFromView(view: ProblemView): Problem {
     ...(view.operation_id && { operationId: view.operation_id }),
     ...(view.subject && { subject: view.subject }),
     ...(view.errors && { errors: view.errors }),
+    ...(view.limit && { neededMs: view.limit.needed_ms }),
     ...(view.retry.after_seconds !== undefined && { retryAfterSeconds: view.retry.after_seconds }),
   });
 }

@@ -104,6 +104,7 @@ export async function deleteObjects(exchange: Exchange): Promise<void> {
   if (items.length > pageSizeMax) throw new S3Error(400, 'MalformedXML', `At most ${pageSizeMax} keys`);
   const quiet = /<Quiet>\s*true\s*<\/Quiet>/.test(document);
   const deleted: Markup[] = [];
+  for (const { Key } of items) exchange.assertMay('write', Key);
   for (const { Key } of items) {
     await storage.remove(target.bucket, parseKey(Key));
     if (!quiet) deleted.push(element('Deleted', [element('Key', Key)]));

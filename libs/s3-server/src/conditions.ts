@@ -63,6 +63,6 @@ export function selectRange(headers: RequestHeaders, meta: ObjectMeta): ByteInte
   const from = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const to = first === '' || last === '' ? size : Math.min(size, Number(last) + 1);
   if (from >= to)
-    throw new S3Error(416, 'InvalidRange', 'The range lies outside', { 'content-range': `bytes */${size}` });
+    throw new S3Error(416, 'InvalidRange', 'The range is outside the file', { 'content-range': `bytes */${size}` });
   return { from, to };
 }

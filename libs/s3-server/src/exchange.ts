@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Action } from './permissions.ts';
 import type { RequestTarget } from './request-target.ts';
 import { S3Error } from './s3-error.ts';
 import type { NewObject, Storage } from './storage.ts';
 import type { Uploads } from './uploads.ts';
 import { xmlDocument, type Markup } from './xml.ts';
 
-/** One request whose signature was verified. */
+/** One request whose signature was verified, and whose key may do what its route names. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly target: RequestTarget;
   /** Lower-case hex; undefined when the body is not signed. */
   readonly payloadSha256: string | undefined;
+  /** Throws S3Error 403 when the key that signed may not do that with the object of that name. */
+  readonly assertMay: (action: Action, name: string) => void;
   readonly storage: Storage;
   readonly uploads: Uploads;
   readonly region: string;
@@ -39,7 +42,8 @@ export function receiveObject(exchange: Exchange): NewObject {
   const { request, payloadSha256 } = exchange;
   const length = request.headers['content-length'];
   if (length === undefined) throw new S3Error(411, 'MissingContentLength', 'Content-Length is required');
-  if (Number(length) > putSizeBytesMax) throw new S3Error(400, 'EntityTooLarge');
+  if (Number(length) > putSizeBytesMax)
+    throw new S3Error(400, 'EntityTooLarge', 'One PUT takes at most 5 GiB. Send a larger file in parts.');
   const md5 = request.headers['content-md5'];
   return {
     body: request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>,

@@ -4,6 +4,9 @@ import { createS3Server } from './server.ts';
 
 const stopMsMax = 10_000;
 
+// A log that cannot be written (a full disk) ends nothing.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 const line = (fields: Readonly<Record<string, unknown>>) => `${JSON.stringify(fields)}\n`;
 
 /** Without the message: it may contain a key. */
@@ -13,8 +16,8 @@ const reportError = (error: unknown) => {
   process.stderr.write(line({ level: 'error', event: 'request.failed', name, code, syscall, at }));
 };
 
-const { host, port, folder, region, accessKey, secretKey } = readConfig(process.env);
-const server = createS3Server({ folder, region, credentials: { accessKey, secretKey }, onError: reportError });
+const { host, port, folder, region, keys } = readConfig(process.env);
+const server = createS3Server({ folder, region, keys, onError: reportError });
 server.listen(port, host, () => {
   const { address, family, port: actualPort } = server.address() as AddressInfo;
   const shown = family === 'IPv6' ? `[${address}]` : address;

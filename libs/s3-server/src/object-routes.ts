@@ -27,23 +27,19 @@ export async function putObject(exchange: Exchange): Promise<void> {
   sendEmpty(response, 200, { etag: `"${meta.etag}"` });
 }
 
-async function copyObject({ request, response, storage, target }: Exchange): Promise<void> {
+async function copyObject({ request, response, storage, target, assertMay }: Exchange): Promise<void> {
   const given = String(request.headers['x-amz-copy-source']);
   const source = parseRequestTarget(given.startsWith('/') ? given : `/${given}`);
   if (source.key === '' || source.query.size > 0) throw new S3Error(400, 'InvalidArgument', 'The source is not a key');
-  const { handle, meta } = await storage.open(source.bucket, source.key);
-  try {
-    const copy = await storage.put(target.bucket, target.key, {
-      body: readBytes(handle, 0, meta.sizeBytes),
-      headers: request.headers['x-amz-metadata-directive'] === 'REPLACE' ? uploadHeaders(request) : meta.headers,
-    });
-    sendDocument(response, 'CopyObjectResult', [
-      element('LastModified', new Date(copy.modifiedAtMs).toISOString()),
-      element('ETag', `"${copy.etag}"`),
-    ]);
-  } finally {
-    await handle.close();
-  }
+  assertMay('read', source.key);
+  const condition = request.headers['x-amz-copy-source-if-match'];
+  const etag = condition === undefined ? undefined : String(condition).replace(/^"(.*)"$/, '$1');
+  const headers = request.headers['x-amz-metadata-directive'] === 'REPLACE' ? uploadHeaders(request) : undefined;
+  const copy = await storage.copy(source, target, { etag, headers });
+  sendDocument(response, 'CopyObjectResult', [
+    element('LastModified', new Date(copy.modifiedAtMs).toISOString()),
+    element('ETag', `"${copy.etag}"`),
+  ]);
 }
 
 /** GET and HEAD. */

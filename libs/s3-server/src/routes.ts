@@ -2,12 +2,15 @@ import * as bucket from './bucket-routes.ts';
 import type { Exchange } from './exchange.ts';
 import * as multipart from './multipart-routes.ts';
 import * as object from './object-routes.ts';
+import type { Action } from './permissions.ts';
 import type { RequestTarget } from './request-target.ts';
 import { S3Error } from './s3-error.ts';
 
 interface Route {
   readonly method: string;
   readonly level: 'service' | 'bucket' | 'object';
+  /** What the key needs for the object, or for the names that a listing asks for. Without it any key will do, or the handler asks. */
+  readonly action?: Action;
   readonly requires?: readonly string[];
   readonly allows?: readonly string[];
   readonly handle: (exchange: Exchange) => Promise<void>;
@@ -27,34 +30,54 @@ const listParameters = [
 
 /** A request fits the route that has all its required parameters and no other than these and the allowed ones. */
 const routes: readonly Route[] = [
-  { method: 'GET', level: 'service', handle: bucket.listBuckets },
-  { method: 'PUT', level: 'bucket', handle: bucket.createBucket },
+  { method: 'GET', level: 'service', action: 'list', handle: bucket.listBuckets },
+  { method: 'PUT', level: 'bucket', action: 'write', handle: bucket.createBucket },
   { method: 'HEAD', level: 'bucket', handle: bucket.headBucket },
   { method: 'GET', level: 'bucket', requires: ['location'], handle: bucket.getBucketLocation },
   {
     method: 'GET',
     level: 'bucket',
+    action: 'list',
     requires: ['uploads'],
     allows: ['prefix', 'delimiter', 'key-marker', 'upload-id-marker', 'max-uploads', 'encoding-type'],
     handle: bucket.listMultipartUploads,
   },
-  { method: 'GET', level: 'bucket', allows: listParameters, handle: bucket.listObjects },
+  { method: 'GET', level: 'bucket', action: 'list', allows: listParameters, handle: bucket.listObjects },
   { method: 'POST', level: 'bucket', requires: ['delete'], handle: bucket.deleteObjects },
-  { method: 'PUT', level: 'object', requires: ['partNumber', 'uploadId'], handle: multipart.uploadPart },
-  { method: 'PUT', level: 'object', handle: object.putObject },
+  {
+    method: 'PUT',
+    level: 'object',
+    action: 'write',
+    requires: ['partNumber', 'uploadId'],
+    handle: multipart.uploadPart,
+  },
+  { method: 'PUT', level: 'object', action: 'write', handle: object.putObject },
   {
     method: 'GET',
     level: 'object',
+    action: 'write',
     requires: ['uploadId'],
     allows: ['max-parts', 'part-number-marker', 'encoding-type'],
     handle: multipart.listParts,
   },
-  { method: 'GET', level: 'object', allows: object.responseOverrides, handle: object.getObject },
-  { method: 'HEAD', level: 'object', allows: object.responseOverrides, handle: object.getObject },
-  { method: 'POST', level: 'object', requires: ['uploads'], handle: multipart.createMultipartUpload },
-  { method: 'POST', level: 'object', requires: ['uploadId'], handle: multipart.completeMultipartUpload },
-  { method: 'DELETE', level: 'object', requires: ['uploadId'], handle: multipart.abortMultipartUpload },
-  { method: 'DELETE', level: 'object', handle: object.deleteObject },
+  { method: 'GET', level: 'object', action: 'read', allows: object.responseOverrides, handle: object.getObject },
+  { method: 'HEAD', level: 'object', action: 'read', allows: object.responseOverrides, handle: object.getObject },
+  { method: 'POST', level: 'object', action: 'write', requires: ['uploads'], handle: multipart.createMultipartUpload },
+  {
+    method: 'POST',
+    level: 'object',
+    action: 'write',
+    requires: ['uploadId'],
+    handle: multipart.completeMultipartUpload,
+  },
+  {
+    method: 'DELETE',
+    level: 'object',
+    action: 'write',
+    requires: ['uploadId'],
+    handle: multipart.abortMultipartUpload,
+  },
+  { method: 'DELETE', level: 'object', action: 'write', handle: object.deleteObject },
 ];
 
 /** @throws S3Error 405 for another method, 501 for parameters that name something this server does not have */

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { defaultBodyLimits, limitBody, type BodyLimits } from './body-limits.ts';
 import { sendDocument, sendEmpty } from './exchange.ts';
+import { assertPermitted, type Action, type S3Key } from './permissions.ts';
 import { parseRequestTarget } from './request-target.ts';
 import { findRoute } from './routes.ts';
 import { S3Error } from './s3-error.ts';
-import { verifySignature, type S3Credentials } from './sigv4.ts';
+import { verifySignature } from './sigv4.ts';
 import { createStorage } from './storage.ts';
 import { createUploads } from './uploads.ts';
 import { element } from './xml.ts';
@@ -12,18 +14,19 @@ import { element } from './xml.ts';
 export interface S3ServerOptions {
   /** Made when it does not exist. Belongs to this one server: a second one would remove its unfinished files. */
   readonly folder: string;
-  readonly credentials: S3Credentials;
+  readonly keys: readonly S3Key[];
   readonly region: string;
   /** Unix time in milliseconds; default: the system's clock. */
   readonly now?: () => number;
   /** Hears of every failure that a client saw as 500. */
   readonly onError?: (error: unknown) => void;
+  /** Default: at least 1 KiB/s; 10 s for what is left of a body after the answer. */
+  readonly bodyLimits?: BodyLimits;
 }
 
 const idleMsMax = 5 * 60_000;
 /** Longer than clients keep an idle connection, so that none is closed under a request. */
 const keepAliveMs = 65_000;
-const discardedBytesMax = 64 * 1024 ** 2;
 
 /**
  * A small S3 server over one folder: path-style buckets and objects, ranges, multipart uploads, listings, presigned
@@ -31,7 +34,7 @@ const discardedBytesMax = 64 * 1024 ** 2;
  * The folder is prepared when the server begins to listen.
  */
 export function createS3Server(options: S3ServerOptions): Server {
-  const { credentials, region, now = Date.now, onError = () => {} } = options;
+  const { keys, region, now = Date.now, onError = () => {}, bodyLimits = defaultBodyLimits } = options;
   const storage = createStorage({ folder: options.folder, now });
   const uploads = createUploads(storage);
   let prepared: Promise<void> | undefined;
@@ -43,15 +46,19 @@ export function createS3Server(options: S3ServerOptions): Server {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = parseRequestTarget(request.url ?? '');
-    const { payloadSha256 } = verifySignature(request, target, { credentials, region, nowMs: now() });
+    const { key, payloadSha256 } = verifySignature(request, target, { keys, region, nowMs: now() });
     const route = findRoute(request.method ?? '', target);
+    const assertMay = (action: Action, name: string) => assertPermitted(key, action, name);
+    if (route.action)
+      assertMay(route.action, route.level === 'object' ? target.key : (target.query.get('prefix') ?? ''));
     await prepare();
-    await route.handle({ request, response, target, payloadSha256, storage, uploads, region });
+    await route.handle({ request, response, target, payloadSha256, assertMay, storage, uploads, region });
   }
 
   const server = createServer((request, response) => {
     response.setHeader('x-amz-request-id', randomUUID());
     setCorsHeaders(request, response);
+    limitBody(request, response, bodyLimits);
     if (request.method === 'OPTIONS') return sendEmpty(response, 204);
     handle(request, response).catch((error: unknown) => {
       if (response.headersSent || request.socket.destroyed) return void response.destroy();
@@ -61,7 +68,7 @@ export function createS3Server(options: S3ServerOptions): Server {
     });
   });
   server.once('listening', () => void prepare().catch(() => {}));
-  // A large body over a slow line takes its time; only silence ends a connection.
+  // A large body over a slow line takes its time; the limits of bodies see to the rest.
   server.requestTimeout = 0;
   server.timeout = idleMsMax;
   server.keepAliveTimeout = keepAliveMs;
@@ -79,7 +86,6 @@ function setCorsHeaders(request: IncomingMessage, response: ServerResponse): voi
 }
 
 function sendError(request: IncomingMessage, response: ServerResponse, error: S3Error): void {
-  discardBody(request);
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
   if (request.method === 'HEAD') return sendEmpty(response, error.status);
   const content = [
@@ -88,15 +94,4 @@ function sendError(request: IncomingMessage, response: ServerResponse, error: S3
     element('RequestId', String(response.getHeader('x-amz-request-id'))),
   ];
   sendDocument(response, 'Error', content, error.status);
-}
-
-/** Reads on so that the client, still sending, gets to see the answer; an endless sender is cut off. */
-function discardBody(request: IncomingMessage): void {
-  let discardedBytes = 0;
-  request.on('data', (chunk: Buffer) => {
-    discardedBytes += chunk.length;
-    if (discardedBytes > discardedBytesMax) request.socket.destroy();
-  });
-  request.on('error', () => {});
-  request.resume();
 }

@@ -8,8 +8,10 @@ export interface S3Credentials {
   readonly secretKey: string;
 }
 
-/** What the signature says about the body: its SHA-256 in lower-case hex, or undefined when the body is not signed. */
-export interface VerifiedRequest {
+/** Who signed, and what the signature says about the body. */
+export interface VerifiedRequest<K extends S3Credentials> {
+  readonly key: K;
+  /** SHA-256 in lower-case hex; undefined when the body is not signed. */
   readonly payloadSha256: string | undefined;
 }
 
@@ -34,11 +36,11 @@ const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).u
  * @throws S3Error 400 for a malformed claim, 403 for a wrong, expired or missing one
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
  */
-export function verifySignature(
+export function verifySignature<K extends S3Credentials>(
   request: Pick<IncomingMessage, 'method' | 'headersDistinct'>,
   target: RequestTarget,
-  options: { readonly credentials: S3Credentials; readonly region: string; readonly nowMs: number },
-): VerifiedRequest {
+  options: { readonly keys: readonly K[]; readonly region: string; readonly nowMs: number },
+): VerifiedRequest<K> {
   const header = (name: string) => request.headersDistinct[name]?.join(',');
   const authorization = header('authorization');
   const presigned = target.query.has('X-Amz-Signature');
@@ -55,7 +57,8 @@ export function verifySignature(
   if (service !== 's3' || terminator !== 'aws4_request' || more.length > 0 || day !== claim.date.slice(0, 8))
     throw new S3Error(400, malformed, 'The credential scope is not valid');
   if (region !== options.region) throw new S3Error(400, malformed, `The region must be ${options.region}`);
-  if (accessKey !== options.credentials.accessKey) throw new S3Error(403, 'InvalidAccessKeyId');
+  const signer = options.keys.find((known) => known.accessKey === accessKey);
+  if (!signer) throw new S3Error(403, 'InvalidAccessKeyId');
 
   const names = claim.signedHeaders.split(';');
   if (!names.includes('host')) throw new S3Error(403, 'AccessDenied', 'The host header must be signed');
@@ -84,12 +87,18 @@ export function verifySignature(
     payload,
   ].join('\n');
   const scope = `${day}/${region}/s3/aws4_request`;
-  const key = hmac(hmac(hmac(hmac(`AWS4${options.credentials.secretKey}`, day), region), 's3'), 'aws4_request');
+  const key = hmac(hmac(hmac(hmac(`AWS4${signer.secretKey}`, day), region), 's3'), 'aws4_request');
   const expected = hmac(key, [algorithm, claim.date, scope, sha256(canonicalRequest)].join('\n'));
   const given = Buffer.from(claim.signature, 'hex');
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
-    throw new S3Error(403, 'SignatureDoesNotMatch', 'The signature does not match');
-  return { payloadSha256: payload === 'UNSIGNED-PAYLOAD' ? undefined : payload };
+    throw new S3Error(
+      403,
+      'SignatureDoesNotMatch',
+      names.includes('content-length')
+        ? 'The signature does not match: the URL is for a body of another length, or was changed'
+        : 'The signature does not match',
+    );
+  return { key: signer, payloadSha256: payload === 'UNSIGNED-PAYLOAD' ? undefined : payload };
 }
 
 function headerClaim(authorization: string, date: string, nowMs: number): Claim {

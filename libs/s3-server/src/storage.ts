@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { createDurableFolders, syncFolder, type DurableFolders } from './durable-folders.ts';
 import { keyToSegments } from './key-path.ts';
 import { listKeys, type ListEntry, type ListQuery } from './list-keys.ts';
-import { openObjectFile, writeObjectFile, type BodyClaims, type ObjectMeta } from './object-file.ts';
+import { openObjectFile, readBytes, writeObjectFile, type BodyClaims, type ObjectMeta } from './object-file.ts';
 import { isSystemError, S3Error } from './s3-error.ts';
 
 export type OpenObject = Awaited<ReturnType<typeof openObjectFile>>;
@@ -16,6 +16,11 @@ export interface NewObject {
   readonly claims?: BodyClaims;
   /** Default: the MD5 of the body. */
   readonly etag?: string;
+}
+
+export interface StoredName {
+  readonly bucket: string;
+  readonly key: string;
 }
 
 export type ListedEntry = ListEntry & { readonly meta?: ObjectMeta };
@@ -34,6 +39,19 @@ export interface Storage {
   /** The bucket's folder. @throws S3Error 404 `NoSuchBucket` */
   getBucketFolder(bucket: string): Promise<string>;
   put(bucket: string, key: string, object: NewObject): Promise<ObjectMeta>;
+  /**
+   * A copy with the headers, the ETag and the time of its source. It costs no room: a file is never changed once it is published,
+   * so both names are of one file. With `headers` it is written anew.
+   * @throws S3Error 404 `NoSuchKey`, 412 when the source has another ETag than `etag`
+   */
+  copy(
+    source: StoredName,
+    target: StoredName,
+    options: {
+      readonly etag: string | undefined;
+      readonly headers: Readonly<Record<string, string>> | undefined;
+    },
+  ): Promise<ObjectMeta>;
   /** The caller closes the handle. @throws S3Error 404 `NoSuchKey` */
   open(bucket: string, key: string): Promise<OpenObject>;
   /** Nothing happens when there is none. */
@@ -113,14 +131,29 @@ export function createStorage(options: { readonly folder: string; readonly now: 
       return storage.writeFile(file, object, { createFolder: true });
     },
 
+    async copy(source, target, { etag, headers }) {
+      const from = objectFile(await storage.getBucketFolder(source.bucket), source.key);
+      const to = objectFile(await storage.getBucketFolder(target.bucket), target.key);
+      const file = path.join(temporary, randomUUID());
+      try {
+        await link(from, file).catch(orNoSuchKey);
+        const { handle, meta } = await openObjectFile(file);
+        await using _open = { [Symbol.asyncDispose]: () => handle.close() };
+        if (etag !== undefined && etag !== meta.etag)
+          throw new S3Error(412, 'PreconditionFailed', 'The source is another version');
+        if (headers)
+          return await storage.put(target.bucket, target.key, { body: readBytes(handle, 0, meta.sizeBytes), headers });
+        await folders.publish(file, to, { create: true });
+        return meta;
+      } finally {
+        // Also when it was published: moving a file to another name of itself does nothing.
+        await rm(file, { force: true });
+      }
+    },
+
     async open(bucket, key) {
       const file = objectFile(await storage.getBucketFolder(bucket), key);
-      try {
-        return await openObjectFile(file);
-      } catch (error) {
-        if (isSystemError(error, 'ENOENT')) throw new S3Error(404, 'NoSuchKey', 'There is no such object');
-        throw error;
-      }
+      return openObjectFile(file).catch(orNoSuchKey);
     },
 
     async remove(bucket, key) {
@@ -175,6 +208,11 @@ export function createStorage(options: { readonly folder: string; readonly now: 
     },
   };
   return storage;
+}
+
+/** What the file system says of a file that is absent becomes S3's answer. */
+function orNoSuchKey(error: unknown): never {
+  throw isSystemError(error, 'ENOENT') ? new S3Error(404, 'NoSuchKey', 'There is no such object') : error;
 }
 
 /** Metadata of an object file, undefined when it vanished meanwhile. */

@@ -29,7 +29,7 @@ function watch(owner, name) {
 const handle = await fs.promises.open(process.execPath);
 for (const name of ['writeFile', 'sync']) watch(Object.getPrototypeOf(handle), name);
 await handle.close();
-for (const name of ['open', 'mkdir', 'rename', 'rm', 'rmdir', 'unlink']) watch(fs.promises, name);
+for (const name of ['open', 'link', 'mkdir', 'rename', 'rm', 'rmdir', 'unlink']) watch(fs.promises, name);
 syncBuiltinESMExports();
 
 process.on('SIGUSR2', () => {

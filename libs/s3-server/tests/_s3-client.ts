@@ -22,8 +22,8 @@ export interface SignedRequest {
   readonly secretKey?: string;
 }
 
-/** A request signed in the Authorization header, by an implementation that is not the server's. `target`: encoded path and query. */
-export async function signedFetch(endpoint: string, target: string, request: SignedRequest = {}): Promise<Response> {
+/** The headers of a request signed in the Authorization header, by an implementation that is not the server's. */
+export function signHeaders(endpoint: string, target: string, request: SignedRequest): Record<string, string> {
   const {
     method = 'GET',
     body,
@@ -62,9 +62,15 @@ export async function signedFetch(endpoint: string, target: string, request: Sig
     'hex',
   );
   const authorization = `AWS4-HMAC-SHA256 Credential=${accessKey}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`;
+  return { ...headers, ...request.unsignedHeaders, authorization };
+}
+
+/** Sends a signed request. `target`: encoded path and query. */
+export async function signedFetch(endpoint: string, target: string, request: SignedRequest = {}): Promise<Response> {
+  const { method = 'GET', body } = request;
   return fetch(endpoint + target, {
     method,
-    headers: { ...headers, ...request.unsignedHeaders, authorization },
+    headers: signHeaders(endpoint, target, request),
     ...(body !== undefined && { body }),
     ...(request.stream && { body: request.stream, duplex: 'half' }),
   });

@@ -41,7 +41,7 @@ const call = async (server: Reachable, target: string, request?: SignedRequest) 
 /** A new server over a folder that a killed one left, in this process. */
 async function restart(data: string) {
   const { accessKey, secretKey, region } = access;
-  const server = createS3Server({ folder: data, credentials: { accessKey, secretKey }, region });
+  const server = createS3Server({ folder: data, keys: [{ accessKey, secretKey }], region });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const stop = () => {

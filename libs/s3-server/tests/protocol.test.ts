@@ -1,12 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createS3Server } from '../src/index.ts';
-import { access, signedFetch, xmlText, xmlTexts, type SignedRequest } from './_s3-client.ts';
+import { access, signedFetch, signHeaders, xmlText, xmlTexts, type SignedRequest } from './_s3-client.ts';
+
+/** May read what is closed to nobody in particular, and write and list what is its own. */
+const limited = {
+  accessKey: 'limited',
+  secretKey: 'limited-secret',
+  permissions: { '': ['read'], 'own/': ['read', 'write', 'list'], 'closed/': [] },
+} as const;
 
 let folder: string;
 let server: Server;
@@ -19,7 +27,7 @@ beforeAll(async () => {
   server = createS3Server({
     folder,
     region,
-    credentials: { accessKey, secretKey },
+    keys: [{ accessKey, secretKey }, limited],
     onError: (error) => failures.push(error),
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -41,6 +49,47 @@ const send = async (target: string, request?: SignedRequest) => {
 };
 const put = (key: string, body: string, headers: Record<string, string> = {}) =>
   send(`/bucket/${key}`, { method: 'PUT', body, headers });
+
+describe('a key with permissions', () => {
+  const sendLimited = (target: string, request: SignedRequest = {}) => send(target, { ...request, ...limited });
+
+  test('does what they say, and the longest prefix decides', async () => {
+    await put('open', 'x');
+    await put('closed/file', 'x');
+    expect((await sendLimited('/bucket/own/file', { method: 'PUT', body: 'x' })).status).toBe(200);
+    expect((await sendLimited('/bucket/own/file')).text).toBe('x');
+    expect(xmlTexts((await sendLimited('/bucket?prefix=own%2F')).text, 'Key')).toEqual(['own/file']);
+    expect((await sendLimited('/bucket/open')).status).toBe(200);
+    expect((await sendLimited('/bucket', { method: 'HEAD' })).status).toBe(200);
+    expect((await sendLimited('/bucket/own/file', { method: 'DELETE' })).status).toBe(204);
+  });
+
+  const removal = (key: string) =>
+    `<Delete><Object><Key>own/x</Key></Object><Object><Key>${key}</Key></Object></Delete>`;
+  test.each<[string, string, SignedRequest]>([
+    ['reading a closed object', '/bucket/closed/file', {}],
+    ['asking for its size', '/bucket/closed/file', { method: 'HEAD' }],
+    ['overwriting', '/bucket/open', { method: 'PUT', body: 'y' }],
+    ['deleting', '/bucket/open', { method: 'DELETE' }],
+    ['deleting one of several', '/bucket?delete', { method: 'POST', body: removal('open') }],
+    ['a multipart upload', '/bucket/open?uploads', { method: 'POST' }],
+    [
+      'copying a closed object',
+      '/bucket/own/copy',
+      { method: 'PUT', headers: { 'x-amz-copy-source': '/bucket/closed/file' } },
+    ],
+    ['listing everything', '/bucket', {}],
+    ['listing names above its own', '/bucket?prefix=o', {}],
+    ['listing buckets', '/', {}],
+    ['making a bucket', '/another', { method: 'PUT' }],
+  ])('is refused %s, and nothing changes', async (_, target, request) => {
+    await put('open', 'x');
+    await put('closed/file', 'x');
+    expect((await sendLimited(target, request)).status).toBe(403);
+    expect((await send('/bucket/open')).text).toBe('x');
+    expect((await send('/bucket/own/copy')).status).toBe(404);
+  });
+});
 
 describe('authentication', () => {
   test.each([
@@ -102,7 +151,7 @@ describe('objects', () => {
     expect(renamed.headers.get('content-disposition')).toBe('attachment; filename=x.mp3');
   });
 
-  test('a copy has the bytes and the headers, or the new headers when asked', async () => {
+  test('a copy has the bytes and the headers, or the new headers when asked, and keeps them when its source is replaced', async () => {
     await put('copy/source%20%2B', 'copied', { 'content-type': 'audio/mpeg' });
     const source = { 'x-amz-copy-source': '/bucket/copy/source%20%2B' };
     expect((await put('copy/same', '', source)).text).toContain('<CopyObjectResult');
@@ -110,7 +159,30 @@ describe('objects', () => {
     expect([same.text, same.headers.get('content-type')]).toEqual(['copied', 'audio/mpeg']);
     await put('copy/other', '', { ...source, 'x-amz-metadata-directive': 'REPLACE', 'content-type': 'text/plain' });
     expect((await send('/bucket/copy/other')).headers.get('content-type')).toBe('text/plain');
+    const copyWhen = (etag: string) => put('copy/when', '', { ...source, 'x-amz-copy-source-if-match': etag });
+    expect((await copyWhen('"other"')).status).toBe(412);
+    expect((await copyWhen(same.headers.get('etag')!)).status).toBe(200);
+    expect((await copyWhen(same.headers.get('etag')!)).status).toBe(200);
+    await put('copy/source%20%2B', 'another');
+    expect((await send('/bucket/copy/when')).text).toBe('copied');
     expect((await put('copy/none', '', { 'x-amz-copy-source': '/bucket/absent' })).code).toBe('NoSuchKey');
+  });
+
+  test('one PUT of more than 5 GiB is refused before its body is read, with a sentence that says what to do', async () => {
+    const headers = {
+      ...signHeaders(endpoint, '/bucket/large', { method: 'PUT' }),
+      'content-length': String(5 * 1024 ** 3 + 1),
+    };
+    const asked = request(`${endpoint}/bucket/large`, { method: 'PUT', headers });
+    asked.flushHeaders();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    const document = await text(answer);
+    asked.destroy();
+    expect([answer.statusCode, xmlText(document, 'Code'), xmlText(document, 'Message')]).toEqual([
+      400,
+      'EntityTooLarge',
+      'One PUT takes at most 5 GiB. Send a larger file in parts.',
+    ]);
   });
 
   test('several objects are deleted at once, also those that do not exist', async () => {

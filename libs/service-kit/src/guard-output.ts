@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts';
+import { outliveWriteErrors } from './outlive-write-errors.ts';
 import { redact } from './redact.ts';
 
 type Write = (chunk: string | Uint8Array, ...rest: never[]) => boolean;
@@ -15,12 +16,15 @@ function redactStream(stream: NodeJS.WriteStream): void {
 
 /**
  * Makes the log the only thing this process says. Node prints warnings and uncaught exceptions past the standard streams, message
- * and causes as they are; here they are lines of the log. An uncaught exception ends the process with 1, as it would have.
+ * and causes as they are; here they are lines of the log. An uncaught exception ends the process with 1, as it would have. A log
+ * that cannot be written ends nothing: `log.lost` says how many lines are missing once it can be written again.
  * @param currentLogger asked each time, because a service gets its final logger with its configuration
  */
 export function guardOutput(currentLogger: () => Logger): void {
-  redactStream(process.stdout);
-  redactStream(process.stderr);
+  for (const stream of [process.stdout, process.stderr]) {
+    outliveWriteErrors(stream, (lines) => currentLogger().warn({ lines_since_start: lines }, 'log.lost'));
+    redactStream(stream);
+  }
   process.removeAllListeners('warning');
   process.on('warning', (warning) => currentLogger().warn({ err: warning }, 'process.warning'));
   process.on('uncaughtException', (error, origin) => {

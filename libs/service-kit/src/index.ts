@@ -9,6 +9,7 @@ export {
 } from './config.ts';
 export { createGate, type Gate } from './gate.ts';
 export { createLogger, type Logger } from './logger.ts';
+export { outliveWriteErrors } from './outlive-write-errors.ts';
 export { redact } from './redact.ts';
 export { serveHealth, type ReadinessChecks } from './health.ts';
 export { runService, type RunningApp } from './run-service.ts';

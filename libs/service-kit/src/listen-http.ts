@@ -1,5 +1,5 @@
 import type { RequestListener, Server } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 export interface HttpListener {
@@ -8,6 +8,23 @@ export interface HttpListener {
   close(drainMs?: number): Promise<void>;
 }
 
+/** The body of a refusal that never reaches the handler, as JSON. */
+export type RefusalBody = (status: number, message: string) => { readonly contentType: string; readonly body: object };
+
+const refusals: Readonly<Record<number, string>> = {
+  400: 'The request is not valid HTTP.',
+  408: 'The request took too long.',
+  413: 'The body is too large.',
+  417: 'This expectation is not supported.',
+  431: 'The headers are too large.',
+};
+const refusedAs: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+const plainRefusal: RefusalBody = (code, message) => ({ contentType: 'application/json', body: { code, message } });
+
 /**
  * Serves HTTP on `listen` ("host:port", port 0 for any). Rejects with a sentence when the port is taken.
  * @param options.requestTimeoutMs how long a client may take to send its request, head and body; an answer may take any time
@@ -15,8 +32,19 @@ export interface HttpListener {
 export async function listenHttp(
   listen: string,
   handler: RequestListener,
-  { requestTimeoutMs = 30_000 }: { readonly requestTimeoutMs?: number } = {},
+  {
+    requestTimeoutMs = 30_000,
+    refusalBody = plainRefusal,
+  }: { readonly requestTimeoutMs?: number; readonly refusalBody?: RefusalBody } = {},
 ): Promise<HttpListener> {
+  const refusal = (status: number) => {
+    const { contentType, body } = refusalBody(status, refusals[status]!);
+    const text = JSON.stringify(body);
+    return {
+      text,
+      headers: { 'content-type': `${contentType}; charset=utf-8`, 'content-length': Buffer.byteLength(text) },
+    };
+  };
   const server: Server = createServer(
     {
       keepAliveTimeout: 65_000,
@@ -26,6 +54,19 @@ export async function listenHttp(
     },
     handler,
   );
+  server.on('checkExpectation', (_request, response) => {
+    const { text, headers } = refusal(417);
+    response.writeHead(417, headers).end(text);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Not into an answer that has begun.
+    const begun = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
+    if (!socket.writable || begun || error.code === 'ECONNRESET') return void socket.destroy();
+    const status = refusedAs[error.code ?? ''] ?? 400;
+    const { text, headers } = refusal(status);
+    const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  });
   // Node closes only connections that rest between two requests; these two kinds would hold the server open.
   const unused = new Set<Socket>();
   let closing = false;

@@ -90,6 +90,22 @@ describe('an HTTP listener', () => {
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
+  test.each([
+    [400, 'GET / HTTP/9.9\r\n\r\n'],
+    [400, 'nonsense\r\n\r\n'],
+    [417, 'GET / HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\nconnection: close\r\n\r\n'],
+    [431, `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ])('refuses with %i and a JSON body what never reaches the service', async (status, request) => {
+    const listener = await listenHttp('127.0.0.1:0', (_, response) => response.end('ok'));
+    cleanups.push(() => listener.close(0));
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.end(request);
+    const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+    const [head, body] = answer.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\ncontent-type: application/json; charset=utf-8`, 's'));
+    expect(JSON.parse(body!)).toEqual({ code: status, message: expect.stringMatching(/\.$/) });
+  });
+
   test('cuts a response that outlives the drain time', async () => {
     const listener = await listenHttp('127.0.0.1:0', (_, response) => response.write('endless'));
     const [running] = (await once(get(`http://127.0.0.1:${listener.port}/`), 'response')) as [IncomingMessage];

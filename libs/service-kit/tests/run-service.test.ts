@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test } from '@jest/globals';
@@ -70,4 +72,48 @@ test('a service that fails while stopping does not pretend a clean stop', async 
   service.child.kill('SIGTERM');
   expect(await service.ended).toEqual({ code: 1, signal: null });
   expect(service.events).toEqual(['service.started', 'service.stopping', 'service.failed']);
+});
+
+/** Whole lines of a log by event; a line that was cut is none. */
+function readLog(file: string) {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const cut = lines.pop() !== '';
+  return { cut, lines: lines.filter(Boolean).map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+test('a log that cannot be written ends no service: it works on, and says how many lines are missing when it can write again', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'longwave-log-'));
+  const log = path.join(folder, 'service.log');
+  const listen = `127.0.0.1:${await freePort()}`;
+  // A file that may not grow over 1,024 bytes (ulimit counts in 512): the kernel refuses further writes, as on a full disk.
+  const command = `ulimit -f 2; exec "${process.execPath}" "${path.join(import.meta.dirname, 'fixture-service.ts')}" >> "${log}"`;
+  const child = spawn('/bin/sh', ['-c', command], {
+    env: { ...environment, HEALTH_LISTEN: listen, MODE: 'chatter' },
+    stdio: 'ignore',
+  });
+  children.add(child);
+  const ended = once(child, 'close');
+  const ask = async () => (await fetch(`http://${listen}/readyz`)).status;
+  while ((await ask().catch(() => 0)) !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  let asked = 1;
+  for (; asked < 50; asked++) expect(await ask()).toBe(200);
+
+  const full = readLog(log);
+  truncateSync(log);
+  expect(await ask()).toBe(200);
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  const after = readLog(log);
+  rmSync(folder, { recursive: true });
+
+  const written = full.lines.filter(({ event }) => event === 'fixture.asked').length;
+  expect(written).toBeLessThan(asked);
+  expect(after.lines.map(({ event }) => event)).toEqual([
+    'fixture.asked',
+    'log.lost',
+    'service.stopping',
+    'fixture.disposed',
+    'service.stopped',
+  ]);
+  expect(after.lines[1]).toMatchObject({ lines_since_start: asked - written - (full.cut ? 1 : 0) });
 });

@@ -33,7 +33,7 @@ export function acceptBatch(
     const before = await lockWatermark(tx, producer);
     const known = await findAnswers(tx, producer, batchId, own.idempotencyKey);
     if (known.some(({ digest }) => digest !== own.digest))
-      throw new Problem('idempotency_conflict', 'This batch id or this key already names another body.');
+      throw new Problem('idempotency_conflict', 'This batch ID or idempotency key was already used with another body.');
     if (known[0]) return { answer: known[0].answer, replayed: true };
     if (await isSequenceTaken(tx, producer, sequence))
       throw new Problem('value_taken', '/sequence: Another batch has this sequence.', {

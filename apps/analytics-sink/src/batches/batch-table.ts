@@ -21,6 +21,8 @@ export interface BatchStatus {
   readonly waiting: number;
   /** The first 20. */
   readonly rejections: readonly Rejection[];
+  /** Rejected rows by code. */
+  readonly rejected_by_code: Readonly<Partial<Record<RejectionCode, number>>>;
 }
 
 export interface StoredAnswer {
@@ -82,19 +84,21 @@ export async function insertBatch(
   );
 }
 
-/** What became of a batch, or undefined when a producer has none of this id within these workspaces. */
+/** A batch with the outcome of its rows; undefined when a producer has none of this id within these workspaces. */
 export async function findBatchStatus(
   pool: Pool,
   producer: string,
   workspaces: Iterable<string>,
   batchId: string,
-): Promise<BatchStatus | undefined> {
-  const { rows } = await pool.query<BatchStatus>(
-    `select batch_id, state, received, stored, aggregated, rejected, waiting, rejections from batch
+): Promise<{ readonly status: BatchStatus; readonly rows: readonly BatchRow[] } | undefined> {
+  const { rows } = await pool.query<BatchStatus & { readonly rows: readonly BatchRow[] }>(
+    `select batch_id, state, received, stored, aggregated, rejected, waiting, rejections, rejected_by_code, rows from batch
      where producer = $1 and batch_id = $2 and workspaces <@ $3`,
     [producer, batchId, [...workspaces]],
   );
-  return rows[0];
+  if (!rows[0]) return undefined;
+  const { rows: batchRows, ...status } = rows[0];
+  return { status, rows: batchRows };
 }
 
 export interface TakenBatch {
@@ -140,6 +144,11 @@ export async function addToStatus(
     `update batch set stored = stored + $3, aggregated = aggregated + $4, waiting = waiting + $5, rejected = rejected + $6,
        rejections = (select coalesce(jsonb_agg(r order by (r->>'row')::int), '[]')
          from (select r from jsonb_array_elements(rejections || $7::jsonb) r order by (r->>'row')::int limit $8) as first),
+       rejected_by_code = (select coalesce(jsonb_object_agg(code, rows), '{}') from (
+         select code, sum(rows) as rows from (
+           select key as code, value::int as rows from jsonb_each_text(rejected_by_code)
+           union all
+           select r->>'code', 1 from jsonb_array_elements($7::jsonb) r) as each group by code) as counted),
        state = case when waiting + $5 > 0 then 'waiting' else 'aggregated' end
      where producer = $1 and batch_id = $2`,
     [

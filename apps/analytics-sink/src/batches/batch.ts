@@ -1,6 +1,7 @@
+import { keyMonths } from '@longwave/audience';
 import { addressVerdicts, deliveryEventKinds } from '@longwave/events';
 import { producerPattern } from '@longwave/principal';
-import { Problem, fieldErrors, type FieldError } from '@longwave/problems';
+import { Problem, fieldErrors, fieldSentence, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
 
 export const rowsMax = 1000;
@@ -12,7 +13,10 @@ export const givenName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, '1 to 128 of letters, digits, ".", "_", ":", "-"; no sign first');
 
 const id = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `expected an id ${prefix}_…`);
-const instant = z.iso.datetime();
+/** RFC 3339, of any offset from UTC; with one it is kept as the same time of UTC. */
+const instant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => (text.endsWith('Z') ? text : new Date(text).toISOString()));
 /** A byte offset. */
 const offset = z.int().min(0);
 const status = z.int().min(100).max(599);
@@ -61,7 +65,7 @@ const byteRangeServed = z.strictObject({
   at: instant,
   status,
   listener,
-  /** The bucket under the previous salt, during the first 48 h of a new one. */
+  /** The bucket under the previous salt; only of requests of the first 48 h of a UTC month. */
   previous_listener: listener.optional(),
   ...place,
   ...judged,
@@ -179,6 +183,14 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
     if (row.kind !== 'byte_range_served') return found;
     if (row.previous_listener === row.listener)
       found.push(error(`/rows/${index}/previous_listener`, 'same_listener', 'A new salt gives another bucket.'));
+    if (row.previous_listener !== undefined && keyMonths(new Date(row.started_at)).previous === undefined)
+      found.push(
+        error(
+          `/rows/${index}/previous_listener`,
+          'late_link',
+          'A bucket may name the one before it only for requests of the first 48 h of a UTC month.',
+        ),
+      );
     if (row.from >= row.to) found.push(error(`/rows/${index}/to`, 'empty_range', 'The range holds no byte.'));
     const startedAt = Date.parse(row.started_at);
     if (startedAt > at)
@@ -191,7 +203,7 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
 
 /** The batch in a body, or `validation_failed` with at most 20 errors. */
 export function parseBatch(body: unknown, now: Date): Batch {
-  const result = batchSchema.safeParse(body);
+  const result = batchSchema.safeParse(body, { error: fieldSentence });
   if (!result.success) throw invalid(fieldErrors(result.error));
   const found = contradictions(result.data, now);
   if (found.length > 0) throw invalid(found);
@@ -222,7 +234,7 @@ export function refuseForeign(
       errors.push(error(`/rows/${index}/workspace`, 'other_workspace', 'The token does not name this workspace.'));
   }
   if (errors.length > 0)
-    throw new Problem('permission_denied', 'The token is not for this producer and these workspaces.', {
+    throw new Problem('permission_denied', 'The token is not valid for this producer and these workspaces.', {
       errors: errors.slice(0, fieldErrorsMax),
     });
 }

@@ -1,9 +1,8 @@
-import { byteRangeServedSchema, type ByteRangeServed, type CountedPart, type DeliveryFact } from '@longwave/events';
+import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { layoutDigest } from '../fact-table.ts';
+import { partsOf, type StoredParts } from '../stored-fact.ts';
 import type { KnownLayout } from './row-facts.ts';
-
-const partsSchema = byteRangeServedSchema.shape.parts;
 
 interface LayoutRow {
   readonly name: string;
@@ -13,12 +12,8 @@ interface LayoutRow {
   readonly episode_id: string;
   readonly published_at: Date;
   readonly total_bytes: string;
-  readonly parts: readonly (Omit<CountedPart, 'ad'> & { readonly ad?: Partial<CountedPart['ad']> })[];
+  readonly parts: StoredParts;
 }
-
-/** Parts as a fact has them, whatever order the store gives their fields; what was served before ads had a price was not billed. */
-const partsOf = (stored: LayoutRow['parts']) =>
-  partsSchema.parse(stored.map((part) => (part.ad ? { ...part, ad: { billable: false, ...part.ad } } : part)));
 
 /** Layouts by the names (arrangement or serving ids) that these workspaces know them by. */
 export async function findKnownLayouts(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { judgeFact, userAgentDigest } from '@longwave/audience';
+import { judgeFact, keyMonths, userAgentDigest } from '@longwave/audience';
 import {
   deliveryEventFactId,
   type ByteRangeServed,
@@ -89,10 +89,18 @@ function writtenBytes(
 const withoutAds = (parts: readonly CountedPart[]): CountedPart[] =>
   parts.map(({ ad, ...part }) => (ad ? { ...part, kind: 'ident' } : part));
 
-/**
- * The fact behind a row: what `public-delivery` would have reported of the same bytes. Its id follows from the row alone, so the same
- * row is the same fact in whatever batch it comes.
- */
+const byteRangeFactId = (producer: string, row: RowOf<'byte_range_served'>) =>
+  `batch:${createHash('sha256')
+    .update(`${producer}\n${JSON.stringify(row)}`)
+    .digest('hex')}`;
+
+/** Id of the fact that a row becomes; undefined for rows that become none. It follows from the row alone, whatever batch it comes in. */
+export function rowFactId(producer: string, row: BatchRow): string | undefined {
+  if (row.kind === 'byte_range_served') return byteRangeFactId(producer, row);
+  return row.kind === 'delivery_event' ? deliveryEventFactId(row.serving_id, row.event, row.seq) : undefined;
+}
+
+/** The fact behind a row: what `public-delivery` would have reported of the same bytes. */
 export function byteRangeFact(
   producer: string,
   row: RowOf<'byte_range_served'>,
@@ -104,9 +112,7 @@ export function byteRangeFact(
   if (typeof written === 'string') return written;
   const fact: ByteRangeServed = {
     kind: 'byte_range_served',
-    fact_id: `batch:${createHash('sha256')
-      .update(`${producer}\n${JSON.stringify(row)}`)
-      .digest('hex')}`,
+    fact_id: byteRangeFactId(producer, row),
     request_id: `${producer}/${row.request}`,
     started_at: rfc3339(row.started_at),
     at: rfc3339(row.at),
@@ -135,8 +141,9 @@ export function byteRangeFact(
     lists_version: `declared by ${producer}`,
   };
   const { user_agent_verdict: agent, previous_listener: previous } = row;
-  // What does not count joins nobody to anybody.
-  const isLink = previous !== undefined && agent !== 'no_ua' && judgeFact(fact, agent) === 'eligible';
+  // What does not count joins nobody to anybody, nor does a request of after the 48 h in which the previous key holds.
+  const isInTime = keyMonths(new Date(row.started_at)).previous !== undefined;
+  const isLink = previous !== undefined && isInTime && agent !== 'no_ua' && judgeFact(fact, agent) === 'eligible';
   return isLink ? { ...fact, previous_listener_key: listenerOf(producer, previous) } : fact;
 }
 
@@ -146,7 +153,8 @@ export function deliveryEventFact(
   row: RowOf<'delivery_event'>,
   layout: KnownLayout,
 ): DeliveryEvent | RejectionCode {
-  const ad = layout.parts.find((part) => part.ad?.serving_id === row.serving_id)?.ad;
+  const parts = layout.parts.filter((part) => part.ad?.serving_id === row.serving_id);
+  const ad = parts[0]?.ad;
   if (!ad) return 'other_arrangement';
   return {
     kind: 'delivery_event',
@@ -164,6 +172,7 @@ export function deliveryEventFact(
     creative_id: ad.creative_id,
     break_key: ad.break_key,
     slot: ad.slot,
+    ad_duration_ms: parts.reduce((sum, part) => sum + part.duration_ms, 0),
     listener_key: listenerOf(producer, row.listener),
     address_verdict: row.address_verdict,
     user_agent_digest: digestOf(row.user_agent_verdict),

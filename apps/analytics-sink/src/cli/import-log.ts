@@ -9,7 +9,14 @@ import { temporaryFolder } from '../files/temporary-folder.ts';
 import { gatherRequests, type FileOutcome, type GatheredRequests } from '../import-log/gather-requests.ts';
 import { createJudgeRecord, secretName } from '../import-log/judge-records.ts';
 import { parseColumns, type NamedColumns } from '../import-log/log-columns.ts';
-import { matchByEnclosure, matchByPattern, parseEpisodes, type MatchEpisode } from '../import-log/match-episode.ts';
+import {
+  matchByEnclosure,
+  matchById,
+  matchByPattern,
+  matchRecords,
+  parseEpisodes,
+  type MatchRecord,
+} from '../import-log/match-episode.ts';
 import { readPrefixTally } from '../import-log/prefix-table.ts';
 import { addPrefixRequest, prefixKey, type PrefixTally } from '../import-log/prefix-tally.ts';
 import { logFormats, readLog, type LogFormat } from '../import-log/read-log.ts';
@@ -32,23 +39,25 @@ import { readLists, withDatabase } from './settings.ts';
 export const help = `usage: longwave-import-log FILE… --report | --store [options]
        longwave-import-log --show --workspace WS [options]
 
-Reads access logs of a prefix service or another host: CSV with a header line, W3C extended (Amazon CloudFront), JSON lines or Avro
-object container files, each also packed with gzip. They tell what was asked, not what was heard: the figures are
-prefix_requests, distinct listeners of an episode per UTC day. They are no downloads and are kept apart from them.
+Reads access logs of a prefix service or another host: CSV with a header line, W3C extended (Amazon CloudFront), the combined format of
+nginx and Apache, JSON lines or Avro object container files (those of oDL among them), each also packed with gzip. They tell what was
+requested, not what was heard: the figures are prefix_requests, distinct listeners of an episode per UTC day. They are not downloads and
+are stored separately. The report names the columns that were understood and those that were not.
 
   --report                 print the numbers of the files and keep nothing
   --store                  add them to the database of DATABASE_URL; a file that was stored before changes nothing
   --show                   print the numbers that are stored
 
   --workspace WS           the workspace of the podcasts; for --store and --show
-  --podcast POD            the podcast of the episodes, where nothing else names it; for --show: this one alone
+  --podcast POD            the podcast of the episodes, where nothing else names it; for --show: this one alone. Alone it is enough for
+                           a log whose column episode_id holds the ids of episodes
   --episodes FILE          CSV of enclosures: url,episode_id[,podcast_id]
   --url-pattern PATTERN    end of the logged path, like /audio/{podcast}/{episode}.mp3; * is anything but a slash
   --secret-file FILE       32 bytes or more that only you know (openssl rand -hex 32 > FILE): listeners are known by hashes under it.
                            Addresses are written nowhere. Keep the file: one workspace, one secret
-  --columns NAMES          columns with unusual names: time=ts,url=request_url; of time, url, method, status, range, ip, ip_hash,
-                           user_agent, referer, purpose
-  --format FORMAT          csv, jsonl or avro, where the first bytes mislead
+  --columns NAMES          columns with unusual names: time=ts,url=request_url; of time, url, episode_id, method, status, range,
+                           range_start, range_end, body_bytes, ip, ip_hash, user_agent, referer, purpose
+  --format FORMAT          csv, combined, jsonl or avro, where the first bytes mislead
   --strict                 a malformed record is a failure (exit code 1), and nothing is stored
   --from HOUR, --to HOUR   for --show
   --json                   one JSON object instead of tables
@@ -74,14 +83,17 @@ function typed<T>(parse: () => T): T {
   }
 }
 
-function readMatch(values: Values): MatchEpisode {
+function readMatch(values: Values): MatchRecord {
   const [podcast, episodes, pattern] = ['podcast', 'episodes', 'url-pattern'].map((name) => textOf(values, name));
-  if (episodes === undefined && pattern === undefined)
-    throw new UsageError('Say which episode a URL is of: --episodes FILE or --url-pattern PATTERN.');
+  if (episodes === undefined && pattern === undefined && podcast === undefined)
+    throw new UsageError(
+      'Say which episode a URL is of: --episodes FILE or --url-pattern PATTERN; or --podcast POD, where the log has ids of its episodes.',
+    );
   return typed(() => {
-    const byUrl = episodes && matchByEnclosure(parseEpisodes(readFileSync(episodes, 'utf8'), podcast));
-    const byPattern = pattern && matchByPattern(pattern, podcast);
-    return (url) => (byUrl && byUrl(url)) || (byPattern && byPattern(url)) || undefined;
+    const table = episodes === undefined ? undefined : parseEpisodes(readFileSync(episodes, 'utf8'), podcast);
+    const byTable = table && matchByEnclosure(table);
+    const byPattern = pattern === undefined ? undefined : matchByPattern(pattern, podcast);
+    return matchRecords((url) => byTable?.(url) ?? byPattern?.(url), matchById(table, podcast));
   });
 }
 

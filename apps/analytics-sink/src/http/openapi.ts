@@ -1,3 +1,4 @@
+import { rejectionReasons } from '@longwave/audience';
 import { z } from 'zod';
 import { batchSchema } from '../batches/batch.ts';
 import { rejectionCodes } from '../batches/row-facts.ts';
@@ -10,6 +11,8 @@ const watermark = z.strictObject({
   highest_sequence: sequence.describe('The highest sequence received.'),
   event_time: z.iso.datetime().nullable().describe('The end of the latest window among the contiguous batches.'),
 });
+
+const judgement = z.enum(['eligible', ...rejectionReasons, 'excess']);
 
 const accepted = z.strictObject({ batch_id: z.string(), accepted: count, watermark });
 
@@ -24,6 +27,13 @@ const batchStatus = z.strictObject({
   rejected: count,
   waiting: count,
   rejections: z.array(z.strictObject({ row: count, code: z.enum(rejectionCodes) })).describe('The first 20.'),
+  rejected_by_code: z.partialRecord(z.enum(rejectionCodes), count).describe('All rejected rows by code.'),
+  judgements: z
+    .partialRecord(judgement, count)
+    .describe('Rows that became facts, by the rule that leaves them out of the numbers, or `eligible`.'),
+  uncounted: z
+    .array(z.strictObject({ row: count, rule: judgement }))
+    .describe('The first 20 rows that a rule leaves out.'),
 });
 
 const producerWatermark = watermark.extend({
@@ -134,7 +144,7 @@ export function audienceOpenApi() {
       '/batches/{id}': {
         get: {
           operationId: 'batch.read',
-          summary: 'What became of a batch.',
+          summary: 'The status of a batch.',
           description: 'Needs the scope audience:read.',
           parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
           responses: { 200: answer('The rows by what became of them.', 'BatchStatus'), ...failures(401, 403, 404) },
@@ -143,7 +153,7 @@ export function audienceOpenApi() {
       '/watermarks': {
         get: {
           operationId: 'watermark.read',
-          summary: 'How far the batches of a producer have come, and what is missing.',
+          summary: 'The progress of a producer’s batches, with missing sequence numbers.',
           description: 'Needs the scope audience:read.',
           parameters: [{ name: 'producer', in: 'query', required: true, schema: { type: 'string' } }],
           responses: { 200: answer('Where it stands.', 'ProducerWatermark'), ...failures(401, 403, 404, 422) },
@@ -152,7 +162,7 @@ export function audienceOpenApi() {
       '/contract': {
         get: {
           operationId: 'contract.read',
-          summary: 'What this API is, which version is spoken, what is deprecated.',
+          summary: 'Name, version and deprecations of this API.',
           security: [],
           responses: {
             200: { description: 'Name, version, status, deprecations.', content: { 'application/json': {} } },

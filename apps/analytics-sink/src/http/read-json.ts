@@ -6,13 +6,13 @@ import { Problem } from '@longwave/problems';
 /** Most bytes of a body, as it travels and as it is. */
 export const bodyBytesMax = 1024 * 1024;
 
-const tooLarge = () => new Problem('payload_too_large', 'A body has at most 1 MiB, compressed or not.');
+const tooLarge = () => new Problem('payload_too_large', 'The body must not exceed 1 MiB, compressed or not.');
 
 /** Headers that decide before a byte of the body is read. Throws `unsupported_media_type` or `payload_too_large`. */
 export function checkBodyHeaders({ headers }: IncomingMessage): 'gzip' | 'identity' {
   const mediaType = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (mediaType !== 'application/json')
-    throw new Problem('unsupported_media_type', 'Send application/json, with gzip if you like.');
+    throw new Problem('unsupported_media_type', 'Send application/json; gzip compression is optional.');
   const coding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (coding !== 'gzip' && coding !== 'identity')
     throw new Problem('unsupported_media_type', 'The only content coding is gzip.');
@@ -31,8 +31,32 @@ async function* bounded(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
+ * The first name that an object of this JSON text has twice. Which of the two members holds is left open (RFC 8259, section 4), so
+ * nobody could say what was accepted. Not recursive: a body may be nested as deep as it is long.
+ */
+function findRepeatedName(text: string): string | undefined {
+  const namesOfOpen: Set<string>[] = [];
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '{') namesOfOpen.push(new Set());
+    else if (text[at] === '}') namesOfOpen.pop();
+    else if (text[at] === '"') {
+      const start = at++;
+      while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+      let next = at + 1;
+      while (/\s/.test(text[next] ?? '')) next++;
+      if (text[next] !== ':') continue;
+      const name = JSON.parse(text.slice(start, at + 1)) as string;
+      const names = namesOfOpen.at(-1);
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+  }
+  return undefined;
+}
+
+/**
  * The JSON of a body, never holding more than 1 MiB of it: what a gzip stream unpacks to is bounded as it unpacks. Throws
- * `payload_too_large`, or `malformed_json` for what is no gzip, no UTF-8 or no JSON.
+ * `payload_too_large`, or `malformed_json` for what is no gzip, no UTF-8 or no JSON, or names a member twice.
  */
 export async function readJson(request: IncomingMessage, coding: 'gzip' | 'identity'): Promise<unknown> {
   const chunks: Buffer[] = [];
@@ -49,9 +73,16 @@ export async function readJson(request: IncomingMessage, coding: 'gzip' | 'ident
     if (error instanceof Problem || isGone) throw error;
     throw new Problem('malformed_json', 'The body is not gzip.', { cause: error });
   }
+  let text: string;
+  let body: unknown;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))) as unknown;
+    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    body = JSON.parse(text);
   } catch (cause) {
     throw new Problem('malformed_json', 'The body must be JSON in UTF-8.', { cause });
   }
+  const twice = findRepeatedName(text);
+  if (twice !== undefined)
+    throw new Problem('malformed_json', `An object of the body has the field “${twice.slice(0, 100)}” twice.`);
+  return body;
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { acceptBatch, bodyDigest } from '../batches/accept-batch.ts';
 import { findBatchStatus } from '../batches/batch-table.ts';
 import { givenName, parseBatch, refuseForeign } from '../batches/batch.ts';
+import { findRowJudgements } from '../batches/row-judgements.ts';
 import { readWatermark } from '../batches/watermark-table.ts';
 import type { Client } from './authenticate.ts';
 import { checkBodyHeaders, readJson } from './read-json.ts';
@@ -78,7 +79,7 @@ const readBatch: AudienceRoute = {
     const { data: batchId } = givenName.safeParse(id);
     const found = batchId && (await findBatchStatus(pool, client.producer, client.workspaces, batchId));
     if (!found) throw new Problem('not_found', 'There is no such batch.');
-    return json(200, found);
+    return json(200, { ...found.status, ...(await findRowJudgements(pool, client.producer, found.rows)) });
   },
 };
 

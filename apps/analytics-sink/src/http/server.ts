@@ -1,3 +1,4 @@
+import { serveApiDocs } from '@longwave/api-docs';
 import { newId } from '@longwave/ids';
 import { databaseOutage } from '@longwave/postgres';
 import { audienceScopes, type AudienceScope } from '@longwave/principal';
@@ -74,6 +75,7 @@ export function createAudienceServer(options: {
 
   app.get(`${basePath}/contract`, sendPublic(contract));
   app.get(`${basePath}/openapi.json`, sendPublic(audienceOpenApi()));
+  app.use(serveApiDocs({ title: contract.name, path: `${basePath}/docs`, documentPath: `${basePath}/openapi.json` }));
   app.get(
     metadataPath,
     sendPublic({
@@ -82,7 +84,7 @@ export function createAudienceServer(options: {
       authorization_servers: [issuer],
       scopes_supported: audienceScopes,
       bearer_methods_supported: ['header'],
-      resource_documentation: `${apiUrl}${basePath}/openapi.json`,
+      resource_documentation: `${apiUrl}${basePath}/docs`,
     }),
   );
 
@@ -97,7 +99,7 @@ export function createAudienceServer(options: {
       response.status(status).set('Cache-Control', 'no-store').type('application/json').send(body);
     });
 
-  const paths = [...new Set(audienceRoutes.map(({ path }) => path)), '/contract', '/openapi.json'];
+  const paths = [...new Set(audienceRoutes.map(({ path }) => path)), '/contract', '/openapi.json', '/docs'];
   for (const path of paths)
     app.all(basePath + path, (request, response) => {
       const methods = audienceRoutes.filter((route) => route.path === path).map(({ method }) => method);

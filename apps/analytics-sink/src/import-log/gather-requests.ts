@@ -1,7 +1,8 @@
 import { dateOf, mergePrefixMarks, type PrefixMark } from '@longwave/audience';
 import { createPartitions, visitPartitions } from '../files/partitions.ts';
 import type { RecordJudgement, createJudgeRecord } from './judge-records.ts';
-import type { LogEntry } from './read-log.ts';
+import type { FileColumns } from './column-report.ts';
+import type { LogFile } from './read-log.ts';
 
 /** One of the `prefix_requests`: what a listener asked of an episode in a window. */
 export interface PrefixRow extends PrefixMark {
@@ -19,6 +20,7 @@ export interface FileOutcome {
   readonly malformed: number;
   /** The first 20 of them. */
   readonly problems: readonly { readonly line: number; readonly problem: string }[];
+  readonly columns: FileColumns;
 }
 
 export interface GatheredRequests {
@@ -32,7 +34,7 @@ const mostProblems = 20;
 const mostLines = 300_000;
 
 async function spreadFile(
-  entries: AsyncIterable<readonly LogEntry[]>,
+  { entries, columns }: LogFile,
   judge: ReturnType<typeof createJudgeRecord>,
   add: (key: string, line: string) => void,
   onRecords: (count: number) => void,
@@ -59,7 +61,7 @@ async function spreadFile(
     records += group.length;
     onRecords(group.length);
   }
-  return { records, judged, malformed, problems };
+  return { records, judged, malformed, problems, columns: columns() };
 }
 
 /**
@@ -68,7 +70,7 @@ async function spreadFile(
  * @param folder for the temporary files; removed by the caller
  */
 export async function gatherRequests(
-  files: readonly AsyncIterable<readonly LogEntry[]>[],
+  files: readonly LogFile[],
   judge: ReturnType<typeof createJudgeRecord>,
   folder: string,
   onRecords: (count: number) => void,

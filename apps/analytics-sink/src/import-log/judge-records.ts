@@ -11,8 +11,8 @@ import {
   type PrefixJudgement,
   type UserAgentVerdict,
 } from '@longwave/audience';
-import type { EpisodeRef, MatchEpisode } from './match-episode.ts';
-import type { PrefixRecord } from './prefix-record.ts';
+import type { EpisodeRef, MatchRecord } from './match-episode.ts';
+import { askedRange, type PrefixRecord } from './prefix-record.ts';
 
 /** What is kept of a record that counts. Its address and user agent end here. */
 export interface KeptRequest extends EpisodeRef {
@@ -50,21 +50,21 @@ export const secretName = (secret: Buffer) =>
  */
 export function createJudgeRecord(
   lists: AudienceLists,
-  match: MatchEpisode,
+  match: MatchRecord,
   secret: Buffer,
 ): (record: PrefixRecord) => { readonly judgement: RecordJudgement; readonly kept: KeptRequest | undefined } {
   const own = createHmac('sha256', secret).update('longwave prefix requests').digest();
   const secretOf = remember((month) => periodSecret(own, month));
   const verdictOf = remember<UserAgentVerdict>((userAgent) => judgeUserAgent(lists.userAgents, userAgent));
   return (record) => {
-    const episode = match(record.url);
+    const episode = match(record);
     if (episode === undefined) return { judgement: 'unmatched_url', kept: undefined };
     const userAgent = normaliseUserAgent(record.user_agent);
     const judgement = judgePrefixRequest(
       {
         method: record.method,
         status: record.status,
-        range: record.range,
+        range: askedRange(record),
         userAgent,
         prefetch: /\b(prefetch|preview)\b/i.test(record.purpose ?? ''),
         preload: lists.isPreload(record.referer, userAgent),

@@ -1,7 +1,8 @@
 import { logFields, type LogField } from './prefix-record.ts';
 
 /**
- * What logs call their columns, without case and signs: those of OP3, Amazon CloudFront and S3, nginx, Apache and Cloudflare among
+ * What logs call their columns, without case and signs: those of OP3, oDL, Amazon CloudFront and S3, nginx, Apache and Cloudflare
+ * among
  * them. The first that a log has is taken.
  */
 const usualNames: Readonly<Record<LogField, readonly string[]>> = {
@@ -15,13 +16,28 @@ const usualNames: Readonly<Record<LogField, readonly string[]>> = {
     'edgestarttimestamp',
     'eventtime',
     'requesttime',
+    'startedat',
   ],
-  url: ['url', 'requesturl', 'clientrequesturl', 'csuristem', 'clientrequesturi', 'requesturi', 'uri', 'path'],
+  url: [
+    'url',
+    'requesturl',
+    'clientrequesturl',
+    'csuristem',
+    'clientrequesturi',
+    'requesturi',
+    'uri',
+    'path',
+    'enclosureurl',
+  ],
+  episode_id: ['episodeid', 'episode'],
   method: ['method', 'requestmethod', 'csmethod', 'clientrequestmethod', 'httpmethod'],
   status: ['status', 'scstatus', 'statuscode', 'httpstatus', 'edgeresponsestatus', 'responsestatus'],
   range: ['range', 'httprange', 'csrange', 'requestrange', 'rangeheader'],
+  range_start: ['byterangestart', 'rangestart', 'scrangestart'],
+  range_end: ['byterangeend', 'rangeend', 'scrangeend'],
+  body_bytes: ['bodybytessent', 'bodybytes'],
   ip: ['ip', 'clientip', 'cip', 'remoteaddr', 'remoteip', 'ipaddress', 'address'],
-  ip_hash: ['iphash', 'hashedipaddress', 'hashedip'],
+  ip_hash: ['iphash', 'hashedipaddress', 'hashedip', 'encodedip'],
   user_agent: ['useragent', 'httpuseragent', 'csuseragent', 'clientrequestuseragent', 'agent', 'ua'],
   referer: ['referer', 'referrer', 'httpreferer', 'csreferer', 'clientrequestreferer'],
   purpose: ['secpurpose', 'purpose', 'xmoz', 'xpurpose'],
@@ -52,10 +68,18 @@ export interface LogColumns {
   readonly read: (value: (column: string) => unknown) => Partial<Record<LogField, unknown>>;
   /** Fields that every log needs and no column gives. */
   readonly missing: readonly string[];
+  /** Each field with the columns that it is read from. */
+  readonly understood: readonly (readonly [field: LogField, column: string])[];
+  readonly ignored: readonly string[];
 }
 
 /** Fields without which a log says nothing. */
-const neededFields: readonly (readonly LogField[])[] = [['time'], ['url'], ['ip', 'ip_hash'], ['user_agent']];
+const neededFields: readonly (readonly LogField[])[] = [
+  ['time'],
+  ['url', 'episode_id'],
+  ['ip', 'ip_hash'],
+  ['user_agent'],
+];
 
 /** W3C extended log files, as CloudFront writes them, percent-encode what they took from headers. */
 function decodeHeader(value: unknown): unknown {
@@ -78,8 +102,12 @@ export function findColumns(names: readonly string[], named: NamedColumns): LogC
   const missing = neededFields.filter((some) => !some.some((field) => columns.has(field)));
   // CloudFront gives date and time of day apart.
   const date = names.find((name) => bare(name) === 'date');
+  const understood = [...columns, ...(date === undefined ? [] : [['time', date] as const])];
+  const read = new Set(understood.map(([, column]) => column));
   return {
     missing: missing.map((some) => some.join(' or ')),
+    understood,
+    ignored: names.filter((name) => !read.has(name)),
     read: (value) => {
       const fields: Partial<Record<LogField, unknown>> = {};
       for (const [field, column] of columns) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PrefixRecord } from './prefix-record.ts';
 import { createRowReader, findDelimiter } from './csv-rows.ts';
 
 export interface EpisodeRef {
@@ -8,6 +9,9 @@ export interface EpisodeRef {
 
 /** The episode that a logged URL is of, or undefined. */
 export type MatchEpisode = (url: string) => EpisodeRef | undefined;
+
+/** The episode of a record, by the URL that was asked for or by the log's own name of the episode. */
+export type MatchRecord = (record: Pick<PrefixRecord, 'url' | 'episode_id'>) => EpisodeRef | undefined;
 
 const id = z.string().regex(/^[\w.-]{1,100}$/, 'an id has letters, digits, _, . and -');
 const episodeRow = z.strictObject({ url: z.string().min(1).max(8_192), episode_id: id, podcast_id: id });
@@ -97,3 +101,22 @@ export function matchByPattern(pattern: string, podcastId: string | undefined): 
     return { podcastId: found['podcast'] ?? podcastId!, episodeId: found['episode']! };
   };
 }
+
+/** Matches an episode's id as it is: those of a table, or, where there is none, all of a podcast. */
+export function matchById(
+  byUrl: ReadonlyMap<string, EpisodeRef> | undefined,
+  podcastId: string | undefined,
+): MatchEpisode {
+  if (byUrl !== undefined) {
+    const byId = new Map([...byUrl.values()].map((ref) => [ref.episodeId, ref]));
+    return (name) => byId.get(name);
+  }
+  return (name) => (podcastId !== undefined && id.safeParse(name).success ? { podcastId, episodeId: name } : undefined);
+}
+
+/** Matches by URL first. The log's own name of an episode may be the address of its enclosure (as in oDL) or its id. */
+export const matchRecords =
+  (byUrl: MatchEpisode, byId: MatchEpisode): MatchRecord =>
+  ({ url, episode_id }) =>
+    (url === undefined ? undefined : byUrl(url)) ??
+    (episode_id === undefined ? undefined : (byUrl(episode_id) ?? byId(episode_id)));

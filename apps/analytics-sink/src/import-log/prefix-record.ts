@@ -5,9 +5,13 @@ import { z } from 'zod';
 export const logFields = [
   'time',
   'url',
+  'episode_id',
   'method',
   'status',
   'range',
+  'range_start',
+  'range_end',
+  'body_bytes',
   'ip',
   'ip_hash',
   'user_agent',
@@ -50,6 +54,13 @@ const time = z.union([z.string().max(64), z.number()], { error: 'no time' }).tra
   return z.NEVER;
 });
 
+/** A count of bytes, as a number or in digits. */
+const bytes = z
+  .union([z.string().regex(/^\d{1,15}$/, 'no number'), z.number()], { error: 'no number' })
+  .transform(Number)
+  .pipe(z.int('no number').min(0, 'no number'))
+  .optional();
+
 const text = (most: number) => z.string({ error: 'no text' }).max(most, 'too long');
 
 /**
@@ -58,15 +69,22 @@ const text = (most: number) => z.string({ error: 'no text' }).max(most, 'too lon
 export const prefixRecordSchema = z
   .strictObject({
     time,
-    url: text(8_192).min(1, 'missing'),
+    url: text(8_192).min(1, 'missing').optional(),
+    /** The log's own name of the episode: an id, or the address of its enclosure. */
+    episode_id: text(8_192).min(1, 'missing').optional(),
     /** A log without methods is one of downloads. */
     method: text(16).default('GET'),
     status: z
       .union([z.string(), z.number()], { error: 'no status' })
       .transform(Number)
-      .pipe(z.int('no status').min(100, 'no status').max(599, 'no status'))
+      .pipe(z.int('no status').refine((status) => status === 0 || (status >= 100 && status <= 599), 'no status'))
       .optional(),
     range: text(1_024).optional(),
+    /** First and last byte, where a log has them in columns of their own. */
+    range_start: bytes,
+    range_end: bytes,
+    /** Bytes of the answer without its headers. */
+    body_bytes: bytes,
     ip: text(64)
       .refine((address) => isIP(address) !== 0, 'no address')
       .optional(),
@@ -77,6 +95,14 @@ export const prefixRecordSchema = z
   })
   .refine((record) => record.ip !== undefined || record.ip_hash !== undefined, {
     path: ['ip'],
+    message: 'missing',
+  })
+  .refine((record) => record.url !== undefined || record.episode_id !== undefined, {
+    path: ['url'],
+    message: 'missing',
+  })
+  .refine((record) => record.range_end === undefined || record.range_start !== undefined, {
+    path: ['range_start'],
     message: 'missing',
   });
 
@@ -89,4 +115,15 @@ export function tryParseRecord(fields: Partial<Record<LogField, unknown>>): Pref
   const [issue] = parsed.error.issues;
   const field = issue!.path[0] as LogField;
   return `${field}: ${fields[field] === undefined ? 'missing' : issue!.message}`;
+}
+
+/**
+ * The Range header of a request (RFC 9110 §14.2), or what stands for it: the range's ends in two columns, or, where a log has neither,
+ * the size of a 206 answer of one or two bytes.
+ */
+export function askedRange({ range, range_start, range_end, status, body_bytes }: PrefixRecord): string | undefined {
+  if (range !== undefined) return range;
+  if (range_start !== undefined) return `bytes=${range_start}-${range_end ?? ''}`;
+  if (status === 206 && (body_bytes === 1 || body_bytes === 2)) return `bytes=0-${body_bytes - 1}`;
+  return undefined;
 }

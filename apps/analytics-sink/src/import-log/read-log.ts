@@ -1,7 +1,7 @@
-import { pipeline, Transform } from 'node:stream';
-import { inflateRaw } from 'node:zlib';
-import avro from 'avsc';
 import { firstBytes, openPlain, readLines } from '../files/read-lines.ts';
+import { readAvroRecords } from './avro-records.ts';
+import { createColumnReport, isColumnName, type ColumnReport, type FileColumns } from './column-report.ts';
+import { combinedColumns, tryParseCombinedLine } from './combined-line.ts';
 import { createRowReader, findDelimiter, type CsvRow } from './csv-rows.ts';
 import { findColumns, type LogColumns, type NamedColumns } from './log-columns.ts';
 import { tryParseRecord, type PrefixRecord } from './prefix-record.ts';
@@ -10,7 +10,7 @@ import { tryParseRecord, type PrefixRecord } from './prefix-record.ts';
 export type LogEntry =
   { readonly line: number; readonly record: PrefixRecord } | { readonly line: number; readonly problem: string };
 
-export const logFormats = ['csv', 'jsonl', 'avro'] as const;
+export const logFormats = ['csv', 'jsonl', 'avro', 'combined'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 /** A log that cannot be read at all; the message says what to do. */
@@ -21,13 +21,20 @@ function entryOf(line: number, fields: ReturnType<LogColumns['read']>): LogEntry
   return typeof record === 'string' ? { line, problem: record } : { line, record };
 }
 
-/** What reads the records of a file whose columns are known at its start. */
-function columnsOf(file: string, names: readonly string[], named: NamedColumns): LogColumns['read'] {
-  const { read, missing } = findColumns(names, named);
+/** What reads the records of a file whose columns are known at its start. A first line of values is never repeated. */
+function columnsOf(
+  file: string,
+  names: readonly string[],
+  named: NamedColumns,
+  report: ColumnReport,
+): LogColumns['read'] {
+  const { read, missing, ...columns } = findColumns(names, named);
+  report.note(columns);
   if (missing.length === 0) return read;
-  throw new UnreadableLog(
-    `${file} has no column for ${missing.join(', ')}. Its columns are ${names.join(', ')}: name them with --columns.`,
-  );
+  const instead = names.every(isColumnName)
+    ? `Its columns are ${names.join(', ')}: name them with --columns.`
+    : 'Its first line holds values, not the names of columns: put a line with names before it, or say --format.';
+  throw new UnreadableLog(`${file} has no column for ${missing.join(', ')}. ${instead}`);
 }
 
 const mostBytes = 1024 * 1024;
@@ -44,7 +51,7 @@ function tryParseHeader(line: string): { readonly names: readonly string[]; read
   return { names: names.map((name) => name.trim()), delimiter };
 }
 
-async function* readCsv(file: string, named: NamedColumns): AsyncGenerator<LogEntry[]> {
+async function* readCsv(file: string, named: NamedColumns, report: ColumnReport): AsyncGenerator<LogEntry[]> {
   let group: LogEntry[] = [];
   let reader: ReturnType<typeof createRowReader> | undefined;
   let isExtended = false;
@@ -54,7 +61,7 @@ async function* readCsv(file: string, named: NamedColumns): AsyncGenerator<LogEn
     if (!header) return;
     isExtended = line.startsWith('#');
     const { names, delimiter } = header;
-    const read = columnsOf(file, names, named);
+    const read = columnsOf(file, names, named, report);
     const places = new Map(names.map((name, index) => [name, index]));
     const add = (row: CsvRow) => {
       if ('problem' in row) group.push(row);
@@ -87,7 +94,7 @@ async function* readCsv(file: string, named: NamedColumns): AsyncGenerator<LogEn
 const mostShapes = 1_000;
 
 /** Members that a record leaves out are absent fields, so the columns are looked for in records of every shape. */
-async function* readJsonLines(file: string, named: NamedColumns): AsyncGenerator<LogEntry[]> {
+async function* readJsonLines(file: string, named: NamedColumns, report: ColumnReport): AsyncGenerator<LogEntry[]> {
   const shapes = new Map<string, LogColumns>();
   let number = 0;
   const parse = (line: string): LogEntry => {
@@ -103,6 +110,7 @@ async function* readJsonLines(file: string, named: NamedColumns): AsyncGenerator
     const names = [...columns.keys()];
     const shape = JSON.stringify(names);
     const found = shapes.get(shape) ?? findColumns(names, named);
+    if (!shapes.has(shape)) report.note(found);
     if (shapes.size < mostShapes) shapes.set(shape, found);
     return entryOf(
       number,
@@ -121,40 +129,14 @@ async function* readJsonLines(file: string, named: NamedColumns): AsyncGenerator
 
 const groupSize = 500;
 
-const syncBytes = 16;
-
-/** The last bytes of a stream, known when it has ended. */
-function keepTail(bytes: number): { readonly stream: Transform; readonly tail: () => Buffer } {
-  let kept = Buffer.alloc(0);
-  const stream = new Transform({
-    transform: (chunk: Buffer, _, done) => {
-      kept = Buffer.concat([kept, chunk]).subarray(-bytes);
-      done(null, chunk);
-    },
-  });
-  return { stream, tail: () => kept };
-}
-
-/** Object container files (Avro 1.11), uncompressed or deflated. Every block ends with the marker that the header names. */
-async function* readAvro(file: string, named: NamedColumns): AsyncGenerator<LogEntry[]> {
-  const decoder = new avro.streams.BlockDecoder({
-    codecs: { ...avro.streams.BlockDecoder.defaultCodecs(), deflate: inflateRaw },
-  });
-  let marker: Buffer | undefined;
-  decoder.once('metadata', (_type: unknown, _codec: unknown, header: { readonly sync: Buffer }) => {
-    marker = Buffer.from(header.sync);
-  });
-  const { stream, tail } = keepTail(syncBytes);
+async function* readAvro(file: string, named: NamedColumns, report: ColumnReport): AsyncGenerator<LogEntry[]> {
   let read: LogColumns['read'] | undefined;
   let number = 0;
   let group: LogEntry[] = [];
   try {
-    // Errors of each stream reach the reader of the last one.
-    const records = pipeline(await openPlain(file), stream, decoder, () => undefined);
-    for await (const value of records as AsyncIterable<unknown>) {
+    for await (const columns of readAvroRecords(file)) {
       number += 1;
-      const columns = new Map(value !== null && typeof value === 'object' ? Object.entries(value) : []);
-      read ??= columnsOf(file, [...columns.keys()], named);
+      read ??= columnsOf(file, [...columns.keys()], named, report);
       group.push(
         entryOf(
           number,
@@ -165,7 +147,6 @@ async function* readAvro(file: string, named: NamedColumns): AsyncGenerator<LogE
       yield group;
       group = [];
     }
-    if (!marker?.equals(tail())) throw new RangeError('the file does not end with a block');
   } catch (error) {
     if (error instanceof UnreadableLog) throw error;
     throw new UnreadableLog(
@@ -176,26 +157,59 @@ async function* readAvro(file: string, named: NamedColumns): AsyncGenerator<LogE
   yield group;
 }
 
-/** The format of a file by its first bytes: Avro has a magic number, an object a brace, and what is left is a table. */
+/** The combined format of Apache and nginx has no header: every line is a record. */
+async function* readCombined(file: string, _named: NamedColumns, report: ColumnReport): AsyncGenerator<LogEntry[]> {
+  report.note({ understood: combinedColumns, ignored: ['identity', 'user'] });
+  let hasMore = false;
+  let number = 0;
+  for await (const lines of readLines(await openPlain(file), mostBytes)) {
+    const group: LogEntry[] = [];
+    for (const line of lines) {
+      number += 1;
+      if (line.trim() === '') continue;
+      const parsed = tryParseCombinedLine(line);
+      group.push(
+        parsed ? entryOf(number, parsed.fields) : { line: number, problem: 'not a line of the combined format' },
+      );
+      hasMore ||= parsed?.hasMore === true;
+    }
+    yield group;
+  }
+  if (hasMore) report.note({ understood: [], ignored: ['fields behind the user agent'] });
+}
+
+/**
+ * The format of a file by its first bytes: Avro has a magic number, an object a brace, a combined log a line of that form, and what is
+ * left is a table.
+ */
 async function formatOf(file: string): Promise<LogFormat> {
   const plain = await openPlain(file);
   for await (const chunk of plain) {
     if (chunk.subarray(0, 4).equals(Buffer.from('Obj\u0001'))) return 'avro';
-    return chunk.toString('utf8').trimStart().startsWith('{') ? 'jsonl' : 'csv';
+    const text = chunk.toString('utf8').trimStart();
+    if (text.startsWith('{')) return 'jsonl';
+    return tryParseCombinedLine(text.split(/\r?\n/, 1)[0]!) ? 'combined' : 'csv';
   }
   return 'csv';
 }
 
+const readers = { csv: readCsv, jsonl: readJsonLines, avro: readAvro, combined: readCombined } as const;
+
+/** A log as it is read: its records in groups, and what is known of its columns by then. */
+export interface LogFile {
+  readonly entries: AsyncIterable<readonly LogEntry[]>;
+  readonly columns: () => FileColumns;
+}
+
 /**
- * Reads the records of a log, unpacked when it is gzip, in groups; each parsed by the closed schema of a record or told why not.
- * Throws `UnreadableLog` when there are no such columns, or when the file is none of the formats.
+ * Reads the records of a log, unpacked when it is gzip; each parsed by the closed schema of a record or told why not. Reading throws
+ * `UnreadableLog` when there are no such columns, or when the file is none of the formats.
  */
-export async function* readLog(
-  file: string,
-  format: LogFormat | undefined,
-  named: NamedColumns,
-): AsyncGenerator<LogEntry[]> {
-  if ((await firstBytes(file, 1)).length === 0) throw new UnreadableLog(`${file} is empty.`);
-  const read = { csv: readCsv, jsonl: readJsonLines, avro: readAvro }[format ?? (await formatOf(file))];
-  yield* read(file, named);
+export function readLog(file: string, format: LogFormat | undefined, named: NamedColumns): LogFile {
+  const report = createColumnReport();
+  const entries = async function* () {
+    if ((await firstBytes(file, 1)).length === 0) throw new UnreadableLog(`${file} is empty.`);
+    yield* readers[format ?? (await formatOf(file))](file, named, report);
+  };
+  return { entries: entries(), columns: report.read };
 }

@@ -43,10 +43,24 @@ export function renderImport(files: readonly FileReport[], tally: PrefixTally): 
     const judged = sorted(outcome.judged).map(([judgement, count]) => [file, judgement, count]);
     return outcome.malformed > 0 ? [...judged, [file, 'malformed', outcome.malformed]] : judged;
   });
+  const columns = files.flatMap(({ file, outcome }) => {
+    if (outcome === 'imported_before') return [];
+    const { understood, not_understood, absent } = outcome.columns;
+    return [
+      ...understood.map(({ field, column }) => [file, column, field]),
+      ...not_understood.map((column) => [file, column, 'not understood']),
+      ...absent.map(({ field, effect }) => [file, '(none)', `${field}: ${effect}`]),
+    ];
+  });
   const counts = ['prefix_requests', 'first_two'];
   return [
     'These are prefix_requests, window calendar_utc: requests, not downloads.\n',
-    ...(files.length > 0 ? [renderTable('Records', ['file', 'judgement', 'records'], records)] : []),
+    ...(files.length > 0
+      ? [
+          renderTable('Columns', ['file', 'column', 'read as'], columns),
+          renderTable('Records', ['file', 'judgement', 'records'], records),
+        ]
+      : []),
     renderTable(
       'Podcasts',
       ['podcast', ...counts],
@@ -83,6 +97,7 @@ export function importJson(files: readonly FileReport[], tally: PrefixTally) {
             judged: Object.fromEntries(sorted(outcome.judged)),
             malformed: outcome.malformed,
             problems: outcome.problems,
+            columns: outcome.columns,
           },
     ),
     ...tallyJson(tally),

@@ -23,6 +23,7 @@ const usualFacts = 50_000;
 function rememberMatches(rules: UserAgentRules): UserAgentRules {
   const found = new Map<string, ReturnType<UserAgentRules['match']>>();
   return {
+    ...rules,
     match: (userAgent) => {
       const known = found.get(userAgent) ?? rules.match(userAgent);
       found.set(userAgent, known);

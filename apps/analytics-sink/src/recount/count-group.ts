@@ -5,6 +5,7 @@ import {
   judgeUserAgent,
   keyDay,
   recount,
+  requestedIntervals,
   velocityLimits,
   type AddressedRequest,
   type HeldReason,
@@ -89,9 +90,12 @@ export function countGroup(
   bills: Bills,
 ): void {
   const verdicts = new Map(group.seen.map((one) => [one.user_agent_digest, judgeUserAgent(rules, one.user_agent)]));
+  const requestedOf = requestedIntervals(group.facts);
   for (const fact of group.facts)
-    if (isWithin(range, Date.parse(fact.started_at)))
-      addTo(tally.facts, judgeFact(fact, verdicts.get(fact.user_agent_digest ?? '')) ?? 'waiting', 1);
+    if (isWithin(range, Date.parse(fact.started_at))) {
+      const verdict = verdicts.get(fact.user_agent_digest ?? '');
+      addTo(tally.facts, judgeFact(fact, verdict, requestedOf(fact)) ?? 'waiting', 1);
+    }
   const addDownload = downloadCounter(tally);
   const heldBy = (held: HeldReason | undefined, first: AddressedRequest): HeldReason | undefined => {
     if (held !== undefined || days.held.has(listenerDay(first))) return held ?? 'velocity_listener';

@@ -1,6 +1,6 @@
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import { parseMultirange } from '../multirange.ts';
+import { factColumns, factOf, type FactRow } from '../stored-fact.ts';
 import type { BilledBefore, VelocityDayEntry } from './fact-file.ts';
 import { neededFacts, type FactScope } from './fact-range.ts';
 
@@ -67,52 +67,14 @@ export async function* streamUserAgents(tx: Transaction, scope: FactScope): Asyn
     }));
 }
 
-interface FactRow extends Omit<
-  ByteRangeServed,
-  | 'kind'
-  | 'started_at'
-  | 'at'
-  | 'published_at'
-  | 'requested'
-  | 'written'
-  | 'total_bytes'
-  | 'previous_listener_key'
-  | 'address_safe'
-> {
-  readonly started_at: Date;
-  readonly at: Date;
-  readonly published_at: Date;
-  readonly requested: string;
-  readonly written: string;
-  readonly total_bytes: string;
-  readonly previous_listener_key: string | null;
-  readonly address_safe: boolean;
-}
-
 /** The facts of a scope as they came, but for intervals, which are sorted and merged; in batches, in no order. */
 export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGenerator<ByteRangeServed[]> {
   const batches = fetchRows<FactRow>(
     tx,
-    `${needed} select f.fact_id, f.request_id, f.started_at, f.at, f.workspace_id, f.podcast_id, f.episode_id,
-       l.arrangement_id, f.method, f.status, f.requested, f.written, l.total_bytes, l.parts, f.published_at, f.listener_key,
-       f.previous_listener_key, f.address_key, f.address_verdict, f.user_agent_digest, f.prefetch, f.country, f.region,
-       f.late, f.lists_version, f.preload, f.internal, f.address_safe
-     from needed f join layout l on l.digest = f.layout_digest`,
+    `${needed} select ${factColumns} from needed f join layout l on l.digest = f.layout_digest`,
     parameters(scope),
   );
-  for await (const rows of batches)
-    yield rows.map(({ previous_listener_key, address_safe, ...row }) => ({
-      ...row,
-      kind: 'byte_range_served',
-      started_at: row.started_at.toISOString(),
-      at: row.at.toISOString(),
-      published_at: row.published_at.toISOString(),
-      requested: parseMultirange(row.requested).map(([from, to]): [number, number] => [from, to]),
-      written: parseMultirange(row.written).map(([from, to]): [number, number] => [from, to]),
-      total_bytes: Number(row.total_bytes),
-      ...(previous_listener_key !== null && { previous_listener_key }),
-      ...(address_safe && { address_safe }),
-    }));
+  for await (const rows of batches) yield rows.map(factOf);
 }
 
 /** A listener's or an address's day that has downloads in the scope, in whatever window. */

@@ -6,9 +6,14 @@ type CredentialAttributes = z.output<typeof credentials.attributes>;
 type AccountAttributes = z.output<typeof accounts.attributes>;
 
 /** A stored credential with what its account says today. */
-export interface IssuedCredential extends Pick<CredentialAttributes, 'kind' | 'scope' | 'expires_at'> {
+export interface IssuedCredential extends Pick<
+  CredentialAttributes,
+  'kind' | 'scope' | 'expires_at' | 'oauth_client_id'
+> {
   readonly id: string;
   readonly state: string;
+  /** The first API key that the account ever had. */
+  readonly firstKeyId?: string | undefined;
   readonly account: Pick<AccountAttributes, 'plan' | 'subscription' | 'email'> & {
     readonly id: string;
     readonly workspaceId: string;
@@ -32,6 +37,17 @@ export type Verdict =
       readonly rates: Plan;
     }
   | { readonly accepted: false; readonly refusal: CredentialRefusal };
+
+/**
+ * The authenticated client of a credential, which idempotency keys and rate counters belong to: of API keys the account's key
+ * slot, named by its first key; of OAuth the client with the account; of browser sessions the console with the account; of any
+ * other credential itself. A rotation or a refresh keeps it.
+ */
+export function clientIdOf({ id, kind, firstKeyId, oauth_client_id: client, account }: IssuedCredential): string {
+  if (kind === 'api_key') return firstKeyId ?? id;
+  if (kind === 'oauth_access_token' && client !== undefined) return `${client}/${account.id}`;
+  return kind === 'browser_session' ? `console/${account.id}` : id;
+}
 
 const refuse = (refusal: CredentialRefusal): Verdict => ({ accepted: false, refusal });
 

@@ -8,6 +8,7 @@ import { listGrants, type StoredGrant } from '../grants/grant-table.ts';
 import { findCredential } from '../identity-table.ts';
 import type { Plan, Plans } from '../plans.ts';
 import {
+  clientIdOf,
   judgeCredential,
   planOf,
   type CredentialRefusal,
@@ -49,21 +50,22 @@ const wirePlan = (name: string, plan: Plan, rates: Plan, legacy: boolean) => ({
 });
 
 const principalOf = (
-  { id, scope, account }: IssuedCredential,
+  credential: IssuedCredential,
   kind: Principal['credential_kind'],
   grants: readonly StoredGrant[],
-): Principal => ({
-  account_id: account.id,
-  workspace_id: account.workspaceId,
+): Principal & { readonly client_id: string } => ({
+  account_id: credential.account.id,
+  workspace_id: credential.account.workspaceId,
   roles: ownerRoles,
   grants: grants.map(({ workspaceId, podcastId, roles }) => ({
     workspace_id: workspaceId,
     ...(podcastId !== undefined && { podcast_id: podcastId }),
     roles: [...roles],
   })),
-  credential_id: id,
+  credential_id: credential.id,
+  client_id: clientIdOf(credential),
   credential_kind: kind,
-  read_only: scope === 'read',
+  read_only: credential.scope === 'read',
 });
 
 /** Any credential's text → a principal with its plan, its grants and a signed statement, or the reason why not. */
@@ -92,6 +94,7 @@ export function verifyCredential({ pool, plans, principalKey, clock, logger }: V
           workspaceId: principal.workspace_id,
           roles: principal.roles,
           credentialId: principal.credential_id,
+          clientId: principal.client_id,
           credentialKind: principal.credential_kind,
           readOnly: principal.read_only,
           plan: wirePlan(credential.account.plan, verdict.plan, verdict.rates, legacy),

@@ -18,7 +18,8 @@ const rowSchema = z.object({
   workspace_id: z.string(),
   podcast_id: z.string().nullable(),
   permissions: z.array(z.enum(memberPermissions)).nullable(),
-  role: z.enum(['editor', 'analyst']).nullable(),
+  /** Of a collaboration: what the account was invited as. */
+  invited_as: z.array(z.enum(['editor', 'analyst'])).nullable(),
   plan: z.string(),
   total: z.coerce.number(),
 });
@@ -38,31 +39,35 @@ export async function listGrants(pool: Pool, account: { id: string; email: strin
     name: 'list_grants',
     text: `with given as (
              select 0 as place, m.created_at as since, m.id, m.workspace_id, null as podcast_id,
-                    m.attributes->'permissions' as permissions, null as role, o.attributes as owner
+                    m.attributes->'permissions' as permissions, null::text[] as invited_as, o.attributes as owner
              from resource m
              join resource o on o.id = m.attributes->>'owner_account_id' and o.lifecycle_state = 'active'
              where m.resource_type = 'memberships' and m.lifecycle_state = 'active' and m.attributes->>'member_account_id' = $1
              union all
-             select 1, c.since, p.id, p.workspace_id, p.id, null, c.role, o.attributes
-             from collaboration c
+             select 1, c.since, p.id, p.workspace_id, p.id, null, c.invited_as, o.attributes
+             from (select podcast_id, min(since) as since, array_agg(role order by role) as invited_as
+                   from collaboration where email = $2 group by podcast_id) c
              join collaborated_podcast p on p.id = c.podcast_id
              join resource o on o.workspace_id = p.workspace_id and o.resource_type = 'accounts' and o.lifecycle_state = 'active'
-             where c.email = $2
            ), counting as (
              select *, owner->>'plan' as plan, count(*) over () as total,
                     row_number() over (partition by place, workspace_id order by since, id) as nth
              from given where owner->'subscription'->>'state' not in ('canceled', 'suspended')
            )
-           select workspace_id, podcast_id, permissions, role, plan, total
+           select workspace_id, podcast_id, permissions, invited_as, plan, total
            from counting where place = 0 or nth <= $4 order by place, since, id limit $3`,
     values: [account.id, account.email ?? null, grantsMax, collaborationsPerWorkspaceMax],
   });
   const found = z.array(rowSchema).parse(rows);
-  const grants = found.map(({ workspace_id, podcast_id, permissions, role, plan }) => {
+  const organizations = new Set(found.filter((row) => row.invited_as === null).map((row) => row.workspace_id));
+  const grants = found.map(({ workspace_id, podcast_id, permissions, invited_as: invitedAs, plan }) => {
     return {
       workspaceId: workspace_id,
       ...(podcast_id !== null && { podcastId: podcast_id }),
-      roles: role === null ? rolesOfMember(permissions ?? []) : rolesOfCollaborator(role),
+      roles:
+        invitedAs === null
+          ? rolesOfMember(permissions ?? [])
+          : rolesOfCollaborator(invitedAs, { isMember: organizations.has(workspace_id) }),
       plan,
     };
   });
@@ -93,12 +98,18 @@ export async function saveCollaborators(
     if (rowCount !== 1) return;
     const emails = podcast.collaborators.map((each) => each.email);
     const roles = podcast.collaborators.map((each) => each.role);
-    await tx.query('delete from collaboration where podcast_id = $1 and email <> all($2)', [podcast.id, emails]);
     await tx.query(
       `insert into collaboration (podcast_id, email, role, since)
-       select $1, email, role, $4 from unnest($2::text[], $3::text[]) as given (email, role)
-       on conflict (podcast_id, email) do update set role = excluded.role`,
+       select $1, email, role,
+              coalesce((select min(since) from collaboration c where c.podcast_id = $1 and c.email = given.email), $4)
+       from unnest($2::text[], $3::text[]) as given (email, role)
+       on conflict (podcast_id, email, role) do nothing`,
       [podcast.id, emails, roles, podcast.at],
+    );
+    await tx.query(
+      `delete from collaboration where podcast_id = $1
+         and (email, role) not in (select email, role from unnest($2::text[], $3::text[]) as given (email, role))`,
+      [podcast.id, emails, roles],
     );
   });
 }

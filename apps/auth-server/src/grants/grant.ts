@@ -24,5 +24,15 @@ export const rolesOfMember = (permissions: readonly Permission[]): Role[] => [
   ...permissions.map((permission) => roleOf[permission]),
 ];
 
-/** Roles of a collaborator on the one podcast. */
-export const rolesOfCollaborator = (role: keyof typeof collaboratorRoles): Role[] => [...collaboratorRoles[role]];
+/**
+ * Roles of a collaborator on the one podcast: those of all its invitations, and sight of the analytics. A member of the organization
+ * that owns the podcast sees them by its permission, or when it was invited as analyst: nobody without the permission gets it by
+ * inviting its own address to edit (contract, Authentication, rule 7).
+ */
+export const rolesOfCollaborator = (
+  invitedAs: readonly (keyof typeof collaboratorRoles)[],
+  { isMember }: { readonly isMember: boolean },
+): Role[] => {
+  const given = invitedAs.flatMap((role): readonly Role[] => collaboratorRoles[role]);
+  return [...new Set<Role>(isMember ? given : [...given, 'analyst'])];
+};

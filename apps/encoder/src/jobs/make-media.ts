@@ -123,6 +123,7 @@ function productionMedia(
     },
     silences: encoded.silences,
     ...(chapters.length > 0 && { chapters }),
+    ...(encoded.warnings.length > 0 && { warnings: encoded.warnings }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type LoudnessTarget,
 } from './gain-plan.ts';
 import type { SourceInfo } from './inspect-source.ts';
+import type { MediaWarning } from './media-warning.ts';
 import { measureSource, type MeasuredSource } from './measure-source.ts';
 import { verifySegment, type VerifiedSegment } from './verify-segment.ts';
 
@@ -32,6 +33,8 @@ export interface EncodedSegment extends VerifiedSegment {
 export interface EncodedAudio extends EncodedSegment {
   readonly source: SourceInfo;
   readonly inputLoudness: Loudness;
+  /** What is wrong with the source. */
+  readonly warnings: readonly MediaWarning[];
 }
 
 const encodesMax = 5;
@@ -61,7 +64,8 @@ export async function encodeAudio(options: {
   const first = planGain(measured.loudness, targetLufs);
   const best = await encodeToTarget(measured, target, first, outputPath, onProgress, signal);
   await rename(best.path, outputPath);
-  return { ...segmentOf(measured, best, outputPath), source: measured.info, inputLoudness: measured.loudness };
+  const { info, loudness, warnings } = measured;
+  return { ...segmentOf(measured, best, outputPath), source: info, inputLoudness: loudness, warnings };
 }
 
 /**

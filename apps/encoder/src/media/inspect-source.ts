@@ -25,7 +25,7 @@ export interface SourceInfo {
   readonly chapters: readonly FoundChapter[];
 }
 
-const codecs = /^(mp3|mp3float|flac|vorbis|opus|aac|alac|pcm_\w+)$/;
+const codecs = /^(mp3|mp3float|mp2|mp2float|wmav1|wmav2|flac|vorbis|opus|aac|alac|pcm_\w+)$/;
 const number = z.coerce.number().catch(0);
 
 const probeSchema = z.object({
@@ -123,7 +123,7 @@ export async function inspectSource(
   if (!codecs.test(stream.codec_name))
     throw new MediaFault(
       'media_unsupported_codec',
-      `The codec "${stream.codec_name}" is not supported. Upload MP3, WAV, FLAC, Vorbis, Opus, AAC or ALAC.`,
+      `The codec "${stream.codec_name}" is not supported. Upload MP3, WAV, FLAC, Vorbis, Opus, AAC, ALAC, MP2 or WMA.`,
     );
   const container = probe.format.format_name;
   // The sound of a film may begin after its picture; what is encoded begins with the sound.

@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { canonicalFormat, durationMsOfFrames, framesOfSamples } from '@longwave/audio';
@@ -6,7 +6,9 @@ import type { Loudness } from './gain-plan.ts';
 import { checkDecodedDuration, inspectSource, type SourceInfo } from './inspect-source.ts';
 import { loudnessMeter, parseLoudness } from './loudness-meter.ts';
 import { MediaFault } from './media-fault.ts';
+import { findWarnings, type MediaWarning } from './media-warning.ts';
 import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
+import type { ByteReader } from './source-structure.ts';
 
 /** A local source that was decoded once. */
 export interface MeasuredSource {
@@ -17,6 +19,7 @@ export interface MeasuredSource {
   /** Canonical frames that it fills. */
   readonly frames: number;
   readonly durationMs: number;
+  readonly warnings: readonly MediaWarning[];
 }
 
 /** Filter that makes any sound what a canonical encoder takes. */
@@ -37,34 +40,39 @@ export async function measureSource(
   signal: AbortSignal,
 ): Promise<MeasuredSource> {
   const url = `file:${path}`;
-  const info = await inspectFile(path, url, signal);
+  await using source = await openSource(path);
+  const info = await inspectSource({ url, reader: source.reader }, signal);
   const onPosition = (positionMs: number) =>
     onFraction(info.durationMs > 0 ? Math.min(1, positionMs / info.durationMs) : 0);
-  const { samples, loudness } = await decodeSource(url, info, onPosition, signal);
+  const { samples, loudness, errors } = await decodeSource(url, info, onPosition, signal);
+  const warnings = await findWarnings(source.reader, info, errors, signal);
   const frames = Math.max(framesMin, framesOfSamples(samples));
-  return { url, info, loudness, frames, durationMs: durationMsOfFrames(frames) };
+  return { url, info, loudness, frames, durationMs: durationMsOfFrames(frames), warnings };
 }
 
-async function inspectFile(path: string, url: string, signal: AbortSignal): Promise<SourceInfo> {
-  await using file = await open(path);
-  const { size } = await stat(path);
+async function openSource(path: string): Promise<AsyncDisposable & { readonly reader: ByteReader }> {
+  const file = await open(path);
+  const { size } = await file.stat();
   const read = async (from: number, to: number) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, Math.min(to, size) - from)), {
       position: from,
     });
     return buffer.subarray(0, bytesRead);
   };
-  return await inspectSource({ url, reader: { sizeBytes: size, read } }, signal);
+  return { reader: { sizeBytes: size, read }, [Symbol.asyncDispose]: () => file.close() };
 }
 
-/** Loudness and length in samples at 48 kHz. */
+/** ffmpeg's words for a packet that a decoder gave up; what comes behind it is decoded. */
+const decodeError = /\[error\] Error (while decoding|submitting packet)/;
+
+/** Loudness, length in samples at 48 kHz, and how many packets could not be decoded. */
 async function decodeSource(
   url: string,
   source: SourceInfo,
   onPosition: (positionMs: number) => void,
   signal: AbortSignal,
-): Promise<{ readonly samples: number; readonly loudness: Loudness }> {
-  let samples = 0;
+): Promise<{ readonly samples: number; readonly loudness: Loudness; readonly errors: number }> {
+  let [samples, errors] = [0, 0];
   const consume = async (stdout: Readable) => {
     // One line of framecrc per block of samples: stream, dts, pts, duration, size, checksum.
     for await (const line of createInterface({ input: stdout })) {
@@ -76,6 +84,8 @@ async function decodeSource(
   };
   const filter = `${toCanonicalPcm},${loudnessMeter}`;
   const args = [
+    '-loglevel',
+    'repeat+level+info',
     ...untrustedInput(url),
     '-map',
     '0:a:0',
@@ -88,9 +98,12 @@ async function decodeSource(
     'pipe:1',
   ];
   try {
-    const said = await runFfmpeg('ffmpeg', args, { signal, consume, onPosition });
+    const onLine = (line: string) => {
+      if (decodeError.test(line)) errors++;
+    };
+    const said = await runFfmpeg('ffmpeg', args, { signal, consume, onLine, onPosition });
     checkDecodedDuration(source, (samples * 1000) / canonicalFormat.sampleRate);
-    return { samples, loudness: parseLoudness(said) };
+    return { samples, loudness: parseLoudness(said), errors };
   } catch (error) {
     if (!(error instanceof FfmpegExit)) throw error;
     if (samples === 0)

@@ -17,7 +17,7 @@ export class FfmpegExit extends Error {
 }
 
 /** Demuxers that may open an upload: none that follows references to other files or addresses (playlists, concat scripts). */
-const demuxers = 'mp3,wav,w64,flac,ogg,mov,aac,aiff,caf,matroska';
+const demuxers = 'mp3,wav,w64,flac,ogg,mov,aac,aiff,caf,matroska,asf,avi';
 
 /** Input options for untrusted media; a local file unless the caller names network protocols. */
 export const untrustedInput = (url: string, protocols = 'file,pipe'): readonly string[] => [
@@ -47,6 +47,8 @@ export async function runFfmpeg(
   options: {
     readonly signal: AbortSignal;
     readonly consume: (stdout: Readable) => Promise<void>;
+    /** A line that the program said, private as well. */
+    readonly onLine?: (line: string) => void;
     /** Position in the output, milliseconds. */
     readonly onPosition?: (positionMs: number) => void;
   },
@@ -75,6 +77,7 @@ export async function runFfmpeg(
   options.signal.addEventListener('abort', kill, { once: true });
   let said = '';
   stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-stderrKept)));
+  if (options.onLine) createInterface({ input: stderr }).on('line', options.onLine);
   createInterface({ input: progress }).on('line', (line) => {
     const [key, value] = line.split('=');
     if (key !== 'out_time_us') return;

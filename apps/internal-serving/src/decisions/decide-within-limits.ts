@@ -59,7 +59,7 @@ export async function decideWithinLimits(
   const idOf = (ordinal: number) => index.lines[ordinal]!.lineItemId;
 
   for (let round = 1; ; round++) {
-    if (signal.aborted) throw new Problem('timeout', 'The caller has gone.');
+    if (signal.aborted) throw new Problem('timeout', 'The caller closed the connection.');
     const last = round === roundsMax;
     const { inputs, recorded } = recordInputs(
       index,

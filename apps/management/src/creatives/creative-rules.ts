@@ -3,6 +3,7 @@ import { listLinked, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { expectedEncodingMs } from '../jobs/job-order.ts';
 import { finishJob, insertJob, stopJobs, type LeaseReport } from '../jobs/job-table.ts';
 import { refuseField } from '../refuse-field.ts';
 import { holdUpload, receivedUpload } from '../uploads/find-upload.ts';
@@ -42,9 +43,10 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
     prepare: async ({ workspaceId, changes }) => {
       const path = '/changes/upload_ref';
       const named = { workspaceId, uploadId: changes.upload_ref, path };
-      const { id, upload, etag } = await receivedUpload(options.pool, options.store, named);
+      const found = await receivedUpload(options.pool, options.store, named);
+      const { id, upload, etag, sizeBytes } = found;
       return async ({ tx: held, current, subjectId, now }) => {
-        await holdUpload(held, id, path);
+        await holdUpload(held, found, path);
         const { problem: _problem, ...kept } = current;
         return {
           attributes: { ...kept, upload_id: id, media: [] },
@@ -60,6 +62,10 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
                 storage_key: upload.storage_key,
                 source_etag: etag,
                 loudness_targets_lufs: adLoudnessesLufs,
+              },
+              work: {
+                workClass: 'interactive',
+                expectedMs: expectedEncodingMs({ sizeBytes, times: adLoudnessesLufs.length }),
               },
               now,
             }),

@@ -1,8 +1,9 @@
-import type { productCatalog } from '@longwave/command-catalog';
-import { findResource, lockResource, type RuleInput, type Rules } from '@longwave/command-pipeline';
+import { maxNotesBytes, type productCatalog } from '@longwave/command-catalog';
+import { findResource, listLinked, lockResource, type RuleInput, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { prepareArtworkChange, type ArtworkOptions } from '../podcasts/artwork-change.ts';
+import { withSafeNotes } from '../show-notes.ts';
 import { refuseTakenBack } from '../batch-encodings/batch-encoding-table.ts';
 import type { Podcast } from '../podcasts/podcast.ts';
 import type { Production } from '../productions/production.ts';
@@ -14,10 +15,11 @@ import {
   createEpisode,
   publishedEpisode,
   refuseInvalid,
+  withPlaysEnded,
   withProduction,
   type Episode,
 } from './episode.ts';
-import { requireAudio } from './require-audio.ts';
+import { isPlayable, requireAudio } from './require-audio.ts';
 import { storeTranscripts } from './store-transcripts.ts';
 
 type EpisodeCommand = Extract<keyof Rules<typeof productCatalog>, `episode.${string}`>;
@@ -30,16 +32,24 @@ async function requireLivingPodcast(
 ): Promise<void> {
   const podcast = await findResource(tx, workspaceId, 'podcasts', podcastId);
   if (podcast?.lifecycle_state === 'archived')
-    throw new Problem('state_not_allowed', 'The podcast is archived: it takes no more episodes.');
+    throw new Problem('state_not_allowed', 'The podcast is archived, so no episodes can be added.');
 }
 
-/** An encoded production of the episode, locked: it cannot be deleted or get another source at the same moment. */
-async function encodedProduction(
-  { tx, workspaceId, subjectId }: RuleInput<Episode, unknown>,
+/**
+ * A production of the episode with its audio, locked: it cannot be deleted or get another source at the same moment. Audio that was
+ * deleted as a clip is gone, unless it was encoded anew just now. Throws `episode_has_no_audio`.
+ */
+async function productionWithAudio(
+  { tx, workspaceId, subjectId, actor }: RuleInput<Episode, unknown>,
   productionId: string,
+  isNew = false,
 ): Promise<Production> {
   const production = await lockResource(tx, workspaceId, 'productions', productionId);
-  if (production?.lifecycle_state !== 'encoded' || production.attributes['episode_id'] !== subjectId)
+  const clips = await listLinked(tx, workspaceId, 'media_clips', 'production', productionId);
+  const isEncoded = production?.lifecycle_state === 'encoded';
+  const isTakenAway = clips.at(-1)?.lifecycle_state === 'deleted' && !(isEncoded && isNew);
+  const isAllowed = isEncoded || actor.kind === 'service';
+  if (!isPlayable(production) || isTakenAway || !isAllowed || production?.attributes['episode_id'] !== subjectId)
     throw new Problem('episode_has_no_audio', 'Attach an encoded production of this episode.');
   return production.attributes as unknown as Production;
 }
@@ -59,7 +69,9 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
         const { changes, subjectId, tx } = input;
         await requireLivingPodcast(input, changes.podcast_id);
         if (changes.guid !== undefined) await requireFreeGuid(tx, changes.podcast_id, changes.guid);
-        return { attributes: withArtwork(createEpisode(changes, subjectId), input.current) };
+        return {
+          attributes: withArtwork(createEpisode(withSafeNotes(changes, maxNotesBytes), subjectId), input.current),
+        };
       };
     },
   },
@@ -67,8 +79,14 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
   'episode.import': async (input) => {
     const { changes, subjectId, tx } = input;
     await requireFreeGuid(tx, changes.podcast_id, changes.guid);
-    const { published_at: publishedAt, ...rest } = changes;
-    return { attributes: { ...createEpisode(rest, subjectId), published_at: new Date(publishedAt).toISOString() } };
+    const { published_at: publishedAt, publish_at: publishAt, ...rest } = changes;
+    return {
+      attributes: {
+        ...createEpisode(withSafeNotes(rest, maxNotesBytes), subjectId),
+        ...(publishedAt !== undefined && { published_at: new Date(publishedAt).toISOString() }),
+        ...(publishAt !== undefined && { publish_at: new Date(publishAt).toISOString() }),
+      },
+    };
   },
 
   'episode.revise': {
@@ -76,7 +94,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
       const withArtwork = await prepareArtworkChange(options, prepared);
       return ({ current, changes }) => {
         checkSoundbites(changes.soundbites, current.duration_ms);
-        return { attributes: withArtwork({ ...current, ...changes }, current) };
+        return { attributes: withArtwork({ ...current, ...withSafeNotes(changes, maxNotesBytes) }, current) };
       };
     },
   },
@@ -108,11 +126,13 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
   }),
 
   'episode.attach_production': async (input) => {
-    const { current, changes, actor } = input;
-    const production = await encodedProduction(input, changes.production_id);
+    const { current, changes, actor, now } = input;
+    const production = await productionWithAudio(input, changes.production_id, actor.kind === 'service');
     // People may choose any; by itself nothing comes of a batch encoding that somebody took back.
     if (actor.kind === 'service') await refuseTakenBack(input, current.podcast_id, production.batch_encoding_id);
-    return { attributes: withProduction(current, changes.production_id, production, await podcastOf(input)) };
+    const mode = changes.mode ?? (actor.kind === 'service' ? production.replacement_mode : undefined);
+    const episode = withProduction(current, changes.production_id, production, await podcastOf(input));
+    return { attributes: withPlaysEnded(episode, mode, now) };
   },
 
   'episode.apply_template': async (input) => {
@@ -121,7 +141,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
     const audio =
       productionId === undefined
         ? current
-        : withProduction(current, productionId, await encodedProduction(input, productionId), await podcastOf(input));
+        : withProduction(current, productionId, await productionWithAudio(input, productionId), await podcastOf(input));
     const attributes = { ...audio, batch_encoding_id: batchId };
     for (const part of ['intro', 'outro'] as const) {
       const segment = changes[part];
@@ -133,7 +153,10 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
 
   'episode.publish': async (input) => {
     await audible(input);
-    return { attributes: publishedEpisode(input.current, input.now.toISOString()) };
+    const { publish_at: planned } = input.current;
+    const now = input.now.toISOString();
+    // A time that has come is the date, whoever is faster: the clock, an import or a person.
+    return { attributes: publishedEpisode(input.current, planned !== undefined && planned < now ? planned : now) };
   },
 
   'episode.schedule': async (input) => {
@@ -156,8 +179,8 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
     return { attributes: publishedEpisode(current, current.publish_at) };
   },
 
-  'episode.unpublish': ({ current }) => {
+  'episode.unpublish': ({ current, changes, now }) => {
     const { publish_at: _at, ...kept } = current;
-    return { attributes: kept };
+    return { attributes: withPlaysEnded(kept, changes.mode, now) };
   },
 });

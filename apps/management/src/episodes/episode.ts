@@ -167,6 +167,24 @@ export function withProduction(
   );
 }
 
+/** The episode without the audio of its production, and without what came with that audio. Chapters that an editor wrote stay. */
+export function withoutProduction({
+  current_production_id: _production,
+  duration_ms: _duration,
+  intro: _intro,
+  outro: _outro,
+  batch_encoding_id: _batch,
+  chapters,
+  chapters_from: from,
+  ...kept
+}: Episode): Episode {
+  return { ...kept, ...(from === 'editor' && { chapters, chapters_from: from }) };
+}
+
+/** The episode when its audio was taken away: with mode "stop_all" every play that began before is over. */
+export const withPlaysEnded = (episode: Episode, mode: 'stop_new' | 'stop_all' | undefined, now: Date): Episode =>
+  mode === 'stop_all' ? { ...episode, plays_end_before: now.toISOString() } : episode;
+
 /** A published episode: the date of its first publication stays for ever. */
 export function publishedEpisode({ publish_at: _at, ...kept }: Episode, publishedAt: string): Episode {
   return { ...kept, published_at: kept.published_at ?? publishedAt };

@@ -1,9 +1,19 @@
-import { findResource, listLinked } from '@longwave/command-pipeline';
+import { findResource, listLinked, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { Production } from '../productions/production.ts';
 import type { Episode } from './episode.ts';
 
-/** Whether an episode has something to hear: an encoded production, or an active media clip (contract, publish guard). */
+/** Whether a production made audio that can be played. Its files stay when it is deleted, and go with another source. */
+export const isPlayable = (production: ResourceRow | undefined): boolean =>
+  production !== undefined &&
+  ['encoded', 'deleted'].includes(production.lifecycle_state) &&
+  (production.attributes as Pick<Production, 'files'>).files.some(({ role }) => role === 'rendition');
+
+/**
+ * Whether an episode has something to hear: the audio of its production, or an active media clip that somebody registered (contract,
+ * publish guard). The clip of an earlier production is not played.
+ */
 export async function hasAudio(
   db: Pool | Transaction,
   workspaceId: string,
@@ -13,9 +23,11 @@ export async function hasAudio(
   const { current_production_id: productionId } = episode;
   const production =
     productionId === undefined ? undefined : await findResource(db, workspaceId, 'productions', productionId);
-  if (production?.lifecycle_state === 'encoded') return true;
+  if (isPlayable(production)) return true;
   const clips = await listLinked(db, workspaceId, 'media_clips', 'episode', episodeId);
-  return clips.some((clip) => clip.lifecycle_state === 'active');
+  return clips.some(
+    ({ lifecycle_state: state, attributes }) => state === 'active' && attributes['production_id'] === undefined,
+  );
 }
 
 /** Throws `episode_has_no_audio` unless the episode has something to hear. */
@@ -26,5 +38,5 @@ export async function requireAudio(
   episode: Pick<Episode, 'title' | 'current_production_id'>,
 ): Promise<void> {
   if (!(await hasAudio(tx, workspaceId, episodeId, episode)))
-    throw new Problem('episode_has_no_audio', `Attach audio to “${episode.title}” before publishing it.`);
+    throw new Problem('episode_has_no_audio', `Before publishing, “${episode.title}” still needs audio.`);
 }

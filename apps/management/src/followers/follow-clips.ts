@@ -32,9 +32,9 @@ export async function recordClip(event: DomainEvent, send: Send, pool: Pool): Pr
   });
 }
 
-/** What a production made is gone with it, or with its source. */
+/** What a production made of another source is gone. */
 export async function deleteClips(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
-  if (!['initial', 'deleted'].includes(event.after.lifecycle_state)) return;
+  if (event.after.lifecycle_state !== 'initial') return;
   for (const { id } of await clipsOf(event, pool))
     await send(event, `delete:${id}`, {
       commandType: 'media_clip.delete',

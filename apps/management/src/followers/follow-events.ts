@@ -11,7 +11,7 @@ import type { Logger } from '@longwave/service-kit';
 import { deleteClips, recordClip } from './follow-clips.ts';
 import { endLineItems } from './follow-campaigns.ts';
 import { endSuperseded, republishTarget } from './follow-plans.ts';
-import { attachAndPublish, endFaultyUpload, stopEncodings, unpublishSilentEpisode } from './follow-productions.ts';
+import { attachAndPublish, endFaultyUpload, stopEncodings } from './follow-productions.ts';
 import { markFilesReceived } from './follow-uploads.ts';
 import type { Send } from './send-as-management.ts';
 
@@ -33,9 +33,11 @@ export async function followEvents(options: {
   const { bus, pool, store, send, logger, clock } = options;
 
   async function removeObject(event: DomainEvent): Promise<void> {
-    const { storage_key: key, multipart } = event.after.attributes as Upload;
-    await store.remove(key);
-    if (multipart) await store.abortMultipartUpload(key, multipart.multipart_upload_id).catch(() => undefined);
+    const { multipart } = event.after.attributes as Upload;
+    // What was sent, and what was kept of it.
+    for await (const { key } of store.list(`uploads/${event.subject.id}/`)) await store.remove(key);
+    if (multipart)
+      await store.abortMultipartUpload(multipart.upload_key, multipart.multipart_upload_id).catch(() => undefined);
   }
 
   const plans = { send, pool, clock };
@@ -55,14 +57,12 @@ export async function followEvents(options: {
       await deleteClips(event, send, pool);
     },
     'production.encoded': async (event) => {
-      await attachAndPublish(event, send, pool);
+      await attachAndPublish(event, { send, pool, clock });
       await recordClip(event, send, pool);
     },
     'batch_encoding.cancelled': (event) => stopEncodings(event, send, pool),
     'production.failed': (event) => endFaultyUpload(event, send, pool),
-    'production.deleted': (event) => deleteClips(event, send, pool),
     'media_clip.registered': filesUsed,
-    'media_clip.deleted': (event) => unpublishSilentEpisode(event, send, pool),
     'creative.media_attached': filesUsed,
     'upload.aborted': removeObject,
     'upload.expired': removeObject,

@@ -3,7 +3,8 @@ import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { listEncodings } from '../batch-encodings/batch-encoding-table.ts';
 import type { Episode } from '../episodes/episode.ts';
-import { hasAudio } from '../episodes/require-audio.ts';
+import { publicationOf } from '../imports/publish-imported.ts';
+import type { Podcast } from '../podcasts/podcast.ts';
 import { fileUsers, isNamed } from '../uploads/upload-use.ts';
 import type { Send } from './send-as-management.ts';
 
@@ -15,6 +16,7 @@ interface ProductionFacts {
   /** Absent when the source lies outside the service, or in another workspace. */
   readonly upload_id?: string;
   readonly publication_flag: boolean;
+  readonly imported?: boolean;
   readonly problem?: { readonly code: string };
 }
 const factsOf = (event: DomainEvent) => event.after.attributes as unknown as ProductionFacts;
@@ -36,10 +38,16 @@ function isNewer(encoded: Found, current: Found, all: readonly Found[]): boolean
   return origin === undefined || encoded.id > origin.id;
 }
 
-/** After encoding: the episode gets its audio, unless it has newer one, and is published when asked for. */
-export async function attachAndPublish(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
+/**
+ * After encoding: the episode gets its audio, unless it has newer one, and is published when the production or its import asks for
+ * that.
+ */
+export async function attachAndPublish(
+  event: DomainEvent,
+  { send, pool, clock }: { readonly send: Send; readonly pool: Pool; readonly clock: () => Date },
+): Promise<void> {
   const { workspace_id: workspaceId, subject: production } = event;
-  const { episode_id: episodeId, publication_flag: publish } = factsOf(event);
+  const { episode_id: episodeId, publication_flag: publish, imported } = factsOf(event);
   const subject = { type: 'episodes', id: episodeId };
   const episode = await findResource(pool, workspaceId, 'episodes', episodeId);
   const all = await listLinked(pool, workspaceId, 'productions', 'episode', episodeId);
@@ -51,6 +59,23 @@ export async function attachAndPublish(event: DomainEvent, send: Send, pool: Poo
       changes: { production_id: production.id },
     });
   if (publish) await send(event, 'publish', { commandType: 'episode.publish', subject, changes: {} });
+  else if (imported) {
+    const publication = await findPublication(pool, workspaceId, episodeId, clock());
+    if (publication) await send(event, publication.commandType, { ...publication, subject });
+  }
+}
+
+/**
+ * What publishes an imported episode, if its import is to be published. Read after the audio was attached: whoever marks the import
+ * later finds the episode with its audio.
+ */
+async function findPublication(pool: Pool, workspaceId: string, episodeId: string, now: Date) {
+  const row = await findResource(pool, workspaceId, 'episodes', episodeId);
+  const episode = row?.attributes as unknown as Episode | undefined;
+  if (!row || !episode) return undefined;
+  const podcast = await findResource(pool, workspaceId, 'podcasts', episode.podcast_id);
+  const { import: movedIn } = (podcast?.attributes ?? {}) as Partial<Podcast>;
+  return movedIn?.publish ? publicationOf(row.lifecycle_state, episode, now) : undefined;
 }
 
 /** A batch encoding was cancelled: encoders stop working for it, and the encoding time is returned. */
@@ -75,13 +100,4 @@ export async function endFaultyUpload(event: DomainEvent, send: Send, pool: Pool
     subject: { type: 'uploads', id: uploadId },
     changes: {},
   });
-}
-
-/** A clip is gone: a published episode that has nothing left to hear leaves the feed. */
-export async function unpublishSilentEpisode(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
-  const id = String(event.after.attributes['episode_id']);
-  const episode = await findResource(pool, event.workspace_id, 'episodes', id);
-  if (episode?.lifecycle_state !== 'published') return;
-  if (await hasAudio(pool, event.workspace_id, id, episode.attributes as unknown as Episode)) return;
-  await send(event, 'unpublish', { commandType: 'episode.unpublish', subject: { type: 'episodes', id }, changes: {} });
 }

@@ -1,30 +1,38 @@
 /** A feed in pieces that are parsed one by one, so that a large one never holds up the service. */
 export interface FeedPieces {
-  /** The channel without its items. */
-  readonly channel: string;
+  /** The document without its prolog and its items. */
+  readonly frame: string;
   /** One `<item>…</item>` each, in the order of the feed. */
   readonly items: readonly string[];
 }
 
+/** Why a document cannot be cut. */
+export type CutFault = 'no_rss' | 'own_declarations';
+
 /** Far more than are imported; what comes after is not looked at. */
 const itemsMax = 20_000;
+/** What stands before the feed itself: declaration, document type, comments. */
+const prologMax = 100_000;
 
 const marks = /<!--|<!\[CDATA\[|<item(?=[\s>])|<\/item\s*>/g;
+/** A document type with declarations of its own (XML 1.0, 2.8: internal subset). */
+const ownDeclarations = /<!DOCTYPE[^[>]{0,2000}\[/i;
 
 /**
- * Cuts an RSS document at its items; comments and CDATA are passed over. Undefined when it is no RSS, or when it declares
- * entities: no podcast feed needs them, and expanding them is an attack.
+ * Cuts an RSS document at its items; comments and CDATA are passed over. A document type is accepted and never fetched; one with
+ * declarations of its own is not, because expanding declared entities is an attack and leaving them out loses text.
  */
-export function cutFeed(document: string): FeedPieces | undefined {
+export function cutFeed(document: string): FeedPieces | CutFault {
   const start = document.search(/<(?:rss|rdf:RDF)[\s>]/);
-  if (start < 0 || /<!ENTITY/i.test(document.slice(0, start))) return undefined;
-  const channelAt = document.indexOf('<channel', start);
-  if (channelAt < 0) return undefined;
+  if (ownDeclarations.test(document.slice(0, start < 0 ? 10_000 : Math.min(start, prologMax))))
+    return 'own_declarations';
+  const channelAt = start < 0 || start > prologMax ? -1 : document.indexOf('<channel', start);
+  if (channelAt < 0) return 'no_rss';
 
   const items: string[] = [];
   const outside: string[] = [];
   let itemAt = -1;
-  let keptTo = channelAt;
+  let keptTo = start;
   marks.lastIndex = channelAt;
   for (let mark = marks.exec(document); mark; mark = marks.exec(document)) {
     const [found] = mark;
@@ -40,9 +48,9 @@ export function cutFeed(document: string): FeedPieces | undefined {
       keptTo = marks.lastIndex;
       items.push(document.slice(itemAt, keptTo));
       itemAt = -1;
-      if (items.length === itemsMax) return { channel: outside.join(''), items };
+      if (items.length === itemsMax) return { frame: outside.join(''), items };
     }
   }
   if (itemAt < 0) outside.push(document.slice(keptTo));
-  return { channel: outside.join(''), items };
+  return { frame: outside.join(''), items };
 }

@@ -1,5 +1,7 @@
-/** Entities that feeds use without declaring them, besides those of XML. */
-const named: Readonly<Record<string, string>> = {
+import { sanitizeNotes } from '../show-notes.ts';
+
+/** Entities that feeds use without declaring them, besides those of XML. No other is expanded. */
+export const namedCharacters: Record<string, string> = Object.assign(Object.create(null) as Record<string, string>, {
   amp: '&',
   lt: '<',
   gt: '>',
@@ -13,23 +15,71 @@ const named: Readonly<Record<string, string>> = {
   rsquo: '’',
   ldquo: '“',
   rdquo: '”',
+  bull: '•',
+  middot: '·',
   copy: '©',
   reg: '®',
   trade: '™',
-};
+  deg: '°',
+  euro: '€',
+  pound: '£',
+  auml: 'ä',
+  ouml: 'ö',
+  uuml: 'ü',
+  Auml: 'Ä',
+  Ouml: 'Ö',
+  Uuml: 'Ü',
+  szlig: 'ß',
+  aacute: 'á',
+  agrave: 'à',
+  acirc: 'â',
+  ccedil: 'ç',
+  eacute: 'é',
+  egrave: 'è',
+  ecirc: 'ê',
+  iacute: 'í',
+  ntilde: 'ñ',
+  oacute: 'ó',
+  uacute: 'ú',
+});
 
-function characterOf(reference: string): string | undefined {
-  if (!reference.startsWith('#')) return Object.hasOwn(named, reference) ? named[reference] : undefined;
-  const hex = /^#x/i.test(reference);
-  const code = Number.parseInt(reference.slice(hex ? 2 : 1), hex ? 16 : 10);
-  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const escaped = (text: string) => text.replace(/[&<>]/g, (character) => escapes[character]!);
+/** An ampersand that begins no reference; a parser would search the rest of the document for its end. */
+const bareAmpersand = /&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)/g;
+const numericReference = /&#(?:x([0-9a-f]+)|(\d+));/gi;
+
+/** A numeric reference, unless its character is one that XML forbids (XML 1.0, 2.2). */
+function legalReference(reference: string, hex: string | undefined, decimal: string | undefined): string {
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  const isLegal =
+    code <= 0x10ffff &&
+    legalText(String.fromCodePoint(code)) !== '' &&
+    (code < 0xd800 || code > 0xdfff) &&
+    ![0xfffe, 0xffff].includes(code);
+  return isLegal ? reference : '';
 }
 
-/** Escaped XML text as it is meant. Nothing is expanded twice, and what was declared in the document is not expanded at all. */
-export const unescapeXml = (text: string): string =>
-  text.replace(/&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-z]{2,6});/g, (whole, reference: string) => {
-    return characterOf(reference) ?? whole;
-  });
+const mended = (text: string) => text.replace(bareAmpersand, '&amp;').replace(numericReference, legalReference);
+
+/**
+ * XML whose CDATA is escaped text, without comments, with bare ampersands escaped. Throws when a comment or CDATA never ends.
+ */
+export function withoutCdata(xml: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  const marks = /<!--|<!\[CDATA\[/g;
+  for (let mark = marks.exec(xml); mark; mark = marks.exec(xml)) {
+    const isComment = mark[0] === '<!--';
+    const end = xml.indexOf(isComment ? '-->' : ']]>', marks.lastIndex);
+    if (end < 0) throw new Error(`a ${isComment ? 'comment' : 'CDATA section'} never ends`);
+    parts.push(mended(xml.slice(from, mark.index)));
+    if (!isComment) parts.push(escaped(xml.slice(marks.lastIndex, end)));
+    from = end + 3;
+    marks.lastIndex = from;
+  }
+  return parts.join('') + mended(xml.slice(from));
+}
 
 /** Text without what no store and no feed can hold: control characters and halves of characters. */
 export const legalText = (text: string): string =>
@@ -45,18 +95,36 @@ export function oneLine(text: string | undefined, charactersMax = 255): string |
   return `${line.slice(0, charactersMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Text or HTML of at most `bytesMax` bytes of UTF-8, cut before a tag or character that would be halved. */
-export function boundedText(text: string, bytesMax = 4000): string {
-  const trimmed = text.trim();
-  if (Buffer.byteLength(trimmed) <= bytesMax) return trimmed;
+/** The text, cut to at most `bytesMax` bytes of UTF-8, before a tag or character that would be halved. */
+function cutMarkup(text: string, bytesMax: number): string {
   const end = '…';
   // The decoder shows a halved character as U+FFFD at the end.
-  const cut = Buffer.from(trimmed)
+  const cut = Buffer.from(text)
     .subarray(0, bytesMax - Buffer.byteLength(end))
     .toString()
     .replace(/\ufffd+$/, '');
   const openTag = cut.lastIndexOf('<');
   return (openTag > cut.lastIndexOf('>') ? cut.slice(0, openTag) : cut).trimEnd() + end;
+}
+
+export interface ImportedNotes {
+  readonly notes: string;
+  /** What the sanitiser or the bound took away. */
+  readonly removed: boolean;
+  readonly cut: boolean;
+}
+
+/** Sanitised text or HTML of at most `maxBytes` bytes of UTF-8; elements that the cut leaves open are closed. */
+export function importNotes(text: string, maxBytes: number): ImportedNotes {
+  const { notes: whole, removed } = sanitizeNotes(text.trim());
+  let notes = whole;
+  const cut = Buffer.byteLength(notes) > maxBytes;
+  for (let room = maxBytes; Buffer.byteLength(notes) > maxBytes;) {
+    ({ notes } = sanitizeNotes(cutMarkup(notes, room)));
+    // End tags of what is left open need room of their own.
+    room -= Math.max(0, Buffer.byteLength(notes) - maxBytes);
+  }
+  return { notes: notes.trim(), removed, cut };
 }
 
 /** Bytes of an XML document as text, by its byte order mark, its own declaration or the header. Undefined for an unknown encoding. */

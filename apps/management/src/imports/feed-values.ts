@@ -1,4 +1,5 @@
 import { appleCategories } from '@longwave/command-catalog';
+import { formerCategories } from './former-categories.ts';
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 /** RFC 822 §5.1; other names are read as UTC. */
@@ -86,8 +87,10 @@ export function parseSeconds(text: string | undefined): number | undefined {
 
 const listed = new Map(appleCategories.map((name) => [name.toLowerCase(), name]));
 
-/** Apple's name of a category, or of its parent when the subcategory is not Apple's; undefined when neither is. */
+/** Apple's name of a category today, or of its parent when the subcategory is not Apple's; undefined when neither is. */
 export function mapCategory(parent: string, child?: string): (typeof appleCategories)[number] | undefined {
   const tidy = (text: string) => text.trim().replace(/\s+/g, ' ').toLowerCase();
-  return (child !== undefined && listed.get(`${tidy(parent)} > ${tidy(child)}`)) || listed.get(tidy(parent));
+  const named = (name: string) =>
+    listed.get(name) ?? (Object.hasOwn(formerCategories, name) ? formerCategories[name] : undefined);
+  return (child !== undefined && named(`${tidy(parent)} > ${tidy(child)}`)) || named(tidy(parent));
 }

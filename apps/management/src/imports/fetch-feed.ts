@@ -3,7 +3,7 @@ import { Problem } from '@longwave/problems';
 import { cutFeed, type FeedPieces } from './cut-feed.ts';
 import { decodeXml } from './feed-text.ts';
 import { readChannel, type ImportedChannel } from './read-channel.ts';
-import { parseXml, type XmlNode } from './xml-node.ts';
+import { parseXml, type Namespaces, type XmlNode } from './xml-node.ts';
 
 const bytesMax = 50_000_000;
 const timeoutMs = 15_000;
@@ -27,26 +27,68 @@ const refuse = (detail: string, cause?: unknown) =>
 /** The pieces of a stored or fetched document. Throws `feed_not_importable`. */
 export function piecesOf(document: string): FeedPieces {
   const pieces = cutFeed(document);
-  if (!pieces) throw refuse('The address does not hold the RSS feed of a podcast. Check it.');
+  if (pieces === 'no_rss') throw refuse('The address does not hold the RSS feed of a podcast. Check it.');
+  if (pieces === 'own_declarations')
+    throw refuse(
+      'The feed declares entities or elements of its own in its DOCTYPE. These are not read, because they can make a small file grow ' +
+        'without end. Ask the present host to leave out the part of the DOCTYPE in square brackets.',
+    );
   return pieces;
 }
 
-function channelOf({ channel: xml }: FeedPieces): ImportedChannel {
+/** What a document says around its items. */
+export interface FeedFrame {
+  readonly channel: XmlNode;
+  readonly namespaces: Namespaces;
+  readonly fault: string | undefined;
+}
+
+/** Longer channels are no podcast's. */
+const channelCharactersMax = 1_000_000;
+
+/** Throws `feed_not_importable` when the channel cannot be read. */
+export function frameOf({ frame }: FeedPieces): FeedFrame {
   try {
-    const channel = readChannel(xml);
-    if (channel) return channel;
+    const parsed = frame.length > channelCharactersMax ? undefined : parseXml(frame, 'channel');
+    if (parsed) return { channel: parsed.node, namespaces: parsed.namespaces, fault: parsed.fault };
   } catch (cause) {
-    throw refuse('The feed is not valid XML. The present host can say what is wrong with it.', cause);
+    throw refuse('The feed is not valid XML. Ask the current host to correct it.', cause);
   }
-  throw refuse('The feed does not say anything about a podcast.');
+  throw refuse('The feed does not describe a podcast.');
 }
 
 /** Where an archive goes on (RFC 5005 §3): the next page of older episodes. */
 function nextPageOf(channel: XmlNode, base: string): string | undefined {
-  const link = [...channel.children('atom:link'), ...channel.children('a10:link')].find(
-    (found) => found.attribute('rel') === 'next',
-  );
+  const link = channel.children('atom:link').find((found) => found.attribute('rel') === 'next');
   return URL.parse(link?.attribute('href') ?? '', base)?.href;
+}
+
+/** Undefined when the channel cannot be read: its items may be. */
+function readableFrame(pieces: FeedPieces): FeedFrame | undefined {
+  try {
+    return frameOf(pieces);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Trailers that are items of the feed as well become episodes, which our feed names as trailers itself. */
+function withoutItemTrailers(channel: ImportedChannel, items: readonly string[]): ImportedChannel {
+  const { trailers, ...settings } = channel.settings;
+  const outside = trailers?.filter(({ url }) => {
+    const written = [url, url.replaceAll('&', '&amp;')];
+    return !items.some((item) => written.some((address) => item.includes(`"${address}"`)));
+  });
+  return { ...channel, settings: { ...settings, ...(outside?.length && { trailers: outside }) } };
+}
+
+/** An item of another page that says itself which of its prefixes mean something else there. */
+function declared(item: string, own: Namespaces, first: Namespaces): string {
+  const other = Object.entries(own).filter(([prefix, uri]) => prefix !== '' && first[prefix] !== uri);
+  const start = item.slice(0, item.indexOf('>'));
+  const missing = other.filter(([prefix]) => !start.includes(`xmlns:${prefix}=`));
+  const attributes = missing.map(([prefix, uri]) => ` xmlns:${prefix}="${uri.replace(/[&<"]/g, '')}"`);
+  return `<item${attributes.join('')}${item.slice('<item'.length)}`;
 }
 
 /**
@@ -62,7 +104,8 @@ export async function fetchFeed(
 ): Promise<FetchedFeed> {
   const first = await fetchPage(fetch, url, { maxBytes: bytesMax, timeoutMs });
   const pieces = piecesOf(first.text);
-  const channel = channelOf(pieces);
+  const frame = frameOf(pieces);
+  const channel = withoutItemTrailers(readChannel(frame.channel, frame.fault), pieces.items);
   const { title } = channel.settings;
   if (title === undefined) throw refuse('The feed has no title.');
   if (channel.locked)
@@ -70,12 +113,22 @@ export async function fetchFeed(
       'feed_locked',
       `The feed of “${title}” is locked: set podcast:locked to no at the present host, then try again.`,
     );
-  const older = await fetchOlderItems(fetch, pieces, first, () => endsAtMs - now());
+  const older = await fetchOlderItems(fetch, { pieces, frame, first, msLeft: () => endsAtMs - now() });
   const itemCount = pieces.items.length + older.length;
   if (itemCount === 0) throw refuse(`The feed of “${title}” has no episodes.`);
   const end = first.text.lastIndexOf('</channel');
   const whole = older.length > 0 ? first.text.slice(0, end) + older.join('') + first.text.slice(end) : first.text;
   return { bytes: Buffer.from(whole), channel, itemCount };
+}
+
+/** How long another host has to show a feed that a podcast is to move to. */
+const targetTimeoutMs = 10_000;
+
+/** Where the feed of a podcast lies in the end, after redirects. Throws `feed_not_importable` when there is none. */
+export async function findFeedAddress(fetch: GuardedFetch, url: string): Promise<string> {
+  const { text, finalUrl } = await fetchPage(fetch, url, { maxBytes: bytesMax, timeoutMs: targetTimeoutMs });
+  frameOf(piecesOf(text));
+  return finalUrl;
 }
 
 interface Page {
@@ -85,14 +138,22 @@ interface Page {
 
 async function fetchOlderItems(
   fetch: GuardedFetch,
-  pieces: FeedPieces,
-  first: Page,
-  msLeft: () => number,
+  {
+    pieces,
+    frame,
+    first,
+    msLeft,
+  }: {
+    readonly pieces: FeedPieces;
+    readonly frame: FeedFrame;
+    readonly first: Page;
+    readonly msLeft: () => number;
+  },
 ): Promise<string[]> {
   const items: string[] = [];
   const seen = new Set([first.finalUrl]);
   let charactersLeft = bytesMax - first.text.length;
-  let next = nextPageOfXml(pieces.channel, first.finalUrl);
+  let next = nextPageOf(frame.channel, first.finalUrl);
   while (next !== undefined && !seen.has(next) && pieces.items.length + items.length < itemsMax) {
     seen.add(next);
     const timeoutMs = Math.min(olderTimeoutMs, msLeft());
@@ -101,7 +162,7 @@ async function fetchOlderItems(
     // Older episodes may be had another day; the newer ones are what is wanted.
     if (!page) break;
     charactersLeft -= page.sizeCharacters;
-    for (const item of page.items) items.push(item);
+    for (const item of page.items) items.push(declared(item, page.namespaces, frame.namespaces));
     next = page.next;
   }
   return items;
@@ -110,21 +171,17 @@ async function fetchOlderItems(
 async function tryOlderPage(fetch: GuardedFetch, url: string, bounds: Bounds) {
   try {
     const { text, finalUrl } = await fetchPage(fetch, url, bounds);
-    const { items, channel } = piecesOf(text);
-    return { items, next: nextPageOfXml(channel, finalUrl), sizeCharacters: text.length };
+    const pieces = piecesOf(text);
+    const frame = readableFrame(pieces);
+    return {
+      items: pieces.items,
+      namespaces: frame?.namespaces ?? {},
+      next: frame && nextPageOf(frame.channel, finalUrl),
+      sizeCharacters: text.length,
+    };
   } catch (error) {
     if (error instanceof Problem && error.code === 'feed_not_importable') return undefined;
     throw error;
-  }
-}
-
-/** Undefined also when the channel is no XML: its items may be. */
-function nextPageOfXml(channel: string, base: string): string | undefined {
-  try {
-    const parsed = parseXml(channel, 'channel');
-    return parsed && nextPageOf(parsed, base);
-  } catch {
-    return undefined;
   }
 }
 

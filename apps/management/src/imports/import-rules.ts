@@ -6,14 +6,19 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { createGate } from '@longwave/service-kit';
-import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, hasJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
 import type { PrepareArtwork } from '../prepare-artwork.ts';
 import { fetchFeed } from './fetch-feed.ts';
 
 type ImportRules = Pick<
   Rules<typeof productCatalog>,
-  'podcast.import_feed' | 'podcast.complete_import' | 'podcast.fail_import'
+  | 'podcast.import_feed'
+  | 'podcast.complete_import'
+  | 'podcast.fail_import'
+  | 'podcast.publish_import'
+  | 'podcast.complete_import_publication'
+  | 'podcast.fail_import_publication'
 >;
 /** Feeds that are held in memory at a time. */
 const fetchesMax = 4;
@@ -61,7 +66,7 @@ export function importRules(options: {
   return {
     'podcast.import_feed': {
       prepare: async ({ changes, deadline }) => {
-        const { feed_url: feedUrl } = changes;
+        const { feed_url: feedUrl, publish = false } = changes;
         const turn = AbortSignal.timeout(turnWaitMs);
         const fetching = gate(() => importFeed(feedUrl, deadline), turn);
         const { channel, artwork, feed } = await fetching.catch((error: unknown) => {
@@ -82,7 +87,8 @@ export function importRules(options: {
             ...createPodcast({ ...settings, title: title!, language }, subjectId, mediaUrl),
             ...artwork,
             podcast_guid: guid,
-            import: { feed_url: feedUrl, ...feed, done: 0, failed: 0 },
+            // What asks directories to hide it is published by a person only.
+            import: { feed_url: feedUrl, ...feed, done: 0, failed: 0, publish: publish && !channel.blocked },
           };
           return {
             attributes,
@@ -108,6 +114,35 @@ export function importRules(options: {
 
     'podcast.fail_import': ({ current, changes, subjectId, reason }) => ({
       attributes: { ...current, import: { ...current.import!, ...changes } },
+      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    }),
+
+    'podcast.publish_import': async ({ tx, workspaceId, current, subjectId, now }) => {
+      if (!current.import) throw new Problem('state_not_allowed', 'This podcast was not imported.');
+      if (await hasJob(tx, 'publish_import', subjectId))
+        throw new Problem('state_not_allowed', 'The imported episodes are being published already.');
+      return {
+        attributes: { ...current, import: { ...current.import, publish: true } },
+        also: (inner, { version }) =>
+          insertJob(inner, {
+            kind: 'publish_import',
+            workspaceId,
+            subjectType: 'podcasts',
+            subjectId,
+            subjectVersion: version,
+            input: {},
+            now,
+          }),
+      };
+    },
+
+    'podcast.complete_import_publication': ({ current, subjectId, reason }) => ({
+      attributes: current,
+      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    }),
+
+    'podcast.fail_import_publication': ({ current, subjectId, reason }) => ({
+      attributes: current,
       also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
     }),
   };

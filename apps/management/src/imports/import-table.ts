@@ -1,4 +1,5 @@
-import type { Transaction } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
+import type { Episode } from '../episodes/episode.ts';
 
 /**
  * The living podcast of a workspace with this `podcast:guid`. Two imports of one podcast at once are decided one after the other:
@@ -22,4 +23,22 @@ export async function findImportedPodcast(
     values: [workspaceId, guid],
   });
   return rows[0];
+}
+
+/** Imported episodes of a podcast that are still drafts, oldest first. Only an import gives a draft a date. */
+export async function listImportedDrafts(
+  db: Pool,
+  workspaceId: string,
+  podcastId: string,
+): Promise<{ readonly id: string; readonly attributes: Episode }[]> {
+  const { rows } = await db.query<{ id: string; attributes: Episode }>({
+    name: 'list_imported_drafts',
+    text: `select id, attributes from resource
+           where resource_type = 'episodes' and lifecycle_state = 'draft' and workspace_id = $1
+             and attributes ->> 'podcast_id' = $2
+             and (attributes ->> 'published_at' is not null or attributes ->> 'publish_at' is not null)
+           order by coalesce(attributes ->> 'published_at', attributes ->> 'publish_at') collate "C", id`,
+    values: [workspaceId, podcastId],
+  });
+  return rows;
 }

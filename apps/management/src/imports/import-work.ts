@@ -9,10 +9,12 @@ import { Problem } from '@longwave/problems';
 import { parseTranscript, renderTranscript, TranscriptError, type TranscriptFormat } from '@longwave/transcript';
 import type { Work } from '../jobs/job-runner.ts';
 import type { ClaimedJob } from '../jobs/job-table.ts';
-import { cutFeed } from './cut-feed.ts';
 import { createExtraFiles, parseChaptersFile, type ExtraFiles } from './fetch-extras.ts';
-import { itemsMax } from './fetch-feed.ts';
-import { readItem, type ImportedItem } from './read-item.ts';
+import { frameOf, itemsMax, piecesOf } from './fetch-feed.ts';
+import { saveImportRecord, type ImportRecord } from './import-report-table.ts';
+import { readChannel } from './read-channel.ts';
+import { readItem, type ImportedItem, type ReadItem } from './read-item.ts';
+import type { Namespaces } from './xml-node.ts';
 
 export interface ImportWorkOptions {
   readonly pool: Pool;
@@ -40,20 +42,20 @@ type Send = (
   changes: object,
 ) => Promise<ResourceView>;
 
-/** True unless the item refuses the work. */
-async function accepted(work: () => Promise<unknown>): Promise<boolean> {
+/** The item's own fault, if it refuses the work; anything else is thrown. */
+async function refusalOf(work: () => Promise<unknown>): Promise<Problem | undefined> {
   try {
     await work();
-    return true;
+    return undefined;
   } catch (error) {
-    if (error instanceof Problem && ofItem.includes(error.code)) return false;
+    if (error instanceof Problem && ofItem.includes(error.code)) return error;
     throw error;
   }
 }
 
 /** Chapters and transcripts of an imported episode, as far as they can be had; another try does not fetch them again. */
 async function addExtras(
-  item: ImportedItem,
+  { item, notes }: Extract<ReadItem, { item: ImportedItem }>,
   episode: ResourceView,
   language: string,
   files: ExtraFiles,
@@ -61,24 +63,31 @@ async function addExtras(
   signal: AbortSignal,
 ): Promise<void> {
   const subject = { type: 'episodes', id: episode.id };
+  const note = (field: string, refusal: Problem | undefined) => refusal && notes.lost(field, refusal.message);
   if (item.chaptersUrl !== undefined && episode.attributes['chapters'] === undefined) {
     const text = await files.fetchText(item.chaptersUrl, signal);
     const chapters = text === undefined ? undefined : parseChaptersFile(text);
-    if (chapters?.length) await accepted(() => send('chapters', 'episode.set_chapters', subject, { chapters }));
+    if (chapters?.length)
+      note('chapters', await refusalOf(() => send('chapters', 'episode.set_chapters', subject, { chapters })));
+    else notes.lost('chapters', 'Their file cannot be fetched or read.');
   }
   if (item.transcripts.length === 0 || episode.attributes['transcripts'] !== undefined) return;
   const transcripts = new Map<string, GivenTranscript>();
   for (const { url, format, captions, language: own = language } of item.transcripts) {
     if (transcripts.has(own.toLowerCase())) continue;
     const content = await files.fetchText(url, signal);
-    if (content === undefined) continue;
     // One that is not acceptable must not keep the others out.
-    const given = acceptable({ language: own, format, content, ...(captions && { captions }) });
+    const given =
+      content === undefined ? undefined : acceptable({ language: own, format, content, ...(captions && { captions }) });
     if (given && listed.safeParse([...transcripts.values(), given]).success) transcripts.set(own.toLowerCase(), given);
+    else notes.lost('transcripts', `The one for “${own}” cannot be fetched or read.`);
   }
   if (transcripts.size > 0)
-    await accepted(() =>
-      send('transcripts', 'episode.set_transcripts', subject, { transcripts: [...transcripts.values()] }),
+    note(
+      'transcripts',
+      await refusalOf(() =>
+        send('transcripts', 'episode.set_transcripts', subject, { transcripts: [...transcripts.values()] }),
+      ),
     );
 }
 
@@ -113,25 +122,33 @@ function acceptable(given: GivenTranscript): GivenTranscript | undefined {
 export function createImportWork(options: ImportWorkOptions): Work {
   const { pool, store, execute, fetch } = options;
 
-  async function readItems(job: ClaimedJob): Promise<{ readonly items: ImportedItem[]; readonly unreadable: number }> {
+  async function readFeed(job: ClaimedJob) {
     const { storage_key: key } = job.input as { storage_key: string };
     const chunks: Buffer[] = [];
     for await (const chunk of await store.get(key)) chunks.push(chunk as Buffer);
-    const pieces = cutFeed(Buffer.concat(chunks).toString())!.items;
-    const items = new Map<string, ImportedItem>();
-    let unreadable = Math.max(0, pieces.length - itemsMax);
-    for (const piece of pieces.slice(0, itemsMax)) {
-      const item = tryReadItem(piece);
-      // The first one of a GUID is the newest, which apps show.
-      if (!item || items.has(item.guid)) unreadable += 1;
-      else items.set(item.guid, item);
+    const pieces = piecesOf(Buffer.concat(chunks).toString());
+    return { items: pieces.items, frame: frameOf(pieces) };
+  }
+
+  /** GUID → place of the item that is imported: the first one is the newest, which apps show. */
+  async function placesOf(items: readonly string[], namespaces: Namespaces): Promise<Map<string, number>> {
+    const places = new Map<string, number>();
+    for (const [index, xml] of items.slice(0, itemsMax).entries()) {
+      const { item } = readItem(xml, namespaces);
+      if (item && !places.has(item.guid)) places.set(item.guid, index);
       // A large feed is parsed piece by piece between other work.
       await new Promise((turn) => setImmediate(turn));
     }
-    return { items: [...items.values()].reverse(), unreadable };
+    return places;
   }
 
-  async function importItem(job: ClaimedJob, item: ImportedItem, context: Context): Promise<boolean> {
+  /** Creates one episode and starts its production. */
+  async function importItem(
+    job: ClaimedJob,
+    read: Extract<ReadItem, { item: ImportedItem }>,
+    context: Context,
+  ): Promise<Pick<ImportRecord, 'episodeId' | 'productionId' | 'problem'>> {
+    const { item, notes } = read;
     const key = createHash('sha256').update(item.guid).digest('hex').slice(0, 32);
     const send: Send = async (step, commandType, subject, changes) =>
       (
@@ -147,11 +164,15 @@ export function createImportWork(options: ImportWorkOptions): Work {
         )
       ).resource;
 
-    const { enclosureUrl } = item;
-    // The date of an item without one, or from the future, is that of the import.
-    const publishedAt =
-      item.publishedAt && item.publishedAt < context.importedAt ? item.publishedAt : context.importedAt;
-    return accepted(async () => {
+    // The date of an item without one is that of the import.
+    const date = item.publishedAt ?? context.importedAt;
+    const isFuture = date > context.importedAt;
+    if (isFuture) notes.changed('publish_at', `It is dated in the future and is scheduled for ${date.toISOString()}.`);
+    if (item.settings.blocked)
+      notes.changed('blocked', 'The feed hides it: it stays a draft until a person publishes it.');
+    let episodeId: string | undefined;
+    let productionId: string | undefined;
+    const refusal = await refusalOf(async () => {
       const episode = await send(
         'episode',
         'episode.import',
@@ -161,24 +182,50 @@ export function createImportWork(options: ImportWorkOptions): Work {
           podcast_id: job.subject_id,
           guid: item.guid,
           title: item.title,
-          published_at: publishedAt.toISOString(),
+          [isFuture ? 'publish_at' : 'published_at']: date.toISOString(),
         },
       );
-      await addExtras(item, episode, context.language, context.files, send, context.signal);
-      if (enclosureUrl === undefined) throw new Problem('media_not_fetchable', 'The item has no enclosure.');
+      episodeId = episode.id;
+      await addExtras(read, episode, context.language, context.files, send, context.signal);
+      if (item.enclosureUrl === undefined)
+        throw new Problem(
+          'media_not_fetchable',
+          'The item names no file with a web address: the episode has no audio.',
+        );
       const production = await send(
         'production',
         'production.derive',
         { type: 'productions', id: null },
-        {
-          episode_id: episode.id,
-          file_url: enclosureUrl,
-          imported: true,
-          publication_flag: true,
-        },
+        { episode_id: episode.id, file_url: item.enclosureUrl, imported: true },
       );
+      productionId = production.id;
       await send('start', 'production.start', { type: 'productions', id: production.id }, {});
     });
+    return { episodeId, productionId, problem: refusal?.message };
+  }
+
+  /** What became of the item at a place of the feed. */
+  async function recordOf(
+    job: ClaimedJob,
+    xml: string,
+    index: number,
+    places: ReadonlyMap<string, number>,
+    context: Context,
+  ): Promise<ImportRecord> {
+    const position = index + 1;
+    const read = readItem(xml, context.namespaces);
+    if (!read.item) return { position, guid: '', title: '', problem: read.problem, notes: [] };
+    const { guid, title } = read.item;
+    const place = places.get(guid);
+    if (place !== index) {
+      const problem =
+        place === undefined
+          ? `Only the newest ${itemsMax} items are imported.`
+          : `It repeats the GUID of item ${place + 1}, which is imported.`;
+      return { position, guid, title, problem, notes: [] };
+    }
+    const outcome = await importItem(job, read, context);
+    return { position, guid, title, ...outcome, notes: read.notes.list };
   }
 
   return {
@@ -193,19 +240,32 @@ export function createImportWork(options: ImportWorkOptions): Work {
     },
     run: async (job, signal) => {
       const podcast = await findResource(pool, job.workspace_id, 'podcasts', job.subject_id);
-      const { items, unreadable } = await readItems(job);
+      const { items, frame } = await readFeed(job);
+      const target = { workspaceId: job.workspace_id, podcastId: job.subject_id };
+      const channel = readChannel(frame.channel, frame.fault);
+      await saveImportRecord(pool, target, {
+        position: 0,
+        guid: String(podcast!.attributes['podcast_guid']),
+        title: String(podcast!.attributes['title']),
+        notes: channel.notes.list,
+      });
       const context: Context = {
         signal,
         language: String(podcast!.attributes['language']),
         importedAt: podcast!.created_at,
         files: createExtraFiles(fetch),
+        namespaces: frame.namespaces,
       };
-      const counts = { done: 0, failed: unreadable };
-      for (const item of items) {
+      const places = await placesOf(items, frame.namespaces);
+      const counts = { done: 0, failed: 0 };
+      // Oldest first, so that ids are in the order of the dates.
+      for (let index = items.length - 1; index >= 0; index--) {
         signal.throwIfAborted();
         const now = await findResource(pool, job.workspace_id, 'podcasts', job.subject_id);
         if (now?.lifecycle_state === 'archived') throw new Problem('state_not_allowed', 'The podcast is archived.');
-        counts[(await importItem(job, item, context)) ? 'done' : 'failed'] += 1;
+        const record = await recordOf(job, items[index]!, index, places, context);
+        await saveImportRecord(pool, target, record);
+        counts[record.problem === undefined ? 'done' : 'failed'] += 1;
       }
       await execute(
         {
@@ -228,12 +288,5 @@ interface Context {
   readonly language: string;
   readonly importedAt: Date;
   readonly files: ExtraFiles;
-}
-
-function tryReadItem(xml: string): ImportedItem | undefined {
-  try {
-    return readItem(xml);
-  } catch {
-    return undefined;
-  }
+  readonly namespaces: Namespaces;
 }

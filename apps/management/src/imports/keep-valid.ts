@@ -1,23 +1,73 @@
 import type { z } from 'zod';
+import { quoted, type ImportNotes } from './import-notes.ts';
 
 type Valid<S extends z.ZodRawShape> = { [K in keyof S]?: NonNullable<z.output<S[K]>> };
+type Path = readonly PropertyKey[];
+
+/** Faults of one field that are taken out one by one; a field with more is left out whole. */
+const maxFaults = 100;
+
+const at = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (found, key) => (typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined),
+    value,
+  );
+
+/** Takes the part at a path out of a copy's objects and lists. */
+function remove(value: unknown, path: Path): void {
+  const parent = at(value, path.slice(0, -1));
+  const key = path.at(-1)!;
+  if (Array.isArray(parent)) parent.splice(Number(key), 1);
+  else Reflect.deleteProperty(parent as object, key);
+}
+
+const nameOf = (field: string, path: Path): string =>
+  path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : `${name}.${String(key)}`), field);
+
+const shown = (part: unknown): string => quoted(typeof part === 'string' ? part : (JSON.stringify(part) ?? ''));
+
+/** The value without what its schema does not take; undefined when nothing of it is left. */
+function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNotes): unknown {
+  const value: unknown = structuredClone(given);
+  for (let faults = 0; faults < maxFaults; faults++) {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return Array.isArray(parsed.data) && parsed.data.length === 0 ? undefined : parsed.data;
+    const [issue] = parsed.error.issues;
+    const { path } = issue!;
+    const part = at(value, path);
+    if (issue!.code === 'too_big' && Array.isArray(part)) {
+      notes.lost(nameOf(field, path), `Only the first ${issue!.maximum} of ${part.length} are kept.`);
+      part.length = Number(issue!.maximum);
+      continue;
+    }
+    // A part that is missing makes what it belongs to useless.
+    const removed = part === undefined || (Array.isArray(part) && part.length === 0) ? path.slice(0, -1) : path;
+    if (removed.length === 0) break;
+    notes.lost(
+      nameOf(field, removed),
+      part === undefined ? `It lacks ${String(path.at(-1))}.` : `${shown(part)} is not valid here.`,
+    );
+    remove(value, removed);
+  }
+  notes.lost(field, `${shown(given)} is not valid here.`);
+  return undefined;
+}
 
 /**
- * The fields that the catalog's schema takes, one by one: what another host allowed and we do not is left out, never a reason
- * to refuse the rest. Of lists, the items that are not acceptable are left out.
+ * The fields that the catalog's schema takes: what another host allowed and we do not is left out part by part, never a reason to
+ * refuse the rest, and noted.
  */
-export function keepValid<S extends z.ZodRawShape>(shape: S, given: Readonly<Record<string, unknown>>): Valid<S> {
+export function keepValid<S extends z.ZodRawShape>(
+  shape: S,
+  given: Readonly<Record<string, unknown>>,
+  notes: ImportNotes,
+): Valid<S> {
   const kept: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(shape) as [string, z.ZodType][]) {
     const value = given[name];
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
-    const parsed = schema.safeParse(value);
-    if (parsed.success) kept[name] = parsed.data;
-    else if (Array.isArray(value)) {
-      const items = value.filter((item) => schema.safeParse([item]).success);
-      const some = schema.safeParse(items);
-      if (items.length > 0 && some.success) kept[name] = some.data;
-    }
+    const valid = prune(schema, name, value, notes);
+    if (valid !== undefined) kept[name] = valid;
   }
   return kept as Valid<S>;
 }

@@ -1,22 +1,24 @@
-import { podcasts } from '@longwave/command-catalog';
+import { maxDescriptionBytes, podcasts } from '@longwave/command-catalog';
 import { z } from 'zod';
-import { boundedText, oneLine } from './feed-text.ts';
 import { mapCategory, parseExplicit } from './feed-values.ts';
+import { createNotes, quoted, type ImportNotes } from './import-notes.ts';
 import { keepValid } from './keep-valid.ts';
-import { channelTags } from './podcasting-tags.ts';
-import { firstText, parseXml, type XmlNode } from './xml-node.ts';
-
-/** Longer channels are no podcast's. */
-const channelCharactersMax = 500_000;
+import { channelTags, isBlocked, namespaceBlocks } from './podcasting-tags.ts';
+import { noteUnread, readKeywords, readLine, readParsed, readPicture, readTexts } from './read-text.ts';
+import { firstText, type XmlNode } from './xml-node.ts';
 
 const { shape } = podcasts.attributes;
 const settings = z.strictObject({
   title: shape.title,
   description: shape.description,
+  summary: shape.summary,
+  subtitle: shape.subtitle,
+  keywords: shape.keywords,
   language: shape.language,
   author: shape.author,
   owner_name: shape.owner_name,
   owner_email: shape.owner_email,
+  managing_editor: shape.managing_editor,
   artwork_url: shape.artwork_url,
   categories: shape.categories,
   explicit: shape.explicit,
@@ -36,6 +38,7 @@ const settings = z.strictObject({
   publisher: shape.publisher,
   value: shape.value,
   chat: shape.chat,
+  trailers: shape.trailers,
 }).shape;
 
 export interface ImportedChannel {
@@ -43,49 +46,86 @@ export interface ImportedChannel {
   readonly settings: ReturnType<typeof keepValid<typeof settings>>;
   /** The present host forbids other hosts to import it (Podcasting 2.0, tag locked). */
   readonly locked: boolean;
+  /** The feed asks directories to hide the whole podcast. */
+  readonly blocked: boolean;
+  readonly notes: ImportNotes;
 }
 
-function categoriesOf(channel: XmlNode): string[] {
-  const found = channel.children('itunes:category').flatMap((category) => {
-    const parent = category.attribute('text') ?? '';
-    const children = category.children('itunes:category').map((child) => child.attribute('text') ?? '');
-    return (children.length > 0 ? children : [undefined]).map((child) => mapCategory(parent, child));
+/** Elements that our feed says in its own way, or that were only true of the previous host. */
+const remade = new Set([
+  ...['atom:link', 'atom:id', 'atom:updated', 'generator', 'lastBuildDate', 'pubDate', 'ttl', 'docs', 'cloud', 'item'],
+  ...['itunes:new-feed-url', 'dc:date', 'itunes:complete', 'podcast:podping'],
+]);
+const maxCategories = 3;
+
+const tidy = (text: string) => text.trim().replace(/\s+/g, ' ');
+
+/** Apple's categories of today; former names and names of others become what comes closest, and that is noted. */
+function categoriesOf(channel: XmlNode, notes: ImportNotes): string[] {
+  const named = ['itunes:category', 'googleplay:category'].flatMap((name) => [...channel.children(name)]);
+  const given = named.flatMap((category) => {
+    const parent = tidy(category.attribute('text') ?? category.text);
+    const children = category.children('itunes:category').map((child) => tidy(child.attribute('text') ?? ''));
+    return (children.length > 0 ? children : [undefined]).map((child) => ({ parent, child }));
   });
-  return [...new Set(found.filter((name) => name !== undefined))].slice(0, 3);
+  if (given.length === 0)
+    given.push(...channel.children('category').map((category) => ({ parent: tidy(category.text), child: undefined })));
+  const found = new Set<string>();
+  for (const { parent, child } of given) {
+    const name = child === undefined ? parent : `${parent} > ${child}`;
+    const mapped = mapCategory(parent, child);
+    if (mapped === undefined) notes.lost('categories', `${quoted(name)} is no category of Apple Podcasts.`);
+    else if (mapped.toLowerCase() !== name.toLowerCase())
+      notes.changed('categories', `${quoted(name)} is called “${mapped}” now.`);
+    if (mapped !== undefined) found.add(mapped);
+  }
+  if (found.size > maxCategories)
+    notes.lost('categories', `Only the first ${maxCategories} of ${found.size} are kept.`);
+  return [...found].slice(0, maxCategories);
 }
 
 function languageOf(channel: XmlNode): string | undefined {
-  const [language, ...subtags] = (firstText(channel, 'language') ?? '').replaceAll('_', '-').split('-');
+  const text = firstText(channel, 'language', 'dc:language') ?? '';
+  const [language, ...subtags] = text.replaceAll('_', '-').split('-');
   return [language?.toLowerCase(), ...subtags].join('-') || undefined;
 }
 
-/** Reads the channel of a feed. Undefined when there is none. */
-export function readChannel(xml: string): ImportedChannel | undefined {
-  if (xml.length > channelCharactersMax) return undefined;
-  const channel = parseXml(xml, 'channel');
-  if (!channel) return undefined;
+/** Whether no further episode will come, as Apple says it. */
+const isComplete = (channel: XmlNode) => /^(?:yes|true)$/i.test(firstText(channel, 'itunes:complete') ?? '');
+
+/** Reads the channel of a feed. */
+export function readChannel(channel: XmlNode, fault?: string): ImportedChannel {
+  const notes = createNotes();
+  if (fault !== undefined)
+    notes.changed('xml', `The channel is not well-formed XML and was read as far as it goes: ${fault}`);
   const owner = channel.children('itunes:owner')[0];
-  const owned = (name: string) => oneLine(owner && firstText(owner, name));
-  const image = channel.children('image')[0];
-  return {
-    locked: firstText(channel, 'podcast:locked')?.toLowerCase() === 'yes',
-    settings: keepValid(settings, {
-      ...channelTags(channel),
-      title: oneLine(firstText(channel, 'title', 'itunes:title')),
-      description: boundedText(
-        firstText(channel, 'description', 'content:encoded', 'itunes:summary', 'itunes:subtitle') ?? '',
-      ),
-      language: languageOf(channel),
-      author: oneLine(firstText(channel, 'itunes:author', 'dc:creator')),
-      owner_name: owned('itunes:name'),
-      owner_email: owned('itunes:email'),
-      artwork_url: channel.children('itunes:image')[0]?.attribute('href')?.trim() ?? (image && firstText(image, 'url')),
-      categories: categoriesOf(channel),
-      explicit: parseExplicit(firstText(channel, 'itunes:explicit')),
-      type: firstText(channel, 'itunes:type')?.toLowerCase(),
-      link: firstText(channel, 'link'),
-      copyright: oneLine(firstText(channel, 'copyright')),
-      podcast_guid: firstText(channel, 'podcast:guid')?.toLowerCase(),
-    }),
+  const owned = (field: string, name: string) => owner && readLine(owner, field, [name], notes);
+  const blocks = namespaceBlocks(channel);
+  const blocked = isBlocked(channel);
+  const tags = channelTags(channel, notes);
+  const order = ['description', 'content:encoded', 'itunes:summary', 'googleplay:description'];
+  const given = {
+    ...tags,
+    ...readTexts(channel, order, maxDescriptionBytes, notes),
+    ...(isComplete(channel) &&
+      tags['update_frequency'] === undefined && { update_frequency: { text: 'Complete', complete: true } }),
+    blocked_platforms: [...new Set([...blocks, ...(blocked ? ['apple'] : [])])],
+    title: readLine(channel, 'title', ['title', 'itunes:title'], notes),
+    keywords: readKeywords(channel),
+    language: languageOf(channel),
+    author: readLine(channel, 'author', ['itunes:author', 'googleplay:author', 'dc:creator'], notes),
+    owner_name: owned('owner_name', 'itunes:name'),
+    owner_email: owned('owner_email', 'itunes:email') ?? firstText(channel, 'googleplay:email'),
+    managing_editor: readLine(channel, 'managing_editor', ['managingEditor'], notes),
+    artwork_url: readPicture(channel),
+    categories: categoriesOf(channel, notes),
+    explicit: readParsed(channel, 'explicit', ['itunes:explicit', 'googleplay:explicit'], parseExplicit, notes),
+    type: firstText(channel, 'itunes:type')?.toLowerCase(),
+    link: firstText(channel, 'link'),
+    copyright: readLine(channel, 'copyright', ['copyright', 'dc:rights'], notes),
+    podcast_guid: firstText(channel, 'podcast:guid')?.toLowerCase(),
   };
+  const locked = firstText(channel, 'podcast:locked')?.toLowerCase() === 'yes';
+  noteUnread(channel, remade, notes);
+  return { locked, blocked: blocked || blocks.includes('all'), settings: keepValid(settings, given, notes), notes };
 }

@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto';
-import { episodes } from '@longwave/command-catalog';
+import { episodes, maxNotesBytes } from '@longwave/command-catalog';
 import type { TranscriptFormat } from '@longwave/transcript';
 import { z } from 'zod';
-import { boundedText, oneLine } from './feed-text.ts';
 import { parseExplicit, parseFeedDate, parseOrdinal } from './feed-values.ts';
+import { createNotes, quoted, type ImportNote, type ImportNotes } from './import-notes.ts';
 import { keepValid } from './keep-valid.ts';
-import { itemTags } from './podcasting-tags.ts';
-import { firstText, parseXml, type XmlNode } from './xml-node.ts';
+import { isBlocked, itemTags } from './podcasting-tags.ts';
+import { noteUnread, readKeywords, readLine, readParsed, readPicture, readTexts } from './read-text.ts';
+import { firstText, parseXml, type Namespaces, type ParsedXml, type XmlNode } from './xml-node.ts';
 
-/** Longer items are no episode's. */
-const itemCharactersMax = 300_000;
+/** Longer items are no episode's; pictures inside the notes (data: addresses) may make one long, and are taken out. */
+const itemCharactersMax = 2_000_000;
 
 const { shape } = episodes.attributes;
 const settings = z.strictObject({
   description: shape.description,
+  summary: shape.summary,
+  subtitle: shape.subtitle,
+  author: shape.author,
+  keywords: shape.keywords,
   season: shape.season,
   number: shape.number,
   type: shape.type,
@@ -26,6 +31,8 @@ const settings = z.strictObject({
   soundbites: shape.soundbites,
   social_interact: shape.social_interact,
   value: shape.value,
+  alternate_enclosures: shape.alternate_enclosures,
+  blocked: shape.blocked,
 }).shape;
 
 export interface ImportedTranscript {
@@ -45,6 +52,22 @@ export interface ImportedItem {
   readonly transcripts: readonly ImportedTranscript[];
 }
 
+/** An item as it can be imported, or why it cannot. */
+export type ReadItem =
+  | { readonly item: ImportedItem; readonly notes: ImportNotes }
+  | { readonly item: undefined; readonly problem: string; readonly notes: readonly ImportNote[] };
+
+/** Elements that our feed says in its own way. */
+const remade = new Set([
+  'enclosure',
+  'itunes:duration',
+  'dc:date',
+  'atom:published',
+  'atom:link',
+  'atom:id',
+  'atom:updated',
+]);
+
 const transcriptFormats: Readonly<Record<string, TranscriptFormat>> = {
   'text/vtt': 'vtt',
   'application/vtt': 'vtt',
@@ -56,78 +79,130 @@ const transcriptFormats: Readonly<Record<string, TranscriptFormat>> = {
 
 const webAddress = (text: string | undefined): string | undefined => {
   const address = text?.trim() ?? '';
-  return /^https?:\/\//i.test(address) && address.length <= 2000 && URL.canParse(address) ? address : undefined;
+  return /^https?:\/\/[^\t\r\n]*$/i.test(address) && address.length <= 2000 && URL.canParse(address)
+    ? address
+    : undefined;
 };
 
 const mediaType = (text: string | undefined) => (text ?? '').split(';')[0]!.trim().toLowerCase();
 
-function transcriptsOf(item: XmlNode): ImportedTranscript[] {
+function transcriptsOf(item: XmlNode, notes: ImportNotes): ImportedTranscript[] {
   return item.children('podcast:transcript').flatMap((tag) => {
     const url = webAddress(tag.attribute('url'));
     const type = mediaType(tag.attribute('type'));
     const format = Object.hasOwn(transcriptFormats, type) ? transcriptFormats[type] : undefined;
-    if (url === undefined || format === undefined) return [];
+    if (url === undefined || format === undefined) {
+      notes.lost('transcripts', `Only VTT, SRT and JSON are kept, this one is ${quoted(type || 'of no type')}.`);
+      return [];
+    }
     const language = tag.attribute('language')?.trim().replaceAll('_', '-');
     const captions = tag.attribute('rel')?.trim().toLowerCase() === 'captions';
     return [{ url, format, ...(language && { language }), ...(captions && { captions }) }];
   });
 }
 
-/** The address of the audio, else of any file: the first enclosure that holds one. */
-function enclosureOf(item: XmlNode): string | undefined {
-  const all = item.children('enclosure');
-  const audible = all.filter((enclosure) => /^(audio|video)\//.test(mediaType(enclosure.attribute('type'))));
-  return [...audible, ...all]
-    .map((enclosure) => webAddress(enclosure.attribute('url')))
-    .find((url) => url !== undefined);
+const isAudible = (tag: XmlNode) =>
+  /^(?:audio|video)\//.test(mediaType(tag.attribute('type'))) ||
+  /^(?:audio|video)$/.test(tag.attribute('medium') ?? '');
+
+/** The address of the audio, else of any file: the first enclosure that holds one, else a media:content. */
+function enclosureOf(item: XmlNode, notes: ImportNotes): string | undefined {
+  const enclosures = item.children('enclosure');
+  const media = [item, ...item.children('media:group')].flatMap((holder) => [...holder.children('media:content')]);
+  const candidates = [...enclosures.filter(isAudible), ...enclosures, ...media.filter(isAudible)];
+  const urls = [...new Set(candidates.flatMap((tag) => webAddress(tag.attribute('url')) ?? []))];
+  if (enclosures.length > 1) notes.lost('enclosure', `Only one of ${enclosures.length} files is kept.`);
+  if (enclosures.length === 0 && urls.length > 0)
+    notes.changed('enclosure', 'The item has no enclosure: the file of its media:content is taken.');
+  return urls[0];
 }
 
 /** What identifies the episode for apps: its guid, else what they take instead. */
-function guidOf(item: XmlNode, enclosureUrl: string | undefined, title: string | undefined): string | undefined {
-  const given = firstText(item, 'guid') ?? enclosureUrl ?? firstText(item, 'link') ?? title;
+function guidOf(item: XmlNode, enclosureUrl: string | undefined, title: string | undefined, notes: ImportNotes) {
+  const own = firstText(item, 'guid', 'atom:id');
+  const given = own ?? enclosureUrl ?? firstText(item, 'link') ?? title;
   if (given === undefined) return undefined;
+  if (own === undefined) notes.changed('guid', `The item has no guid: apps and this import take ${quoted(given)}.`);
   const guid = given.replace(/\s+/g, ' ');
-  return guid.length <= 255 ? guid : createHash('sha256').update(guid).digest('hex');
+  if (guid.length <= 255) return guid;
+  notes.changed('guid', 'It is longer than 255 characters: its SHA-256 digest is taken.');
+  return createHash('sha256').update(guid).digest('hex');
 }
 
-function descriptionOf(item: XmlNode): string {
-  const full = firstText(item, 'content:encoded');
-  const short = firstText(item, 'description', 'itunes:summary', 'itunes:subtitle');
-  // The short one whole is better than the full one cut.
-  const fits = full !== undefined && Buffer.byteLength(full) <= 4000;
-  return boundedText((fits ? full : (short ?? full)) ?? '');
+function dateOf(item: XmlNode, notes: ImportNotes): Date | undefined {
+  const text = firstText(item, 'pubDate', 'dc:date', 'atom:published');
+  const date = parseFeedDate(text);
+  if (!date)
+    notes.changed(
+      'published_at',
+      text === undefined
+        ? 'The item has no date: that of the import is taken.'
+        : `${quoted(text)} is no date: that of the import is taken.`,
+    );
+  return date;
 }
 
-/** Reads one item; undefined when it names nothing that could be an episode. Throws when it is no XML. */
-export function readItem(xml: string): ImportedItem | undefined {
-  if (xml.length > itemCharactersMax) return undefined;
-  const item = parseXml(xml, 'item');
-  if (!item) return undefined;
-  const enclosureUrl = enclosureOf(item);
-  const title = oneLine(firstText(item, 'title', 'itunes:title'));
-  const guid = guidOf(item, enclosureUrl, title);
+function chaptersOf(item: XmlNode, notes: ImportNotes): string | undefined {
+  const tags = item.children('podcast:chapters');
+  const chapters = tags.find((tag) => /json/.test(mediaType(tag.attribute('type')) || 'json'));
+  const url = webAddress(chapters?.attribute('url'));
+  if (tags.length > 0 && url === undefined) notes.lost('chapters', 'Only JSON chapters with a web address are kept.');
+  return url;
+}
+
+function readFields(item: XmlNode, notes: ImportNotes): ImportedItem | undefined {
+  const enclosureUrl = enclosureOf(item, notes);
+  const title = readLine(item, 'title', ['title', 'itunes:title'], notes);
+  const guid = guidOf(item, enclosureUrl, title, notes);
   if (guid === undefined) return undefined;
-  const publishedAt = parseFeedDate(firstText(item, 'pubDate', 'dc:date', 'atom:published'));
-  const chapters = item
-    .children('podcast:chapters')
-    .find((tag) => /json/.test(mediaType(tag.attribute('type')) || 'json'));
-  const chaptersUrl = webAddress(chapters?.attribute('url'));
+  if (title === undefined) notes.changed('title', 'The item has no title: its guid is taken.');
+  const publishedAt = dateOf(item, notes);
+  const chaptersUrl = chaptersOf(item, notes);
+  const order = ['content:encoded', 'description', 'itunes:summary', 'googleplay:description', 'media:description'];
+  const given = {
+    ...itemTags(item, notes),
+    ...readTexts(item, order, maxNotesBytes, notes),
+    ...(isBlocked(item) && { blocked: true }),
+    author: readLine(item, 'author', ['itunes:author', 'dc:creator', 'author'], notes),
+    keywords: readKeywords(item),
+    season: readParsed(item, 'season', ['itunes:season', 'podcast:season'], parseOrdinal, notes),
+    number: readParsed(item, 'number', ['itunes:episode', 'podcast:episode'], parseOrdinal, notes),
+    type: firstText(item, 'itunes:episodeType')?.toLowerCase(),
+    explicit: readParsed(item, 'explicit', ['itunes:explicit', 'googleplay:explicit'], parseExplicit, notes),
+    artwork_url: readPicture(item),
+    link: firstText(item, 'link'),
+  };
+  const transcripts = transcriptsOf(item, notes);
+  noteUnread(item, remade, notes);
   return {
     guid,
-    title: title ?? oneLine(guid)!,
-    settings: keepValid(settings, {
-      ...itemTags(item),
-      description: descriptionOf(item),
-      season: parseOrdinal(firstText(item, 'itunes:season', 'podcast:season')),
-      number: parseOrdinal(firstText(item, 'itunes:episode', 'podcast:episode')),
-      type: firstText(item, 'itunes:episodeType')?.toLowerCase(),
-      explicit: parseExplicit(firstText(item, 'itunes:explicit')),
-      artwork_url: item.children('itunes:image')[0]?.attribute('href')?.trim(),
-      link: firstText(item, 'link'),
-    }),
+    title: title ?? guid.slice(0, 255),
+    settings: keepValid(settings, given, notes),
     ...(publishedAt && { publishedAt }),
     ...(enclosureUrl !== undefined && { enclosureUrl }),
     ...(chaptersUrl !== undefined && { chaptersUrl }),
-    transcripts: transcriptsOf(item),
+    transcripts,
   };
+}
+
+function tryParse(xml: string, namespaces: Namespaces): ParsedXml | Error | undefined {
+  try {
+    return parseXml(xml, undefined, namespaces);
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** Reads one item of a feed whose declarations of namespaces are given. */
+export function readItem(xml: string, namespaces: Namespaces = {}): ReadItem {
+  const unreadable = (problem: string): ReadItem => ({ item: undefined, problem, notes: [] });
+  if (xml.length > itemCharactersMax) return unreadable(`The item is longer than ${itemCharactersMax} characters.`);
+  const parsed = tryParse(xml, namespaces);
+  if (parsed instanceof Error) return unreadable(`The item is no XML that can be read: ${parsed.message}.`);
+  if (!parsed) return unreadable('The item is empty.');
+  const notes = createNotes();
+  if (parsed.fault !== undefined)
+    notes.changed('xml', `It is not well-formed XML and was read as far as it goes: ${parsed.fault}`);
+  const item = readFields(parsed.node, notes);
+  return item ? { item, notes } : unreadable('The item has neither guid, file, link nor title.');
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { firstText, parseXml } from './xml-node.ts';
 
-const read = (inside: string) => firstText(parseXml(`<item><title>${inside}</title></item>`, 'item')!, 'title');
+const read = (inside: string) => firstText(parseXml(`<item><title>${inside}</title></item>`)!.node, 'title');
 
 test('text and CDATA stay in the order they were written, each unescaped as it is meant', () => {
   expect(read('a &lt; <![CDATA[b]]> c <![CDATA[<d> &amp; &lt;]]> e')).toBe('a < b c <d> &amp; &lt; e');
@@ -16,6 +16,47 @@ test('what a comment says is no CDATA, and what CDATA says is no comment', () =>
 });
 
 test('CDATA and comments that never end are no XML, and are found out in linear work', () => {
-  for (const open of ['<![CDATA[', '<!-- '])
-    expect(() => parseXml(`<item><title>${open.repeat(200_000)}`, 'item')).toThrow();
+  for (const open of ['<![CDATA[', '<!-- ']) expect(() => parseXml(`<item><title>${open.repeat(200_000)}`)).toThrow();
+});
+
+const itunes = 'http://www.itunes.com/dtds/podcast-1.0.dtd';
+
+test('a namespace is known by its address, whatever prefix a feed gives it, and by its usual prefix when it is not declared', () => {
+  const author = (xml: string, outer = {}) => firstText(parseXml(xml, undefined, outer)!.node, 'itunes:author');
+  expect(author(`<item xmlns:apple="${itunes}"><apple:author>A</apple:author></item>`)).toBe('A');
+  expect(author('<item><p:author>A</p:author></item>', { p: 'HTTPS://www.iTunes.com/DTDs/Podcast-1.0.dtd/' })).toBe(
+    'A',
+  );
+  expect(author(`<item><author xmlns="${itunes}">A</author></item>`)).toBe('A');
+  expect(author('<item><itunes:author>A</itunes:author></item>')).toBe('A');
+  expect(author('<item xmlns:itunes="https://other.example/"><itunes:author>A</itunes:author></item>')).toBeUndefined();
+});
+
+test('an RSS feed with a namespace of its own is read like any other', () => {
+  const { node, namespaces } = parseXml(
+    '<rss xmlns="http://x.example/"><channel><title>A</title></channel></rss>',
+    'channel',
+  )!;
+  expect(firstText(node, 'title')).toBe('A');
+  expect(firstText(parseXml('<item><title>B</title></item>', undefined, namespaces)!.node, 'title')).toBe('B');
+});
+
+test('what is not well-formed is read as far as it goes, and said', () => {
+  const { node, fault } = parseXml('<item><title>Boats & <b>lights</title><guid>g</guid></item>')!;
+  expect([firstText(node, 'title'), firstText(node, 'guid')]).toEqual(['Boats & lights', 'g']);
+  expect(fault).toMatch(/tag/);
+  expect(parseXml('<item><title>A &amp; B</title></item>')!.fault).toBeUndefined();
+});
+
+test('no entity is expanded that the document declares, and no document type inside an item is followed', () => {
+  expect(read('&lol;&eacute;&#0;&#xD800;&#65;')).toBe('&lol;éA');
+  expect(read('&__proto__;&constructor;')).toBe('&__proto__;&constructor;');
+  expect(read('<!DOCTYPE x [<!ENTITY a "b">]>&a;')).not.toBe('b');
+});
+
+test('elements without end, inside each other or side by side, and faults without end are refused', () => {
+  expect(() => parseXml(`<item>${'<a>'.repeat(50)}`)).toThrow('40');
+  expect(() => parseXml(`<item>${'<a/>'.repeat(30_000)}</item>`)).toThrow('20000');
+  expect(() => parseXml(`<item>${'</a>'.repeat(300_000)}</item>`)).toThrow('no XML');
+  expect(() => parseXml(`<item ${'a="" '.repeat(300_000)}/>`)).toThrow('no XML');
 });

@@ -1,76 +1,124 @@
-import { XMLParser } from 'fast-xml-parser';
-import { legalText, unescapeXml } from './feed-text.ts';
+import { SaxesParser } from 'saxes';
+import { legalText, namedCharacters, withoutCdata } from './feed-text.ts';
+import { elementName, undeclaredNamespace } from './xml-names.ts';
 
-/** One element, with what it holds by name. Names keep their prefix, as feeds write it: "itunes:image". */
+/** One element, with what it holds by name. */
 export interface XmlNode {
+  /** As the document writes it, with its own prefix. */
+  readonly label: string;
+  /** As `children` finds it; undefined for an element of a foreign vocabulary. */
+  readonly name: string | undefined;
+  /** Children of one name, such as "title" or "itunes:image": the prefix stands for the namespace, whatever the document calls it. */
   readonly children: (name: string) => readonly XmlNode[];
-  /** Text and CDATA together, unescaped, without tags of its own; '' when there is none. */
+  /** Children that nobody has asked for by name so far, elements of foreign vocabularies included. */
+  readonly unread: () => readonly XmlNode[];
+  /** Text and CDATA together, that of elements inside included; '' when there is none. */
   readonly text: string;
-  /** Unescaped; undefined when absent. */
+  /** Undefined when absent. */
   readonly attribute: (name: string) => string | undefined;
+  readonly attributeCount: number;
 }
 
-type Raw = string | { readonly [name: string]: unknown };
+/** Prefix → address, as declared around a piece of a document. */
+export type Namespaces = Readonly<Record<string, string>>;
 
-/** Entities stay as they are, values stay texts, depth is bounded. */
-const parser = () =>
-  new XMLParser({
-    ignoreAttributes: false,
-    attributeNamePrefix: '@',
-    textNodeName: '#text',
-    parseTagValue: false,
-    parseAttributeValue: false,
-    trimValues: false,
-    processEntities: false,
-    ignoreDeclaration: true,
-    ignorePiTags: true,
-    maxNestedTags: 40,
-    isArray: (_name, _path, _isLeaf, isAttribute) => !isAttribute,
-  });
-
-const listOf = (value: unknown): readonly Raw[] => (Array.isArray(value) ? (value as Raw[]) : []);
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-
-/** A document whose CDATA is escaped text: the parser would tear it from the text around it. Comments are left out. */
-function withoutCdata(xml: string): string {
-  const parts: string[] = [];
-  let from = 0;
-  const marks = /<!--|<!\[CDATA\[/g;
-  for (let mark = marks.exec(xml); mark; mark = marks.exec(xml)) {
-    const isComment = mark[0] === '<!--';
-    const end = xml.indexOf(isComment ? '-->' : ']]>', marks.lastIndex);
-    // The parser says what is wrong with a section that never ends.
-    if (end < 0) break;
-    parts.push(xml.slice(from, mark.index));
-    if (!isComment) parts.push(xml.slice(marks.lastIndex, end).replace(/[&<>]/g, (character) => escapes[character]!));
-    from = end + 3;
-    marks.lastIndex = from;
-  }
-  return parts.join('') + xml.slice(from);
+export interface ParsedXml {
+  readonly node: XmlNode;
+  /** Undefined when the piece is well-formed; else what is wrong with it. It was read as far as it goes. */
+  readonly fault: string | undefined;
+  /** Declared at the element that was asked for and around it. */
+  readonly namespaces: Namespaces;
 }
 
-const joined = (value: unknown): string =>
-  Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '';
+/** No feed nests deeper; hostile ones do. */
+const maxDepth = 40;
+/** Elements of one channel or item. */
+const maxElements = 20_000;
+const maxFaults = 100;
 
-function nodeOf(raw: Raw): XmlNode {
-  const fields = typeof raw === 'string' ? { '#text': raw } : raw;
-  const own = (name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined);
-  return {
-    children: (name) => listOf(own(name)).map(nodeOf),
-    get text() {
-      return legalText(unescapeXml(joined(own('#text'))));
-    },
-    attribute: (name) => {
-      const value = own(`@${name}`);
-      return typeof value === 'string' ? legalText(unescapeXml(value)) : undefined;
-    },
+interface Element extends XmlNode {
+  readonly own: {
+    readonly byName: Map<string, Element[]>;
+    readonly all: Element[];
+    readonly texts: (string | Element)[];
   };
 }
 
-/** The root element of a piece of XML with this name. Throws when it is no XML, or nested too deep. */
-export function parseXml(text: string, root: string): XmlNode | undefined {
-  const parsed = parser().parse(withoutCdata(text)) as Raw;
-  return nodeOf(parsed).children(root)[0];
+function createElement(label: string, name: string | undefined, attributes: ReadonlyMap<string, string>): Element {
+  const own: Element['own'] = { byName: new Map(), all: [], texts: [] };
+  const read = new Set<Element>();
+  return {
+    own,
+    label,
+    name,
+    attributeCount: attributes.size,
+    children: (name) => {
+      const found = own.byName.get(name) ?? [];
+      for (const child of found) read.add(child);
+      return found;
+    },
+    unread: () => own.all.filter((child) => !read.has(child)),
+    get text() {
+      return own.texts.map((part) => (typeof part === 'string' ? part : part.text)).join('');
+    },
+    attribute: (name) => attributes.get(name),
+  };
+}
+
+/**
+ * Parses one piece of a feed, an item or a document without its items. Namespaces are recognised by their address, entities that the
+ * document declares are never expanded, and what is not well-formed is read as far as it goes. Throws when the piece nests
+ * deeper than 40 elements, holds more than 20,000 or has more than 100 faults. Undefined without an element.
+ * @param inner child of the outermost element that is asked for, such as the channel of a document
+ * @param outer declared around the piece
+ */
+export function parseXml(text: string, inner?: string, outer: Namespaces = {}): ParsedXml | undefined {
+  const parser = new SaxesParser({
+    xmlns: true,
+    position: false,
+    additionalNamespaces: { ...outer },
+    resolvePrefix: undeclaredNamespace,
+  });
+  parser.ENTITIES = namedCharacters;
+  const top = createElement('', undefined, new Map());
+  const path: Element[] = [top];
+  const namespaces: Record<string, string> = { ...outer };
+  // RSS 2.0 has no namespace, but some feeds give it one.
+  let coreUri = '';
+  let elements = 0;
+  const faults: string[] = [];
+  parser.on('error', ({ message }) => {
+    faults.push(message);
+    if (faults.length > maxFaults) throw new Error(`no XML: ${message}`);
+  });
+  parser.on('opentag', ({ name, prefix, local, uri, attributes, ns }) => {
+    elements += 1;
+    if (path.length > maxDepth) throw new Error(`more than ${maxDepth} elements inside each other`);
+    if (elements > maxElements) throw new Error(`more than ${maxElements} elements`);
+    if (path.length === 1 || (path.length === 2 && local === inner)) Object.assign(namespaces, ns);
+    const values = new Map<string, string>();
+    for (const { name: attribute, value } of Object.values(attributes))
+      if (!/^xmlns(?::|$)/.test(attribute)) values.set(attribute, legalText(value));
+    const { own } = path.at(-1)!;
+    const isCore = prefix === '' && (path.length === 1 || uri === coreUri);
+    if (isCore) coreUri = uri;
+    const known = elementName(isCore ? '' : uri, local);
+    const element = createElement(name, known, values);
+    if (known !== undefined) {
+      const alike = own.byName.get(known);
+      if (alike) alike.push(element);
+      else own.byName.set(known, [element]);
+    }
+    own.all.push(element);
+    own.texts.push(element);
+    path.push(element);
+  });
+  parser.on('closetag', () => void path.pop());
+  parser.on('text', (part) => void path.at(-1)!.own.texts.push(legalText(part)));
+  parser.write(withoutCdata(text)).close();
+  const [outermost] = top.own.all;
+  const node = inner === undefined ? outermost : outermost?.children(inner)[0];
+  return node && { node, fault: faults[0], namespaces };
 }
 
 /** Text of the first child of one of these names that has any, trimmed. */

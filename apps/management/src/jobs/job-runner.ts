@@ -8,7 +8,12 @@ import { claimJob, dropJob, releaseLease, renewLease, type ClaimedJob, type JobK
 /** Kinds of jobs that management does itself. */
 export type OwnJobKind = Extract<
   JobKind,
-  'compile_serving_plan' | 'clone_campaign' | 'import_feed' | 'run_batch_encoding' | 'export_statistics'
+  | 'compile_serving_plan'
+  | 'clone_campaign'
+  | 'import_feed'
+  | 'publish_import'
+  | 'run_batch_encoding'
+  | 'export_statistics'
 >;
 
 export interface Work {

@@ -1,6 +1,7 @@
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { nextJob, sumServed, type ServedSums, type ServedWork, type WaitingJob, type Workload } from './job-order.ts';
 
 export type JobKind =
   | 'encode_production'
@@ -9,6 +10,7 @@ export type JobKind =
   | 'compile_serving_plan'
   | 'clone_campaign'
   | 'import_feed'
+  | 'publish_import'
   | 'run_batch_encoding'
   | 'export_statistics';
 
@@ -20,6 +22,8 @@ export interface NewJob {
   readonly subjectVersion: number;
   readonly input: unknown;
   readonly now: Date;
+  /** How it is ordered among others; by default as what a person waits for, of unknown length. */
+  readonly work?: Workload;
 }
 
 export interface ClaimedJob {
@@ -40,40 +44,119 @@ export interface LeaseReport {
   readonly lease_id: string;
 }
 
+const ofUnknownLength: Workload = { workClass: 'interactive', expectedMs: 30_000 };
+
 /** Queues a job in the transaction of the command that asks for it. */
 export async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
+  const { kind, workspaceId, subjectType, subjectId, subjectVersion, input, now, work = ofUnknownLength } = job;
   await tx.query(
-    `insert into job (id, kind, workspace_id, subject_type, subject_id, subject_version, state, input, created_at)
-     values ($1, $2, $3, $4, $5, $6, 'queued', $7, $8)`,
-    [newId('job'), job.kind, job.workspaceId, job.subjectType, job.subjectId, job.subjectVersion, job.input, job.now],
+    `insert into job (id, kind, workspace_id, subject_type, subject_id, subject_version, state, input, created_at, work_class, expected_ms)
+     values ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9, $10)`,
+    [
+      newId('job'),
+      kind,
+      workspaceId,
+      subjectType,
+      subjectId,
+      subjectVersion,
+      input,
+      now,
+      work.workClass,
+      work.expectedMs,
+    ],
   );
 }
 
+/** Queued, or under a lease that has ended. */
+const free = `(state = 'queued' or (state = 'running' and lease_until <= now()))`;
+
+/** The first free job of each class of each workspace: only these can be the next one. */
+async function listHeads(pool: Pool, kinds: readonly string[], maxExpectedMs: number): Promise<WaitingJob[]> {
+  const { rows } = await pool.query<WaitingJob>({
+    name: 'job_heads',
+    text: `select distinct on (work_class, workspace_id) id, work_class as "workClass", workspace_id as "workspaceId",
+             expected_ms as "expectedMs", created_at as "createdAt"
+           from job where kind = any($1) and expected_ms <= $2 and ${free}
+           order by work_class, workspace_id, expected_ms, created_at, id`,
+    values: [kinds, maxExpectedMs],
+  });
+  return rows;
+}
+
+/** Slot time of these kinds that was given in the last ten minutes, and that is held now. */
+export async function sumRecentlyServed(pool: Pool, kinds: readonly string[]): Promise<ServedSums> {
+  const { rows } = await pool.query<ServedWork>({
+    name: 'served_work',
+    text: `select work_class as "workClass", workspace_id as "workspaceId", sum(expected_ms)::float8 as "expectedMs"
+           from job where kind = any($1) and (claimed_at > now() - interval '10 minutes' or (state = 'running' and lease_until > now()))
+           group by 1, 2`,
+    values: [kinds],
+  });
+  return sumServed(rows);
+}
+
+/** A job that is not over. */
+export interface QueuedJob extends WaitingJob {
+  readonly subjectId: string;
+  /** How long it has been worked on; null while it waits. */
+  readonly runningMs: number | null;
+}
+
 /**
- * Claims the oldest free job, from the workspace with the fewest running ones first; undefined when there is none.
- * A job is free when it is queued or its lease has ended.
+ * All jobs of these kinds that are not over, and the pace of the last hour: how long jobs took beside what was expected, 1 when none
+ * ended.
+ */
+export async function listQueue(
+  pool: Pool,
+  kinds: readonly string[],
+): Promise<{ readonly queue: readonly QueuedJob[]; readonly pace: number }> {
+  const [jobs, ended] = await Promise.all([
+    pool.query<QueuedJob>({
+      name: 'queued_jobs',
+      text: `select id, work_class as "workClass", workspace_id as "workspaceId", subject_id as "subjectId",
+               expected_ms as "expectedMs", created_at as "createdAt",
+               case when not ${free} then (extract(epoch from now() - claimed_at) * 1000)::float8 end as "runningMs"
+             from job where kind = any($1) and state in ('queued', 'running')`,
+      values: [kinds],
+    }),
+    pool.query<{ pace: number | null }>({
+      name: 'job_pace',
+      text: `select (extract(epoch from sum(ended_at - claimed_at)) * 1000 / sum(expected_ms))::float8 as pace from job
+             where kind = any($1) and state = 'done' and claimed_at > now() - interval '1 hour'`,
+      values: [kinds],
+    }),
+  ]);
+  return { queue: jobs.rows, pace: ended.rows[0]?.pace || 1 };
+}
+
+const forEver = 2 ** 31 - 1;
+
+/**
+ * Claims the free job that goes next (job-order.ts); undefined when there is none.
+ * @param maxExpectedMs only jobs that are expected to take no longer, for a slot that is kept for short work
  */
 export async function claimJob(
   pool: Pool,
   kinds: readonly string[],
   workerId: string,
   leaseMs: number,
+  maxExpectedMs: number = forEver,
 ): Promise<ClaimedJob | undefined> {
-  const { rows } = await pool.query<ClaimedJob>({
-    name: 'claim_job',
-    text: `with running as (
-             select workspace_id, count(*) as n from job where state = 'running' and lease_until > now() group by workspace_id
-           ), free as (
-             select j.id from job j left join running r on r.workspace_id = j.workspace_id
-             where j.kind = any($1) and (j.state = 'queued' or (j.state = 'running' and j.lease_until <= now()))
-             order by coalesce(r.n, 0), j.created_at, j.id limit 1 for update of j skip locked
-           )
-           update job set state = 'running', lease_id = $2, worker_id = $3, lease_until = now() + $4 * interval '1 millisecond', attempt = attempt + 1
-           from free where job.id = free.id
-           returning job.id, lease_id, kind, workspace_id, subject_type, subject_id, subject_version, attempt, input`,
-    values: [kinds, newId('lse'), workerId, leaseMs],
-  });
-  return rows[0];
+  for (;;) {
+    const heads = await listHeads(pool, kinds, maxExpectedMs);
+    if (heads.length === 0) return undefined;
+    const next = nextJob(heads, await sumRecentlyServed(pool, kinds))!;
+    const { rows } = await pool.query<ClaimedJob>({
+      name: 'claim_job',
+      text: `update job set state = 'running', lease_id = $2, worker_id = $3, lease_until = now() + $4 * interval '1 millisecond',
+               attempt = attempt + 1, claimed_at = now()
+             where id = $1 and ${free}
+             returning id, lease_id, kind, workspace_id, subject_type, subject_id, subject_version, attempt, input`,
+      values: [next.id, newId('lse'), workerId, leaseMs],
+    });
+    // Otherwise another worker was faster.
+    if (rows[0]) return rows[0];
+  }
 }
 
 /** Extends a lease; `held` is false when it was lost. */
@@ -114,7 +197,7 @@ export async function releaseLease(
 export async function dropJob(pool: Pool, jobId: string, leaseId: string): Promise<void> {
   await pool.query({
     name: 'drop_job',
-    text: `update job set state = 'stopped', lease_until = null where id = $1 and lease_id = $2 and state = 'running'`,
+    text: `update job set state = 'stopped', lease_until = null, ended_at = now() where id = $1 and lease_id = $2 and state = 'running'`,
     values: [jobId, leaseId],
   });
 }
@@ -126,7 +209,7 @@ export async function dropJob(pool: Pool, jobId: string, leaseId: string): Promi
 export async function finishJob(tx: Transaction, subjectId: string, reason: LeaseReport): Promise<void> {
   const { rowCount } = await tx.query({
     name: 'finish_job',
-    text: `update job set state = 'done', lease_until = null where id = $1 and lease_id = $2 and subject_id = $3 and state = 'running'`,
+    text: `update job set state = 'done', lease_until = null, ended_at = now() where id = $1 and lease_id = $2 and subject_id = $3 and state = 'running'`,
     values: [reason.job_id, reason.lease_id, subjectId],
   });
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
@@ -156,7 +239,7 @@ export async function hasJob(tx: Transaction, kind: JobKind, subjectId: string):
 export async function stopJobs(tx: Transaction, subjectId: string): Promise<void> {
   await tx.query({
     name: 'stop_jobs',
-    text: `update job set state = 'stopped', stop_requested = true, lease_until = null
+    text: `update job set state = 'stopped', stop_requested = true, lease_until = null, ended_at = now()
            where subject_id = $1 and state in ('queued', 'running')`,
     values: [subjectId],
   });
@@ -166,7 +249,7 @@ export async function stopJobs(tx: Transaction, subjectId: string): Promise<void
 export async function stopSegmentJobs(tx: Transaction, podcastId: string, part: 'intro' | 'outro'): Promise<void> {
   await tx.query({
     name: 'stop_segment_jobs',
-    text: `update job set state = 'stopped', stop_requested = true, lease_until = null
+    text: `update job set state = 'stopped', stop_requested = true, lease_until = null, ended_at = now()
            where subject_id = $1 and kind = 'encode_segment' and input ->> 'part' = $2 and state in ('queued', 'running')`,
     values: [podcastId, part],
   });

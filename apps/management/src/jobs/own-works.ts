@@ -2,6 +2,7 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createBatchWork } from '../batch-encodings/batch-work.ts';
 import { createCloneWork } from '../campaigns/clone-work.ts';
 import { createImportWork } from '../imports/import-work.ts';
+import { createPublishImportWork } from '../imports/publish-import-work.ts';
 import { createCompileWork } from '../serving-plans/plan-compiler.ts';
 import { createExportWork, type ExportWorkOptions } from '../statistics-exports/export-work.ts';
 import type { OwnJobKind, Work } from './job-runner.ts';
@@ -13,6 +14,7 @@ export const createOwnWorks = (
   compile_serving_plan: createCompileWork(options),
   clone_campaign: createCloneWork(options),
   import_feed: createImportWork(options),
+  publish_import: createPublishImportWork(options),
   run_batch_encoding: {
     run: createBatchWork(options),
     attemptsMax: 60,

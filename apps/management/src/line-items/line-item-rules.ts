@@ -35,7 +35,7 @@ const refuse = (detail: string) => new Problem('line_item_not_bookable', detail)
 
 /** Throws when nothing can be delivered any more. */
 function checkAhead({ window }: Readonly<LineItem>, now: Date): void {
-  if (Date.parse(window.end) <= now.getTime()) throw refuse('The window lies in the past.');
+  if (Date.parse(window.end) <= now.getTime()) throw refuse('The window is in the past.');
 }
 
 async function campaignOf(db: Transaction | Pool, workspaceId: string, { campaign_id: id }: Readonly<LineItem>) {

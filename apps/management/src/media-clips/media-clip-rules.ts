@@ -1,15 +1,19 @@
-import type { productCatalog } from '@longwave/command-catalog';
-import type { Rules } from '@longwave/command-pipeline';
+import type { z } from 'zod';
+import type { mediaClips, productCatalog } from '@longwave/command-catalog';
+import { findResource, holdResource, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { isOurs, type SourceOptions } from '../productions/production-source.ts';
 import { holdUpload, receivedUpload } from '../uploads/find-upload.ts';
 import { uploadIdOf } from '../uploads/upload.ts';
+import { audioRemoved } from './audio-removed.ts';
 import { formatsOf, startBytes, typeFits, type ClipFormat } from './audio-format.ts';
 import { lookAtFile, notFetchable } from './outside-file.ts';
 
-type MediaClipRules = Pick<Rules<typeof productCatalog>, 'media_clip.register' | 'media_clip.record'>;
+type MediaClipCommand = Extract<keyof Rules<typeof productCatalog>, `media_clip.${string}`>;
+type MediaClipRules = Pick<Rules<typeof productCatalog>, MediaClipCommand>;
+export type MediaClip = z.output<typeof mediaClips.attributes>;
 
 const url = '/changes/url';
 
@@ -49,7 +53,8 @@ function checkDeclared(
 /** Rules of the media clip commands. */
 export function mediaClipRules({ pool, store, mediaUrl, ask }: SourceOptions): MediaClipRules {
   async function findOurs(named: Omit<Parameters<typeof receivedUpload>[2], 'path'>): Promise<FoundFile> {
-    const { id, upload, sizeBytes } = await receivedUpload(pool, store, { ...named, path: url });
+    const found = await receivedUpload(pool, store, { ...named, path: url });
+    const { upload, sizeBytes } = found;
     if (upload.upload_type !== 'public')
       throw invalid(
         url,
@@ -63,7 +68,7 @@ export function mediaClipRules({ pool, store, mediaUrl, ask }: SourceOptions): M
       contentType: upload.content_type,
       start,
       hosted: 'ours',
-      hold: (tx) => holdUpload(tx, id, url),
+      hold: (tx) => holdUpload(tx, found, url),
     };
   }
 
@@ -93,8 +98,20 @@ export function mediaClipRules({ pool, store, mediaUrl, ask }: SourceOptions): M
       },
     },
 
-    'media_clip.record': ({ changes: { sha256, ...clip } }) => ({
-      attributes: { ...clip, url: `${mediaUrl}/delivery/v1/a/${sha256}/${clip.production_id}.mp3`, hosted: 'ours' },
+    'media_clip.record': async ({ tx, workspaceId, changes: { sha256, ...clip } }) => {
+      const { production_id: productionId, episode_id: episodeId } = clip;
+      await holdResource(tx, workspaceId, 'productions', productionId);
+      const production = await findResource(tx, workspaceId, 'productions', productionId);
+      const episode = await findResource(tx, workspaceId, 'episodes', episodeId);
+      if (production?.lifecycle_state === 'deleted' && episode?.attributes['current_production_id'] !== productionId)
+        throw new Problem('state_not_allowed', 'The production was deleted, and its episode does not play it.');
+      const url = `${mediaUrl}/delivery/v1/a/${sha256}/${productionId}.mp3`;
+      return { attributes: { ...clip, url, hosted: 'ours' } };
+    },
+
+    'media_clip.delete': ({ current, changes, now }) => ({
+      attributes: current,
+      consequences: [audioRemoved(current, changes.mode, now)],
     }),
   };
 }

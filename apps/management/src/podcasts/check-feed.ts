@@ -1,4 +1,6 @@
+import { isIP } from 'node:net';
 import { appleCategories } from '@longwave/command-catalog';
+import { isPublicAddress } from '@longwave/guarded-fetch';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describeAnswer, type Ask } from './ask.ts';
 import { checkArtwork, type Finding } from './check-artwork.ts';
@@ -74,6 +76,46 @@ function checkChannel(channel: Node, feedUrl: string, found: Findings): void {
   }
 }
 
+/** Whether only this machine or its network reaches an address. */
+function isLocal(url: URL): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) return !isPublicAddress(host);
+  return !host.includes('.') || /\.(?:localhost|local|internal|test|invalid)$/.test(host);
+}
+
+/** Every address that the feed gives to apps: its own, its pages, its pictures and its files. */
+function addressesIn(feedUrl: string, channel: Node, items: readonly Node[]): string[] {
+  const files = (item: Node) =>
+    ['enclosure', 'podcast:chapters', 'podcast:transcript'].flatMap((name) =>
+      list(item[name]).map((tag) => attribute(tag, 'url')),
+    );
+  const page = (node: Node) => [textOf(node['link']), attribute(node['itunes:image'], 'href')];
+  const all = [feedUrl, ...page(channel), ...items.flatMap((item) => [...page(item), ...files(item)])];
+  return all.flatMap((address) => address || []);
+}
+
+function checkAddresses(feedUrl: string, channel: Node, items: readonly Node[], found: Findings): void {
+  const urls = [...new Set(addressesIn(feedUrl, channel, items))].flatMap((address) => URL.parse(address) ?? []);
+  const local = urls.filter(isLocal);
+  if (local.length > 0)
+    found.warn(
+      'address_local',
+      `${local.length === 1 ? '1 address' : `${local.length} addresses`} in the feed can be reached only on this machine or in its network, such as ${local[0]!.href}: listeners and directories cannot.`,
+    );
+  const plain = urls.filter((url) => url.protocol === 'http:' && !isLocal(url));
+  if (plain.length > 0)
+    found.warn(
+      'address_not_https',
+      plain.length === 1
+        ? `1 address in the feed begins with http instead of https, such as ${plain[0]!.href}: some apps refuse it.`
+        : `${plain.length} addresses in the feed begin with http instead of https, such as ${plain[0]!.href}: some apps refuse them.`,
+    );
+  const samePlace = (a: URL | null, b: URL | null) =>
+    a !== null && b !== null && a.host + a.pathname === b.host + b.pathname;
+  if (samePlace(URL.parse(textOf(channel['link'])), URL.parse(feedUrl)))
+    found.warn('link_is_feed', 'The <link> of the channel is the feed itself: name the page of the podcast.');
+}
+
 interface Enclosure {
   readonly url: string;
   readonly type: string;
@@ -91,6 +133,8 @@ function checkItem(item: Node, index: number, found: Findings): { guid: string; 
     found.error('item_date_malformed', `The date of ${name} is not in the form of RFC 2822: “${date}”.`);
   if (Buffer.byteLength(textOf(item['description'])) > 4000)
     found.error('description_too_long', `The description of ${name} has more than 4000 bytes.`);
+  if (!['description', 'content:encoded', 'itunes:summary'].some((element) => textOf(item[element])))
+    found.warn('item_description_missing', `${name} has no description.`);
   if (item['itunes:duration'] === undefined) found.warn('item_duration_missing', `${name} has no <itunes:duration>.`);
 
   const url = attribute(item['enclosure'], 'url');
@@ -189,7 +233,9 @@ export async function checkFeed(feedUrl: string, ask: Ask): Promise<Finding[]> {
       (needed ? found.error : found.warn)('namespace_missing', `The feed does not declare the namespace ${uri}.`);
 
   checkChannel(channel, feedUrl, found);
-  const enclosures = checkItems(list(channel['item']), found);
+  const items = list(channel['item']);
+  checkAddresses(feedUrl, channel, items, found);
+  const enclosures = checkItems(items, found);
   const artwork = attribute(channel['itunes:image'], 'href');
   if (artwork === undefined || !URL.canParse(artwork))
     found.error('artwork_missing', 'The channel has no <itunes:image> with an address.');

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import type { CheckFeedResponse } from '@longwave/rpc/feed';
@@ -13,4 +14,25 @@ export const createCheckLiveFeed =
       throw new Problem('state_not_allowed', 'Publish the podcast first: its feed is not public.');
     const feedUrl = feedUrlOf(mediaUrl, String(attributes['subdomain']));
     return { feedUrl, findings: await checkFeed(feedUrl, ask) };
+  };
+
+const firstPauseMs = 20;
+const longestPauseMs = 500;
+
+/**
+ * Waits until the feed of a published podcast answers at its public address, so that whoever was told of the publication can read it.
+ * True as soon as it does; false when `deadline` comes first.
+ */
+export const createAwaitFeed =
+  (mediaUrl: string, ask: Ask) =>
+  async ({ attributes }: ResourceView, deadline: Date): Promise<boolean> => {
+    // Where it moved to is another host's business.
+    if (attributes['new_feed_url'] !== undefined) return true;
+    const feedUrl = feedUrlOf(mediaUrl, String(attributes['subdomain']));
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const { status } = await ask(feedUrl, { method: 'HEAD' });
+      if (status === 200) return true;
+      if (Date.now() + pauseMs >= deadline.getTime()) return false;
+      await wait(pauseMs);
+    }
   };

@@ -1,7 +1,11 @@
-import type { productCatalog } from '@longwave/command-catalog';
+import { maxDescriptionBytes, type productCatalog } from '@longwave/command-catalog';
 import type { Actor, Rules } from '@longwave/command-pipeline';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { collaboratorRoles, type Role } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import { findFeedAddress } from '../imports/fetch-feed.ts';
+import { refuseField } from '../refuse-field.ts';
+import { withSafeNotes } from '../show-notes.ts';
 import { prepareArtworkChange, type ArtworkOptions } from './artwork-change.ts';
 import {
   checkNewFeedUrl,
@@ -9,35 +13,50 @@ import {
   feedUrlOf,
   missingErrors,
   missingForFeed,
+  type MissingAttribute,
   withCollaborator,
   withoutCollaborator,
 } from './podcast.ts';
 import type { FindFaults } from './publish-gate.ts';
 import { templatePartRules } from './template-part-rules.ts';
 
-type ImportCommand = 'podcast.import_feed' | 'podcast.complete_import' | 'podcast.fail_import';
-type PodcastCommand = Exclude<Extract<keyof Rules<typeof productCatalog>, `podcast.${string}`>, ImportCommand>;
+type PodcastCommand = Exclude<
+  Extract<keyof Rules<typeof productCatalog>, `podcast.${string}`>,
+  `podcast.${string}import${string}`
+>;
 type PodcastRules = Pick<Rules<typeof productCatalog>, PodcastCommand>;
 
-/** Throws unless whoever invites holds everything that the invitation gives, sight aside; an owner gives anything. */
+const englishList = new Intl.ListFormat('en');
+/** “a description, an author, and a category”. */
+const listed = (missing: readonly MissingAttribute[]) => englishList.format(missing.map(({ words }) => words));
+
+/**
+ * Throws unless whoever invites holds everything that the invitation names, sight aside; an owner gives anything. The analytics that
+ * every collaborator sees are not asked of whoever invites an editor.
+ */
 function checkInviter(actor: Actor, role: keyof typeof collaboratorRoles): void {
   if (actor.kind === 'service') return;
   const held: readonly Role[] = actor.roles ?? actor.principal.roles;
   if (held.includes('owner')) return;
   const given: readonly Role[] = collaboratorRoles[role];
   if (given.some((each) => each !== 'viewer' && !held.includes(each)))
-    throw new Problem('permission_denied', 'You may give only the rights that you have yourself.');
+    throw new Problem('permission_denied', 'You may grant only permissions that you have yourself.');
 }
 
 /** Rules of the podcast commands. */
-export const podcastRules = (options: ArtworkOptions & { readonly findFaults: FindFaults }): PodcastRules => ({
+export const podcastRules = (
+  options: ArtworkOptions & { readonly findFaults: FindFaults; readonly fetch: GuardedFetch },
+): PodcastRules => ({
   ...templatePartRules(options.findNamedUpload),
 
   'podcast.create': {
     prepare: async (prepared) => {
       const withArtwork = await prepareArtworkChange(options, prepared);
       return ({ changes, subjectId, current }) => ({
-        attributes: withArtwork(createPodcast(changes, subjectId, options.mediaUrl), current),
+        attributes: withArtwork(
+          createPodcast(withSafeNotes(changes, maxDescriptionBytes), subjectId, options.mediaUrl),
+          current,
+        ),
       });
     },
   },
@@ -46,14 +65,12 @@ export const podcastRules = (options: ArtworkOptions & { readonly findFaults: Fi
     prepare: async (prepared) => {
       const withArtwork = await prepareArtworkChange(options, prepared);
       return ({ current, changes, state }) => {
-        const attributes = withArtwork({ ...current, ...changes }, current);
+        const attributes = withArtwork({ ...current, ...withSafeNotes(changes, maxDescriptionBytes) }, current);
         const missing = missingForFeed(attributes);
         if (state === 'published' && missing.length > 0)
-          throw new Problem(
-            'podcast_not_ready',
-            `A published podcast needs ${missing.map(({ words }) => words).join(', ')}. Unpublish it first.`,
-            { errors: missingErrors(missing) },
-          );
+          throw new Problem('podcast_not_ready', `A published podcast needs ${listed(missing)}. Unpublish it first.`, {
+            errors: missingErrors(missing),
+          });
         return { attributes };
       };
     },
@@ -69,9 +86,7 @@ export const podcastRules = (options: ArtworkOptions & { readonly findFaults: Fi
           throw new Problem(
             'podcast_not_ready',
             [
-              ...(missing.length > 0
-                ? [`Give “${locked.title}” ${missing.map(({ words }) => words).join(', ')} before publishing it.`]
-                : []),
+              ...(missing.length > 0 ? [`Before publishing, “${locked.title}” still needs ${listed(missing)}.`] : []),
               ...faults.map(({ detail }) => detail),
             ].join(' '),
             { errors },
@@ -87,11 +102,29 @@ export const podcastRules = (options: ArtworkOptions & { readonly findFaults: Fi
   },
 
   'podcast.remove_collaborator': ({ current, changes }) => ({
-    attributes: withoutCollaborator(current, changes.email),
+    attributes: withoutCollaborator(current, changes),
   }),
 
-  'podcast.redirect_feed': ({ current, changes }) => {
-    checkNewFeedUrl(changes.new_feed_url, feedUrlOf(options.mediaUrl, current.subdomain));
-    return { attributes: { ...current, new_feed_url: changes.new_feed_url } };
+  'podcast.redirect_feed': {
+    prepare: async ({ current, changes: { new_feed_url: newFeedUrl } }) => {
+      const ownUrl = feedUrlOf(options.mediaUrl, current!.subdomain);
+      checkNewFeedUrl(newFeedUrl, ownUrl);
+      checkNewFeedUrl(await findNewFeed(options.fetch, newFeedUrl), ownUrl);
+      return ({ current: locked }) => ({ attributes: { ...locked, new_feed_url: newFeedUrl } });
+    },
   },
 });
+
+/** Where a new address leads: to the feed of a podcast, or listeners would be sent to nothing. Throws `validation_failed`. */
+async function findNewFeed(fetch: GuardedFetch, newFeedUrl: string): Promise<string> {
+  try {
+    return await findFeedAddress(fetch, newFeedUrl);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'feed_not_importable') throw error;
+    return refuseField(
+      '/changes/new_feed_url',
+      'not_a_feed',
+      `Publish the feed at its new address first, then redirect to it. ${error.message}`,
+    );
+  }
+}

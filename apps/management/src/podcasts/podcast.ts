@@ -86,20 +86,29 @@ export const missingErrors = (missing: readonly MissingAttribute[]): FieldError[
     detail: `The podcast needs ${words}.`,
   }));
 
-/** The collaborators with one more, or with another role. E-mail addresses are compared without case. */
+/**
+ * The podcast with one more role of a collaborator; a role that it has already changes nothing. E-mail addresses are compared without
+ * case. Throws `validation_failed` when there are 100 collaborators, each role counted.
+ */
 export function withCollaborator(podcast: Podcast, { email, role }: Collaborator): Podcast {
   const address = email.toLowerCase();
-  const others = (podcast.collaborators ?? []).filter((known) => known.email !== address);
-  if (others.length === 100) {
-    const detail = 'A podcast has at most 100 collaborators.';
+  const { collaborators = [] } = podcast;
+  if (collaborators.some((known) => known.email === address && known.role === role)) return podcast;
+  if (collaborators.length >= 100) {
+    const detail = 'A podcast has at most 100 collaborators, each role counted.';
     throw new Problem('validation_failed', detail, { errors: [{ path: '/changes/email', code: 'too_many', detail }] });
   }
-  return { ...podcast, collaborators: [...others, { email: address, role }] };
+  return { ...podcast, collaborators: [...collaborators, { email: address, role }] };
 }
 
-export function withoutCollaborator(podcast: Podcast, email: string): Podcast {
+/** The podcast without one role of a collaborator, or without any of them when none is named. */
+export function withoutCollaborator(
+  podcast: Podcast,
+  { email, role }: { readonly email: string; readonly role?: Collaborator['role'] | undefined },
+): Podcast {
   const { collaborators = [], ...kept } = podcast;
-  const left = collaborators.filter((known) => known.email !== email.toLowerCase());
+  const address = email.toLowerCase();
+  const left = collaborators.filter((known) => known.email !== address || (role !== undefined && known.role !== role));
   return { ...kept, ...(left.length > 0 && { collaborators: left }) };
 }
 

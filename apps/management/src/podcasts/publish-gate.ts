@@ -4,7 +4,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { FieldError } from '@longwave/problems';
 import { findResource } from '@longwave/command-pipeline';
 import { listNewestPublished } from '../episodes/episode-table.ts';
-import { hasAudio } from '../episodes/require-audio.ts';
+import { hasAudio, isPlayable } from '../episodes/require-audio.ts';
 import type { Episode } from '../episodes/episode.ts';
 import type { Production } from '../productions/production.ts';
 import type { Ask } from './ask.ts';
@@ -44,13 +44,13 @@ export function createPublishGate(options: {
 }): FindFaults {
   const { pool, store, mediaUrl, ask } = options;
 
-  async function isPlayable(workspaceId: string, episodeId: string, episode: Episode): Promise<boolean> {
+  async function canBePlayed(workspaceId: string, episodeId: string, episode: Episode): Promise<boolean> {
     const { current_production_id: productionId } = episode;
     if (productionId === undefined) return hasAudio(pool, workspaceId, episodeId, episode);
     const row = await findResource(pool, workspaceId, 'productions', productionId);
     const { files = [] } = (row?.attributes ?? {}) as Partial<Production>;
     const key = files.find(({ role }) => role === 'rendition')?.storage_key;
-    if (row?.lifecycle_state === 'encoded' && key !== undefined && (await store.find(key))) return true;
+    if (isPlayable(row) && key !== undefined && (await store.find(key))) return true;
     return hasAudio(pool, workspaceId, episodeId, { ...episode, current_production_id: undefined });
   }
 
@@ -70,7 +70,7 @@ export function createPublishGate(options: {
         errors.push({ path: '/attributes/artwork_url', code, detail: text });
     for (const { id, attributes } of await listNewestPublished(pool, workspaceId, podcastId, episodesLookedAt)) {
       const episode = attributes as unknown as Episode;
-      if (!(await isPlayable(workspaceId, id, episode)))
+      if (!(await canBePlayed(workspaceId, id, episode)))
         errors.push({
           path: `/episodes/${id}`,
           code: 'episode_has_no_audio',

@@ -1,6 +1,7 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
+import { expectedEncodingMs } from '../jobs/job-order.ts';
 import { finishJob, insertJob, stopSegmentJobs, type LeaseReport } from '../jobs/job-table.ts';
 import { holdUpload } from '../uploads/find-upload.ts';
 import type { FindNamedUpload } from './named-upload.ts';
@@ -26,14 +27,15 @@ function reported(podcast: Readonly<Podcast>, part: Part): TemplatePart {
 const rulesOf = (part: Part, findNamedUpload: FindNamedUpload): AnyPartRules => ({
   set: {
     prepare: async ({ workspaceId, actor, changes }) => {
-      const { id, upload, etag } = await findNamedUpload({
+      const found = await findNamedUpload({
         workspaceId,
         actor,
         fileUrl: changes.file_url,
         path: '/changes/file_url',
       });
+      const { id, upload, etag, sizeBytes } = found;
       return async ({ tx: held, current, subjectId, now }) => {
-        await holdUpload(held, id, '/changes/file_url');
+        await holdUpload(held, found, '/changes/file_url');
         const before = current[part]?.segment;
         return {
           attributes: {
@@ -61,6 +63,7 @@ const rulesOf = (part: Part, findNamedUpload: FindNamedUpload): AnyPartRules => 
                 source_etag: etag,
                 loudness_target_lufs: current.loudness_target_lufs,
               },
+              work: { workClass: 'interactive', expectedMs: expectedEncodingMs({ sizeBytes }) },
               now,
             });
           },

@@ -7,14 +7,15 @@ import type { Source } from './production-source.ts';
 
 export type Production = z.output<typeof productions.attributes>;
 
-/** Throws unless the plan's month has room for `durationMs` more. */
+/** Throws unless the plan's month has room for `durationMs` more, or for anything when it is 0 (unknown). */
 function checkEncodingTime(balance: EncodingBalance, durationMs: number): void {
   if (balance.limitMs === undefined)
     throw new Problem('temporarily_unavailable', 'The account is still being set up. Try again in a moment.', {
       retryAfterSeconds: 1,
     });
-  if (balance.limitMs !== null && balance.reservedMs + balance.usedMs + durationMs > balance.limitMs)
-    throw new Problem('encoding_time_exhausted', 'Not enough encoding time left');
+  const neededMs = Math.max(durationMs, 1);
+  if (balance.limitMs !== null && balance.reservedMs + balance.usedMs + neededMs > balance.limitMs)
+    throw new Problem('encoding_time_exhausted', 'Not enough encoding time left', durationMs > 0 ? { neededMs } : {});
 }
 
 /** Bytes in a millisecond at 64 kbit/s, the least that speech is commonly sent with. */
@@ -30,7 +31,7 @@ export function reservedTime(
   file: { readonly durationMs: number; readonly sizeBytes: number | undefined },
 ): number {
   const { durationMs, sizeBytes = 0 } = file;
-  checkEncodingTime(balance, Math.max(durationMs, 1));
+  checkEncodingTime(balance, durationMs);
   if (durationMs > 0) return durationMs;
   const guessedMs = Math.min(Math.max(Math.ceil(sizeBytes / bytesPerMs), guess.leastMs), guess.mostMs);
   const { limitMs, reservedMs, usedMs } = balance;
@@ -49,13 +50,14 @@ export function checkPublish(actor: Actor): void {
 /** A production that nothing was made of yet. */
 export const newProduction = (
   source: Source,
-  asked: Pick<Production, 'episode_id' | 'imported' | 'batch_encoding_id'> & {
+  asked: Pick<Production, 'episode_id' | 'imported' | 'batch_encoding_id' | 'replacement_mode'> & {
     readonly publication_flag?: boolean | undefined;
   },
 ): Production => ({
   episode_id: asked.episode_id,
   ...source,
   publication_flag: asked.publication_flag ?? false,
+  ...(asked.replacement_mode !== undefined && { replacement_mode: asked.replacement_mode }),
   ...(asked.imported !== undefined && { imported: asked.imported }),
   ...(asked.batch_encoding_id !== undefined && { batch_encoding_id: asked.batch_encoding_id }),
   files: [],
@@ -66,9 +68,13 @@ export const newProduction = (
  * nothing of an import or a batch encoding is left.
  */
 export const resetProduction = (current: Readonly<Production>, source?: Source): Production => {
-  const { episode_id, publication_flag, file_url, upload_id, storage_key } = current;
-  if (source) return newProduction(source, { episode_id, publication_flag });
-  const kept = { file_url, ...(upload_id && { upload_id }), ...(storage_key && { storage_key }) };
+  const { episode_id, publication_flag, replacement_mode, file_url, upload_id, storage_key } = current;
+  if (source) return newProduction(source, { episode_id, publication_flag, replacement_mode });
+  const kept = {
+    ...(file_url && { file_url }),
+    ...(upload_id && { upload_id }),
+    ...(storage_key && { storage_key }),
+  };
   return newProduction(kept, current);
 };
 
@@ -101,8 +107,14 @@ export function isReset(
 ): boolean {
   if (changes.file_url === undefined && changes.state === undefined) return false;
   if (state === 'encoding')
-    throw new Problem('state_not_allowed', 'While it is encoded only publication_flag may change. Stop it first.');
+    throw new Problem(
+      'state_not_allowed',
+      'While the production is being encoded, only publication_flag may change. Stop it first.',
+    );
   if (state === 'encoded' && changes.file_url === undefined)
-    throw new Problem('state_not_allowed', 'It is encoded already. Name another file, or create another production.');
+    throw new Problem(
+      'state_not_allowed',
+      'The production is already encoded. Choose another file, or create another production.',
+    );
   return true;
 }

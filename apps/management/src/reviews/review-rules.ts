@@ -43,13 +43,13 @@ export const reviewRules: ReviewRules = {
 
   'review.withdraw': ({ current, actor, now }) => {
     if (whoIs(actor) !== current.requested_by)
-      throw new Problem('permission_denied', 'Only whoever asked for a command takes it back.');
+      throw new Problem('permission_denied', 'Only the person who requested a command may withdraw it.');
     return { attributes: current, also: ends(current, 'cancelled', now) };
   },
 
   'review.expire': ({ current, now }) => {
     if (Date.parse(current.due_at) > now.getTime())
-      throw new Problem('state_not_allowed', 'The reviewers still have time.');
+      throw new Problem('state_not_allowed', 'The review period has not ended yet.');
     const detail = 'Nobody decided in time. Send the command again if it is still wanted.';
     return { attributes: current, also: ends(current, 'failed', now, { code: 'review_expired', detail }) };
   },

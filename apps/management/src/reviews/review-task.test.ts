@@ -36,7 +36,7 @@ test('whoever asked decides nothing, and nobody does without a role that the tas
 test('nothing is decided once the time is over, whether or not the clock has looked', () => {
   const late = new Date('2026-11-28T12:00:00Z');
   for (const verdict of ['approve', 'decline', 'request_changes'] as const)
-    expect(() => decided(task('single'), by('acc_1'), { verdict, at: late })).toThrow('time of this review is over');
+    expect(() => decided(task('single'), by('acc_1'), { verdict, at: late })).toThrow('review period has ended');
   const justInTime = new Date(late.getTime() - 1);
   expect(isApproved(decided(task('single'), by('acc_1'), { verdict: 'approve', at: justInTime }))).toBe(true);
 });

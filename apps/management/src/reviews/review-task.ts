@@ -28,7 +28,7 @@ export function decided(
   }: { readonly verdict: Decision['verdict']; readonly note?: string | undefined; readonly at: Date },
 ): ReviewTask {
   if (Date.parse(task.due_at) <= at.getTime())
-    throw new Problem('state_not_allowed', 'The time of this review is over. The command must be sent again.');
+    throw new Problem('state_not_allowed', 'The review period has ended. Send the command again.');
   if (by === task.requested_by) throw denied('Whoever asks for a command does not review it.');
   if (roles !== 'all' && !task.required_roles.some((role) => roles.includes(role)))
     throw denied(`This review takes one of the roles ${task.required_roles.join(', ')}.`);

@@ -12,7 +12,7 @@ import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
 import type { Episode } from '../episodes/episode.ts';
 import type { ClaimedJob } from '../jobs/job-table.ts';
-import { csvLine } from './csv-line.ts';
+import { csvLine } from '../csv-line.ts';
 
 const dayMs = 86_400_000;
 /** The longest range of one question. */
@@ -25,6 +25,8 @@ export interface ExportWorkOptions {
   readonly execute: ExecuteCommand;
   /** Asks the sink for the days of a range. */
   readonly exportDays: RpcClient<typeof AudienceServiceService>['exportDays'];
+  /** Asks the sink when the first download was. */
+  readonly findFirstDownloads: RpcClient<typeof AudienceServiceService>['findFirstDownloads'];
   readonly clock: () => Date;
 }
 
@@ -32,7 +34,7 @@ export interface ExportWorkOptions {
  * One try at an export: the days of the podcast as CSV, written to a temporary file of this process, stored under its digest
  * and recorded. Columns: date (UTC), episode_id, episode_title, guid, downloads, listeners.
  */
-export function createExportWork({ pool, store, execute, exportDays, clock }: ExportWorkOptions) {
+export function createExportWork({ pool, store, execute, exportDays, findFirstDownloads, clock }: ExportWorkOptions) {
   return async (job: ClaimedJob, signal: AbortSignal): Promise<void> => {
     const { workspace_id: workspaceId, subject_id: exportId } = job;
     const found = await findResource(pool, workspaceId, 'statistics_exports', exportId);
@@ -40,15 +42,16 @@ export function createExportWork({ pool, store, execute, exportDays, clock }: Ex
       podcast_id: string;
       history_from?: string;
     };
-    const podcast = await findResource(pool, workspaceId, 'podcasts', podcastId);
     const episodes = new Map(
       (await listLinked(pool, workspaceId, 'episodes', 'podcast', podcastId)).map(
         ({ id, attributes }) => [id, attributes as unknown as Episode] as const,
       ),
     );
-    // Nothing was counted here before the podcast was.
-    const from = Math.max(startOfDay(podcast!.created_at.getTime()), historyFrom ? Date.parse(historyFrom) : 0);
     const to = startOfDay(clock().getTime()) + dayMs;
+    // A podcast that moved here may have been downloaded before it was here, by what another party reported.
+    const { podcasts } = await findFirstDownloads({ workspaceId, podcastIds: [podcastId] }, { deadlineMs: 60_000 });
+    const begun = podcasts[0] === undefined ? to : startOfDay(Number(podcasts[0].hourMs));
+    const from = Math.max(begun, historyFrom ? Date.parse(historyFrom) : 0);
     let rowCount = 0;
 
     async function* lines(): AsyncGenerator<string> {

@@ -1,27 +1,22 @@
-/** File extension → content type of everything the service takes. */
-const contentTypes: ReadonlyMap<string, string> = new Map(
+import { lookup } from 'mime-types';
+
+/** Extensions that the table of `mime-types` lacks, or names by an older type. */
+const own: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    aac: 'audio/aac',
     flac: 'audio/flac',
-    jpeg: 'image/jpeg',
-    jpg: 'image/jpeg',
-    json: 'application/json',
-    m4a: 'audio/mp4',
-    m4v: 'video/x-m4v',
-    mov: 'video/quicktime',
-    mp3: 'audio/mpeg',
-    mp4: 'video/mp4',
-    ogg: 'audio/ogg',
     opus: 'audio/opus',
-    png: 'image/png',
-    srt: 'application/x-subrip',
-    vtt: 'text/vtt',
-    wav: 'audio/wav',
+    w64: 'audio/x-w64',
   }),
 );
 
-/** The content type of a file name by its extension, or undefined when there is none known. */
+/** Sound, moving and still pictures, transcripts and chapters. Whether a file can be read is found out where it is used. */
+const useful = /^((audio|video)\/|image\/(?!svg\+xml$)|(application\/(json|ogg|x-subrip)|text\/vtt)$)/;
+
+/** The content type of a file name by its extension, or undefined when none is known that the service has a use for. */
 export function contentTypeOf(filename: string): string | undefined {
   const at = filename.lastIndexOf('.');
-  return at < 0 ? undefined : contentTypes.get(filename.slice(at + 1).toLowerCase());
+  if (at < 0) return undefined;
+  const extension = filename.slice(at + 1).toLowerCase();
+  const type = own.get(extension) ?? (lookup(extension) || undefined);
+  return type !== undefined && useful.test(type) ? type : undefined;
 }

@@ -1,10 +1,11 @@
 import { findAnywhere, type Actor } from '@longwave/command-pipeline';
-import type { ObjectStore } from '@longwave/object-store';
+import { singlePutBytesMax, type ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Upload } from './upload.ts';
+import { findKept, saveKept, type KeptUpload } from './kept-upload-table.ts';
+import { keptKeyOf, type Upload } from './upload.ts';
 
-/** An upload whose bytes are in the store. */
+/** An upload whose bytes are in the store; its `storage_key` names bytes that no URL can write. */
 export interface ReceivedUpload {
   readonly id: string;
   readonly workspaceId: string;
@@ -28,9 +29,43 @@ function mayUse(actor: Actor | undefined, workspaceId: string, owner: string): b
   return actor.kind === 'service' || actor.principal.workspace_id === owner;
 }
 
+const changing = () =>
+  new Problem('temporarily_unavailable', 'The file was uploaded again at the same moment. Try again.', {
+    retryAfterSeconds: 1,
+  });
+
 /**
- * An upload of the workspace, or of the actor's own one when there is an actor, once its bytes are in the store.
- * Throws `upload_not_received` naming the field.
+ * The bytes of an upload as they are kept for those who use it: what its first use kept, else a copy of what is there now. Above
+ * 5 GiB a file comes in parts only; once they are joined no URL writes it, so it needs no copy.
+ * Throws `temporarily_unavailable` when the bytes are just replaced. Undefined when there are none.
+ */
+async function keep(
+  db: Pool | Transaction,
+  store: ObjectStore,
+  uploadId: string,
+  { storage_key: key }: Upload,
+): Promise<KeptUpload | undefined> {
+  const kept = await findKept(db, uploadId);
+  // Bytes that were sent later never take the place of kept ones, also when those are lost.
+  if (kept) return (await store.find(kept.storageKey)) ? kept : undefined;
+  const sent = await store.find(key);
+  if (!sent) return undefined;
+  const { etag, sizeBytes } = sent;
+  if (sizeBytes > singlePutBytesMax) return { storageKey: key, etag, sizeBytes };
+  const storageKey = keptKeyOf(key, etag);
+  const earlier = await store.find(storageKey);
+  // The same bytes may come again with another type, when the first one was refused.
+  const isCopied = earlier?.contentType === sent.contentType;
+  if (!isCopied && !(await store.copy(key, storageKey, { etag }))) throw changing();
+  const copy = isCopied ? earlier : await store.find(storageKey);
+  if (!copy) throw changing();
+  return { storageKey, etag: copy.etag, sizeBytes: copy.sizeBytes };
+}
+
+/**
+ * An upload of the workspace, or of the actor's own one when there is an actor, once its bytes are in the store. They stay what
+ * they are from the transaction that holds it (`holdUpload`). Throws `upload_not_received` naming the field, or
+ * `temporarily_unavailable`.
  */
 export async function receivedUpload(
   db: Pool | Transaction,
@@ -47,20 +82,25 @@ export async function receivedUpload(
   if (!row || !living.includes(row.lifecycle_state) || !mayUse(actor, workspaceId, row.workspace_id))
     throw unknown(path);
   const upload = row.attributes as unknown as Upload;
-  const object = await store.find(upload.storage_key);
-  if (!object) throw refuse(path, `Upload ${upload.filename} before you use it.`);
-  return { id: row.id, workspaceId: row.workspace_id, upload, etag: object.etag, sizeBytes: object.sizeBytes };
+  const kept = await keep(db, store, row.id, upload);
+  if (!kept) throw refuse(path, `Upload ${upload.filename} before you use it.`);
+  const { storageKey, etag, sizeBytes } = kept;
+  return { id: row.id, workspaceId: row.workspace_id, upload: { ...upload, storage_key: storageKey }, etag, sizeBytes };
 }
 
 /**
- * Holds an upload until the transaction ends: it cannot expire while something begins to use it. Throws
- * `upload_not_received` when it has just ended.
+ * Holds an upload until the transaction ends: it cannot expire while something begins to use it. Whatever uses it later gets the
+ * same bytes. Throws `upload_not_received` when it has just ended, `temporarily_unavailable` when other bytes of it were used
+ * first.
  */
-export async function holdUpload(tx: Transaction, uploadId: string, path: string): Promise<void> {
+export async function holdUpload(tx: Transaction, found: ReceivedUpload, path: string): Promise<void> {
   const { rows } = await tx.query<{ lifecycle_state: string }>({
     name: 'hold_upload',
     text: `select lifecycle_state from resource where id = $1 and resource_type = 'uploads' for share`,
-    values: [uploadId],
+    values: [found.id],
   });
   if (!rows[0] || !living.includes(rows[0].lifecycle_state)) throw unknown(path);
+  const { upload, etag, sizeBytes } = found;
+  const kept = await saveKept(tx, found.id, { storageKey: upload.storage_key, etag, sizeBytes });
+  if (kept.storageKey !== upload.storage_key) throw changing();
 }

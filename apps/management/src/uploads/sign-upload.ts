@@ -1,8 +1,10 @@
+import { partSizeBytes } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { findResource, type ResourceRow } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
-import { uploadIdOfKey, uploadLifeMs, uploadUrlSeconds, type Upload } from './upload.ts';
+import { findKept } from './kept-upload-table.ts';
+import { storageKeyOf, uploadIdOfKey, uploadLifeMs, uploadUrlSeconds, type Upload } from './upload.ts';
 
 export interface SignedUrl {
   readonly url: string;
@@ -10,6 +12,13 @@ export interface SignedUrl {
 }
 
 const failed = () => new Problem('validation_failed', 'URL generation failed');
+
+/** Bytes of one part: all have the full size but the last. Undefined when the file has no such part. */
+function partSizeOf(filesize: number, partNumber: number): number | undefined {
+  const parts = Math.ceil(filesize / partSizeBytes);
+  if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > parts) return undefined;
+  return partNumber < parts ? partSizeBytes : filesize - (parts - 1) * partSizeBytes;
+}
 
 /**
  * Signed URLs to write uploads and to read them. Throws `not_found`, or `validation_failed` for an upload that has ended or is
@@ -29,33 +38,41 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
     return ['granted', 'received'].includes(state) && clock().getTime() + expiresInSeconds * 1000 <= endsAtMs;
   }
 
-  async function multipart(workspaceId: string, key: string, multipartUploadId: string): Promise<void> {
+  async function multipart(workspaceId: string, key: string, multipartUploadId: string): Promise<Upload> {
     const id = uploadIdOfKey(key);
     const row = id === undefined ? undefined : await findResource(pool, workspaceId, 'uploads', id);
     if (row?.lifecycle_state !== 'granted' || !livesLongEnough(row)) throw failed();
-    const { multipart: found } = row.attributes as unknown as Upload;
+    const upload = row.attributes as unknown as Upload;
+    const { multipart: found } = upload;
     if (found?.upload_key !== key || found.multipart_upload_id !== multipartUploadId) throw failed();
+    return upload;
+  }
+
+  /** Whether the parts were joined: their upload is over. A PUT of the whole file leaves it open. */
+  async function isJoined(key: string, multipartUploadId: string): Promise<boolean> {
+    return (await store.find(key)) !== undefined && !(await store.isUploadOpen(key, multipartUploadId));
   }
 
   return {
     /**
-     * Also for a file that arrived: whoever repeats a grant's key may repeat the upload too (rest-api.md, uploads). What was
-     * made of the first bytes stays, and an encoder refuses other bytes than it was told of.
+     * Also for a file that arrived: whoever repeats a grant's key may repeat the upload too. What is sent after the first use is
+     * never read (docs/adr/0023).
      */
     async signUpload(workspaceId: string, uploadId: string): Promise<SignedUrl> {
       const row = await findResource(pool, workspaceId, 'uploads', uploadId);
       if (!row) throw new Problem('not_found', `There is no upload ${uploadId.slice(0, 64)}.`);
       if (!livesLongEnough(row))
         throw new Problem('validation_failed', 'This upload has ended. Use another idempotency key for a new one.');
-      const { storage_key: key } = row.attributes as unknown as Upload;
-      return signed(await store.presignPut(key, { expiresInSeconds }));
+      const { filename, filesize: sizeBytes } = row.attributes as unknown as Upload;
+      return signed(await store.presignPut(storageKeyOf(uploadId, filename), { expiresInSeconds, sizeBytes }));
     },
     /** Of any upload that has not ended, whether its file has arrived or not. */
     async signDownload(workspaceId: string, uploadId: string) {
       const row = await findResource(pool, workspaceId, 'uploads', uploadId);
       if (!row || !['granted', 'received'].includes(row.lifecycle_state))
         throw new Problem('not_found', `There is no upload ${uploadId.slice(0, 64)}.`);
-      const { storage_key: key } = row.attributes as unknown as Upload;
+      const { storage_key: sent } = row.attributes as unknown as Upload;
+      const key = (await findKept(pool, uploadId))?.storageKey ?? sent;
       const [url, file] = await Promise.all([store.presignGet(key, { expiresInSeconds }), store.find(key)]);
       return { ...signed(url), sizeBytes: file && BigInt(file.sizeBytes) };
     },
@@ -65,9 +82,10 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       multipartUploadId: string,
       partNumber: number,
     ): Promise<SignedUrl> {
-      if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > 10_000) throw failed();
-      await multipart(workspaceId, key, multipartUploadId);
-      return signed(await store.presignPart(key, multipartUploadId, partNumber, { expiresInSeconds }));
+      const { filesize = 0 } = await multipart(workspaceId, key, multipartUploadId);
+      const sizeBytes = partSizeOf(filesize, partNumber);
+      if (sizeBytes === undefined || (await isJoined(key, multipartUploadId))) throw failed();
+      return signed(await store.presignPart(key, multipartUploadId, partNumber, { expiresInSeconds, sizeBytes }));
     },
     async signCompletion(workspaceId: string, key: string, multipartUploadId: string): Promise<SignedUrl> {
       await multipart(workspaceId, key, multipartUploadId);

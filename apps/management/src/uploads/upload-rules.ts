@@ -1,17 +1,22 @@
 import { partSizeBytes, type productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { contentTypeOf } from './content-type.ts';
+import { holdUpload, receivedUpload } from './find-upload.ts';
 import { fileUrlOf, storageKeyOf, type Upload } from './upload.ts';
 import { fileUsers, isBeingRead, isNamed } from './upload-use.ts';
 
-type UploadRules = Pick<Rules<typeof productCatalog>, 'upload.grant' | 'upload.expire' | 'upload.abort'>;
+type UploadRules = Pick<
+  Rules<typeof productCatalog>,
+  'upload.grant' | 'upload.receive' | 'upload.expire' | 'upload.abort'
+>;
 
 const inUse = () => new Problem('state_not_allowed', 'The file is in use.');
 
 /** Rules of the upload commands. */
-export const uploadRules = (store: ObjectStore, mediaUrl: string): UploadRules => ({
+export const uploadRules = (pool: Pool, store: ObjectStore, mediaUrl: string): UploadRules => ({
   'upload.grant': {
     prepare: async ({ changes, subjectId }) => {
       const contentType = contentTypeOf(changes.filename);
@@ -40,6 +45,22 @@ export const uploadRules = (store: ObjectStore, mediaUrl: string): UploadRules =
         ...(multipart && { multipart }),
       };
       return () => ({ attributes });
+    },
+  },
+
+  /** From here on its address shows what is kept. An address may be named before its file is there. */
+  'upload.receive': {
+    prepare: async ({ workspaceId, subjectId }) => {
+      const path = '/subject';
+      const found = await receivedUpload(pool, store, { workspaceId, uploadId: subjectId, path }).catch((error) => {
+        if (error instanceof Problem && error.code === 'upload_not_received') return undefined;
+        throw error;
+      });
+      return async ({ tx, current }) => {
+        if (!found) return { attributes: current };
+        await holdUpload(tx, found, path);
+        return { attributes: { ...current, storage_key: found.upload.storage_key } };
+      };
     },
   },
 

@@ -18,10 +18,10 @@ const names = `upload_ids(u.attributes) @> array[x.id]
   and u.resource_type in (${quoted(fileUsers)}) and u.lifecycle_state not in (${quoted(ended)})
   and case when u.workspace_id = x.workspace_id then
     strpos(u.attributes::text, ${address}) > 0
-    or strpos(u.attributes::text, '"' || (x.attributes ->> 'storage_key') || '"') > 0
+    or strpos(u.attributes::text, ': "uploads/' || x.id || '/') > 0
     or strpos(u.attributes::text, '"upload_id": "' || x.id || '"') > 0
   else
-    u.attributes ->> 'storage_key' = x.attributes ->> 'storage_key'
+    starts_with(u.attributes ->> 'storage_key', 'uploads/' || x.id || '/')
     or (u.attributes ->> 'hosted' = 'ours' and starts_with(u.attributes ->> 'url', ${address}))
     or starts_with(u.attributes ->> 'artwork_url', ${address})
     or u.attributes #>> '{intro,upload_id}' = x.id or u.attributes #>> '{outro,upload_id}' = x.id
@@ -32,7 +32,8 @@ export const isUsed = `coalesce((select true from resource u where ${names} limi
 
 /** SQL: whether a worker has yet to read the upload `x`. */
 export const isRead = `coalesce((select true from job where state in ('queued', 'running')
-  and input ->> 'storage_key' = x.attributes ->> 'storage_key' limit 1), false)`;
+  and input ->> 'storage_key' in
+    (x.attributes ->> 'storage_key', (select storage_key from kept_upload where upload_id = x.id)) limit 1), false)`;
 
 /** Whether a worker has yet to read the upload's object. */
 export async function isBeingRead(db: Pool | Transaction, uploadId: string): Promise<boolean> {

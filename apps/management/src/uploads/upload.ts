@@ -22,6 +22,12 @@ export function safeFilename(filename: string): string {
 export const storageKeyOf = (uploadId: string, filename: string): string =>
   `uploads/${uploadId}/${safeFilename(filename)}`;
 
+/** Where the bytes of one version of an upload are kept, by the store's own digest of them. */
+export const keptKeyOf = (storageKey: string, etag: string): string => {
+  const at = storageKey.lastIndexOf('/');
+  return `${storageKey.slice(0, at)}/${etag.replace(/[^A-Za-z0-9-]/g, '')}${storageKey.slice(at)}`;
+};
+
 /** The stable public address of an upload. */
 export const fileUrlOf = (mediaUrl: string, uploadId: string, filename: string): string =>
   `${mediaUrl}/delivery/v1/f/${uploadId}/${safeFilename(filename)}`;

@@ -24,7 +24,7 @@ const retryMaxMs = 3_600_000;
 const attemptsMax = 12;
 const atOnce = 20;
 
-/** Tells the ports of feeds that changed; what is not taken is told again, each time later, for about half a day. */
+/** Tells the ports of feeds that changed; failed announcements are retried, with growing delays, for about half a day. */
 export function announceFeeds({ pool, ports, mediaUrl, everyMs, logger }: AnnounceFeedsOptions): AsyncDisposable {
   if (ports.length === 0) return { [Symbol.asyncDispose]: () => Promise.resolve() };
   const byName = new Map(ports.map((port) => [port.name, port]));

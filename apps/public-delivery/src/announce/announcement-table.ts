@@ -59,7 +59,7 @@ export async function settleAnnouncement(pool: Pool, { podcastId, port, dueAt }:
   ]);
 }
 
-/** Has it told again later, unless the feed changed again meanwhile. */
+/** Retries it later, unless the feed changed again meanwhile. */
 export async function postponeAnnouncement(
   pool: Pool,
   { podcastId, port, dueAt }: ClaimedAnnouncement,

@@ -20,6 +20,7 @@ export function eventFact(
     ...{ workspace_id: serving.workspaceId, podcast_id: serving.podcastId, episode_id: serving.episodeId },
     ...{ campaign_id: ad.campaign_id, line_item_id: ad.line_item_id, creative_id: ad.creative_id },
     ...{ break_key: ad.break_key, slot: ad.slot, listener_key: serving.listenerKey },
+    ...(serving.adDurationMs !== undefined && { ad_duration_ms: serving.adDurationMs }),
     address_verdict: reporter.addressVerdict,
     user_agent_digest: reporter.userAgentDigest,
     ...{ country: reporter.country, region: reporter.region, lists_version: listsVersion },

@@ -13,11 +13,11 @@ export interface FactSink extends AsyncDisposable {
   keep(facts: readonly DeliveryFact[]): Promise<void>;
   /** Resolves when everything added before is in the journal, or the journal cannot be written: that has been told. */
   settled(): Promise<void>;
-  /** Reports a user agent the first time this process sees it. */
+  /** Reports a user agent the first time this process sees it on a UTC day: those that nobody uses any more are forgotten. */
   sawUserAgent(digest: string | null, userAgent: string, at: Date): void;
 }
 
-/** User agents remembered as already reported; a repetition is harmless. */
+/** User agents remembered as reported today; a repetition is harmless. */
 const knownAgentsMax = 50_000;
 const batchMessages = 500;
 
@@ -61,6 +61,7 @@ export async function openFactSink(bus: EventBus, folder: string, logger: Logger
   };
   const journal = await openFactJournal({ folder, publish, logger, flushEveryMs: 200, rewindBytes: 1 << 20 });
   const known = new Set<string>();
+  let knownOn = '';
   const add = (fact: DeliveryFact) => journal.append(JSON.stringify(fact));
   return {
     add,
@@ -70,8 +71,10 @@ export async function openFactSink(bus: EventBus, folder: string, logger: Logger
       }),
     settled: () => journal.keep([]).catch(() => undefined),
     sawUserAgent: (digest, userAgent, at) => {
+      const day = at.toISOString().slice(0, 10);
+      if (day !== knownOn || known.size >= knownAgentsMax) known.clear();
+      knownOn = day;
       if (digest === null || known.has(digest)) return;
-      if (known.size >= knownAgentsMax) known.clear();
       known.add(digest);
       add({
         kind: 'user_agent_seen',

@@ -9,6 +9,7 @@ import {
   type FeedState,
 } from '../projection/feed-table.ts';
 import type { PodcastAttributes } from '../projection/projected.ts';
+import { createLastKnown } from '../last-known.ts';
 import { atMost } from './at-most.ts';
 import type { DocumentCache, StoredDocument } from './document-cache.ts';
 import { feedPath, toFeedEpisode, toFeedPodcast, toTrailer, type FeedSurroundings } from './to-feed.ts';
@@ -44,6 +45,8 @@ export const pageItems = 100;
 const trailersMax = 20;
 /** Documents whose digest is remembered. */
 const versionsMax = 50_000;
+/** Feeds whose state is remembered for when the database is away. */
+const statesMax = 10_000;
 /** Each rendering holds a connection and a batch of episodes. */
 const renderingsMax = 2;
 
@@ -64,13 +67,15 @@ function pagingOf(feedUrl: string, page: number, pages: number): FeedPaging {
 
 /**
  * Finds the feed of a podcast. What is known of the present revision is answered from one row of the database; a document is
- * rendered at most once per revision, in batches, and then kept compressed on the disk.
+ * rendered at most once per revision, in batches, and then kept compressed on the disk. While the database is away, the document that
+ * was rendered last is the feed.
  */
 export function createFindFeed(pool: Pool, documents: DocumentCache, surroundings: FeedSurroundings): FindFeed {
   const { mediaUrl } = surroundings;
   const known = new Map<string, KnownDocument>();
   const rendering = new Map<string, Promise<KnownDocument | undefined>>();
   const gate = atMost(renderingsMax);
+  const lastState = createLastKnown<FeedState | undefined>(statesMax);
 
   async function* pieces(
     tx: Transaction,
@@ -135,7 +140,7 @@ export function createFindFeed(pool: Pool, documents: DocumentCache, surrounding
   }
 
   return async (subdomain, page) => {
-    const state = await findFeed(pool, subdomain);
+    const state = await lastState(subdomain, () => findFeed(pool, subdomain));
     if (state?.state === 'archived') return { kind: 'ended' };
     if (state?.state !== 'published') return { kind: 'missing' };
     if (state.newFeedUrl !== undefined) return { kind: 'moved', url: state.newFeedUrl };

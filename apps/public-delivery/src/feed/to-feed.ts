@@ -1,10 +1,10 @@
-import type { FeedEnclosure, FeedEpisode, FeedImage, FeedPodcast, FeedTrailer } from '@longwave/feed';
+import type { FeedEnclosure, FeedEpisode, FeedImage, FeedPodcast, FeedTrailer, FeedValue } from '@longwave/feed';
 import { canonicalFormat } from '@longwave/audio';
 import { transcriptContentTypes, transcriptFormats } from '@longwave/transcript';
 import { headerSizeBytes, pictureOf } from '../play/render-header.ts';
 import type { FeedEpisodeRow } from '../projection/feed-table.ts';
 import type { Artwork, PodcastAttributes } from '../projection/projected.ts';
-import { artworkPath, chaptersPath, transcriptPath } from '../projection/shown-files.ts';
+import { artworkPath } from '../projection/shown-files.ts';
 import { camelCased } from './camel-cased.ts';
 
 /** What of a feed is the operator's and not the podcast's. */
@@ -17,8 +17,21 @@ export interface FeedSurroundings {
 
 export const feedPath = (subdomain: string): string => `/feeds/${subdomain}.xml`;
 
+/** The page of a podcast that names none of its own. */
+export const sitePath = (subdomain: string): string => `/site/${subdomain}`;
+
 export const enclosurePath = (alias: string, fileName: string, extension = 'mp3'): string =>
   `/delivery/v1/e/${alias}/${fileName}.${extension}`;
+
+/** So much of a digest tells one version of a document from another. */
+const versionCharacters = 12;
+
+/** Answered at the times of the asking listener's play; another address once the chapters changed, so that apps ask again. */
+const chaptersPath = (alias: string, digest: string): string =>
+  `/delivery/v1/e/${alias}/chapters.json?v=${digest.slice(0, versionCharacters)}`;
+
+const transcriptPath = (alias: string, language: string, digest: string, format: string): string =>
+  `/delivery/v1/e/${alias}/transcript.${format}?lang=${encodeURIComponent(language)}&v=${digest.slice(0, versionCharacters)}`;
 
 /** Content types of clips as podcast apps know them. */
 const clipTypes: Readonly<Record<string, string>> = {
@@ -44,23 +57,44 @@ function artworkUrlOf(images: readonly FeedImage[], given: string | undefined): 
   return taken.toSorted((a, b) => b.size - a.size)[0]?.url ?? given;
 }
 
+/** The address of a podcast's artwork as its feed names it. */
+export const shownArtworkUrl = (
+  { artwork, artwork_url: given }: Pick<PodcastAttributes, 'artwork' | 'artwork_url'>,
+  mediaUrl: string,
+): string | undefined => artworkUrlOf(imagesOf(artwork, mediaUrl), given);
+
+/** A trailer that no episode of ours stands for. */
+const outsideTrailer = (trailer: NonNullable<PodcastAttributes['trailers']>[number]): FeedTrailer => ({
+  title: trailer.title,
+  publishedAt: new Date(trailer.published_at),
+  enclosure: { url: trailer.url, lengthBytes: trailer.size_bytes, contentType: trailer.content_type },
+  season: trailer.season,
+});
+
 export function toFeedPodcast(
   attributes: PodcastAttributes,
   trailers: readonly FeedTrailer[],
   { mediaUrl, usesPodping, hubUrl }: FeedSurroundings,
 ): FeedPodcast {
-  const { artwork, artwork_url: given, import: movedIn, podcast_guid: guid, ...shown } = attributes;
+  const {
+    artwork,
+    artwork_url: given,
+    import: movedIn,
+    podcast_guid: guid,
+    trailers: outside = [],
+    ...shown
+  } = attributes;
   const feedUrl = mediaUrl + feedPath(attributes.subdomain);
   const images = imagesOf(artwork, mediaUrl);
   return {
     ...camelCased(shown),
     guid,
     feedUrl,
-    link: shown.link ?? feedUrl,
+    link: shown.link ?? mediaUrl + sitePath(attributes.subdomain),
     medium: shown.medium ?? 'podcast',
     artworkUrl: artworkUrlOf(images, given),
     images,
-    trailers,
+    trailers: [...trailers, ...outside.map(outsideTrailer)],
     usesPodping,
     hubUrl,
     // Apple wants the tag in the feed at its new address.
@@ -74,7 +108,7 @@ function audioOf(
   podcast: PodcastAttributes,
   mediaUrl: string,
 ): { enclosure: FeedEnclosure; durationMs: number } {
-  const { title, intro, outro, artwork } = row.attributes;
+  const { title, intro, outro, artwork, number: track, link } = row.attributes;
   const address = (extension?: string) => mediaUrl + enclosurePath(row.alias, row.file_name, extension);
   if (row.rendition_bytes === null) {
     const format = row.clip_format!;
@@ -83,7 +117,10 @@ function audioOf(
       durationMs: Number(row.clip_ms),
     };
   }
-  const names = { title, album: podcast.title, artist: podcast.author ?? '' };
+  const names = {
+    ...{ title, album: podcast.title, artist: podcast.author ?? '' },
+    ...{ track, publishedAt: row.published_at, page: link ?? podcast.link },
+  };
   const header = headerSizeBytes(names, row.chapters_tag_bytes, pictureOf(artwork ?? podcast.artwork));
   const around = (part: 'size_bytes' | 'duration_ms') => (intro?.[part] ?? 0) + (outro?.[part] ?? 0);
   return {
@@ -96,8 +133,23 @@ function audioOf(
   };
 }
 
+/** Time splits begin later by the intro. */
+const shiftedValue = (value: FeedValue, shiftMs: number): FeedValue => ({
+  ...value,
+  timeSplits: value.timeSplits?.map((split) => ({ ...split, startMs: split.startMs + shiftMs })),
+});
+
 export function toFeedEpisode(row: FeedEpisodeRow, podcast: PodcastAttributes, mediaUrl: string): FeedEpisode {
-  const { artwork, artwork_url: given, intro, outro: _, transcripts = [], soundbites, ...shown } = row.attributes;
+  const {
+    artwork,
+    artwork_url: given,
+    intro,
+    outro: _,
+    transcripts = [],
+    soundbites,
+    value,
+    ...shown
+  } = row.attributes;
   const images = imagesOf(artwork, mediaUrl);
   const shiftMs = intro?.duration_ms ?? 0;
   return {
@@ -106,15 +158,16 @@ export function toFeedEpisode(row: FeedEpisodeRow, podcast: PodcastAttributes, m
     publishedAt: row.published_at,
     artworkUrl: artworkUrlOf(images, given),
     images,
-    chaptersUrl: row.chapters_digest === null ? undefined : mediaUrl + chaptersPath(row.chapters_digest),
+    chaptersUrl: row.chapters_digest === null ? undefined : mediaUrl + chaptersPath(row.alias, row.chapters_digest),
     transcripts: transcripts.flatMap(({ sha256, language, captions }) =>
       transcriptFormats.map((format) => ({
-        url: mediaUrl + transcriptPath(sha256, shiftMs, format),
+        url: mediaUrl + transcriptPath(row.alias, language, sha256, format),
         contentType: transcriptContentTypes[format],
         language,
         captions,
       })),
     ),
+    value: value && shiftedValue(camelCased(value), shiftMs),
     soundbites: soundbites?.map(({ start_ms, duration_ms, title }) => ({
       startMs: start_ms + shiftMs,
       durationMs: duration_ms,

@@ -1,5 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { chooseCoding, ifRangeHolds, noneMatchHolds, notModifiedSince } from './conditional.ts';
+import { chooseCoding, ifRangeHolds, judgeConditions, noneMatchHolds, notModifiedSince } from './conditional.ts';
+
+const modifiedAt = new Date('2026-11-21T09:00:00.500Z');
+const [at, before, after] = ['09:00:00', '08:59:59', '09:00:01'].map((time) => `Sat, 21 Nov 2026 ${time} GMT`) as [
+  string,
+  string,
+  string,
+];
 
 test.each([
   ['"a"', true],
@@ -18,9 +25,42 @@ test.each([
   ['"a"', true],
   ['W/"a"', false],
   ['"b"', false],
-  ['Sat, 21 Nov 2026 09:00:00 GMT', false],
-])('If-Range %p lets the range of "a" be sent: %p', (header, holds) => {
-  expect(ifRangeHolds(header, '"a"')).toBe(holds);
+  [at, true],
+  [before, false],
+  [after, false],
+  ['nonsense', false],
+])('If-Range %p lets the range of "a" of 09:00:00.500 be sent: %p', (header, holds) => {
+  expect(ifRangeHolds(header, { etag: '"a"', modifiedAt })).toBe(holds);
+});
+
+test('a date lets no range of a file be sent that has none', () => {
+  expect(ifRangeHolds(at, { etag: '"a"', modifiedAt: undefined })).toBe(false);
+});
+
+test.each([
+  [{}, 'holds'],
+  [{ 'if-match': '"a"' }, 'holds'],
+  [{ 'if-match': '"b", "a"' }, 'holds'],
+  [{ 'if-match': '*' }, 'holds'],
+  [{ 'if-match': '"b"' }, 'failed'],
+  [{ 'if-match': 'W/"a"' }, 'failed'],
+  [{ 'if-match': '' }, 'failed'],
+  [{ 'if-match': '"a"', 'if-unmodified-since': before }, 'holds'],
+  [{ 'if-match': '"a"', 'if-none-match': '"a"' }, 'not_modified'],
+  [{ 'if-match': '"b"', 'if-none-match': '"a"' }, 'failed'],
+  [{ 'if-unmodified-since': at }, 'holds'],
+  [{ 'if-unmodified-since': before }, 'failed'],
+  [{ 'if-unmodified-since': 'nonsense' }, 'holds'],
+  [{ 'if-modified-since': at }, 'not_modified'],
+  [{ 'if-modified-since': before }, 'holds'],
+  [{ 'if-none-match': '"b"', 'if-modified-since': after }, 'holds'],
+] as const)('of "a" of 09:00:00.500 with %p the condition is %s (RFC 9110 §13.2.2)', (headers, condition) => {
+  expect(judgeConditions(headers, { etag: '"a"', modifiedAt })).toBe(condition);
+});
+
+test.each(['if-unmodified-since', 'if-modified-since'])('%s asks nothing of a file that has no date', (name) => {
+  expect(judgeConditions({ [name]: before }, { etag: '"a"', modifiedAt: undefined })).toBe('holds');
+  expect(judgeConditions({ [name]: after }, { etag: '"a"', modifiedAt: undefined })).toBe('holds');
 });
 
 test.each([

@@ -26,9 +26,9 @@ export function fileRoutes(pool: Pool, store: ObjectStore): readonly Route[] {
         if (!object) throw new Problem('not_found');
         await sendFile(exchange, {
           etag: `"${object.etag}"`,
+          modifiedAt: object.modifiedAt,
           sizeBytes: object.sizeBytes,
           headers: {
-            'last-modified': object.modifiedAt.toUTCString(),
             'cache-control': 'public, max-age=3600',
             'content-type': upload.contentType,
             'content-security-policy': "default-src 'none'; sandbox",

@@ -9,12 +9,15 @@ import type { SegmentCache } from '../media/segment-cache.ts';
 import { sendMedia, type SentMedia } from '../media/send-media.ts';
 import type { MeteredResponse } from '../media/written-meter.ts';
 import type { ChoosePlay } from '../play/choose-play.ts';
+import type { BegunPlay } from '../play/ended-plays.ts';
 import type { FindPlay } from '../play/find-play.ts';
 import type { PlayTokens } from '../play/play-token.ts';
-import { createOpenPlays, playMedia } from '../play/open-plays.ts';
+import type { RunningPlays } from '../play/running-plays.ts';
+import { createOpenPlays, playMedia, type OpenPlay } from '../play/open-plays.ts';
 import { getHeader } from '../play/play-table.ts';
 import { findAudioByDigest, type FoundAudio, type PlayableEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
+import { createLastKnown } from '../last-known.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
 import { parameter } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
@@ -27,6 +30,7 @@ export interface MediaRoutesOptions {
   /** False for those whose downloads are never counted: bots, networks of machines, pages that preload, ourselves. */
   readonly mayCount: (listener: Listener) => boolean;
   readonly findPlay: FindPlay;
+  readonly runningPlays: Pick<RunningPlays, 'watch'>;
   readonly tokens: Pick<PlayTokens, 'mintPlay'>;
   readonly segments: SegmentCache;
   readonly artworks: SegmentCache;
@@ -53,6 +57,19 @@ function reachable(found: FoundAudio | undefined): Exclude<FoundAudio, { kind: '
 /** Generated headers, which never change, in memory. */
 const headerBytesMax = 8 << 20;
 
+/** `?download=1`: a browser shall save the file instead of playing it. */
+const isDownload = ({ request }: Exchange): boolean => request.query['download'] === '1';
+
+/** The media as it is asked for, under the name that the address gives it. */
+const asked = (exchange: Exchange, media: SentMedia): SentMedia => {
+  if (!isDownload(exchange)) return media;
+  const disposition = `attachment; filename="${parameter(exchange, 'file', audioName)}"`;
+  return { ...media, headers: { ...media.headers, 'content-disposition': disposition } };
+};
+
+/** Clean audio that is remembered for when the database is away. */
+const digestsMax = 2_000;
+
 const fromMemory = (bytes: Buffer): OpenSegment => ({
   read: async function* (from, to) {
     yield bytes.subarray(from, to);
@@ -69,6 +86,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
     choosePlay,
     mayCount,
     findPlay,
+    runningPlays,
     tokens,
     segments,
     artworks,
@@ -80,6 +98,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
 
   const openPlay = createOpenPlays(pool, findPlay);
   const headers = createRecentlyUsed<Buffer>(headerBytesMax);
+  const lastByDigest = createLastKnown<FoundAudio | undefined>(digestsMax);
 
   async function headerOf(digest: string): Promise<Buffer> {
     const known = headers.find(digest);
@@ -91,20 +110,23 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
 
   const openPart = async (part: SentMedia['parts'][number]) => {
     if (part.store === 'artwork') return artworks.open(part.blob, part.blob_bytes);
-    if (part.kind === 'header') return fromMemory(await headerOf(part.blob));
+    if (part.kind === 'header' || part.store === 'header') return fromMemory(await headerOf(part.blob));
     return segments.open(part.blob, part.blob_bytes);
   };
 
-  function listenerOf({ request, startedAt }: Exchange): Listener {
-    const listener = identify(request, startedAt);
-    facts.sawUserAgent(listener.userAgentDigest, listener.userAgent, startedAt);
-    return listener;
-  }
+  const listenerOf = ({ request, startedAt }: Exchange): Listener => identify(request, startedAt);
 
-  function send(exchange: Exchange, listener: Listener, media: SentMedia, late: boolean): Promise<void> {
+  function send(
+    exchange: Exchange,
+    listener: Listener,
+    { media, begun, late }: Omit<OpenPlay, 'begun'> & { readonly begun: Omit<BegunPlay, 'parts'> },
+  ): Promise<void> {
     const { request, response, requestId, startedAt } = exchange;
+    runningPlays.watch(media.counted.episodeId, { ...begun, parts: media.parts }, response);
+    // Facts name it; who never asks for bytes leaves no name.
+    facts.sawUserAgent(listener.userAgentDigest, listener.userAgent, startedAt);
     const metered: MeteredResponse = { requestId, method: request.method, startedAt, listener, late, listsVersion };
-    return sendMedia(request, response, media, metered, { openPart, facts, now });
+    return sendMedia(request, response, asked(exchange, media), metered, { openPart, facts, now });
   }
 
   function cleanMedia(episode: PlayableEpisode): SentMedia {
@@ -112,6 +134,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
     const { digest, sizeBytes: length, durationMs } = rendition;
     return {
       etag: `"${digest}"`,
+      modifiedAt: publishedAt,
       parts: [{ blob: digest, blob_bytes: length, from: 0, offset: 0, length, kind: 'content' }],
       counted: {
         ...{ workspaceId, podcastId, episodeId, publishedAt },
@@ -142,10 +165,15 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
         // Who cannot be counted (bots, data centres) must not use up an advertiser's goal either.
         const onlyLooks = listener.onlyLooks || request.method === 'HEAD' || !mayCount(listener);
         const play = await choosePlay(episode, { ...listener, onlyLooks }, startedAt, requestId);
+        // Another play has other bytes under the same address and the same date, so that the tag alone tells them apart.
         if (request.query['direct'] === '1')
-          return send(exchange, listener, playMedia(play, 'private, no-store'), false);
+          return send(exchange, listener, {
+            media: { ...playMedia(play, 'private, no-store'), modifiedAt: undefined },
+            begun: { startedAt: play.binding?.startedAt ?? startedAt, isBound: play.binding !== undefined },
+            late: false,
+          });
         response.writeHead(302, {
-          location: `${mediaUrl}/delivery/v1/p/${tokens.mintPlay(play, startedAt)}/${episode.fileName}.mp3`,
+          location: `${mediaUrl}/delivery/v1/p/${tokens.mintPlay(play, startedAt)}/${episode.fileName}.mp3${isDownload(exchange) ? '?download=1' : ''}`,
           'cache-control': 'private, no-store',
           'accept-ranges': 'bytes',
           'content-length': '0',
@@ -158,8 +186,8 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       path: '/delivery/v1/p/:token/:file',
       serve: async (exchange) => {
         parameter(exchange, 'file', mp3Name);
-        const { media, late } = await openPlay(String(exchange.request.params['token']), exchange.startedAt);
-        await send(exchange, listenerOf(exchange), media, late);
+        const play = await openPlay(String(exchange.request.params['token']), exchange.startedAt);
+        await send(exchange, listenerOf(exchange), play);
       },
     },
     {
@@ -167,9 +195,11 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
       path: '/delivery/v1/a/:digest/:file',
       serve: async (exchange) => {
         parameter(exchange, 'file', mp3Name);
-        const found = reachable(await findAudioByDigest(pool, parameter(exchange, 'digest', digestShape)));
+        const digest = parameter(exchange, 'digest', digestShape);
+        const found = reachable(await lastByDigest(digest, () => findAudioByDigest(pool, digest)));
         if (found.kind === 'outside') throw new Problem('not_found');
-        await send(exchange, listenerOf(exchange), cleanMedia(found.episode), false);
+        const begun = { startedAt: exchange.startedAt, isBound: false };
+        await send(exchange, listenerOf(exchange), { media: cleanMedia(found.episode), begun, late: false });
       },
     },
   ];

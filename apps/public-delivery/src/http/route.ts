@@ -1,5 +1,6 @@
 import { newId } from '@longwave/ids';
-import { Problem, problems } from '@longwave/problems';
+import { databaseOutage } from '@longwave/postgres';
+import { Problem, problemView } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import express, { type Express, type Request, type Response } from 'express';
 
@@ -28,24 +29,29 @@ const stalledMs = 15 * 60_000;
 
 const cors = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'Content-Range, Content-Length, Accept-Ranges, ETag',
+  'access-control-expose-headers':
+    'Content-Range, Content-Length, Accept-Ranges, ETag, Last-Modified, Content-Disposition, Retry-After, X-Request-Id',
 };
 const preflight = {
-  'access-control-allow-headers': 'Range, If-Range, If-None-Match, If-Modified-Since, Content-Type',
+  'access-control-allow-headers':
+    'Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Content-Type',
   'access-control-max-age': '86400',
   'content-length': '0',
 };
 const methodsOf = ({ serve, take }: Route) =>
   [...(serve ? ['GET', 'HEAD'] : []), ...(take ? ['POST'] : []), 'OPTIONS'].join(', ');
 
-/** A problem as this surface tells it: the status and a short code, no sentence and no reason. */
-function sendProblem(response: Response, problem: Problem): void {
+/**
+ * A problem as this surface tells it (RFC 9457): the sentence of its code alone, whatever was said where it was found, and the id under
+ * which the log knows it, also in X-Request-Id.
+ */
+function sendProblem(response: Response, problem: Problem, requestId: string): void {
   const { retryAfterSeconds } = problem.context;
-  const body = JSON.stringify({
-    type: `urn:longwave:problem:${problems[problem.code].type}`,
+  const told = new Problem(problem.code, undefined, {
     status: problem.status,
-    code: problem.code,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
+  const body = JSON.stringify({ ...problemView(told), trace_id: requestId });
   for (const name of ['etag', 'cache-control', 'accept-ranges']) response.removeHeader(name);
   response.writeHead(problem.status, {
     'content-type': 'application/problem+json',
@@ -86,11 +92,14 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
     try {
       await serve(exchange);
     } catch (error) {
-      const problem = error instanceof Problem ? error : new Problem('internal_error', undefined, { cause: error });
+      const problem =
+        error instanceof Problem
+          ? error
+          : (databaseOutage(error) ?? new Problem('internal_error', undefined, { cause: error }));
       if (problem.status >= 500)
         logger.error({ request_id: exchange.requestId, route: name, err: problem.cause ?? problem }, 'request.failed');
       if (response.headersSent) response.destroy();
-      else sendProblem(response, problem);
+      else sendProblem(response, problem, exchange.requestId);
     }
   };
   const unknown = () => Promise.reject(new Problem('not_found'));

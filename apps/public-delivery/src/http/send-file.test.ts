@@ -29,7 +29,7 @@ beforeAll(async () => {
     name,
     path: `/${name}`,
     serve: (exchange: Parameters<typeof sendFile>[0]) =>
-      sendFile(exchange, { etag: '"4"', sizeBytes: 4, headers: {}, open: sources[name]! }),
+      sendFile(exchange, { etag: '"4"', modifiedAt: undefined, sizeBytes: 4, headers: {}, open: sources[name]! }),
   });
   const router = createRouter(Object.keys(sources).map(serve), createLogger('test', 'silent'), () => new Date());
   http = await listenHttp('127.0.0.1:0', router);

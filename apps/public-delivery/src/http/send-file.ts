@@ -2,14 +2,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import { Problem } from '@longwave/problems';
 import { readRange, type ByteInterval } from '../media/byte-range.ts';
-import { ifRangeHolds, noneMatchHolds } from './conditional.ts';
+import { ifRangeHolds, judgeConditions, type Validators } from './conditional.ts';
 import { fromStore } from './from-store.ts';
 import type { Exchange } from './route.ts';
 
 /** A file that nobody counts. */
-export interface SentFile {
-  /** Strong, with quotes. */
-  readonly etag: string;
+export interface SentFile extends Validators {
   readonly sizeBytes: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Its bytes, or those of the interval. Asked for once, not for HEAD and 304. */
@@ -36,12 +34,18 @@ async function openBody(file: SentFile, interval: ByteInterval | undefined): Pro
   return Buffer.isBuffer(body) ? body : begun(body);
 }
 
-/** Answers GET and HEAD of a file: 200, 206, 304 or 416 with exact lengths (RFC 9110 §14, §15.3.7); several ranges get the whole. */
+/** Answers GET and HEAD of a file: 200, 206, 304, 412 or 416 with exact lengths (RFC 9110 §13, §14, §15.3.7); several ranges get the whole. */
 export async function sendFile({ request, response }: Exchange, file: SentFile): Promise<void> {
-  const { etag, sizeBytes } = file;
-  const headers = { etag, 'accept-ranges': 'bytes', ...file.headers };
-  if (noneMatchHolds(request.headers['if-none-match'], etag)) return void response.writeHead(304, headers).end();
-  const mayRange = request.method === 'GET' && ifRangeHolds(request.headers['if-range'] as string | undefined, etag);
+  const { etag, modifiedAt, sizeBytes } = file;
+  const headers = {
+    ...{ etag, 'accept-ranges': 'bytes' },
+    ...(modifiedAt && { 'last-modified': modifiedAt.toUTCString() }),
+    ...file.headers,
+  };
+  const condition = judgeConditions(request.headers, file);
+  if (condition === 'failed') throw new Problem('precondition_failed');
+  if (condition === 'not_modified') return void response.writeHead(304, headers).end();
+  const mayRange = request.method === 'GET' && ifRangeHolds(request.headers['if-range'] as string | undefined, file);
   const range = readRange(mayRange ? request.headers.range : undefined, sizeBytes);
   if (range.kind === 'unsatisfiable') {
     response.setHeader('content-range', `bytes */${sizeBytes}`);
@@ -67,7 +71,7 @@ export const sendDocument = (
   headers: SentFile['headers'],
 ): Promise<void> =>
   sendFile(exchange, {
-    ...{ etag, headers },
+    ...{ etag, modifiedAt: undefined, headers },
     sizeBytes: bytes.length,
     open: async (interval) => (interval ? bytes.subarray(interval.from, interval.to) : bytes),
   });

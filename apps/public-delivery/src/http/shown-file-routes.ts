@@ -35,6 +35,7 @@ export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOption
         const { contentType, sizeBytes } = image;
         await sendFile(exchange, {
           etag: `"${digest}"`,
+          modifiedAt: undefined,
           sizeBytes,
           headers: { 'content-type': contentType, 'cache-control': immutable },
           open: async ({ from, to } = { from: 0, to: sizeBytes }) => {

@@ -17,6 +17,7 @@ const identifier = (when: () => Date) => {
     secret: Buffer.alloc(32, 7),
     trustedProxies: createAddressSet(ranges('10.0.0.0/8')),
     isPreload: (referrer) => referrer === 'https://preloads.example/',
+    findWebPlayer: (referrer) => (referrer?.startsWith('https://player.example/') ? 'Example Player' : undefined),
     internalAddresses: createAddressSet(ranges('192.0.2.0/28')),
     networks: createNetworkLists({ dataCentres: ranges('203.0.113.0/24') }, () => when().getTime()),
     findPlace,
@@ -78,6 +79,14 @@ test('the referrer decides and is forgotten', () => {
   expect(preloading.key).toBe(identify('198.51.100.7', agent).key);
   expect(JSON.stringify(preloading)).not.toContain('preloads');
   expect(identify('198.51.100.7', { ...agent, referer: 'https://other.example/' }).preload).toBe(false);
+});
+
+test('a page that the list of referrers knows names its player, and nothing else of the address of the page is kept', () => {
+  const playing = identify('198.51.100.7', { ...agent, referer: 'https://player.example/of/anna?token=abc' });
+  expect(playing.webPlayer).toBe('Example Player');
+  expect(playing.key).toBe(identify('198.51.100.7', agent).key);
+  expect(JSON.stringify(playing)).not.toMatch(/player\.example|anna|abc/);
+  expect(identify('198.51.100.7', { ...agent, referer: 'https://other.example/' }).webPlayer).toBeUndefined();
 });
 
 test.each([

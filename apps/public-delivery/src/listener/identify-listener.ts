@@ -4,6 +4,7 @@ import {
   addressKeyBytes,
   clientAddress,
   dailyAddressKey,
+  dayMs,
   keyMonths,
   listenerKey,
   normaliseUserAgent,
@@ -23,6 +24,8 @@ export interface Listener extends Place {
   /** The key under the previous secret, during the first 48 h of a month. */
   readonly previousKey: string | undefined;
   readonly addressKey: string;
+  /** The address on this UTC day and on the one before: names of what it did within 24 h. */
+  readonly addressKeys: readonly [today: string, yesterday: string];
   readonly addressVerdict: AddressVerdict;
   /** The safe list holds the address. */
   readonly addressSafe: boolean;
@@ -33,6 +36,8 @@ export interface Listener extends Place {
   readonly prefetch: boolean;
   /** The referrer, or its absence, is on the preload list. The referrer itself is not kept. */
   readonly preload: boolean;
+  /** The web player whose page asked, by the list of referrers. */
+  readonly webPlayer: string | undefined;
   /** Our own monitors, validators and previews, by address or by user agent. */
   readonly internal: boolean;
   /** Prefetchers and aligners: they get an arrangement but never cause a decision. */
@@ -44,6 +49,7 @@ export interface IdentifyOptions {
   readonly trustedProxies: AddressSet;
   readonly networks: NetworkLists;
   readonly isPreload: AudienceLists['isPreload'];
+  readonly findWebPlayer: AudienceLists['findWebPlayer'];
   readonly internalAddresses: AddressSet;
   readonly findPlace: FindPlace;
 }
@@ -56,12 +62,10 @@ const first = (header: string | string[] | undefined) => (Array.isArray(header) 
 const ownAgents = 'Longwave/';
 
 /** What is the same for every request of one address and user agent within an hour. */
-type Client = Omit<Listener, 'prefetch' | 'preload' | 'onlyLooks'> & { readonly isScout: boolean };
+type Client = Omit<Listener, 'prefetch' | 'preload' | 'webPlayer' | 'onlyLooks'> & { readonly isScout: boolean };
 
 /** Clients remembered within an hour: their addresses live as long in memory, and nowhere else. */
 const clientsMax = 10_000;
-/** Who sends a longer user agent is known anew each time, so that what is remembered stays small. */
-const rememberedCharactersMax = 1_024;
 const hourMs = 3_600_000;
 
 /** True when the request says that nobody has asked to listen yet. */
@@ -75,6 +79,7 @@ export function createIdentifyListener({
   trustedProxies,
   networks,
   isPreload,
+  findWebPlayer,
   internalAddresses,
   findPlace,
 }: IdentifyOptions): IdentifyListener {
@@ -89,10 +94,13 @@ export function createIdentifyListener({
   function know(address: string, userAgent: string, at: Date): Client {
     const bytes = addressKeyBytes(address);
     const months = keyMonths(at);
+    const addressKeyOn = (day: Date) => dailyAddressKey(daily, bytes, day.toISOString().slice(0, 10));
+    const addressKey = addressKeyOn(at);
     return {
       key: listenerKey(secretOf(months.current), bytes, userAgent),
       previousKey: months.previous === undefined ? undefined : listenerKey(secretOf(months.previous), bytes, userAgent),
-      addressKey: dailyAddressKey(daily, bytes, at.toISOString().slice(0, 10)),
+      addressKey,
+      addressKeys: [addressKey, addressKeyOn(new Date(at.getTime() - dayMs))],
       addressVerdict: networks.verdict(address),
       addressSafe: networks.isSafe(address),
       userAgent,
@@ -108,7 +116,6 @@ export function createIdentifyListener({
   // Addresses are forgotten also when nobody asks any more.
   setInterval(() => clients.clear(), hourMs).unref();
   function clientOf(address: string, userAgent: string, at: Date): Client {
-    if (userAgent.length > rememberedCharactersMax) return know(address, userAgent, at);
     const now = Math.floor(at.getTime() / hourMs);
     if (now !== hour || clients.size >= clientsMax) clients.clear();
     hour = now;
@@ -125,6 +132,7 @@ export function createIdentifyListener({
     const { isScout, ...client } = clientOf(address, userAgent, at);
     const prefetch = isPrefetch(request);
     const preload = isPreload(request.headers.referer, userAgent);
-    return { ...client, prefetch, preload, onlyLooks: prefetch || isScout };
+    const webPlayer = findWebPlayer(request.headers.referer);
+    return { ...client, prefetch, preload, webPlayer, onlyLooks: prefetch || isScout };
   };
 }

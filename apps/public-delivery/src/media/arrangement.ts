@@ -13,8 +13,8 @@ const part = z.strictObject({
   kind: z.enum(['header', 'content', 'ad', 'ident']),
   /** Break and place in it, "pre/0"; only ads. */
   slot: z.string().optional(),
-  /** A header part that lies with the artwork instead of with the headers. */
-  store: z.literal('artwork').optional(),
+  /** Where a part lies that does not lie where its kind does: a picture of the header, or content that was faded. */
+  store: z.enum(['artwork', 'header']).optional(),
 });
 const pieceOfBlob = part.extend({
   /** Size of the whole blob. */
@@ -66,7 +66,7 @@ export interface ArrangedBlob {
   readonly durationMs: number;
   readonly kind: PartKind;
   readonly slot?: string;
-  readonly store?: 'artwork';
+  readonly store?: 'artwork' | 'header';
   /** Of the episode's own audio: the bytes [from, to) of the blob, and where they begin in it. */
   readonly piece?: { readonly from: number; readonly to: number; readonly contentMs: number };
 }

@@ -1,16 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteRangeServed } from '@longwave/events';
 import { Problem } from '@longwave/problems';
-import { ifRangeHolds, noneMatchHolds } from '../http/conditional.ts';
+import { ifRangeHolds, judgeConditions, type Validators } from '../http/conditional.ts';
 import { slicesOf, type ArrangementPart } from './arrangement.ts';
 import { readRange, type ByteInterval } from './byte-range.ts';
 import type { OpenSegment } from './open-segment.ts';
 import { createWrittenMeter, type CountedMedia, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
 
 /** What is to be sent and how to count it. */
-export interface SentMedia {
-  /** Strong, with quotes. */
-  readonly etag: string;
+export interface SentMedia extends Validators {
   readonly parts: readonly ArrangementPart[];
   readonly counted: CountedMedia;
   readonly headers: Readonly<Record<string, string>>;
@@ -100,7 +98,7 @@ async function sendBody(
 }
 
 /**
- * Answers GET and HEAD of immutable media: 200, 206, 304 or 416 with exact lengths (RFC 9110 §14, §15.3.7). Several ranges get the
+ * Answers GET and HEAD of immutable media: 200, 206, 304, 412 or 416 with exact lengths (RFC 9110 §13, §14, §15.3.7). Several ranges get the
  * whole file. Memory per response: one chunk. Rejects before the first header with `temporarily_unavailable` when no source
  * gives bytes; later failures break the connection, so that the client resumes by range.
  */
@@ -111,19 +109,29 @@ export async function sendMedia(
   metered: MeteredResponse,
   { openPart, facts, now }: SendMediaOptions,
 ): Promise<void> {
-  const { etag, counted } = media;
+  const { etag, modifiedAt, counted } = media;
   const { headers, method } = request;
   const whole: ByteInterval = { from: 0, to: counted.totalBytes };
   const meter = (status: number, requested: readonly ByteInterval[]) =>
     createWrittenMeter(counted, metered, status, requested, facts.add, now);
-  const common = { ...media.headers, etag, 'accept-ranges': 'bytes' };
+  const common = {
+    ...media.headers,
+    etag,
+    'accept-ranges': 'bytes',
+    ...(modifiedAt && { 'last-modified': modifiedAt.toUTCString() }),
+  };
+  const condition = judgeConditions(headers, media);
 
-  if (noneMatchHolds(headers['if-none-match'], etag)) {
+  if (condition === 'failed') {
+    meter(412, []).end();
+    throw new Problem('precondition_failed');
+  }
+  if (condition === 'not_modified') {
     response.writeHead(304, common).end();
     return meter(304, [whole]).end();
   }
   const range =
-    method === 'GET' && ifRangeHolds(headers['if-range'] as string | undefined, etag)
+    method === 'GET' && ifRangeHolds(headers['if-range'] as string | undefined, media)
       ? readRange(headers.range, whole.to)
       : { kind: 'whole' as const };
   if (range.kind === 'unsatisfiable') {

@@ -78,6 +78,7 @@ export function createWrittenMeter(
       prefetch: listener.prefetch,
       preload: listener.preload,
       internal: listener.internal,
+      ...(listener.webPlayer !== undefined && { web_player: listener.webPlayer }),
       country: listener.country,
       region: listener.region,
       late: response.late,

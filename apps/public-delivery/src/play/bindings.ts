@@ -1,12 +1,19 @@
 import { inBatches, type Pool } from '@longwave/postgres';
 import type { KnownArrangements } from './known-arrangements.ts';
-import { findLatestBindings, saveBindings, type Binding, type NewArrangement } from './play-table.ts';
+import {
+  findLatestBindings,
+  saveBindings,
+  type AskedKeys,
+  type Binding,
+  type LatestBindings,
+  type NewArrangement,
+} from './play-table.ts';
 
 /** Who was given what; many listeners' questions are one statement. Each rejects when the database does not answer. */
 export interface Bindings {
-  /** The newest binding of an episode under any of the keys, of any age. */
-  findLatest(listenerKeys: readonly string[], episodeId: string): Promise<Binding | undefined>;
-  /** Stores an arrangement and its binding; answers the binding that holds, which is another one when somebody was faster. */
+  /** What holds of an episode for a listener, by any of the keys, of any age. */
+  findLatest(keys: AskedKeys, episodeId: string): Promise<LatestBindings>;
+  /** Stores an arrangement and its binding; answers the binding that holds, which is another one if a concurrent request stored it first. */
   bind(arrangement: NewArrangement, binding: Binding): Promise<Binding>;
 }
 
@@ -25,10 +32,10 @@ export function createBindings(pool: Pool, arrangements: KnownArrangements): Bin
     return bound;
   });
   return {
-    findLatest: (listenerKeys, episodeId) => findLatest([listenerKeys, episodeId]),
+    findLatest: (keys, episodeId) => findLatest([keys, episodeId]),
     bind: async (arrangement, binding) => {
       if (await save({ arrangement, binding })) return binding;
-      const winner = await findLatest([[binding.listenerKey], binding.episodeId]);
+      const { own: winner } = await findLatest([{ listener: [binding.listenerKey], shared: [] }, binding.episodeId]);
       if (!winner) throw new Error('a conflicting binding is not visible');
       return winner;
     },

@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { UserAgentDescription } from '@longwave/audience';
 import { idFromBytes } from '@longwave/ids';
+import { databaseOutage } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
+import type { AppTrace } from '../listener/app-trace.ts';
 import type { Listener } from '../listener/identify-listener.ts';
 import { partsOf } from '../media/arrangement.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import type { HaltScope } from '../projection/break-plan.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
+import { createRecentlyUsed } from '../recently-used.ts';
 import { filledBreaksOf, keepAds, type PlayAds } from './arranged-breaks.ts';
 import type { Bindings } from './bindings.ts';
 import type { Compose } from './create-composer.ts';
 import { decideRequest } from './decide-request.ts';
+import { hasEnded } from './ended-plays.ts';
 import { decide, type Decision, type ServingClient } from './decide.ts';
+import type { NewPlayLimit } from './new-play-limit.ts';
 import { haltsAll, haltsAny, withoutHalted } from './halts.ts';
 import type { KnownArrangements } from './known-arrangements.ts';
 import type { Binding, NewArrangement, StoredArrangement } from './play-table.ts';
@@ -27,7 +32,11 @@ export interface Play {
 
 /** How long a listener keeps an arrangement, from the first decision. */
 export const bindingMs = 24 * 3_600_000;
+const holds = ({ startedAt }: Binding, at: Date): boolean => startedAt.getTime() > at.getTime() - bindingMs;
+
 const noAds: PlayAds = { breaks: [], counted: {} };
+/** Bindings that are remembered for when the database is away. */
+const givenMax = 5_000;
 /** An ad whose bytes are not here by then is left out. */
 const segmentWaitMs = 2_000;
 
@@ -39,7 +48,9 @@ export interface ChoosePlayOptions {
   readonly segments: Pick<SegmentCache, 'fetch'>;
   readonly compose: Compose;
   readonly describe: (userAgent: string) => UserAgentDescription;
+  readonly traceApp: (userAgent: string) => AppTrace;
   readonly decideDeadlineMs: number;
+  readonly mayBegin: NewPlayLimit;
   readonly logger: Logger;
 }
 
@@ -55,11 +66,15 @@ function decisionIdOf(listenerKey: string, episodeId: string, sequence: number, 
  * Gives a listener the arrangement bound within the last 24 h, else decides, binds and stores one before answering. Twenty
  * requests at once give one arrangement: callers in this process share one decision, and between processes the first row wins.
  * No decision means clean content, bound like any other: who asks again for every range must not get other bytes. What is bound and
- * was halted since is bound anew without the halted ads, for what is left of the 24 h. Rejects only when the database does not answer.
+ * was halted since is bound anew without the halted ads, for what is left of the 24 h. Where more plays begin at an address than it
+ * may, the others share one clean binding of that address and episode for 24 h. Rejects only when the database does
+ * not answer and this listener was given nothing of the episode lately.
  */
 export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
-  const { serving, projection, arrangements, bindings, segments, compose, describe, logger } = options;
+  const { serving, projection, arrangements, bindings, segments, compose, describe, traceApp, mayBegin, logger } =
+    options;
   const deciding = new Map<string, Promise<Play>>();
+  const given = createRecentlyUsed<Binding>(givenMax);
 
   async function clean(episode: PlayableEpisode, at: Date): Promise<Play> {
     const arrangement = await compose(episode, [], at);
@@ -71,6 +86,15 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     const arrangement = await arrangements.find(binding.arrangementId);
     if (!arrangement) throw new Error(`arrangement ${binding.arrangementId} is missing`);
     return { arrangement, binding };
+  }
+
+  /** What a binding gives, unless it is over. */
+  async function holdingPlay(binding: Binding, episode: PlayableEpisode, at: Date): Promise<Play | undefined> {
+    if (!holds(binding, at)) return undefined;
+    const play = await boundPlay(binding);
+    const { parts } = play.arrangement.document;
+    const playsEnd = { before: episode.playsEndBefore, digest: episode.rendition.digest };
+    return hasEnded({ startedAt: binding.startedAt, isBound: true, parts }, playsEnd) ? undefined : play;
   }
 
   async function bind(arrangement: NewArrangement, wanted: Binding): Promise<Play> {
@@ -104,12 +128,14 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     requestId: string,
   ): Promise<Play> {
     const { podcastId, episodeId } = episode;
-    const { key: listenerKey } = listener;
+    const { key: listenerKey, addressKey } = listener;
     const decisionId = decisionIdOf(listenerKey, episodeId, sequence, at);
     const bindPlay = async ({ breaks, counted: ads }: PlayAds): Promise<Play> => {
       const arrangement = await compose(episode, breaks, at);
-      const arrangementId = arrangement.id;
-      return bind(arrangement, { listenerKey, episodeId, sequence, decisionId, arrangementId, ads, startedAt: at });
+      return bind(arrangement, {
+        ...{ listenerKey, episodeId, sequence, decisionId, ads },
+        ...{ arrangementId: arrangement.id, startedAt: at, addressKey, ...traceApp(listener.userAgent) },
+      });
     };
     if (haltsAll(halts, podcastId)) return bindPlay(noAds);
     const context = await projection.getAdContext(episode, at);
@@ -139,25 +165,72 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     return bind(arrangement, { ...bound, sequence, decisionId, arrangementId: arrangement.id, ads });
   }
 
+  /** Clean content for all new listeners of an address. */
+  async function bindShared(
+    episode: PlayableEpisode,
+    { addressKey }: Listener,
+    before: Binding | undefined,
+    at: Date,
+  ): Promise<Play> {
+    const { episodeId } = episode;
+    const arrangement = await compose(episode, [], at);
+    const sequence = before?.listenerKey === addressKey ? before.sequence + 1 : 0;
+    return bind(arrangement, {
+      ...{ listenerKey: addressKey, episodeId, sequence, ads: {}, arrangementId: arrangement.id, startedAt: at },
+      ...{
+        decisionId: decisionIdOf(addressKey, episodeId, sequence, at),
+        addressKey,
+        app: undefined,
+        system: undefined,
+      },
+    });
+  }
+
   async function choose(episode: PlayableEpisode, listener: Listener, at: Date, requestId: string): Promise<Play> {
     const keys = listener.previousKey === undefined ? [listener.key] : [listener.key, listener.previousKey];
-    const [latest, halts] = await Promise.all([
-      bindings.findLatest(keys, episode.episodeId),
+    const [{ own: latest, shared }, halts] = await Promise.all([
+      bindings.findLatest({ listener: keys, shared: listener.addressKeys }, episode.episodeId),
       projection.listHalts(episode.workspaceId, at),
     ]);
-    if (latest && latest.startedAt.getTime() > at.getTime() - bindingMs)
-      return haltsAny(halts, episode.podcastId, latest.ads)
-        ? bindWithoutHalted(episode, latest, halts, at)
-        : boundPlay(latest);
+    const own = latest && (await holdingPlay(latest, episode, at));
+    if (own)
+      return haltsAny(halts, episode.podcastId, latest.ads) ? bindWithoutHalted(episode, latest, halts, at) : own;
+    const ofAll = shared && (await holdingPlay(shared, episode, at));
+    if (ofAll) return ofAll;
     if (listener.onlyLooks) return clean(episode, at);
+    if (!listener.addressSafe && !mayBegin(listener.addressKey, at)) return bindShared(episode, listener, shared, at);
     const sequence = latest?.listenerKey === listener.key ? latest.sequence + 1 : 0;
     return decideAndBind(episode, listener, halts, sequence, at, requestId);
   }
 
+  /** The same; while the database is away, what this listener was given last, unless it is over or something of it was halted. */
+  async function chooseOrRecall(
+    place: string,
+    episode: PlayableEpisode,
+    listener: Listener,
+    at: Date,
+    requestId: string,
+  ): Promise<Play> {
+    try {
+      const play = await choose(episode, listener, at, requestId);
+      if (play.binding) given.keep(place, play.binding, 1);
+      return play;
+    } catch (error) {
+      const last = databaseOutage(error) && given.find(place);
+      const play = last && (await holdingPlay(last, episode, at));
+      if (!play) throw error;
+      const halts = await projection.listHalts(episode.workspaceId, at);
+      if (haltsAny(halts, episode.podcastId, last.ads)) throw error;
+      return play;
+    }
+  }
+
   return (episode, listener, at, requestId) => {
-    if (listener.onlyLooks) return choose(episode, listener, at, requestId);
     const place = `${listener.key}:${episode.episodeId}`;
-    const play = deciding.get(place) ?? choose(episode, listener, at, requestId).finally(() => deciding.delete(place));
+    if (listener.onlyLooks) return chooseOrRecall(place, episode, listener, at, requestId);
+    const play =
+      deciding.get(place) ??
+      chooseOrRecall(place, episode, listener, at, requestId).finally(() => deciding.delete(place));
     deciding.set(place, play);
     return play;
   };

@@ -5,6 +5,7 @@ import { arrangementDocumentSchema, partsOf, type ArrangementPart } from '../med
 import type { Composition, PlayableEpisode } from '../projection/content-table.ts';
 import { filledBreaksOf, slotName, type FilledBreak } from './arranged-breaks.ts';
 import { composePlay } from './compose-play.ts';
+import { fadeSpans } from './fade-content.ts';
 import { createTimeMap, stretchesOf } from './time-map.ts';
 
 const digest = (of: string | number) => String(of).padStart(64, '0');
@@ -12,6 +13,7 @@ const digest = (of: string | number) => String(of).padStart(64, '0');
 const episodeOf = (frames: number): PlayableEpisode => ({
   ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(0), fileName: 'x' },
   ...{ title: 'One', podcastTitle: 'Tides', author: 'Ana' },
+  playsEndBefore: undefined,
   rendition: { digest: digest('c'), sizeBytes: bytesOfFrames(frames), durationMs: durationMsOfFrames(frames) },
 });
 
@@ -62,7 +64,7 @@ const compositionOf = ({ intro, outro, chapters }: PlayShape): Composition => ({
   intro: intro === undefined ? undefined : segmentOf('a', intro),
   outro: outro === undefined ? undefined : segmentOf('b', outro),
   chapters: chapters.toSorted((a, b) => a - b).map((start_ms, i) => ({ start_ms, title: `Chapter ${i}` })),
-  artwork: undefined,
+  ...{ artwork: undefined, track: undefined, page: undefined, breakFadeMs: 0, silences: [] },
 });
 
 const compose = (shape: PlayShape, breaks = breaksOf(shape)) =>
@@ -144,6 +146,34 @@ test('equal plays have equal ids, and one ad more has another', () => {
     fc.property(plays, (shape) => {
       expect(compose(shape).id).toBe(compose(shape).id);
       if (breaksOf(shape).length > 0) expect(compose(shape, []).id).not.toBe(compose(shape).id);
+    }),
+  );
+});
+
+test('with fades the pieces are the content still, one after the other, and the breaks those given', () => {
+  fc.assert(
+    fc.property(plays, fc.integer({ min: 24, max: 1_000 }), (shape, breakFadeMs) => {
+      const [episode, breaks] = [episodeOf(shape.frames), breaksOf(shape)];
+      const faded = fadeSpans(episode.rendition, breaks, { breakFadeMs, silences: [] }).map((span) => ({
+        ...span,
+        bytes: Buffer.alloc(bytesOfFrames(span.durationMs / 24), span.contentMs % 251),
+      }));
+      const { document, headers } = composePlay(episode, compositionOf(shape), breaks, undefined, faded);
+      expect(arrangementDocumentSchema.parse(document)).toEqual(document);
+      let contentMs = 0;
+      for (const [index, piece] of partsOf(document).entries()) {
+        if (!isOwn(piece)) continue;
+        expect(piece.content_ms).toBe(contentMs);
+        expect(piece.length).toBe(bytesOfFrames(document.timeline[index]!.dur_ms / 24));
+        expect(piece.store === undefined ? piece.from : bytesOfFrames(contentMs / 24)).toBe(
+          bytesOfFrames(contentMs / 24),
+        );
+        contentMs += document.timeline[index]!.dur_ms;
+      }
+      expect(contentMs).toBe(episode.rendition.durationMs);
+      expect(document.total_bytes).toBe(compose(shape).document.total_bytes);
+      expect(headers).toHaveLength(1 + faded.length);
+      expect(filledBreaksOf(document)).toEqual(breaks);
     }),
   );
 });

@@ -4,6 +4,7 @@ import { arrangementId, composeArrangement, type ArrangedBlob } from '../media/a
 import type { Composition, PlayableEpisode } from '../projection/content-table.ts';
 import type { JoinedPart, Rendition } from '../projection/projected.ts';
 import type { FilledBreak } from './arranged-breaks.ts';
+import type { FadedContent } from './fade-content.ts';
 import type { NewArrangement } from './play-table.ts';
 import { pictureOf, renderHeader, type Picture } from './render-header.ts';
 import { tagChapters } from './tag-chapters.ts';
@@ -46,16 +47,40 @@ function splitHeader(
 const joinedBlob = (part: JoinedPart | undefined): ArrangedBlob[] =>
   part ? [{ digest: part.sha256, sizeBytes: part.size_bytes, durationMs: part.duration_ms, kind: 'content' }] : [];
 
+const fadedBlob = ({ contentMs, durationMs, bytes }: FadedContent): { blob: ArrangedBlob; stored: HeaderBlob } => {
+  const stored = headerBlob(bytes);
+  const piece = { from: 0, to: bytes.length, contentMs };
+  const { digest } = stored;
+  return { stored, blob: { digest, sizeBytes: bytes.length, durationMs, kind: 'content', store: 'header', piece } };
+};
+
 /** The episode's own audio in pieces, each followed by the ads of the break at its end. */
-function cutContent({ digest, sizeBytes, durationMs }: Rendition, breaks: readonly FilledBreak[]): ArrangedBlob[] {
+function cutContent(
+  { digest, sizeBytes, durationMs }: Rendition,
+  breaks: readonly FilledBreak[],
+  faded: readonly ArrangedBlob[],
+): ArrangedBlob[] {
   let piece = { from: 0, contentMs: 0 };
-  const ends = breaks.map(({ contentMs, ads }) => ({ contentMs, ads, to: byteOffsetAtTime(contentMs) }));
-  return [...ends, { contentMs: durationMs, ads: [], to: sizeBytes }].flatMap(({ contentMs, ads, to }) => {
+  /** The audio from where the last one ended. */
+  const until = (contentMs: number): ArrangedBlob[] => {
+    const to = contentMs === durationMs ? sizeBytes : byteOffsetAtTime(contentMs);
     const length = { digest, sizeBytes, durationMs: contentMs - piece.contentMs };
     const audio: ArrangedBlob = { ...length, kind: 'content', piece: { ...piece, to } };
     piece = { from: to, contentMs };
-    return [audio, ...ads];
-  });
+    return audio.piece!.to > audio.piece!.from ? [audio] : [];
+  };
+  return [...breaks, { contentMs: durationMs, ads: [] }].flatMap(({ contentMs, ads }) => [
+    ...faded
+      .filter(({ piece: { contentMs: at } = piece }) => at >= piece.contentMs && at < contentMs)
+      .flatMap((blob) => {
+        const before = until(blob.piece!.contentMs);
+        const end = blob.piece!.contentMs + blob.durationMs;
+        piece = { from: byteOffsetAtTime(end), contentMs: end };
+        return [...before, blob];
+      }),
+    ...until(contentMs),
+    ...ads,
+  ]);
 }
 
 const format = {
@@ -69,29 +94,37 @@ const format = {
  * Header, ads before the content, intro, content with the ads inside of it, outro, ads behind it: the whole file of one play. Intro
  * and outro are content: they are the show's own. Equal inputs give the same arrangement.
  * @param breaks in the order of the content
+ * @param faded what of the content fades at its breaks, in order
  * @param pictureBytes of `pictureOf(composition.artwork)`; its room stays empty without
  */
 export function composePlay(
   episode: PlayableEpisode,
-  { intro, outro, chapters, artwork }: Composition,
+  { intro, outro, chapters, artwork, track, page }: Composition,
   breaks: readonly FilledBreak[],
   pictureBytes: Buffer | undefined,
+  faded: readonly FadedContent[] = [],
 ): NewArrangement {
   const { workspaceId, podcastId, episodeId, publishedAt, rendition } = episode;
   const at = (position: FilledBreak['position']) => breaks.filter((each) => each.position === position);
+  const fades = faded.map(fadedBlob);
   const audio = [
     ...at('pre').flatMap(({ ads }) => ads),
     ...joinedBlob(intro),
-    ...cutContent(rendition, at('mid')),
+    ...cutContent(
+      rendition,
+      at('mid'),
+      fades.map(({ blob }) => blob),
+    ),
     ...joinedBlob(outro),
     ...at('post').flatMap(({ ads }) => ads),
   ];
+  const sound = composeArrangement(episodeId, format, audio);
   const picture = pictureOf(artwork);
   const { parts, stored } = splitHeader(
     renderHeader(
-      { title: episode.title, album: episode.podcastTitle, artist: episode.author },
-      audio.reduce((sum, blob) => sum + blob.durationMs, 0),
-      tagChapters(chapters, createTimeMap(stretchesOf(composeArrangement(episodeId, format, audio)))),
+      { title: episode.title, album: episode.podcastTitle, artist: episode.author, track, publishedAt, page },
+      Math.floor(sound.total_bytes / canonicalFormat.frameSizeBytes),
+      tagChapters(chapters, createTimeMap(stretchesOf(sound))),
       picture,
       pictureBytes,
     ),
@@ -99,5 +132,6 @@ export function composePlay(
     pictureBytes,
   );
   const document = composeArrangement(episodeId, format, [...parts, ...audio]);
-  return { id: arrangementId(document), workspaceId, podcastId, episodeId, publishedAt, document, headers: stored };
+  const headers = [...stored, ...fades.map((fade) => fade.stored)];
+  return { id: arrangementId(document), workspaceId, podcastId, episodeId, publishedAt, document, headers };
 }

@@ -1,10 +1,13 @@
 import type { Logger } from '@longwave/service-kit';
+import type { OpenSegment } from '../media/open-segment.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
+import type { Rendition } from '../projection/projected.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
 import type { FilledBreak } from './arranged-breaks.ts';
 import { composePlay } from './compose-play.ts';
+import { fadeContent, fadeSpans, type FadedContent, type FadeSpan } from './fade-content.ts';
 import type { NewArrangement } from './play-table.ts';
 import { pictureOf, type Picture } from './render-header.ts';
 import { within } from './within.ts';
@@ -14,31 +17,46 @@ export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[],
 
 /** Arrangements composed lately: many listeners get the same ads. */
 const composedMax = 1_000;
-/** A picture that is not here by then is left out. */
-const pictureWaitMs = 500;
+/** A picture or a fade that is not here by then is left out. */
+const waitMs = 500;
 
 export interface ComposerOptions {
   readonly projection: Pick<RecentProjection, 'getComposition'>;
   readonly artworks: Pick<SegmentCache, 'open'>;
+  readonly segments: Pick<SegmentCache, 'open'>;
   readonly logger: Logger;
 }
 
-/** Rejects only when the database does not answer: a picture that cannot be had does not keep a listener waiting. */
-export function createComposer({ projection, artworks, logger }: ComposerOptions): Compose {
+async function readBytes(segment: Pick<OpenSegment, 'read'>, from: number, to: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of segment.read(from, to)) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+async function readPicture(artworks: Pick<SegmentCache, 'open'>, { sha256, size_bytes }: Picture): Promise<Buffer> {
+  await using segment = await artworks.open(sha256, size_bytes);
+  return await readBytes(segment, 0, size_bytes);
+}
+
+async function readFaded(
+  segments: Pick<SegmentCache, 'open'>,
+  { digest, sizeBytes }: Rendition,
+  spans: readonly FadeSpan[],
+): Promise<FadedContent[]> {
+  await using segment = await segments.open(digest, sizeBytes);
+  return await fadeContent(spans, (from, to) => readBytes(segment, from, to));
+}
+
+/** Rejects only when the database does not answer: a picture or a fade that cannot be had does not keep a listener waiting. */
+export function createComposer({ projection, artworks, segments, logger }: ComposerOptions): Compose {
   const composed = createRecentlyUsed<NewArrangement>(composedMax);
 
-  async function readWhole({ sha256, size_bytes }: Picture): Promise<Buffer> {
-    await using segment = await artworks.open(sha256, size_bytes);
-    const chunks: Buffer[] = [];
-    for await (const chunk of segment.read(0, size_bytes)) chunks.push(Buffer.from(chunk));
-    return Buffer.concat(chunks);
-  }
-
-  async function readPicture(picture: Picture): Promise<Buffer | undefined> {
+  /** What cannot be read in time is left out. */
+  async function inTime<T>(name: string, digest: string, reading: Promise<T>): Promise<T | undefined> {
     try {
-      return await within(pictureWaitMs, readWhole(picture));
+      return await within(waitMs, reading);
     } catch (error) {
-      logger.warn({ err: error, digest: picture.sha256 }, 'picture.unavailable');
+      logger.warn({ err: error, digest }, `${name}.unavailable`);
       return undefined;
     }
   }
@@ -49,9 +67,12 @@ export function createComposer({ projection, artworks, logger }: ComposerOptions
     const known = composed.find(inputs);
     if (known) return known;
     const picture = pictureOf(composition.artwork);
-    const bytes = picture && (await readPicture(picture));
-    const arrangement = composePlay(episode, composition, breaks, bytes);
-    if (!picture || bytes) composed.keep(inputs, arrangement, 1);
+    const bytes = picture && (await inTime('picture', picture.sha256, readPicture(artworks, picture)));
+    const spans = fadeSpans(episode.rendition, breaks, composition);
+    const { digest } = episode.rendition;
+    const faded = spans.length > 0 ? await inTime('fade', digest, readFaded(segments, episode.rendition, spans)) : [];
+    const arrangement = composePlay(episode, composition, breaks, bytes, faded);
+    if ((!picture || bytes) && faded) composed.keep(inputs, arrangement, 1);
     return arrangement;
   };
 }

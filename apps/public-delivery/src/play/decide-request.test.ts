@@ -6,6 +6,7 @@ import { decideRequest } from './decide-request.ts';
 const episode: PlayableEpisode = {
   ...{ workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1', publishedAt: new Date(1_000), fileName: 'x' },
   ...{ title: 'One', podcastTitle: 'Tides', author: 'Ana' },
+  playsEndBefore: undefined,
   rendition: { digest: 'c'.repeat(64), sizeBytes: 3_840, durationMs: 240 },
 };
 const context: AdContext = {
@@ -27,7 +28,7 @@ const ask = (
     new Date(2_000),
   );
 
-const nobody = { app: 'unknown', device: 'unknown', platform: 'unknown' };
+const nobody = { app: 'unknown', platform: 'unknown' };
 
 test('what is not known is asked as empty or zero', () => {
   expect(ask({ country: 'unknown', region: 'unknown' }, nobody)).toEqual({

@@ -35,7 +35,7 @@ export function decideRequest(
   { workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode,
   { plan, markers, silences, loudness, language, explicit, categories }: AdContext,
   listener: Pick<Listener, 'key' | 'previousKey' | 'country' | 'region'>,
-  client: UserAgentDescription,
+  client: Pick<UserAgentDescription, 'app' | 'platform'>,
   at: Date,
 ): DecideRequest {
   const country = known(listener.country);

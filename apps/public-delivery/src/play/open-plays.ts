@@ -4,6 +4,7 @@ import { partsOf } from '../media/arrangement.ts';
 import type { SentMedia } from '../media/send-media.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
 import type { Play } from './choose-play.ts';
+import type { BegunPlay } from './ended-plays.ts';
 import type { FindPlay } from './find-play.ts';
 import { countedAd, findBindingByDecision } from './play-table.ts';
 
@@ -21,6 +22,8 @@ export function playMedia({ arrangement, binding }: Play, cacheControl: string):
   const totalBytes = document.total_bytes;
   return {
     etag: `"${id}"`,
+    // The address of a play never leads to other bytes.
+    modifiedAt: publishedAt,
     parts: placed,
     counted: { workspaceId, podcastId, episodeId, publishedAt, parts, arrangementId: id, totalBytes },
     headers: { 'content-type': canonicalFormat.contentType, 'cache-control': cacheControl },
@@ -30,6 +33,7 @@ export function playMedia({ arrangement, binding }: Play, cacheControl: string):
 /** The audio that the token of an arrangement leads to. */
 export interface OpenPlay {
   readonly media: SentMedia;
+  readonly begun: BegunPlay;
   /** The token's life is over. */
   readonly late: boolean;
 }
@@ -56,10 +60,10 @@ export function createOpenPlays(pool: Pool, findPlay: FindPlay): OpenPlays {
   const remembered = createRecentlyUsed<Remembered>(playsMax);
 
   async function openAnew(token: string, at: Date, known: OpenPlay | undefined): Promise<OpenPlay> {
-    const { arrangement, decisionId, late } = await findPlay(token, at);
-    if (known) return { media: known.media, late };
+    const { arrangement, decisionId, begun, late } = await findPlay(token, at);
+    if (known) return { ...known, late };
     const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
-    return { media: playMedia({ arrangement, binding }, 'private, max-age=86400'), late };
+    return { media: playMedia({ arrangement, binding }, 'private, max-age=86400'), begun, late };
   }
 
   return async (token, at) => {

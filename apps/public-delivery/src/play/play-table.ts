@@ -1,6 +1,9 @@
 import { servedAdSchema } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
+import type { AppSystem } from '../listener/app-trace.ts';
+import { playedProduction } from '../projection/content-table.ts';
+import type { PlaysEnd } from './ended-plays.ts';
 import { arrangementDocumentSchema, arrangementId, type ArrangementDocument } from '../media/arrangement.ts';
 
 /** Where a click on an ad may lead: what a browser opens by itself. */
@@ -29,6 +32,8 @@ export interface Serving {
   readonly episodeId: string;
   readonly listenerKey: string;
   readonly ad: CountedAds[string];
+  /** Playing time of the ad in this arrangement. */
+  readonly adDurationMs: number | undefined;
 }
 
 export interface StoredArrangement {
@@ -48,6 +53,11 @@ export interface Binding {
   readonly arrangementId: string;
   readonly ads: CountedAds;
   readonly startedAt: Date;
+  /** Pseudonym of the address on the day of the request; '' in rows that are older than it. */
+  readonly addressKey: string;
+  /** What the user agent told of the app. */
+  readonly app: string | undefined;
+  readonly system: AppSystem | undefined;
 }
 
 /** An arrangement that is not stored yet, with the pieces of header that were made for it. */
@@ -73,6 +83,9 @@ interface BindingRow {
   readonly arrangement_id: string;
   readonly ads: unknown;
   readonly started_at: Date;
+  readonly address_key: string;
+  readonly app: string | null;
+  readonly system: AppSystem | null;
 }
 
 function toArrangement(row: ArrangementRow): StoredArrangement {
@@ -96,6 +109,9 @@ const toBinding = (row: BindingRow): Binding => ({
   arrangementId: row.arrangement_id,
   ads: countedAdsSchema.parse(row.ads),
   startedAt: row.started_at,
+  addressKey: row.address_key,
+  app: row.app ?? undefined,
+  system: row.system ?? undefined,
 });
 
 /** By its id or, of 32 characters, the short id that tokens carry. */
@@ -106,21 +122,50 @@ export async function findArrangement(pool: Pick<Pool, 'query'>, id: string): Pr
   return rows[0] && toArrangement(rows[0]);
 }
 
-/** Whether what an arrangement plays is public now, hidden, or ended for good. */
-export type Standing = 'public' | 'hidden' | 'ended';
+/** Whether what an arrangement plays is public now, hidden, or ended for good, and which plays of it are over. */
+export interface Standing {
+  readonly kind: 'public' | 'hidden' | 'ended';
+  readonly playsEnd: PlaysEnd;
+}
 
-export async function getStanding(
-  pool: Pool,
-  { podcastId, episodeId }: Pick<StoredArrangement, 'podcastId' | 'episodeId'>,
-): Promise<Standing> {
-  const { rows } = await pool.query<{ state: string }>({
+interface PlaysEndRow {
+  readonly plays_end_before: Date | null;
+  readonly rendition_digest: string | null;
+  readonly state: string;
+  readonly podcast_state: string | null;
+}
+
+const toStanding = (row: PlaysEndRow | undefined): Standing => {
+  const states = [row?.state, row?.podcast_state];
+  const isPublic = states.every((state) => state === 'published');
+  const kind = states.includes('archived') ? 'ended' : isPublic ? 'public' : 'hidden';
+  const digest = (isPublic && row?.rendition_digest) || undefined;
+  return { kind, playsEnd: { before: row?.plays_end_before ?? undefined, digest } };
+};
+
+const playsEndRow = `select e.id, e.state, p.state as podcast_state, e.plays_end_before, r.rendition_digest
+  from episode e left join podcast p on p.id = e.podcast_id ${playedProduction}`;
+
+export async function getStanding(pool: Pool, { episodeId }: Pick<StoredArrangement, 'episodeId'>): Promise<Standing> {
+  const { rows } = await pool.query<PlaysEndRow>({
     name: 'standing',
-    text: 'select state from episode where id = $1 union all select state from podcast where id = $2',
-    values: [episodeId, podcastId],
+    text: `${playsEndRow} where e.id = $1`,
+    values: [episodeId],
   });
-  const states = rows.map(({ state }) => state);
-  if (states.includes('archived')) return 'ended';
-  return states.length === 2 && states.every((state) => state === 'published') ? 'public' : 'hidden';
+  return toStanding(rows[0]);
+}
+
+/** Of episodes whose plays were ended for everybody since a time. */
+export async function listPlaysEnds(
+  pool: Pool,
+  since: Date,
+): Promise<readonly (PlaysEnd & { readonly episodeId: string })[]> {
+  const { rows } = await pool.query<PlaysEndRow & { readonly id: string }>({
+    name: 'plays_ends',
+    text: `${playsEndRow} where e.plays_end_before > $1`,
+    values: [since],
+  });
+  return rows.map((row) => ({ episodeId: row.id, ...toStanding(row).playsEnd }));
 }
 
 export async function findBindingByDecision(pool: Pool, decisionId: string): Promise<Binding | undefined> {
@@ -138,27 +183,48 @@ export async function findServings(
   of: readonly { readonly decisionId: string }[],
 ): Promise<readonly Serving[]> {
   const { rows } = await pool.query<
-    Pick<BindingRow, 'decision_id' | 'listener_key' | 'ads'> & Omit<ArrangementRow, 'id' | 'document'>
+    Pick<BindingRow, 'decision_id' | 'listener_key' | 'ads'> &
+      Omit<ArrangementRow, 'id' | 'document'> & { readonly durations: Readonly<Record<string, number>> | null }
   >({
     name: 'servings',
-    text: `select b.decision_id, b.listener_key, b.ads, a.workspace_id, a.podcast_id, a.episode_id
+    text: `select b.decision_id, b.listener_key, b.ads, a.workspace_id, a.podcast_id, a.episode_id,
+             (select json_object_agg(slot, ms) from (
+                select a.document->'parts'->((t->>'part')::int)->>'slot' as slot, sum((t->>'dur_ms')::int) as ms
+                from jsonb_array_elements(a.document->'timeline') t group by 1) as played
+              where slot is not null) as durations
            from binding b join arrangement a on a.id = b.arrangement_id where b.decision_id = any($1)`,
     values: [[...new Set(of.map(({ decisionId }) => decisionId))]],
   });
   return rows.flatMap(({ decision_id: decisionId, listener_key: listenerKey, ads, ...row }) =>
-    Object.values(countedAdsSchema.parse(ads)).map((ad) => ({
+    Object.entries(countedAdsSchema.parse(ads)).map(([slot, ad]) => ({
       ...{ workspaceId: row.workspace_id, podcastId: row.podcast_id, episodeId: row.episode_id },
-      ...{ decisionId, listenerKey, ad },
+      ...{ decisionId, listenerKey, ad, adDurationMs: row.durations?.[slot] },
     })),
   );
 }
 
-/** For each question the newest binding of an episode under any of the keys, of any age. */
+/** The keys under which a listener may have a binding. */
+export interface AskedKeys {
+  readonly listener: readonly string[];
+  /** Of what new listeners of an address share. */
+  readonly shared: readonly string[];
+}
+
+/** The newest binding of each kind. */
+export interface LatestBindings {
+  readonly own: Binding | undefined;
+  readonly shared: Binding | undefined;
+}
+
+/** For each question the newest bindings of an episode under the keys, of any age. */
 export async function findLatestBindings(
   pool: Pick<Pool, 'query'>,
-  questions: readonly (readonly [listenerKeys: readonly string[], episodeId: string])[],
-): Promise<readonly (Binding | undefined)[]> {
-  const asked = questions.flatMap(([keys, episodeId], at) => keys.map((key) => ({ at, key, episodeId })));
+  questions: readonly (readonly [keys: AskedKeys, episodeId: string])[],
+): Promise<readonly LatestBindings[]> {
+  const asked = questions.flatMap(([{ listener, shared }, episodeId], at) => [
+    ...listener.map((key) => ({ at: 2 * at, key, episodeId })),
+    ...shared.map((key) => ({ at: 2 * at + 1, key, episodeId })),
+  ]);
   const { rows } = await pool.query<BindingRow & { readonly asked: number }>({
     name: 'latest_bindings',
     text: `select distinct on (asked) asked, latest.*
@@ -169,10 +235,48 @@ export async function findLatestBindings(
     values: [asked.map(({ at }) => at), asked.map(({ key }) => key), asked.map(({ episodeId }) => episodeId)],
   });
   const found = new Map(rows.map((row) => [row.asked, row]));
-  return questions.map((_, at) => {
+  const bindingAt = (at: number) => {
     const row = found.get(at);
     return row && toBinding(row);
+  };
+  return questions.map((_, at) => ({ own: bindingAt(2 * at), shared: bindingAt(2 * at + 1) }));
+}
+
+/** Removes bindings without ads that began before a time, at most so many; answers how many. Their files stay, as everything does. */
+export async function removeCleanBindings(pool: Pool, before: Date, rowsMax: number): Promise<number> {
+  const { rowCount } = await pool.query({
+    name: 'remove_clean_bindings',
+    text: `delete from binding using (
+             select listener_key as key, episode_id as episode, sequence as place from binding
+             where ads = '{}' and started_at < $1 order by started_at limit $2 for update skip locked) as old
+           where listener_key = key and episode_id = episode and sequence = place`,
+    values: [before, rowsMax],
   });
+  return rowCount ?? 0;
+}
+
+/** Of so many plays of one address nobody can say whose file is asked about. */
+const addressBindingsMax = 50;
+
+/**
+ * What listeners of an address were given of an episode since a time, unless it was ended for everybody: of each listener the newest
+ * binding, newest first.
+ */
+export async function findBindingsOfAddress(
+  pool: Pool,
+  addressKeys: readonly string[],
+  episodeId: string,
+  since: Date,
+): Promise<readonly Binding[]> {
+  const { rows } = await pool.query<BindingRow>({
+    name: 'bindings_of_address',
+    text: `select * from (select distinct on (listener_key) * from binding
+             where address_key = any($1) and episode_id = $2 and started_at > greatest($3, (select plays_end_before from episode where id = $2))
+             order by listener_key, started_at desc, sequence desc) as latest
+           order by started_at desc, sequence desc limit ${addressBindingsMax}`,
+    values: [addressKeys, episodeId, since],
+  });
+  return rows.map(toBinding);
 }
 
 export async function getHeader(pool: Pool, digest: string): Promise<Buffer> {
@@ -222,7 +326,7 @@ export async function saveArrangement(pool: Pick<Pool, 'query'>, arrangement: Ne
   });
 }
 
-/** Stores arrangements and bindings by one statement; answers for each binding whether it holds: not where somebody was faster. */
+/** Stores arrangements and bindings by one statement; answers for each binding whether it holds: false if a concurrent request stored another one first. */
 export async function saveBindings(
   pool: Pool,
   arrangements: readonly NewArrangement[],
@@ -232,14 +336,16 @@ export async function saveBindings(
     ...{ listener_key: binding.listenerKey, episode_id: binding.episodeId, sequence: binding.sequence },
     ...{ decision_id: binding.decisionId, arrangement_id: binding.arrangementId },
     ...{ ads: binding.ads, started_at: binding.startedAt },
+    ...{ address_key: binding.addressKey, app: binding.app, system: binding.system },
   }));
   const { rows } = await pool.query<{ decision_id: string }>({
     name: 'save_bindings',
     text: `with bound as (
-             insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at)
-             select listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at
+             insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at,
+                                  address_key, app, system)
+             select listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at, address_key, app, system
              from json_to_recordset($3) as given (listener_key text, episode_id text, sequence int, decision_id text,
-                  arrangement_id text, ads jsonb, started_at timestamptz)
+                  arrangement_id text, ads jsonb, started_at timestamptz, address_key text, app text, system text)
              order by listener_key, episode_id, sequence on conflict do nothing returning decision_id),
            ${storing}
            select decision_id from bound`,

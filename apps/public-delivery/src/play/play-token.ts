@@ -5,6 +5,7 @@ import { shortIdOf } from './play-table.ts';
 
 const nobody = Buffer.alloc(16);
 const dayMs = 24 * 3_600_000;
+const unboundMs = 2 * dayMs;
 const plain = { flags: 0, workspaceOrdinal: 0, slot: 0, variant: 0 };
 
 /** What an arrangement URL says. */
@@ -13,6 +14,8 @@ export interface PlayAddress {
   readonly shortId: string;
   readonly decisionId: string | undefined;
   readonly expired: boolean;
+  /** When the binding began, rounded up to a second; without a binding, the start of the day on which the token was made. */
+  readonly startedAt: Date;
 }
 
 /** Makes and reads the two tokens of progressive audio: the endless alias and the arrangement token of one play. */
@@ -42,7 +45,7 @@ export function createPlayTokens(keys: TokenKeys, host: string): PlayTokens {
     mintPlay: ({ arrangement, binding }, at) => {
       const [startsMs, lifeMs] = binding
         ? [binding.startedAt.getTime(), bindingMs]
-        : [Math.floor(at.getTime() / dayMs) * dayMs, 2 * dayMs];
+        : [Math.floor(at.getTime() / dayMs) * dayMs, unboundMs];
       return mintToken(keys, {
         ...plain,
         purpose: 'arr',
@@ -56,9 +59,10 @@ export function createPlayTokens(keys: TokenKeys, host: string): PlayTokens {
     openPlay: (token, at) => {
       const opened = openToken(keys, 'arr', host, token, Math.floor(at.getTime() / 1000));
       if (!opened.claims && !opened.ok) return undefined;
-      const { subject, binding } = opened.claims!;
+      const { subject, binding, expiresAt } = opened.claims!;
       const decisionId = binding.equals(nobody) ? undefined : idFromBytes('dec', binding);
-      return { shortId: subject.toString('hex'), decisionId, expired: !opened.ok };
+      const startedAt = new Date(expiresAt * 1000 - (decisionId === undefined ? unboundMs : bindingMs));
+      return { shortId: subject.toString('hex'), decisionId, expired: !opened.ok, startedAt };
     },
   };
 }

@@ -1,4 +1,11 @@
-import { id3SizeBytes, renderId3, type Id3Chapter } from '@longwave/audio';
+import {
+  canonicalFormat,
+  durationMsOfFrames,
+  id3SizeBytes,
+  renderId3,
+  renderInfoFrame,
+  type Id3Chapter,
+} from '@longwave/audio';
 import type { Artwork } from '../projection/projected.ts';
 
 /** Headers grow in steps of this size, so that a header has the same size with and without ads. */
@@ -13,7 +20,14 @@ export interface HeaderNames {
   readonly title: string;
   readonly album: string;
   readonly artist: string;
+  readonly track: number | undefined;
+  readonly publishedAt: Date;
+  /** Page of the episode, else of its podcast. */
+  readonly page: string | undefined;
 }
+
+/** As players and file managers call it. */
+const genre = 'Podcast';
 
 /** The rendition that goes into the tag. */
 export type Picture = Artwork['renditions'][number] & { readonly content_type: 'image/jpeg' };
@@ -35,13 +49,14 @@ export function headerSizeBytes(names: HeaderNames, chaptersBytes: number, pictu
   const needed =
     id3SizeBytes({
       ...names,
+      genre,
       lengthMs: 0,
       ...(picture && { picture: { contentType: picture.content_type, bytes: noBytes } }),
     }) +
     (picture?.size_bytes ?? 0) +
     chaptersBytes +
     headerSlackBytes;
-  return Math.ceil(needed / headerStepBytes) * headerStepBytes;
+  return Math.ceil(needed / headerStepBytes) * headerStepBytes + canonicalFormat.frameSizeBytes;
 }
 
 /** What chapters add to a header. */
@@ -51,23 +66,26 @@ export const chaptersTagBytes = (chapters: readonly Id3Chapter[]): number => {
 };
 
 /**
- * The bytes before the audio: an ID3v2.3 tag with the length and the chapters of this very file. A picture that cannot be had
- * leaves its room empty.
+ * The bytes before the audio: an ID3v2.3 tag with the length and the chapters of this very file, and the Info frame, which tells
+ * players the length and where to seek. A picture that cannot be had leaves its room empty.
+ * @param frames of the audio
  */
 export function renderHeader(
   names: HeaderNames,
-  lengthMs: number,
+  frames: number,
   chapters: readonly Id3Chapter[],
   picture: Picture | undefined,
   pictureBytes: Buffer | undefined,
 ): Buffer {
-  return renderId3(
+  const tag = renderId3(
     {
       ...names,
-      lengthMs,
+      genre,
+      lengthMs: durationMsOfFrames(frames),
       chapters,
       ...(picture && pictureBytes && { picture: { contentType: picture.content_type, bytes: pictureBytes } }),
     },
-    headerSizeBytes(names, chaptersTagBytes(chapters), picture),
+    headerSizeBytes(names, chaptersTagBytes(chapters), picture) - canonicalFormat.frameSizeBytes,
   );
+  return Buffer.concat([tag, renderInfoFrame(frames)]);
 }

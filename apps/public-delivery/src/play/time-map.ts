@@ -38,6 +38,11 @@ export function createTimeMap(stretches: readonly Stretch[]): TimeMap {
   };
 }
 
+/** The content of a file without ads, which begins behind the intro. */
+export const stretchesWithoutAds = (introMs: number): Stretch[] => [
+  { contentMs: 0, deliveredMs: introMs, durationMs: Infinity },
+];
+
 /** The episode's own audio in an arrangement, in order. */
 export const stretchesOf = (document: ArrangementDocument): Stretch[] =>
   partsOf(document).flatMap(({ content_ms: contentMs }, index) => {

@@ -50,11 +50,15 @@ export function timelineOf(
   const placed = partsOf(document);
   const firstOwn = placed.findIndex(({ content_ms: ms }) => ms !== undefined);
   const spanOfSlot = new Map(placed.map(({ slot }, index) => [slot, spans[index]!] as const));
+  // A piece that fades goes on with the one before.
+  const isJoined = (index: number) => placed[index - 1]?.content_ms !== undefined;
   const sound = placed.flatMap(({ kind, content_ms: content_start_ms }, index): TimelinePart[] => {
     if (kind !== 'content') return [];
-    return content_start_ms === undefined
-      ? [{ kind: index < firstOwn ? 'intro' : 'outro', ...spans[index]! }]
-      : [{ kind, ...spans[index]!, content_start_ms }];
+    if (content_start_ms === undefined) return [{ kind: index < firstOwn ? 'intro' : 'outro', ...spans[index]! }];
+    if (isJoined(index)) return [];
+    const end = placed.findIndex(({ content_ms: ms }, i) => i > index && ms === undefined);
+    const duration_ms = durationOf(spans.slice(index, end < 0 ? undefined : end));
+    return [{ kind, start_ms: spans[index]!.start_ms, duration_ms, content_start_ms }];
   });
   const breaks = filledBreaksOf(document).map(({ key, position, ads }): TimelinePart => {
     const slots = ads.map(({ slot }) => ({

@@ -31,7 +31,13 @@ export async function applyEpisode(
   announcements: AnnouncementPorts,
 ): Promise<void> {
   const parsed = episodeAttributesSchema.parse(after.attributes);
-  const { current_production_id: productionId, chapters = [], markers = [], ...attributes } = parsed;
+  const {
+    current_production_id: productionId,
+    plays_end_before: playsEndBefore,
+    chapters = [],
+    markers = [],
+    ...attributes
+  } = parsed;
   const isPublic = after.lifecycle_state === 'published';
   const file = chapters.length > 0 ? chaptersFile(chapters, attributes.intro?.duration_ms ?? 0) : undefined;
   await lockEpisode(tx, after.id);
@@ -40,13 +46,14 @@ export async function applyEpisode(
        select state, attributes, production_id, chapters_digest from episode where id = $1
      ), done as (
        insert into episode (id, workspace_id, podcast_id, version, state, attributes, production_id, published_at,
-         chapters, chapters_digest, chapters_tag_bytes, markers)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         chapters, chapters_digest, chapters_tag_bytes, markers, plays_end_before)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
        on conflict (id) do update set podcast_id = excluded.podcast_id, version = excluded.version, state = excluded.state,
          attributes = excluded.attributes, production_id = excluded.production_id,
          published_at = coalesce(episode.published_at, excluded.published_at),
          chapters = excluded.chapters, chapters_digest = excluded.chapters_digest,
-         chapters_tag_bytes = excluded.chapters_tag_bytes, markers = excluded.markers
+         chapters_tag_bytes = excluded.chapters_tag_bytes, markers = excluded.markers,
+         plays_end_before = excluded.plays_end_before
        where episode.version < excluded.version
        returning podcast_id, state, attributes, production_id, chapters_digest
      )
@@ -67,6 +74,7 @@ export async function applyEpisode(
       file?.digest,
       chaptersTagBytes(tagChapters(chapters, createTimeMap([]))),
       JSON.stringify(markers),
+      playsEndBefore,
     ],
   );
   const [row] = applied.rows;

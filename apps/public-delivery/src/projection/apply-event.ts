@@ -2,6 +2,7 @@ import type { DomainEvent } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { applyBreakPlan, applyInventoryUnit, applyServingHalt } from './apply-breaks.ts';
 import { applyEpisode, lockEpisode, type MintAlias } from './apply-episode.ts';
+import { playedProduction } from './content-table.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
 import {
   mediaClipAttributesSchema,
@@ -64,7 +65,7 @@ async function applyProduction(
   await lockEpisode(tx, episodeId);
   const { rows } = await tx.query<{ changed: boolean }>(
     `with before as (
-       select (state = 'encoded') as encoded, rendition_digest, rendition_bytes, duration_ms from production where id = $1
+       select (state in ('encoded', 'deleted') and rendition_digest is not null) as encoded, rendition_digest, rendition_bytes, duration_ms from production where id = $1
      ), done as (
        insert into production (id, episode_id, version, state, rendition_digest, rendition_bytes, duration_ms, loudness, silences)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -72,7 +73,7 @@ async function applyProduction(
          rendition_digest = excluded.rendition_digest, rendition_bytes = excluded.rendition_bytes,
          duration_ms = excluded.duration_ms, loudness = excluded.loudness, silences = excluded.silences
        where production.version < excluded.version
-       returning (state = 'encoded') as encoded, rendition_digest, rendition_bytes, duration_ms
+       returning (state in ('encoded', 'deleted') and rendition_digest is not null) as encoded, rendition_digest, rendition_bytes, duration_ms
      )
      select exists (select from episode where id = $2 and production_id = $1)
        and (coalesce(before.encoded, false) or done.encoded)
@@ -112,7 +113,7 @@ async function applyMediaClip(
        returning state, file_format, url, size_bytes, duration_ms
      )
      select $9::text is null
-       and not exists (select from episode e join production r on r.id = e.production_id and r.state = 'encoded' where e.id = $2)
+       and not exists (select from episode e ${playedProduction} where e.id = $2 and r.id is not null)
        and (before.state, before.file_format, before.url, before.size_bytes, before.duration_ms)
          is distinct from (done.state, done.file_format, done.url, done.size_bytes, done.duration_ms) as changed
      from done left join before on true`,

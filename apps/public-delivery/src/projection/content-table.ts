@@ -13,6 +13,8 @@ export interface PlayableEpisode {
   readonly author: string;
   readonly fileName: string;
   readonly rendition: Rendition;
+  /** Plays that began before were ended for everybody. */
+  readonly playsEndBefore: Date | undefined;
 }
 
 /** What an address of audio leads to. */
@@ -38,7 +40,15 @@ interface AudioRow {
   readonly rendition_bytes: string;
   readonly duration_ms: string;
   readonly clip_url: string | null;
+  readonly plays_end_before: Date | null;
 }
+
+/**
+ * The production `r` whose audio an episode `e` plays. A production that was deleted left its audio with the episode; another source
+ * takes the rendition away, and the deletion of its clip takes the production from the episode.
+ */
+export const playedProduction = `left join production r on r.id = e.production_id
+    and r.state in ('encoded', 'deleted') and r.rendition_digest is not null`;
 
 /** The clip that stands in while an episode `e` has no encoded production `r`; the newest one. */
 export const standInClip = `left join lateral (
@@ -49,11 +59,11 @@ export const standInClip = `left join lateral (
 const audio = `
   select e.workspace_id, e.podcast_id, e.id, e.state, p.state as podcast_state, e.published_at, e.attributes->>'title' as title,
     p.attributes->>'title' as podcast_title, p.attributes->>'author' as author, a.file_name, r.rendition_digest,
-    r.rendition_bytes, r.duration_ms, c.clip_url
+    r.rendition_bytes, r.duration_ms, c.clip_url, e.plays_end_before
   from episode e
     join alias a on a.episode_id = e.id
     join podcast p on p.id = e.podcast_id
-    left join production r on r.id = e.production_id and r.state = 'encoded' and r.rendition_digest is not null
+    ${playedProduction}
     ${standInClip}`;
 
 function toAudio(row: AudioRow | undefined): FoundAudio | undefined {
@@ -74,6 +84,7 @@ function toAudio(row: AudioRow | undefined): FoundAudio | undefined {
       podcastTitle: row.podcast_title,
       author: row.author ?? '',
       fileName: row.file_name,
+      playsEndBefore: row.plays_end_before ?? undefined,
       rendition: {
         digest: row.rendition_digest,
         sizeBytes: Number(row.rendition_bytes),
@@ -108,22 +119,36 @@ export interface Composition {
   readonly chapters: Chapters;
   /** Of the episode, else of its podcast. */
   readonly artwork: Artwork | undefined;
+  /** Number of the episode. */
+  readonly track: number | undefined;
+  /** Page of the episode, else of its podcast. */
+  readonly page: string | undefined;
+  /** How long the content fades at a break that lies in no silence; 0: not at all. */
+  readonly breakFadeMs: number;
+  /** [start, end) in milliseconds of the content. */
+  readonly silences: readonly (readonly [number, number])[];
 }
 
 export async function getComposition(pool: Pool, episodeId: string): Promise<Composition> {
   const { rows } = await pool.query<{ [K in keyof Composition]: Composition[K] | null }>({
     name: 'composition',
     text: `select e.attributes->'intro' as intro, e.attributes->'outro' as outro, e.chapters,
-             coalesce(e.attributes->'artwork', p.attributes->'artwork') as artwork
-           from episode e join podcast p on p.id = e.podcast_id where e.id = $1`,
+             coalesce(e.attributes->'artwork', p.attributes->'artwork') as artwork,
+             (e.attributes->>'number')::int as track, coalesce(e.attributes->>'link', p.attributes->>'link') as page,
+             (p.attributes->>'break_fade_ms')::int as "breakFadeMs", r.silences
+           from episode e join podcast p on p.id = e.podcast_id left join production r on r.id = e.production_id where e.id = $1`,
     values: [episodeId],
   });
-  const { intro, outro, chapters, artwork } = rows[0] ?? {};
+  const { intro, outro, chapters, artwork, track, page, breakFadeMs, silences } = rows[0] ?? {};
   return {
     intro: intro ?? undefined,
     outro: outro ?? undefined,
     chapters: chapters ?? [],
     artwork: artwork ?? undefined,
+    track: track ?? undefined,
+    page: page ?? undefined,
+    breakFadeMs: breakFadeMs ?? 0,
+    silences: silences ?? [],
   };
 }
 
@@ -131,6 +156,42 @@ export async function getComposition(pool: Pool, episodeId: string): Promise<Com
 export interface Companions {
   readonly chapters: Chapters;
   readonly transcripts: NonNullable<ShownEpisode['transcripts']>;
+}
+
+/** The same of an episode that is published, with when its content begins in the file without ads. */
+export interface PublishedCompanions extends Companions {
+  readonly episodeId: string;
+  readonly introMs: number;
+}
+
+interface PublishedCompanionsRow {
+  readonly id: string;
+  readonly state: string;
+  readonly podcast_state: string;
+  readonly chapters: Chapters | null;
+  readonly transcripts: Companions['transcripts'] | null;
+  readonly intro_ms: number;
+}
+
+/** By the alias of the enclosure; 'ended' when the episode or its podcast was archived, undefined when it is not published. */
+export async function findCompanionsByAlias(
+  pool: Pool,
+  alias: string,
+): Promise<PublishedCompanions | 'ended' | undefined> {
+  const { rows } = await pool.query<PublishedCompanionsRow>({
+    name: 'companions_by_alias',
+    text: `select e.id, e.state, p.state as podcast_state, e.chapters, e.attributes->'transcripts' as transcripts,
+             coalesce((e.attributes->'intro'->>'duration_ms')::int, 0) as intro_ms
+           from alias a join episode e on e.id = a.episode_id join podcast p on p.id = e.podcast_id where a.alias = $1`,
+    values: [alias],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const states = [row.state, row.podcast_state];
+  if (states.includes('archived')) return 'ended';
+  if (states.some((state) => state !== 'published')) return undefined;
+  const { id: episodeId, chapters, transcripts, intro_ms: introMs } = row;
+  return { episodeId, introMs, chapters: chapters ?? [], transcripts: transcripts ?? [] };
 }
 
 export async function getCompanions(pool: Pool, episodeId: string): Promise<Companions> {

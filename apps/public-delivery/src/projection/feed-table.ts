@@ -1,5 +1,5 @@
 import type { Pool, Transaction } from '@longwave/postgres';
-import { standInClip } from './content-table.ts';
+import { playedProduction, standInClip } from './content-table.ts';
 import type { PodcastAttributes, ShownEpisode } from './projected.ts';
 
 /** What a request for a feed must know. */
@@ -64,7 +64,7 @@ export interface FeedEpisodeRow {
 }
 
 const shown = `from episode e join alias a on a.episode_id = e.id
-    left join production r on r.id = e.production_id and r.state = 'encoded' and r.rendition_digest is not null
+    ${playedProduction}
     ${standInClip}
   where e.podcast_id = $1 and e.state = 'published' and (r.id is not null or c.clip_url is not null)`;
 const episodeColumns = `e.attributes, e.published_at, a.alias, a.file_name, e.chapters_digest, e.chapters_tag_bytes,

@@ -17,6 +17,11 @@ export const podcastAttributesSchema = z.object({
   type: show.type.default('episodic'),
   locked: show.locked.default(false),
   medium: show.medium,
+  summary: show.summary,
+  subtitle: show.subtitle,
+  keywords: show.keywords,
+  managing_editor: show.managing_editor,
+  trailers: show.trailers,
   author: show.author,
   owner_name: show.owner_name,
   owner_email: show.owner_email,
@@ -36,6 +41,7 @@ export const podcastAttributesSchema = z.object({
   value: show.value,
   chat: show.chat,
   new_feed_url: show.new_feed_url,
+  break_fade_ms: show.break_fade_ms,
   /** The show came from another host; how far its import is, is nobody's business. */
   import: z.object({}).optional(),
 });
@@ -49,6 +55,10 @@ export const episodeAttributesSchema = z.object({
   guid: one.guid,
   title: one.title,
   description: one.description,
+  summary: one.summary,
+  subtitle: one.subtitle,
+  author: one.author,
+  keywords: one.keywords,
   season: one.season,
   number: one.number,
   type: one.type.default('full'),
@@ -62,11 +72,14 @@ export const episodeAttributesSchema = z.object({
   soundbites: one.soundbites,
   social_interact: one.social_interact,
   value: one.value,
+  alternate_enclosures: one.alternate_enclosures,
+  blocked: one.blocked,
   transcripts: one.transcripts,
   published_at: one.published_at,
   intro: joinable,
   outro: joinable,
   current_production_id: one.current_production_id,
+  plays_end_before: one.plays_end_before,
   chapters: one.chapters,
   markers: one.markers,
 });
@@ -100,7 +113,10 @@ export const uploadAttributesSchema = z.object({
 export type PodcastAttributes = z.infer<typeof podcastAttributesSchema>;
 type EpisodeAttributes = z.infer<typeof episodeAttributesSchema>;
 /** What the row of an episode keeps of its attributes. */
-export type ShownEpisode = Omit<EpisodeAttributes, 'current_production_id' | 'chapters' | 'markers'>;
+export type ShownEpisode = Omit<
+  EpisodeAttributes,
+  'current_production_id' | 'plays_end_before' | 'chapters' | 'markers'
+>;
 export type Chapters = NonNullable<EpisodeAttributes['chapters']>;
 export type Markers = NonNullable<EpisodeAttributes['markers']>;
 export type Artwork = NonNullable<PodcastAttributes['artwork']>;

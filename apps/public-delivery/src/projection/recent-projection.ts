@@ -1,12 +1,13 @@
 import type { Pool } from '@longwave/postgres';
+import { createLastKnown } from '../last-known.ts';
 import { getAdContext, listHalts, type AdContext, type PlayPlace } from './break-table.ts';
 import type { HaltScope } from './break-plan.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
 
 /**
  * What every play asks of the projection, read at most once a second for each subject: thousands of listeners ask for the same
- * episode. An event that this process applied is seen at once, one that another process applied within a second. Each rejects when
- * the database does not answer.
+ * episode. An event that this process applied is seen at once, one that another process applied within a second. While the database is
+ * away, what was read last holds; each rejects when that is not known.
  */
 export interface RecentProjection {
   findAudioByAlias(alias: string, at: Date): Promise<FoundAudio | undefined>;
@@ -18,6 +19,8 @@ export interface RecentProjection {
 }
 
 const readAgainMs = 1_000;
+/** Of each kind; what is held while the database is away. */
+const lastKnownMax = 2_000;
 
 interface Reading<V> {
   readonly value: Promise<V>;
@@ -28,6 +31,7 @@ interface Reading<V> {
 
 function createReadings<V>() {
   const readings = new Map<string, Reading<V>>();
+  const lastKnown = createLastKnown<V>(lastKnownMax);
 
   function forgetOld(nowMs: number): void {
     // The oldest are first.
@@ -44,7 +48,7 @@ function createReadings<V>() {
       forgetOld(nowMs);
       const known = readings.get(key);
       if (known && Math.abs(at.getTime() - known.at.getTime()) < readAgainMs) return known.value;
-      const reading = { value: read(), at, startedMs: nowMs };
+      const reading = { value: lastKnown(key, read), at, startedMs: nowMs };
       readings.delete(key);
       readings.set(key, reading);
       reading.value.catch(() => {

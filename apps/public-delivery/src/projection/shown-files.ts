@@ -27,11 +27,6 @@ const artworkName = ({ size, content_type }: Pick<Rendition, 'size' | 'content_t
 export const artworkPath = (rendition: Rendition): string =>
   `/delivery/v1/i/${rendition.sha256}/${artworkName(rendition)}`;
 
-export const chaptersPath = (digest: string): string => `/delivery/v1/c/${digest}.json`;
-
-export const transcriptPath = (digest: string, shiftMs: number, format: string): string =>
-  `/delivery/v1/t/${digest}/${shiftMs}.${format}`;
-
 export const artworkFiles = (artwork: Artwork | undefined): ShownFile[] =>
   (artwork?.renditions ?? []).map((rendition) => ({
     kind: 'artwork',

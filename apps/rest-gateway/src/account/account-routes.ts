@@ -50,18 +50,36 @@ const usage: AnswerShape = {
     encoding_limit_ms: z.int().nullable(),
     /** Null is unlimited. */
     encoding_left_ms: z.int().nullable(),
+    /** `needed_ms` as it was asked with. */
+    encoding_needed_ms: z.int().optional(),
+    /** When the month ends and its encoding time begins anew. */
+    period_ends_at: z.iso.datetime(),
+    analytics_included: z.boolean(),
+    /** Days of analytics; null is unlimited. */
+    history_days: z.int().nullable(),
   }),
 };
 
-/** GET /account/usage. */
+const usageQuery = z.strictObject({
+  needed_ms: z.int().min(1).optional().describe('What a start was refused for; the `Link` of the 402 has it.'),
+});
+
+/** The first moment of the UTC month after `month` ("2026-11"). */
+function endOf(month: string): Date {
+  const [year, number] = month.split('-').map(Number);
+  return new Date(Date.UTC(year!, number!, 1));
+}
+
+/** GET /account/usage: what is left of the account's own plan, and until when. */
 export const readUsage = (path: string) =>
   defineRoute({
     method: 'GET',
     path,
     operation: 'accountUsageGet',
-    summary: 'Encoding time of the present UTC month: used, reserved and left.',
+    summary: 'What is left of the plan and until when: encoding time of the UTC month, analytics, history.',
+    query: usageQuery,
     answer: usage,
-    run: async ({ caller }, { management }) => {
+    run: async ({ caller, query: { needed_ms: neededMs } }, { management }) => {
       const { month, usedMs, reservedMs, limitMs } = await management.findEncodingTime(caller);
       const [used, reserved] = [Number(usedMs), Number(reservedMs)];
       const limit = limitMs === undefined ? null : Number(limitMs);
@@ -73,6 +91,10 @@ export const readUsage = (path: string) =>
           encoding_reserved_ms: reserved,
           encoding_limit_ms: limit,
           encoding_left_ms: limit === null ? null : Math.max(0, limit - used - reserved),
+          ...(neededMs !== undefined && { encoding_needed_ms: neededMs }),
+          period_ends_at: endOf(month).toISOString(),
+          analytics_included: caller.plan.includesAnalytics,
+          history_days: caller.plan.historyDays ?? null,
         },
       };
     },

@@ -25,7 +25,7 @@ export const readOperation = (path: string) =>
     method: 'GET',
     path,
     operation: 'operationGet',
-    summary: 'Reads the durable record of one command.',
+    summary: 'Reads the operation, the durable record of one command.',
     answer: operation,
     refusals: [404],
     run: async ({ caller, id }, { management }) => ({ status: 200, body: await management.findOperation(caller, id) }),

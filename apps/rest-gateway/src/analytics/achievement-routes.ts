@@ -8,19 +8,13 @@ import { asking } from './analytics-answer.ts';
 const types = ['downloads', 'episodes', 'countries'] as const;
 const dayMs = 86_400_000;
 
-/** From the podcast's beginning to now. */
-const wholeLife = ({ object }: Call, now: Date) => ({
-  fromMs: BigInt(Math.min(Date.parse(object!.created_at), now.getTime())),
-  toMs: BigInt(now.getTime() + dayMs),
-});
+/** All that was ever counted: achievements have no range, and no plan's history cuts them. */
+const wholeLife = (now: Date) => ({ fromMs: 0n, toMs: BigInt(now.getTime() + dayMs) });
 
 const values: Readonly<Record<(typeof types)[number], (call: Call, tools: Tools) => Promise<number>>> = {
   downloads: async (call, { audience, clock }) => {
     const scope = { workspaceId: call.access!.workspaceId, podcastId: call.id };
-    const { episodes } = await audience.countByEpisode(
-      { ...scope, range: wholeLife(call, clock()) },
-      asking(call.caller),
-    );
+    const { episodes } = await audience.countByEpisode({ ...scope, range: wholeLife(clock()) }, asking(call.caller));
     return Number(episodes.reduce((sum, { downloads }) => sum + downloads, 0n));
   },
   episodes: async ({ caller, id, access }, { management }) => {
@@ -30,7 +24,7 @@ const values: Readonly<Record<(typeof types)[number], (call: Call, tools: Tools)
   countries: async (call, { audience, clock }) => {
     const scope = { workspaceId: call.access!.workspaceId, podcastId: call.id, episodeId: '' };
     const { counts } = await audience.countByDimension(
-      { ...scope, range: wholeLife(call, clock()), dimension: Dimension.COUNTRY },
+      { ...scope, range: wholeLife(clock()), dimension: Dimension.COUNTRY },
       asking(call.caller),
     );
     return counts.filter(({ key }) => key !== 'unknown').length;

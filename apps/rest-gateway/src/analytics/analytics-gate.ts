@@ -2,16 +2,17 @@ import type { ResourceView } from '@longwave/events';
 import { analyticsRoles } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { accessTo, type Access } from '../http/access.ts';
+import { RestFailure } from '../http/rest-failure.ts';
+import { usageLink } from '../http/usage-link.ts';
 import type { Call, Tools } from '../route.ts';
 
 const viewers: readonly string[] = analyticsRoles;
 
 const isViewer = ({ roles }: Pick<Access, 'roles'>) => roles.some((role) => viewers.includes(role));
 
-const withoutPlan = () =>
-  new Problem('permission_denied', "You don't have the required permissions to use the Analytics API.");
-const withoutRight = () =>
-  new Problem('permission_denied', "You don't have the permission to use the Analytics API on this podcast.");
+const refuse = (message: string) => new RestFailure({ status: 403, message, headers: usageLink() });
+const withoutPlan = () => refuse("You don't have the required permissions to use the Analytics API.");
+const withoutRight = () => refuse("You don't have the permission to use the Analytics API on this podcast.");
 
 type Asked = Pick<Call, 'caller' | 'object' | 'access'>;
 

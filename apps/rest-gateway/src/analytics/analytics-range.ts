@@ -1,23 +1,54 @@
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
+import { windowNames } from './counting-basis.ts';
 import { daysOf, isTimeZone, utcDays, type Days } from './zoned-days.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 const point = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
-  error: 'expected a date such as 2026-11-01 or an RFC 3339 time',
+  error: 'write a date such as 2026-11-01, or a time such as 2026-11-01T10:00:00Z',
 });
 const dayCount = z.int().min(0).max(36_500);
 
+/** In which window downloads are counted, and as known at which time. */
+const basis = {
+  window: z.enum(windowNames).optional().meta({
+    description:
+      'When the same listener counts again for the same episode: once per UTC date (`calendar_utc`, the default), 24 h after the last counted start (`first_touch_24h`), or 24 h after the last qualifying start, counted or not (`last_touch_24h`).',
+  }),
+  known_at: z.iso
+    .datetime({ offset: true, error: 'write a time such as 2026-11-01T10:00:00Z', abort: true })
+    .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < Date.UTC(2200, 0), {
+      error: 'name a time from 1970 to 2199',
+    })
+    .optional()
+    .meta({
+      description:
+        'Downloads as they were known at this time, before later corrections; a time that is still to come means now. Such numbers are in UTC (`time_zone` is refused) and their `listeners` are null.',
+      examples: ['2026-11-01T10:00:00Z'],
+    }),
+};
+
 const points = {
-  from: point.optional(),
-  to: point.optional(),
-  granularity: z.enum(['hour', 'day', 'week', 'month']).optional(),
+  from: point
+    .optional()
+    .meta({ description: 'Begin of the range; sent together with `to`.', examples: ['2026-11-01'] }),
+  to: point.optional().meta({ description: 'End of the range; sent together with `from`.', examples: ['2026-11-30'] }),
+  granularity: z
+    .enum(['hour', 'day', 'week', 'month'])
+    .optional()
+    .meta({ description: 'Chosen by the length of the range when it is left out.' }),
+  ...basis,
 };
 
 /** Time range and granularity of a podcast's analytics (contract, Limits). */
-export const podcastRangeQuery = z.strictObject({ ...points, days_offset: dayCount.optional() });
+export const podcastRangeQuery = z.strictObject({
+  ...points,
+  days_offset: dayCount
+    .optional()
+    .meta({ description: 'Days before today, in place of `from` and `to`.', examples: [30] }),
+});
 
 /** IANA name of the zone whose days, weeks and months are counted; UTC without it. */
 const timeZone = z
@@ -31,7 +62,9 @@ export const podcastSeriesQuery = podcastRangeQuery.extend({ time_zone: timeZone
 /** The same of one episode. */
 export const episodeRangeQuery = z.strictObject({
   ...points,
-  days_since_published: dayCount.optional(),
+  days_since_published: dayCount
+    .optional()
+    .meta({ description: 'Days after the episode’s publication, in place of `from` and `to`.', examples: [7] }),
   time_zone: timeZone.optional(),
 });
 

@@ -1,7 +1,7 @@
 import type { ResourceView } from '@longwave/events';
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
-import { defineRoute, type AnswerShape } from '../route.ts';
+import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.ts';
 import {
   asking,
   bucketDate,
@@ -21,28 +21,34 @@ import {
   podcastSeriesQuery,
   type AnalyticsRange,
 } from './analytics-range.ts';
+import { wireBasis, type CountingBasis } from './counting-basis.ts';
 import { withShares } from './figures.ts';
 
 const count = z.int().min(0);
 const object = { type: 'podcasts', from: 'path', field: 'id' } as const;
 
-const answerOf = (name: string, one: z.ZodObject): AnswerShape => ({
+export const answerOf = (name: string, one: z.ZodObject): AnswerShape => ({
   name,
   schema: z.strictObject({ meta: metaSchema, objects: z.array(one) }),
 });
-const bucket = z.strictObject({ date: z.string(), downloads: count, listeners: count });
+const bucket = z.strictObject({
+  date: z.string(),
+  downloads: count,
+  listeners: count.nullable().describe('Null in numbers as they were known: the record of changes names no listeners.'),
+});
 
 /** One object per bucket; none when the range was cut to nothing. */
 function renderBuckets(
   range: AnalyticsRange,
   counts: Basis & { readonly buckets: readonly { startMs: bigint; downloads: bigint; listeners: bigint }[] },
+  basis: CountingBasis,
 ) {
   const objects = counts.buckets.map(({ startMs, downloads, listeners }) => ({
     date: bucketDate(startMs, range.granularity),
     downloads: Number(downloads),
-    listeners: Number(listeners),
+    listeners: basis.known_at === undefined ? Number(listeners) : null,
   }));
-  return { status: 200, body: { meta: renderMeta(range, counts), objects: isEmpty(range) ? [] : objects } };
+  return { status: 200, body: { meta: renderMeta(range, counts, basis), objects: isEmpty(range) ? [] : objects } };
 }
 
 /** GET /podcasts/{id}/analytics. */
@@ -62,7 +68,8 @@ export const podcastAnalytics = (path: string) =>
       const range = decideRange(query, plan.historyDays, clock());
       const scope = { workspaceId, podcastId: id, episodeId: '', range: wireRange(range), timeZone: query.time_zone };
       const granularity = wireGranularity[range.granularity];
-      return renderBuckets(range, await audience.countDownloads({ ...scope, granularity }, asking(caller)));
+      const counts = await audience.countDownloads({ ...scope, granularity, ...wireBasis(query) }, asking(caller));
+      return renderBuckets(range, counts, query);
     },
   });
 
@@ -72,28 +79,31 @@ export const episodeAnalytics = (path: string) =>
     method: 'GET',
     path,
     operation: 'episodeAnalytics',
-    summary: 'Downloads and listeners of one published episode over time; buckets without data are zero.',
+    summary:
+      'Downloads and listeners of one published episode over time; name the range by from and to, or by days_since_published.',
     object: { type: 'episodes', from: 'path', field: 'id' },
     permit: permitEpisodeAnalytics,
     query: episodeRangeQuery,
     answer: answerOf('EpisodeAnalytics', bucket),
     refusals: [403],
     run: async (call, tools) => {
-      const { workspaceId, podcastId, plan } = call.access!;
-      const now = tools.clock();
-      // What was asked for is judged before the state of the episode (design: rest-api.md, order of checks).
-      decideEpisodeRange(call.query, now, plan.historyDays, now);
-      const range = decideEpisodeRange(call.query, requirePublished(call.object), plan.historyDays, now);
+      const { workspaceId, podcastId } = call.access!;
+      const range = rangeOfEpisode(call, tools.clock());
       const scope = { workspaceId, podcastId: podcastId!, episodeId: call.id, range: wireRange(range) };
       const counts = await tools.audience.countDownloads(
-        { ...scope, granularity: wireGranularity[range.granularity], timeZone: call.query.time_zone },
+        {
+          ...scope,
+          granularity: wireGranularity[range.granularity],
+          timeZone: call.query.time_zone,
+          ...wireBasis(call.query),
+        },
         asking(call.caller),
       );
-      return renderBuckets(range, counts);
+      return renderBuckets(range, counts, call.query);
     },
   });
 
-const episodeCount = z.strictObject({
+export const episodeCount = z.strictObject({
   episode_id: z.string(),
   title: z.string().nullable(),
   published_at: z.string().nullable(),
@@ -114,7 +124,7 @@ export const renderEpisodeCount = (
   downloads,
 });
 
-const everyState = ['draft', 'scheduled', 'published', 'unpublished', 'archived'];
+export const everyState = ['draft', 'scheduled', 'published', 'unpublished', 'archived'];
 
 /** GET /podcasts/{id}/analytics/episodes: the published ones, and whatever else was downloaded, so that the sum is the podcast's. */
 export const podcastEpisodesAnalytics = (path: string) =>
@@ -122,7 +132,8 @@ export const podcastEpisodesAnalytics = (path: string) =>
     method: 'GET',
     path,
     operation: 'podcastEpisodesAnalytics',
-    summary: 'Downloads per episode in the range, the most first; published episodes without any are zero.',
+    summary:
+      'Downloads per episode in the range, most downloaded first; published episodes without downloads are listed with zero.',
     object,
     permit: permitPodcastAnalytics,
     query: podcastRangeQuery,
@@ -132,7 +143,10 @@ export const podcastEpisodesAnalytics = (path: string) =>
       const { workspaceId, plan } = access!;
       const range = decideRange(query, plan.historyDays, clock());
       const [counts, episodes] = await Promise.all([
-        audience.countByEpisode({ workspaceId, podcastId: id, range: wireRange(range) }, asking(caller)),
+        audience.countByEpisode(
+          { workspaceId, podcastId: id, range: wireRange(range), ...wireBasis(query) },
+          asking(caller),
+        ),
         management.list(caller, 'episodes', { links: { podcast: id }, workspaceId, states: everyState }),
       ]);
       const byId = new Map(episodes.map((episode) => [episode.id, episode]));
@@ -142,7 +156,7 @@ export const podcastEpisodesAnalytics = (path: string) =>
       const objects = [...new Set([...counted.keys(), ...published.map((episode) => episode.id)])]
         .map((episodeId) => renderEpisodeCount(episodeId, byId.get(episodeId), Number(counted.get(episodeId) ?? 0n)))
         .sort((a, b) => b.downloads - a.downloads || newestFirst(a.published_at) - newestFirst(b.published_at));
-      return { status: 200, body: { meta: renderMeta(range, counts), objects } };
+      return { status: 200, body: { meta: renderMeta(range, counts, query), objects } };
     },
   });
 
@@ -152,8 +166,38 @@ const dimensions = {
   app: Dimension.APP,
   device: Dimension.DEVICE,
   platform: Dimension.PLATFORM,
+  operating_system: Dimension.OPERATING_SYSTEM,
 } as const;
 const dimensionNames = Object.keys(dimensions) as (keyof typeof dimensions)[];
+
+const dimensionQuery = { dimension: z.enum(dimensionNames).default('country') };
+
+const dimensionCount = z.strictObject({
+  key: z.string(),
+  dimension: z.enum(dimensionNames),
+  downloads: count,
+  share: z.number().min(0).max(1),
+});
+
+/** Downloads of a podcast, or of one of its episodes, by a dimension; none when the range was cut to nothing. */
+async function countByDimension(
+  { caller, query }: Pick<Call<CountingBasis & { readonly dimension: keyof typeof dimensions }>, 'caller' | 'query'>,
+  scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string },
+  range: AnalyticsRange,
+  { audience }: Tools,
+) {
+  const { dimension } = query;
+  const answer = await audience.countByDimension(
+    { ...scope, range: wireRange(range), dimension: dimensions[dimension], ...wireBasis(query) },
+    asking(caller),
+  );
+  const counts = (isEmpty(range) ? [] : answer.counts).map(({ key, downloads }) => ({
+    key,
+    dimension,
+    downloads: Number(downloads),
+  }));
+  return { status: 200, body: { meta: renderMeta(range, answer, query), objects: withShares(counts) } };
+}
 
 /** GET /podcasts/{id}/analytics/listeners. */
 export const podcastListenersAnalytics = (path: string) =>
@@ -161,39 +205,76 @@ export const podcastListenersAnalytics = (path: string) =>
     method: 'GET',
     path,
     operation: 'podcastListenersAnalytics',
-    summary: 'Where and with what a podcast was downloaded in the range: by country, region, app, device or platform.',
+    summary:
+      'Downloads of a podcast in the range by one dimension: country, region, app, device, platform or operating system.',
     object,
     permit: permitPodcastAnalytics,
-    query: podcastRangeQuery.extend({ dimension: z.enum(dimensionNames).default('country') }),
-    answer: answerOf(
-      'ListenersAnalytics',
-      z.strictObject({
-        key: z.string(),
-        dimension: z.enum(dimensionNames),
-        downloads: count,
-        share: z.number().min(0).max(1),
-      }),
-    ),
+    query: podcastRangeQuery.extend(dimensionQuery),
+    answer: answerOf('ListenersAnalytics', dimensionCount),
+    refusals: [403],
+    run: async (call, tools) => {
+      const { workspaceId, plan } = call.access!;
+      const range = decideRange(call.query, plan.historyDays, tools.clock());
+      const scope = { workspaceId, podcastId: call.id, episodeId: '' };
+      return countByDimension(call, scope, range, tools);
+    },
+  });
+
+/** The range of an episode's numbers. What was asked for is judged before the state of the episode (order of checks). */
+function rangeOfEpisode(
+  { query, object: episode, access }: Pick<Call<z.output<typeof episodeRangeQuery>>, 'query' | 'object' | 'access'>,
+  now: Date,
+): AnalyticsRange {
+  const { historyDays } = access!.plan;
+  decideEpisodeRange(query, now, historyDays, now);
+  return decideEpisodeRange(query, requirePublished(episode), historyDays, now);
+}
+
+/** GET /episodes/{id}/analytics/listeners. */
+export const episodeListenersAnalytics = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'episodeListenersAnalytics',
+    summary:
+      'Downloads of one published episode in the range by one dimension: country, region, app, device, platform or operating system.',
+    object: { type: 'episodes', from: 'path', field: 'id' },
+    permit: permitEpisodeAnalytics,
+    query: episodeRangeQuery.omit({ time_zone: true }).extend(dimensionQuery),
+    answer: answerOf('EpisodeListenersAnalytics', dimensionCount),
+    refusals: [403],
+    run: async (call, tools) => {
+      const { workspaceId, podcastId } = call.access!;
+      const scope = { workspaceId, podcastId: podcastId!, episodeId: call.id };
+      return countByDimension(call, scope, rangeOfEpisode(call, tools.clock()), tools);
+    },
+  });
+
+/** GET /podcasts/{id}/analytics/ads: what a podcaster sees of advertising; rates and buyers are the advertising side's. */
+export const podcastAdsAnalytics = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'podcastAdsAnalytics',
+    summary:
+      'Ads delivered in a podcast over time: all their bytes within a counted download, in the bucket in which it began; zero-filled.',
+    object,
+    permit: permitPodcastAnalytics,
+    query: podcastRangeQuery.omit({ window: true, known_at: true }),
+    answer: answerOf('AdsAnalytics', z.strictObject({ date: z.string(), ads_delivered: count })),
     refusals: [403],
     run: async ({ caller, access, id, query }, { audience, clock }) => {
       const { workspaceId, plan } = access!;
-      const { dimension } = query;
       const range = decideRange(query, plan.historyDays, clock());
-      const answer = await audience.countByDimension(
-        {
-          workspaceId,
-          podcastId: id,
-          episodeId: '',
-          range: wireRange(range),
-          dimension: dimensions[dimension],
-        },
+      const granularity = wireGranularity[range.granularity];
+      const counts = await audience.countAdSeries(
+        { workspaceId, podcastId: id, range: wireRange(range), granularity },
         asking(caller),
       );
-      const counts = (isEmpty(range) ? [] : answer.counts).map(({ key, downloads }) => ({
-        key,
-        dimension,
-        downloads: Number(downloads),
+      const objects = counts.buckets.map(({ startMs, delivered }) => ({
+        date: bucketDate(startMs, range.granularity),
+        ads_delivered: Number(delivered),
       }));
-      return { status: 200, body: { meta: renderMeta(range, answer), objects: withShares(counts) } };
+      return { status: 200, body: { meta: renderMeta(range, counts), objects: isEmpty(range) ? [] : objects } };
     },
   });

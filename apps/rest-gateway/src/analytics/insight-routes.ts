@@ -61,8 +61,7 @@ export const podcastsCategories = (path: string) =>
     method: 'GET',
     path,
     operation: 'podcastsCategories',
-    summary:
-      'How the downloads of the last 30 days divide among the categories of the podcasts that the caller may measure.',
+    summary: 'Downloads of the last 30 days by podcast category, for the podcasts whose analytics the caller may see.',
     object,
     permit: permitPodcastAnalytics,
     answer: {

@@ -3,8 +3,10 @@ import { statisticsExports } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { accepting } from '../resource-routes.ts';
-import { defineRoute, type AnswerShape } from '../route.ts';
+import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.ts';
+import { metaSchema } from './analytics-answer.ts';
 import { permitPodcastAnalytics } from './analytics-gate.ts';
+import { findBeginnings } from './beginnings.ts';
 import { historyStartMs } from './analytics-range.ts';
 
 const object = { type: 'podcasts', from: 'path', field: 'id' } as const;
@@ -15,8 +17,10 @@ const exportShape: AnswerShape = {
     id: z.string(),
     podcast_id: z.string(),
     state: z.enum(statisticsExports.states),
-    /** First UTC day of the export; null when it goes back to the beginning. */
+    /** First UTC day that the plan includes; null when the export goes back to the beginning. */
     history_from: z.string().nullable(),
+    /** The cut, when the plan's history does not reach back to where the podcast's numbers begin. */
+    history_window: metaSchema.shape.history_window,
     /** Of the finished file. */
     row_count: z.int().nullable(),
     size: z.int().nullable(),
@@ -27,18 +31,39 @@ const exportShape: AnswerShape = {
   }),
 };
 
-function renderExport({ id, lifecycle_state: state, attributes, created_at }: ResourceView) {
+const dayMs = 86_400_000;
+const startOfDay = (atMs: number) => Math.floor(atMs / dayMs) * dayMs;
+
+/**
+ * An export as answers show it.
+ * @param begunAtMs when the podcast's numbers begin
+ */
+function renderExport({ id, lifecycle_state: state, attributes, created_at }: ResourceView, begunAtMs: number) {
   const { podcast_id, history_from = null, file, problem } = statisticsExports.attributes.parse(attributes);
+  const isCut = history_from !== null && begunAtMs < Date.parse(history_from);
   return {
     id,
     podcast_id,
     state,
     history_from,
+    ...(isCut && {
+      history_window: {
+        from: history_from,
+        requested_from: new Date(startOfDay(begunAtMs)).toISOString(),
+        days: (startOfDay(Date.parse(created_at)) - Date.parse(history_from)) / dayMs,
+      },
+    }),
     row_count: file?.row_count ?? null,
     size: file?.size_bytes ?? null,
     ...(problem && { problem }),
     created_at,
   };
+}
+
+/** When the numbers of the podcast begin. */
+async function beginningOf({ caller, object: podcast, access }: Call, tools: Tools): Promise<number> {
+  const beginnings = await findBeginnings(caller, [{ podcast: podcast!, access: access! }], tools);
+  return beginnings.get(podcast!.id)!;
 }
 
 /** POST /podcasts/{id}/analytics/legacy_export (contract, Endpoints, Analytics; Errors, row 409). */
@@ -54,8 +79,11 @@ export const startLegacyExport = (path: string) =>
     ...accepting,
     answer: exportShape,
     command: true,
-    run: async ({ caller, access, id, idempotencyKey }, { management, clock, baseUrl }) => {
+    run: async (call, tools) => {
+      const { caller, access, id, idempotencyKey } = call;
+      const { management, clock, baseUrl } = tools;
       const { workspaceId, plan } = access!;
+      const begunAtMs = await beginningOf(call, tools);
       const historyFrom = new Date(historyStartMs(plan.historyDays, clock())).toISOString();
       try {
         const { resource, operationId } = await management.execute(caller, {
@@ -66,7 +94,7 @@ export const startLegacyExport = (path: string) =>
         });
         return {
           status: 202,
-          body: renderExport(resource),
+          body: renderExport(resource, begunAtMs),
           headers: { Location: `${baseUrl}/api/v1/operations/${operationId}` },
         };
       } catch (error) {
@@ -89,11 +117,13 @@ export const readLegacyExport = (path: string) =>
     permit: permitPodcastAnalytics,
     answer: exportShape,
     refusals: [403],
-    run: async ({ caller, access, id }, { management }) => {
+    run: async (call, tools) => {
+      const { caller, access, id } = call;
+      const { management } = tools;
       const input = { links: { podcast: id }, workspaceId: access!.workspaceId };
       const latest = (await management.list(caller, 'statistics_exports', input)).at(-1);
       if (!latest) throw new Problem('not_found', 'There is no export of this podcast.');
-      const body = renderExport(latest);
+      const body = renderExport(latest, await beginningOf(call, tools));
       if (body.state !== 'ready') return { status: 200, body };
       const { url } = await management.signExport(caller, { workspaceId: access!.workspaceId, exportId: latest.id });
       return { status: 200, body: { ...body, url } };

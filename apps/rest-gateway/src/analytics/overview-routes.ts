@@ -3,6 +3,7 @@ import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import { defineRoute, type Call, type Tools } from '../route.ts';
 import { asking, jointBasis, metaSchema, renderMeta, wireRange } from './analytics-answer.ts';
+import { findBeginnings } from './beginnings.ts';
 import { permitPublished } from './analytics-gate.ts';
 import { cutToHistory, lastDays } from './analytics-range.ts';
 import { renderEpisodeCount } from './analytics-routes.ts';
@@ -80,12 +81,11 @@ async function measure(
   const range = cut(latest);
   const previous = { fromMs: 2 * latest.fromMs - latest.toMs, toMs: latest.fromMs };
   const before = cut(previous);
-  // Neither days that the plan's history cuts nor days before the podcast came are a measure.
-  const isComparable = !before.historyWindow && Date.parse(object!.created_at) <= previous.fromMs;
   const scope = { workspaceId, podcastId: id, range: wireRange(range) };
   const totals = (of: typeof range) =>
     audience.countTotals({ workspaceId, podcastIds: [id], range: wireRange(of) }, asking(caller));
-  const [current, week, earlier, thisMonth, byEpisode, byCountry] = await Promise.all([
+  const [beginnings, current, week, earlier, thisMonth, byEpisode, byCountry] = await Promise.all([
+    findBeginnings(caller, [{ podcast: object!, access: access! }], { audience }),
     totals(range),
     totals(cut(lastDays(7, now))),
     totals(before),
@@ -93,6 +93,8 @@ async function measure(
     audience.countByEpisode(scope, asking(caller)),
     audience.countByDimension({ ...scope, episodeId: '', dimension: Dimension.COUNTRY }, asking(caller)),
   ]);
+  // Neither days that the plan's history cuts nor days before the numbers begin are a measure.
+  const isComparable = !before.historyWindow && beginnings.get(id)! <= previous.fromMs;
   const downloadsOf = ({ podcasts }: typeof current) => Number(podcasts[0]?.downloads ?? 0n);
   const countries = byCountry.counts.map(({ key, downloads }) => ({ key, downloads: Number(downloads) }));
   const known = new Map(episodes.map((episode) => [episode.id, episode]));
@@ -120,7 +122,7 @@ export const podcastOverview = (path: string) =>
     method: 'GET',
     path,
     operation: 'podcastOverview',
-    summary: 'What a podcast has, and how it did in the last 30 days where the plan has analytics.',
+    summary: 'Contents of a podcast and, if the plan includes analytics, its numbers of the last 30 days.',
     object: { type: 'podcasts', from: 'path', field: 'id' },
     permit: permitPublished,
     answer: { name: 'Overview', schema: overview },

@@ -5,6 +5,7 @@ import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.t
 import { asking, jointBasis, metaSchema, renderMeta, type Basis } from './analytics-answer.ts';
 import { listMeasuredPodcasts, permitSomeAnalytics, type MeasuredPodcast } from './analytics-gate.ts';
 import { historyStartMs, type AnalyticsRange } from './analytics-range.ts';
+import { findBeginnings } from './beginnings.ts';
 import { renderEpisodeCount } from './analytics-routes.ts';
 import { withShares } from './figures.ts';
 import { inTurns } from './in-turns.ts';
@@ -56,9 +57,11 @@ interface Line extends MeasuredPodcast {
 async function countReports(kind: 'recent' | 'archived', caller: Call['caller'], tools: Tools) {
   const now = tools.clock();
   const measured = await listMeasuredPodcasts(caller, tools);
+  const beginnings = await findBeginnings(caller, measured, tools);
   const planned = measured.map((one) => {
     const historyFromMs = historyStartMs(one.access.plan.historyDays, now);
-    return { ...one, historyFromMs, ...reportMonths(kind, new Date(one.podcast.created_at), historyFromMs, now) };
+    const begunAt = new Date(beginnings.get(one.podcast.id)!);
+    return { ...one, historyFromMs, ...reportMonths(kind, begunAt, historyFromMs, now) };
   });
   // The month before the oldest one is asked for too, to compare with.
   const asked = new Map<string, { readonly month: Month; readonly podcasts: Map<string, MeasuredPodcast> }>();

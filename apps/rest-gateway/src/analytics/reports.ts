@@ -13,7 +13,7 @@ export interface ReportMonths {
 }
 
 /**
- * Months with reports: finished ones since the podcast began, only whole ones within the history, either the latest three or all
+ * Months with reports: finished ones since its numbers began, only whole ones within the history, either the latest three or all
  * before them.
  * @param historyFromMs start of the plan's history, 0 when unlimited
  */

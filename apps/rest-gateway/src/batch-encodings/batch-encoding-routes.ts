@@ -1,4 +1,4 @@
-import { batchEncodings, batchInitiators, productCatalog } from '@longwave/command-catalog';
+import { batchEncodings, batchInitiators, defaultInitiator } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
@@ -70,9 +70,13 @@ export const startBatch = (path: string) =>
     path,
     ...commandRoute('batch_encoding.start'),
     object: podcastIn('body'),
+    queryOrBody: true,
     body: z.strictObject({
-      ...productCatalog.commands['batch_encoding.start'].changes.shape,
-      initiator: z.enum(batchInitiators, { error: wrongInitiator }),
+      podcast_id: z.string(),
+      initiator: z
+        .enum(batchInitiators, { error: wrongInitiator })
+        .default(defaultInitiator)
+        .describe('What changed. Without it: intro and outro.'),
     }),
     answer: 'empty',
     run: async (call, tools) => {

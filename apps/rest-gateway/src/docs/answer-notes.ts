@@ -12,11 +12,11 @@ export const statusNotes: Readonly<Record<number, string>> = {
   304: 'Unchanged since the tag in If-None-Match.',
   400: 'The body could not be read.',
   401: 'Missing or wrong credential, plan without API access, or suspended subscription.',
-  402: 'Not enough encoding time left.',
+  402: 'Not enough encoding time left: GET /account/usage says how much is left and until when.',
   403: 'The credential may not do this.',
   404: 'The object does not exist or is not visible to the credential.',
   409: 'The idempotency key names another payload, or what it names still runs.',
-  412: 'The object has another version than If-Match says.',
+  412: 'The version of the object differs from If-Match.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is neither JSON nor a form.',
   422: 'Validation failed, or the state does not allow this; the message says why.',
@@ -51,6 +51,9 @@ export const headerNotes = {
   'X-Total-Count': 'Items of all pages, when a page was asked for.',
 } as const satisfies HeaderNotes;
 
+/** `Link` of a refusal that the account's plan explains. */
+const helpNote = 'Where the plan, what is left of it and until when is read: rel="help" (RFC 8288).';
+
 type HeaderName = keyof typeof headerNotes;
 
 const always: readonly HeaderName[] = ['X-Request-Id'];
@@ -61,9 +64,10 @@ export function headersOf(
   route: Route,
   status: number,
 ): { readonly shared: readonly HeaderName[]; readonly own: HeaderNotes } {
-  const { answer, tagged, command, deprecated, refusals, refusalHeaders, headers } = route;
+  const { answer, tagged, command, deprecated, headers, refusals } = route;
   const isSuccess = status < 400;
   const isVersion = typeof answer === 'object' && answer.versioned === true && !answer.list;
+  const isOfPlan = status === 402 || (status === 403 && refusals.includes(403));
   const isPaged = typeof answer === 'object' && Boolean(answer.list);
   return {
     shared: [
@@ -76,7 +80,7 @@ export function headersOf(
     own: {
       ...(deprecated && deprecationNotes),
       ...(isSuccess && headers),
-      ...(refusals.includes(status) && refusalHeaders),
+      ...(isOfPlan && { Link: deprecated ? `${deprecationNotes.Link} ${helpNote}` : helpNote }),
     },
   };
 }

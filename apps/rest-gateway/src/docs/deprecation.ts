@@ -3,25 +3,44 @@ import type { HeaderNotes, Route } from '../route.ts';
 /** The older paths: since when they are deprecated, and when they end (contract, Versioning, rule 3). */
 const deprecatedSince = new Date('2026-11-01T00:00:00.000Z');
 const sunset = new Date('2028-11-01T00:00:00.000Z');
+const onDay = (date: Date) => date.toISOString().slice(0, 10);
+
+const successorPath = (path: string) => path.replace(/\/statistics/i, '/analytics');
+
+/** The five facts of a deprecation, as the operation's description in the OpenAPI document. */
+export const describeDeprecation = ({ method, path }: Pick<Route, 'method' | 'path'>): string =>
+  [
+    `Deprecated on ${onDay(deprecatedSince)}.`,
+    'Last supported version: REST API v1.',
+    `Replacement: ${method} ${successorPath(path)}.`,
+    'Migration: change the path only; parameters and answers are the same.',
+    `Removal: ${onDay(sunset)}.`,
+  ].join(' ');
 
 export const deprecationNotes: HeaderNotes = {
   Deprecation: 'Since when this path is deprecated (RFC 9745).',
   Sunset: 'When this path ends (RFC 8594).',
-  Link: 'The path that replaces this one, rel="successor-version".',
+  Link:
+    'The path that replaces this one, rel="successor-version", and where the deprecation is described with its date, last ' +
+    'supported version, replacement, migration and removal, rel="deprecation".',
 };
 
 /** The newer path, free of what would end a Link's target (RFC 8288 §3). */
-const successorOf = (url: string) =>
-  url
-    .split('?', 1)[0]!
-    .replace(/\/statistics/i, '/analytics')
-    .replace(/[<>"\s]/g, encodeURIComponent);
+const successorOf = (url: string) => successorPath(url.split('?', 1)[0]!).replace(/[<>"\s]/g, encodeURIComponent);
+
+/** The group of an operation in the OpenAPI document: the first word of its path. */
+export const tagOf = ({ path }: Pick<Route, 'path'>): string => path.split('/')[1] ?? '';
 
 /** Headers of every answer of a deprecated path. */
-export const deprecationHeaders = (url: string): Readonly<Record<string, string>> => ({
+export const deprecationHeaders = (
+  route: Pick<Route, 'path' | 'operation'>,
+  url: string,
+): Readonly<Record<string, string>> => ({
   Deprecation: `@${deprecatedSince.getTime() / 1000}`,
   Sunset: sunset.toUTCString(),
-  Link: `<${successorOf(url)}>; rel="successor-version"`,
+  Link:
+    `<${successorOf(url)}>; rel="successor-version", ` +
+    `</api-docs#/${tagOf(route)}/${route.operation}>; rel="deprecation"; type="text/html"`,
 });
 
 /** The older twin of an analytics route: the same answers at `/statistics` (contract, Analytics). */

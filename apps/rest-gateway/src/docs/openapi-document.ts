@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { takesIfMatch, type Route } from '../route.ts';
 import { routes as restRoutes } from '../routes.ts';
 import { errorStatuses, headerNotes, headersOf, statusNotes } from './answer-notes.ts';
+import { describeDeprecation, tagOf } from './deprecation.ts';
 
 type Json = Record<string, unknown>;
 
@@ -11,6 +12,17 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): Json => {
 };
 
 const header = (name: string, description: string) => ({ name, in: 'header', description, schema: { type: 'string' } });
+
+/** Fields of a body that may come as query parameters as well: all that a text can hold. */
+function bodyParameters(body: z.ZodObject): Json[] {
+  const { properties = {} } = jsonSchema(body, 'input') as { properties?: Readonly<Record<string, Json>> };
+  return Object.entries(properties)
+    .filter(([, { type }]) => type !== 'array' && type !== 'object')
+    .map(([name, schema]) => ({
+      ...{ name, in: 'query', required: false, schema },
+      description: 'May come in the body instead; the body wins.',
+    }));
+}
 
 function parameters(route: Route): Json[] {
   const path = route.path.includes('{id}')
@@ -29,6 +41,7 @@ function parameters(route: Route): Json[] {
   return [
     ...path,
     ...query,
+    ...(route.queryOrBody && route.body ? bodyParameters(route.body) : []),
     ...(route.command
       ? [header('Idempotency-Key', 'Names this write: a retry with the same key is the same write.')]
       : []),
@@ -37,10 +50,10 @@ function parameters(route: Route): Json[] {
   ];
 }
 
-function requestBody(body: z.ZodObject | undefined): Json {
+function requestBody({ body, queryOrBody }: Route): Json {
   if (!body) return {};
   const schema = jsonSchema(body, 'input');
-  const required = ((schema['required'] as string[] | undefined) ?? []).length > 0;
+  const required = !queryOrBody && ((schema['required'] as string[] | undefined) ?? []).length > 0;
   const content = { 'application/json': { schema }, 'application/x-www-form-urlencoded': { schema } };
   return { requestBody: { required, content } };
 }
@@ -51,9 +64,10 @@ const reference = (kind: 'schemas' | 'headers', name: string) => ({ $ref: `#/com
 const alwaysListed = ['id', 'title'];
 const itemName = (name: string) => `${name}Item`;
 
-function success({ answer }: Route): Json {
+function success({ answer }: Pick<Route, 'answer'>): Json {
   if (answer === 'empty') return {};
   if (answer === 'events') return { content: { 'text/event-stream': { schema: { type: 'string' } } } };
+  if (answer === 'csv') return { content: { 'text/csv': { schema: { type: 'string' } } } };
   const { name, list } = answer;
   const schema = list ? { type: 'array', items: reference('schemas', itemName(name)) } : reference('schemas', name);
   return { content: { 'application/json': { schema } } };
@@ -84,17 +98,23 @@ function response(route: Route, status: number, content: Json): Json {
   };
 }
 
+const otherSuccess = (route: Route, { status, when, answer }: NonNullable<Route['otherAnswer']>): Json => ({
+  ...response(route, status, success({ answer })),
+  description: when,
+});
+
 function operation(route: Route): Json {
   const failures = errorStatuses(route).map((status) => [status, response(route, status, failure(route, status))]);
   return {
     operationId: route.operation,
     summary: route.summary,
-    ...(route.deprecated && { deprecated: true }),
-    tags: [route.path.split('/')[1]],
+    ...(route.deprecated && { deprecated: true, description: describeDeprecation(route) }),
+    tags: [tagOf(route)],
     parameters: parameters(route),
-    ...requestBody(route.body),
+    ...requestBody(route),
     responses: {
       [route.status]: response(route, route.status, success(route)),
+      ...(route.otherAnswer && { [route.otherAnswer.status]: otherSuccess(route, route.otherAnswer) }),
       ...(route.tagged && { 304: response(route, 304, {}) }),
       ...Object.fromEntries(failures),
     },
@@ -112,7 +132,7 @@ const errorSchema = {
   additionalProperties: false,
 };
 
-function answerSchemas({ answer }: Route): Record<string, Json> {
+function answerSchemas({ answer }: Pick<Route, 'answer'>): Record<string, Json> {
   if (typeof answer === 'string') return {};
   const whole = jsonSchema(answer.schema, 'output');
   if (!answer.list) return { [answer.name]: whole };
@@ -120,21 +140,52 @@ function answerSchemas({ answer }: Route): Record<string, Json> {
   return { [itemName(answer.name)]: { ...whole, required } };
 }
 
+const introduction = `Lists podcasts, takes uploads, encodes audio, publishes feeds and reports what was downloaded.
+
+**First steps**: press *Authorize* and enter an API key, or send it as \`Authorization: Bearer KEY\` or \`Token: KEY\`. Then create a
+podcast, ask for an upload (\`POST /uploads\`), send the file with PUT to \`upload_url\`, create a production with the returned
+\`file_url\`, and start it.
+
+**Errors** are JSON with \`code\` (the HTTP status) and \`message\`. A write that is repeated with the same \`Idempotency-Key\` happens once.`;
+
+/** The groups of operations, in the order of first use. */
+const tags = [
+  { name: 'podcasts', description: 'Shows: their fields, publication, feed, collaborators, moves and numbers.' },
+  { name: 'episodes', description: 'Episodes: their fields, publication, chapters, transcripts and numbers.' },
+  { name: 'uploads', description: 'Files on their way in: one PUT, or parts above 30 MB.' },
+  { name: 'productions', description: 'Encoding of an episode: create, start, follow, stop.' },
+  { name: 'media_clips', description: 'Encoded files of an episode, or files hosted elsewhere.' },
+  {
+    name: 'batch_encodings',
+    description: 'All episodes of a podcast encoded again, after its intro or outro changed.',
+  },
+  { name: 'analytics', description: 'Monthly reports and their archive.' },
+  { name: 'statistics', description: 'Older paths of analytics. Deprecated.' },
+  { name: 'account', description: 'Plan, usage and credentials of the account.' },
+  { name: 'operations', description: 'Work that goes on after its request was answered.' },
+];
+
 /** The OpenAPI 3.1 document of REST API v1, derived from the route table. */
 export function openApiDocument(routes: readonly Route[] = restRoutes) {
   const paths: Record<string, Json> = {};
   const schemas: Record<string, Json> = { Error: errorSchema };
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
-    Object.assign(schemas, answerSchemas(route));
+    Object.assign(schemas, answerSchemas(route), route.otherAnswer && answerSchemas(route.otherAnswer));
   }
   const headers = Object.fromEntries(
     Object.entries(headerNotes).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
   );
   return {
     openapi: '3.1.1',
-    info: { title: 'Longwave REST API', version: '1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Longwave REST API',
+      version: '1',
+      description: introduction,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: '/api/v1' }],
+    tags: tags.filter(({ name }) => routes.some((route) => tagOf(route) === name)),
     security: [{ bearer: [] }, { token: [] }],
     paths,
     components: {

@@ -1,7 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { RpcClient } from '@longwave/rpc';
 import { Refusal, type CredentialServiceService, type Plan, type Principal } from '@longwave/rpc/credential';
 import { RestFailure, type RestError } from './rest-failure.ts';
+import type { LookUpCredential } from './wrong-keys.ts';
 
 /** A principal as auth-server names it, with its plan. */
 export type Caller = Principal & { readonly plan: Plan };
@@ -39,15 +40,19 @@ const answers: Readonly<Record<Refusal, RestError>> = {
   },
 };
 
-export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
+export type Authenticate = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => Promise<Caller>;
 
-/** Asks auth-server about every request's credential. Throws `RestFailure` when there is none or it is refused. */
+/** Asks auth-server about every request's credential, but for wrong ones that come often. Throws `RestFailure` when there is none or it is refused. */
 export const createAuthenticate =
-  (credentials: RpcClient<typeof CredentialServiceService>): Authenticate =>
-  async (headers) => {
+  (credentials: RpcClient<typeof CredentialServiceService>, lookUpCredential: LookUpCredential): Authenticate =>
+  async ({ headers, socket }) => {
     const credential = credentialOf(headers);
     if (credential === undefined) throw new RestFailure(answers[Refusal.UNKNOWN_USER]);
-    const { outcome } = await credentials.verify({ credential }, { deadlineMs: 5_000 });
+    const outcome = await lookUpCredential(
+      credential,
+      socket.remoteAddress ?? '',
+      async () => (await credentials.verify({ credential }, { deadlineMs: 5_000 })).outcome,
+    );
     if (outcome?.$case !== 'principal') throw new RestFailure(answers[outcome?.value ?? Refusal.UNKNOWN_USER]);
     const { plan } = outcome.value;
     if (!plan) throw new Error('auth-server named a principal without a plan');

@@ -54,7 +54,7 @@ export type CountRequest = (caller: Caller, bucket: Bucket) => Promise<RateVerdi
 /** Browser sessions are not counted (contract, Authentication, rule 8). */
 const uncountedKind = 'browser_session';
 
-/** Counts per credential and clock minute in Redis. While Redis is away requests pass; the log tells how many did. */
+/** Counts per authenticated client, which a rotation keeps, and clock minute in Redis. While Redis is away requests pass; the log tells how many did. */
 export function createRateLimit(redis: Redis, clock: () => Date, logger: Logger): CountRequest {
   let uncounted = 0;
   redis.defineCommand('countRequest', { numberOfKeys: 1, lua: countScript });
@@ -62,7 +62,7 @@ export function createRateLimit(redis: Redis, clock: () => Date, logger: Logger)
     if (caller.credentialKind === uncountedKind) return { throttled: false, headers: {} };
     const now = clock();
     const { bucket, limit } = limitOf(caller, wanted);
-    const key = `rate:${bucket}:${caller.credentialId}:${Math.floor(now.getTime() / 60_000)}`;
+    const key = `rate:${bucket}:${caller.clientId || caller.credentialId}:${Math.floor(now.getTime() / 60_000)}`;
     try {
       return judgeRate(await redis.countRequest(key), limit, now);
     } catch (error) {

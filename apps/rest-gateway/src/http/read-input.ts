@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { parse } from 'node:querystring';
 import { Problem, parseOrProblem } from '@longwave/problems';
 import express, { type Request, type Response } from 'express';
@@ -5,8 +6,12 @@ import type { z } from 'zod';
 
 const limit = 1_048_576;
 const formType = 'application/x-www-form-urlencoded';
-const readJson = express.json({ limit });
-const readForm = express.text({ limit, type: formType });
+/** A decoder would replace what is not UTF-8 in silence. */
+const verify = (_request: unknown, _response: unknown, body: Buffer, charset: string) => {
+  if (/^utf-?8$/i.test(charset) && !isUtf8(body)) throw new Error('not UTF-8');
+};
+const readJson = express.json({ limit, verify });
+const readForm = express.text({ limit, type: formType, verify });
 const formFieldsMax = 1_000;
 
 /** A body as it came; a form's values are texts that still need their types. */
@@ -17,17 +22,30 @@ export interface RawBody {
 
 export const noBody: RawBody = { value: {}, form: false };
 
+/** The bytes that a form's text stands for. */
+const percentDecoded = (text: string): Buffer =>
+  Buffer.from(
+    Buffer.from(text)
+      .toString('latin1')
+      .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+    'latin1',
+  );
+
 /** Every field by its own name, `__proto__` too, so that none is left unjudged. */
 function parseForm(text: string): RawBody {
   if (text.split('&', formFieldsMax + 2).length > formFieldsMax)
     throw new Problem('payload_too_large', `The form has more than ${formFieldsMax} fields.`);
+  if (!isUtf8(percentDecoded(text))) throw new Problem('malformed_json', notUtf8);
   return { value: parse(text, '&', '=', { maxKeys: 0 }), form: true };
 }
+
+const notUtf8 = 'The body is not valid UTF-8.';
 
 function bodyProblem(error: unknown): unknown {
   const { type, status } = error as { type?: string; status?: number };
   if (status === 413) return new Problem('payload_too_large', 'The body is larger than 1 MiB.');
   if (status === 415) return new Problem('unsupported_media_type', 'This charset or encoding is not supported.');
+  if (type === 'entity.verify.failed') return new Problem('malformed_json', notUtf8);
   if (type === 'entity.parse.failed') return new Problem('malformed_json', 'The body is not valid JSON.');
   if (status !== undefined && status < 500) return new Problem('malformed_json', 'The body could not be read.');
   return error;
@@ -102,6 +120,13 @@ export function typeTexts(schema: z.ZodObject, texts: unknown): Record<string, u
 /** The parsed body. Throws `validation_failed` naming every wrong or unknown field. */
 export const parseBody = <T extends z.ZodObject>(schema: T, body: RawBody): z.output<T> =>
   parseOrProblem(schema, body.form ? typeTexts(schema, body.value) : body.value);
+
+/** Parameters that come by query or body; the body wins. Throws `validation_failed` naming every wrong or unknown one. */
+export function parseParameters<T extends z.ZodObject>(schema: T, query: object, body: RawBody): z.output<T> {
+  const { value } = body;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return parseBody(schema, body);
+  return parseOrProblem(schema, { ...typeTexts(schema, query), ...(body.form ? typeTexts(schema, value) : value) });
+}
 
 /** The parsed query. Throws `validation_failed` naming every wrong or unknown parameter. */
 export const parseQuery = <T extends z.ZodObject>(schema: T, query: unknown): z.output<T> =>

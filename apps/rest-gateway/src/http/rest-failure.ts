@@ -1,4 +1,5 @@
-import { Problem, type FieldError } from '@longwave/problems';
+import { namedDetail, Problem } from '@longwave/problems';
+import { usageLink } from './usage-link.ts';
 
 /** An error answer before it is written: `{code, message, reason?}` and nothing else goes into the body. */
 export interface RestError {
@@ -8,7 +9,7 @@ export interface RestError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A refusal that is no `Problem` of the domain: credentials and blocked clients. */
+/** A refusal that only the gateway makes: credentials, blocked clients and what a plan does not include. */
 export class RestFailure extends Error {
   readonly error: RestError;
 
@@ -36,17 +37,12 @@ const restStatuses: ReadonlySet<number> = new Set([400, 402, 403, 404, 405, 409,
 /** Client mistakes that here only the gateway itself can make. */
 const ours: ReadonlySet<string> = new Set(['unknown_command', 'unknown_resource_type']);
 
-function fieldText({ path, code, detail }: FieldError): string {
-  const field = path.replace(/^\/(?:changes\/)?/, '').replaceAll('/', '.');
-  return code === 'unknown_field' || field === '' ? detail : `${field}: ${detail}`;
-}
-
 /** The validation text of a 422: the contract's own words where it has some, else every wrong field by name. */
 function validationText(problem: Problem): string {
   const { errors = [] } = problem.context;
   const fixed = errors.find(({ detail }) => contractTexts.has(detail));
   if (fixed) return fixed.detail;
-  return errors.length > 0 ? errors.map(fieldText).join(' ') : problem.message;
+  return errors.length > 0 ? errors.map(namedDetail).join(' ') : problem.message;
 }
 
 /** A domain problem in the words and statuses of REST v1 (contract, Errors). */
@@ -57,7 +53,8 @@ function problemToRest(problem: Problem): RestError {
   const retryAfter = { 'Retry-After': String(context.retryAfterSeconds ?? 1) };
   if (isOutage) return { status: 503, message: repeatLater, headers: retryAfter };
   if (ours.has(code) || !restStatuses.has(status)) return unhandled;
-  if (code === 'encoding_time_exhausted') return { status, message: 'Not enough encoding time left' };
+  if (code === 'encoding_time_exhausted')
+    return { status, message: 'Not enough encoding time left', headers: usageLink(context.neededMs) };
   if (code === 'idempotency_in_progress') return { status, message: problem.message, headers: retryAfter };
   return { status, message: code === 'validation_failed' ? validationText(problem) : problem.message };
 }
@@ -66,10 +63,4 @@ function problemToRest(problem: Problem): RestError {
 export function toRestError(error: unknown): RestError {
   if (error instanceof RestFailure) return error.error;
   return error instanceof Problem ? problemToRest(error) : unhandled;
-}
-
-/** The same answer with one more header. */
-export function withHeader(error: unknown, name: string, value: string): RestFailure {
-  const answer = toRestError(error);
-  return new RestFailure({ ...answer, headers: { ...answer.headers, [name]: value } }, { cause: error });
 }

@@ -28,6 +28,7 @@ export const registerMediaClip = (path: string) =>
     ...commandRoute('media_clip.register'),
     ...creating,
     object: { type: 'episodes', from: 'body', field: 'episode_id' },
+    queryOrBody: true,
     body: z.strictObject({ ...fields, duration: z.number().min(0.001).max(durationMax) }),
     answer: views.media_clips,
     run: async (call, tools) => {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { defineRoute, type AnswerShape } from '../route.ts';
+import { change } from '../resource-routes.ts';
+import { defineRoute, type AnswerShape, type Route } from '../route.ts';
+import { podcastView } from '../views/podcast-view.ts';
 
 const feedCheck: AnswerShape = {
   name: 'FeedCheck',
@@ -39,3 +41,24 @@ export const checkFeed = (path: string) =>
       };
     },
   });
+
+/** POST /podcasts/{id}/publish. */
+export function publishPodcast(path: string): Route {
+  const published = change('POST', path, 'podcast.publish');
+  return {
+    ...published,
+    otherAnswer: {
+      status: 202,
+      when: 'The podcast is published, but its feed could not be read within 10 s; it follows by itself.',
+      answer: podcastView,
+    },
+    run: async (call, tools) => {
+      const answer = await published.run(call, tools);
+      const isLive = await tools.management.awaitFeed(call.caller, {
+        workspaceId: call.access!.workspaceId,
+        podcastId: call.id,
+      });
+      return isLive ? answer : { ...answer, status: 202 };
+    },
+  };
+}

@@ -1,12 +1,11 @@
 import { productCatalog } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
-import { z } from 'zod';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
-import { withHeader } from '../http/rest-failure.ts';
-import { commandRoute, createdAnswer, creating, resourceAnswer } from '../resource-routes.ts';
+import { commandRoute, createdAnswer, creating, resourceAnswer, showResource } from '../resource-routes.ts';
 import { defineRoute, type Call, type Tools } from '../route.ts';
 import { views } from '../views/views.ts';
+import { attachedUrl, changesOf, productionPut, sentFiles } from './production-changes.ts';
 import { productionEvents } from './production-events.ts';
 
 const commands = productCatalog.commands;
@@ -62,40 +61,28 @@ const stop = (write: Write, tools: Tools) =>
 /** A start is asynchronous, but what it answers is the production: its own state tells. */
 const startRoute = commandRoute('production.start');
 
-/** POST /productions; `state: encoding` starts at once. A refused start names the production, which was created. */
+/** POST /productions; `state: encoding` starts at once, or nothing is created. */
 export const createProduction = (path: string) =>
   defineRoute({
     method: 'POST',
     path,
     ...commandRoute('production.create'),
     ...creating,
-    deadlineMs: startRoute.deadlineMs,
-    summary: `${commands['production.create'].summary} With state "encoding" it starts at once.`,
+    summary: `${commands['production.create'].summary} With state "encoding" it starts at once, or nothing is created.`,
     object: { type: 'episodes', from: 'body', field: 'episode_id' },
-    body: commands['production.create'].changes.extend({ state: z.enum(['initial', 'encoding']).optional() }),
+    queryOrBody: true,
+    body: commands['production.create'].changes.extend({ files: sentFiles.optional() }),
     answer: views.productions,
-    refusals: [402, 409, 422, 500, 503],
-    refusalHeaders: { Location: 'The production, when it was created but could not be started.' },
     run: async (call, tools) => {
-      const { caller, access, idempotencyKey } = call;
-      const { state, ...changes } = call.body;
-      const workspaceId = access?.workspaceId;
+      const { caller, access, idempotencyKey, body } = call;
+      const { files, file_url: fileUrl = attachedUrl(files), ...others } = body;
       const created = await tools.management.execute(caller, {
         type: 'production.create',
-        workspaceId,
-        changes,
+        workspaceId: access?.workspaceId,
+        changes: { ...others, ...(fileUrl !== undefined && { file_url: fileUrl }) },
         idempotencyKey,
       });
-      const answer = await createdAnswer(created, call, tools);
-      if (state !== 'encoding') return answer;
-      const { id } = created.resource;
-      const write = { caller, workspaceId, productionId: id, idempotencyKey, ifMatch: undefined };
-      const { headers } = answer;
-      try {
-        return { ...(await resourceAnswer(201, await start(write, tools, {}), call, tools)), headers };
-      } catch (error) {
-        throw withHeader(error, 'Location', headers.Location);
-      }
+      return createdAnswer(created, call, tools);
     },
   });
 
@@ -107,11 +94,11 @@ export const startProduction = (path: string) =>
     ...startRoute,
     object: { type: 'productions', from: 'path', field: 'id' },
     guarded: true,
-    query: z.strictObject({ publish_episode: z.boolean().optional() }),
+    queryOrBody: true,
     body: commands['production.start'].changes,
     answer: views.productions,
     run: async (call, tools) => {
-      const production = await start(writeOf(call), tools, { ...call.query, ...call.body });
+      const production = await start(writeOf(call), tools, call.body);
       return resourceAnswer(200, production, call, tools);
     },
   });
@@ -124,6 +111,7 @@ export const stopProduction = (path: string) =>
     ...commandRoute('production.stop'),
     object: { type: 'productions', from: 'path', field: 'id' },
     guarded: true,
+    queryOrBody: true,
     body: commands['production.stop'].changes,
     answer: views.productions,
     run: async (call, tools) => resourceAnswer(200, await stop(writeOf(call), tools), call, tools),
@@ -131,7 +119,8 @@ export const stopProduction = (path: string) =>
 
 /**
  * PUT /productions/{id}: `state` "encoding" starts, "initial" stops a running encoding or makes a failed production ready
- * again; the other fields are changed first, except while a running encoding has to be stopped before.
+ * again; the other fields are changed first, except while a running encoding has to be stopped before. What was read may be sent back:
+ * a value that stays is no change.
  */
 export const reviseProduction = (path: string) =>
   defineRoute({
@@ -139,14 +128,15 @@ export const reviseProduction = (path: string) =>
     path,
     ...startRoute,
     operation: 'productionRevise',
-    summary: `${commands['production.revise'].summary} State "encoding" starts, "initial" stops.`,
+    summary: `${commands['production.revise'].summary} State "encoding" starts, "initial" stops. A value that stays is no change.`,
     object: { type: 'productions', from: 'path', field: 'id' },
     guarded: true,
-    body: commands['production.revise'].changes.extend({ state: z.enum(['initial', 'encoding']).optional() }),
+    queryOrBody: true,
+    body: productionPut,
     answer: views.productions,
     run: async (call, tools) => {
-      const { state, ...changes } = call.body;
       let current = call.object!;
+      const { state, ...changes } = changesOf(call.body, current, await showResource(current, call, tools));
       const asked = writeOf(call);
       let write = asked;
       /** The version guard of the request holds for its first command; each later one follows the one before. */
@@ -156,8 +146,8 @@ export const reviseProduction = (path: string) =>
       };
       const running = current.lifecycle_state === 'encoding';
       if (state === 'initial' && running) await step(stop(write, tools));
-      const ready = state === 'initial' && !running && current.lifecycle_state !== 'initial';
-      if (Object.keys(changes).length > 0 || ready || state === undefined)
+      const ready = state === 'initial' && !running;
+      if (Object.keys(changes).length > 0 || ready)
         await step(send(write, tools, 'production.revise', { ...changes, ...(ready && { state }) }));
       if (state === 'encoding') await step(start(write, tools, {}));
       checkIfMatch(write === asked ? asked.ifMatch : undefined, current);

@@ -1,10 +1,11 @@
-import { productCatalog } from '@longwave/command-catalog';
+import { productCatalog, singlePutBytesMax } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { notFound, type Asker } from '../management.ts';
-import { permitCommand } from '../resource-routes.ts';
-import { defineRoute, type AnswerShape, type Tools } from '../route.ts';
+import { chosenItems, listQuery, renderList } from '../list-answer.ts';
+import { permitCommand, remove } from '../resource-routes.ts';
+import { defineRoute, type AnswerShape, type Call, type Route, type Tools } from '../route.ts';
 
 const grantCommand = productCatalog.commands['upload.grant'];
 const uploads = productCatalog.resources.uploads.attributes;
@@ -20,6 +21,12 @@ const grant: AnswerShape = {
     content_type: z.string(),
     file_url: z.url(),
     multipart_upload: z.boolean(),
+    max_size: z
+      .int()
+      .optional()
+      .describe(
+        'Without `filesize`: the most bytes that `upload_url` takes, 5 GiB. A larger file needs its `filesize` and is sent in parts.',
+      ),
     upload_key: z.string().optional(),
     part_size: z.int().optional(),
     multipart_upload_id: z.string().optional(),
@@ -53,7 +60,13 @@ export const grantUpload = (path: string) =>
     summary: grantCommand.summary,
     bucket: 'upload_urls',
     permit: permitCommand('upload.grant'),
-    body: grantCommand.changes.extend({ idempotency_key: uploadKey.optional() }),
+    queryOrBody: true,
+    body: grantCommand.changes.extend({
+      filesize: grantCommand.changes.shape.filesize.describe(
+        'Bytes of the file, at most 20 GB. `upload_url` then takes exactly this many; above 30 MB the file can be sent in parts, above 5 GiB only so. Without `filesize` a file may have 5 GiB.',
+      ),
+      idempotency_key: uploadKey.optional(),
+    }),
     status: 201,
     answer: grant,
     command: true,
@@ -65,16 +78,23 @@ export const grantUpload = (path: string) =>
         changes: { ...changes, upload_type: changes.upload_type ?? 'public' },
         idempotencyKey: key,
       });
-      const { content_type, file_url, multipart } = uploads.parse(resource.attributes);
+      const { content_type, file_url, filesize, multipart } = uploads.parse(resource.attributes);
       const upload_url = await uploadUrl(caller, resource, tools, replayed);
       return {
         status: 201,
-        body: { upload_url, content_type, file_url, multipart_upload: multipart !== undefined, ...multipart },
+        body: {
+          upload_url,
+          content_type,
+          file_url,
+          multipart_upload: multipart !== undefined,
+          ...multipart,
+          ...(filesize === undefined && { max_size: singlePutBytesMax }),
+        },
       };
     },
   });
 
-const upload: AnswerShape = {
+const listedUpload: AnswerShape = {
   name: 'Upload',
   schema: z.strictObject({
     id: z.string(),
@@ -83,12 +103,50 @@ const upload: AnswerShape = {
     upload_type: uploads.shape.upload_type,
     state: z.enum(productCatalog.resources.uploads.states),
     file_url: z.url(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  }),
+};
+
+const upload: AnswerShape = {
+  name: 'UploadWithAddress',
+  schema: listedUpload.schema.extend({
     /** Bytes; absent until the file has arrived. */
     size: z.int().optional(),
     /** Where the file can be fetched for an hour. */
     download_url: z.url(),
   }),
 };
+
+function renderUpload({ id, lifecycle_state: state, attributes, created_at, updated_at }: ResourceView) {
+  const { filename, content_type, upload_type, file_url } = uploads.parse(attributes);
+  return { id, filename, content_type, upload_type, state, file_url, created_at, updated_at };
+}
+
+/** Who works in another account's workspace sees what was made of its uploads, not the files. */
+function requireOwnUpload({ caller, object }: Pick<Call, 'caller' | 'object'>): void {
+  if (object && object.workspace_id !== caller.workspaceId) throw notFound('upload', object.id);
+}
+
+const ofUpload = { type: 'uploads', from: 'path', field: 'id' } as const;
+
+/** GET /uploads. */
+export const listUploads = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'uploadList',
+    summary: 'Lists the uploads of the own account that were not given up.',
+    query: listQuery,
+    answer: { ...listedUpload, list: true },
+    run: ({ caller, query, url }, { management, baseUrl }) =>
+      renderList(
+        management.pages(caller, 'uploads', { workspaceId: caller.workspaceId, ...chosenItems(query) }),
+        renderUpload,
+        query,
+        new URL(url, baseUrl).href,
+      ),
+  });
 
 /** GET /uploads/{id}: how a private upload is read (design: rest-api.md, uploads). */
 export const readUpload = (path: string) =>
@@ -98,20 +156,27 @@ export const readUpload = (path: string) =>
     operation: 'uploadGet',
     summary:
       'Reads one upload of the own account, with a signed address of its file; its id is the part of `file_url` that begins with `upl_`.',
-    object: { type: 'uploads', from: 'path', field: 'id' },
-    permit: ({ caller, object }) => {
-      // Who works in another account's workspace sees what was made of its uploads, not the files.
-      if (object && object.workspace_id !== caller.workspaceId) throw notFound('upload', object.id);
-    },
+    object: ofUpload,
+    permit: requireOwnUpload,
     answer: upload,
     run: async ({ caller, object, id }, { management }) => {
-      const { filename, content_type, upload_type, file_url } = uploads.parse(object!.attributes);
       const { url, sizeBytes } = await management.signDownload(caller, id);
       const size = sizeBytes === undefined ? {} : { size: Number(sizeBytes) };
-      const shown = { id, filename, content_type, upload_type, state: object!.lifecycle_state, file_url };
-      return { status: 200, body: { ...shown, ...size, download_url: url } };
+      return { status: 200, body: { ...renderUpload(object!), ...size, download_url: url } };
     },
   });
+
+/** DELETE /uploads/{id}. */
+export const abortUpload = (path: string): Route => {
+  const route = remove(path, 'upload.abort');
+  return {
+    ...route,
+    permit: async (call, tools) => {
+      requireOwnUpload(call);
+      await route.permit(call, tools);
+    },
+  };
+};
 
 const failed = () => new Problem('validation_failed', 'URL generation failed');
 
@@ -131,9 +196,11 @@ export const signPart = (path: string) =>
     method: 'POST',
     path,
     operation: 'uploadSignPart',
-    summary: 'Signs the PUT URL of one part of a multipart upload.',
+    summary:
+      'Signs the PUT URL of one part of a multipart upload: `part_size` bytes, the last part the rest. 422 once the parts are joined.',
     bucket: 'upload_urls',
     permit: permitCommand('upload.grant'),
+    queryOrBody: true,
     body: multipartUpload.extend({ part_number: z.int().min(1).max(10_000) }),
     answer: signedUrl,
     run: ({ caller, body }, tools) =>
@@ -155,6 +222,7 @@ export const signCompletion = (path: string) =>
     summary: 'Signs the URL to which the part list of a multipart upload is POSTed.',
     bucket: 'upload_urls',
     permit: permitCommand('upload.grant'),
+    queryOrBody: true,
     body: multipartUpload,
     answer: signedUrl,
     run: ({ caller, body }, tools) =>

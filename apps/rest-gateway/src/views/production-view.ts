@@ -5,7 +5,7 @@ import type { RestView, ViewContext } from './rest-view.ts';
 
 const attributes = productions.attributes.shape;
 
-const file = z.strictObject({
+export const productionFile = z.strictObject({
   role: z.enum(['source', 'rendition', 'waveform']),
   format: z.string(),
   bitrate: z.int().optional(),
@@ -22,17 +22,34 @@ const schema = z.strictObject({
   state: z.enum(productions.states),
   /** 0 to 1; null after a failure. */
   progress: z.number().min(0).max(1).nullable(),
+  /** While it is encoded or waits for it. */
+  queue: z
+    .strictObject({
+      position: z.int().min(0).describe('How many encodings go before it, itself included; 0 while it is encoded.'),
+      estimated_start_at: z.iso.datetime().optional().describe('Absent once it has begun.'),
+      estimated_end_at: z.iso.datetime(),
+    })
+    .describe('An estimate: as if nothing else came to be encoded, at the pace of the last hour.')
+    .optional(),
   publication_flag: z.boolean(),
-  file_url: z.url(),
-  files: z.array(file),
+  /** Null until audio is attached. */
+  file_url: z.url().nullable(),
+  files: z.array(productionFile),
   audio_duration_ms: z.int().nullable(),
   loudness: attributes.loudness,
   problem: attributes.problem,
+  warnings: attributes.warnings.describe(
+    'What is wrong with the file, although it could be encoded; absent when nothing was found.',
+  ),
 });
 
 type Attributes = z.output<typeof productions.attributes>;
 
-function renderFiles(id: string, { files, file_url: fileUrl }: Attributes, mediaUrl: string): z.output<typeof file>[] {
+function renderFiles(
+  id: string,
+  { files, file_url: fileUrl }: Attributes,
+  mediaUrl: string,
+): z.output<typeof productionFile>[] {
   const urls = {
     source: () => fileUrl,
     rendition: (digest: string) => `${mediaUrl}/delivery/v1/a/${digest}/${id}.mp3`,
@@ -61,20 +78,41 @@ async function progressOf(
   return state === 'encoding' ? ((await tools.progress.last(id))?.progress ?? 0) : 0;
 }
 
+/** Where it stands among everything that waits for an encoder. */
+async function queueOf(
+  resource: ResourceView,
+  { caller, tools }: ViewContext,
+): Promise<z.output<typeof schema>['queue']> {
+  if (resource.lifecycle_state !== 'encoding') return undefined;
+  const place = await tools.management.findQueuePlace(caller, resource);
+  const at = (ms: bigint) => new Date(tools.clock().getTime() + Number(ms)).toISOString();
+  return (
+    place && {
+      position: place.position,
+      ...(place.position > 0 && { estimated_start_at: at(place.startsInMs) }),
+      estimated_end_at: at(place.endsInMs),
+    }
+  );
+}
+
 async function render(resource: ResourceView, context: ViewContext) {
   const attributes = resource.attributes as Attributes;
-  const { episode_id, publication_flag, file_url, audio_duration_ms = null, loudness, problem } = attributes;
+  const { episode_id, publication_flag, file_url = null, problem, warnings } = attributes;
+  const { audio_duration_ms = null, loudness } = attributes;
+  const [progress, queue] = await Promise.all([progressOf(resource, context), queueOf(resource, context)]);
   return {
     id: resource.id,
     episode_id,
     state: resource.lifecycle_state,
-    progress: await progressOf(resource, context),
+    progress,
+    ...(queue && { queue }),
     publication_flag,
     file_url,
     files: renderFiles(resource.id, attributes, context.tools.mediaUrl),
     audio_duration_ms,
     ...(loudness && { loudness }),
     ...(problem && { problem }),
+    ...(warnings && { warnings }),
   };
 }
 

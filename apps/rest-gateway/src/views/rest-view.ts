@@ -1,11 +1,12 @@
 import type { ResourceView } from '@longwave/events';
 import type { Caller } from '../http/authenticate.ts';
+import type { Asker } from '../management.ts';
 import type { AnswerShape, Tools } from '../route.ts';
 
 /** For whom something is shown, and with what. */
 export interface ViewContext {
-  readonly caller: Caller;
-  readonly tools: Pick<Tools, 'mediaUrl' | 'progress'>;
+  readonly caller: Caller & Asker;
+  readonly tools: Pick<Tools, 'mediaUrl' | 'progress' | 'clock' | 'management'>;
 }
 
 /** A resource type as REST shows it. */

@@ -1,17 +1,32 @@
-import type { RestView } from './rest-view.ts';
+import type { ResourceView } from '@longwave/events';
+import { z } from 'zod';
+import type { RestView, ViewContext } from './rest-view.ts';
 import { batchEncodingView } from './batch-encoding-view.ts';
 import { episodeView } from './episode-view.ts';
 import { mediaClipView } from './media-clip-view.ts';
 import { podcastView } from './podcast-view.ts';
 import { productionView } from './production-view.ts';
 
+const times = { created_at: z.iso.datetime(), updated_at: z.iso.datetime() };
+
+/** Every resource says when it was created and when its present version was made. */
+const withTimes = <V extends RestView>(view: V) => ({
+  ...view,
+  schema: view.schema.extend(times),
+  render: async (resource: ResourceView, context: ViewContext) => ({
+    ...(await view.render(resource, context)),
+    created_at: resource.created_at,
+    updated_at: resource.updated_at,
+  }),
+});
+
 /** The resources of REST v1 and how each is shown. */
 export const views = {
-  podcasts: podcastView,
-  episodes: episodeView,
-  productions: productionView,
-  media_clips: mediaClipView,
-  batch_encodings: batchEncodingView,
+  podcasts: withTimes(podcastView),
+  episodes: withTimes(episodeView),
+  productions: withTimes(productionView),
+  media_clips: withTimes(mediaClipView),
+  batch_encodings: withTimes(batchEncodingView),
 } as const satisfies Record<string, RestView>;
 
 export type ShownType = keyof typeof views;

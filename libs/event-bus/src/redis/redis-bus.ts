@@ -18,8 +18,6 @@ export interface RedisBusConfig {
   readonly partitions?: number;
   /** A dead consumer's partitions are taken over after this time. Default 3000. */
   readonly leaseMs?: number;
-  /** By topic: about how many messages each of its streams keeps. A topic not named here is kept whole. */
-  readonly maxLength?: Readonly<Record<string, number>>;
   readonly logger?: BusLogger;
   readonly now?: () => Date;
 }
@@ -29,7 +27,7 @@ export interface RedisBusConfig {
  * Durability is the server's configuration (`appendonly yes`). Rejects with the engine's error while Redis does not answer.
  */
 export function createRedisBus(config: RedisBusConfig): EventBus {
-  const { clientName, partitions = 8, leaseMs = 3_000, maxLength = {}, logger, now = () => new Date() } = config;
+  const { clientName, partitions = 8, leaseMs = 3_000, logger, now = () => new Date() } = config;
   const redis = new Redis(config.redisUrl, {
     lazyConnect: true,
     connectionName: clientName,
@@ -75,20 +73,13 @@ export function createRedisBus(config: RedisBusConfig): EventBus {
   return {
     async publish(messages) {
       if (messages.length === 0) return;
-      const placed: [stream: string, trim: number | undefined, fields: string[]][] = [];
+      const placed: [stream: string, fields: string[]][] = [];
       for (const message of messages) {
         const partition = partitionOfKey(message.key, await partitionsOf(message.topic));
-        placed.push([
-          redisKeys(message.topic).stream(partition),
-          maxLength[message.topic],
-          entryFields(message, now()),
-        ]);
+        placed.push([redisKeys(message.topic).stream(partition), entryFields(message, now())]);
       }
       const transaction = redis.multi();
-      for (const [stream, trim, fields] of placed) {
-        if (trim === undefined) transaction.xadd(stream, '*', ...fields);
-        else transaction.xadd(stream, 'MAXLEN', '~', trim, '*', ...fields);
-      }
+      for (const [stream, fields] of placed) transaction.xadd(stream, '*', ...fields);
       const replies = await transaction.exec();
       if (replies === null) throw new Error('Redis discarded the messages.');
       for (const [error] of replies) if (error) throw error;

@@ -54,8 +54,9 @@ export function parseDeadLetter(topic: string, group: string, [, fields]: RawEnt
   return { message: { topic, key, id, type, payload }, group, error, failedAt };
 }
 
-function pairs(fields: readonly string[]): Record<string, string> {
-  const record: Record<string, string> = {};
-  for (let i = 0; i + 1 < fields.length; i += 2) record[fields[i] ?? ''] = fields[i + 1] ?? '';
+/** A flat list of names and values, as Redis answers it, as a record. */
+export function pairs<T>(flat: readonly T[]): Record<string, T | undefined> {
+  const record: Record<string, T | undefined> = {};
+  for (let i = 0; i + 1 < flat.length; i += 2) record[String(flat[i])] = flat[i + 1];
   return record;
 }

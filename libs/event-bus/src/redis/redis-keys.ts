@@ -6,6 +6,8 @@ export function redisKeys(topic: string) {
   return {
     partitions: `${base}:partitions`,
     stream: (p: number) => `${base}:${p}`,
+    /** The last id that left the stream for the archive. */
+    archived: (p: number) => `${base}:archived:${p}`,
     dead: (group: string) => `${base}:dead:${group}`,
     redrive: (group: string, p: number) => `${base}:redrive:${group}:${p}`,
     lease: (group: string, p: number) => `${base}:lease:${group}:${p}`,
@@ -13,6 +15,9 @@ export function redisKeys(topic: string) {
     fence: (group: string) => `${base}:fence:${group}`,
   };
 }
+
+/** Whoever holds it archives streams; others wait. */
+export const archiverLockKey = 'bus:archiver';
 
 /** The partition of a message key: CRC-32 of its UTF-8 bytes modulo the number of partitions. */
 export function partitionOfKey(key: string, partitions: number): number {

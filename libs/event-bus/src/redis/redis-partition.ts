@@ -29,26 +29,33 @@ interface Source {
   readonly stream: string;
   /** Redriven messages belong to this group alone, so they leave the stream when they are done. */
   readonly ownedByGroup: boolean;
+  /** Keys that say what must come before new messages of this stream: see `fetchScript`. */
+  readonly precedence: readonly string[];
 }
 
 /**
  * Delivers the messages of one partition as its owner until the signal or the loss of the lease; resolves when the message in
- * hand is finished. Pending messages go first. Survives every loss of connection or data by reading the pending ones again.
+ * hand is finished. Redriven and archived messages go first, then pending ones, then new ones. Survives every loss of connection or data by reading the pending ones again.
  */
 export async function runPartition(duty: PartitionDuty): Promise<void> {
   const { redis, signal, topic, group, partition } = duty;
   const keys = redisKeys(topic);
-  const main: Source = { stream: keys.stream(partition), ownedByGroup: false };
-  const redriven: Source = { stream: keys.redrive(group, partition), ownedByGroup: true };
+  const redrive = keys.redrive(group, partition);
+  const redriven: Source = { stream: redrive, ownedByGroup: true, precedence: [] };
+  const main: Source = {
+    stream: keys.stream(partition),
+    ownedByGroup: false,
+    precedence: [keys.archived(partition), redrive],
+  };
   using doorbell = openDoorbell(redis, signal);
   let recovered = false;
   while (!signal.aborted) {
     try {
       if (!recovered) {
-        for (const source of [main, redriven]) {
-          await ensureGroup(redis, source.stream, group);
-          await deliverPending(duty, source);
-        }
+        for (const source of [main, redriven]) await ensureGroup(redis, source.stream, group);
+        await deliverPending(duty, redriven);
+        while ((await deliverNew(duty, redriven)) === undefined && !signal.aborted);
+        await deliverPending(duty, main);
         recovered = true;
       }
       const redrivenEnd = await deliverNew(duty, redriven);
@@ -116,7 +123,11 @@ async function deliverPending(duty: PartitionDuty, source: Source): Promise<void
 
 /** Answers the last id of the stream when nothing was new, undefined otherwise. */
 async function deliverNew(duty: PartitionDuty, source: Source): Promise<string | undefined> {
-  const [entries, lastId] = fetchReply.parse(await callAsOwner(duty, source, fetchScript, duty.rules.batchSize));
+  const lease = redisKeys(duty.topic).lease(duty.group, duty.partition);
+  const fetchKeys = [lease, source.stream, ...source.precedence];
+  const { token, group, rules } = duty;
+  const reply = await duty.redis.eval(fetchScript, fetchKeys.length, ...fetchKeys, token, group, rules.batchSize);
+  const [entries, lastId] = fetchReply.parse(reply);
   if (entries.length === 0) return lastId;
   await deliverHeld(
     duty,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createEventBus } from '@longwave/event-bus';
-import { topics, type ResourceView } from '@longwave/events';
+import { topics, type DeliveryFact, type ResourceView } from '@longwave/events';
 import {
   developmentCa,
   freePorts,
@@ -29,16 +29,19 @@ import { createServer } from '../../server.ts';
 import { podcastAchievements } from '../achievement-routes.ts';
 import {
   episodeAnalytics,
+  episodeListenersAnalytics,
+  podcastAdsAnalytics,
   podcastAnalytics,
   podcastEpisodesAnalytics,
   podcastListenersAnalytics,
 } from '../analytics-routes.ts';
+import { analyticsEpisodes } from '../episode-totals-routes.ts';
 import { listenersOverTime, podcastsCategories } from '../insight-routes.ts';
 import { readLegacyExport, startLegacyExport } from '../legacy-export-routes.ts';
 import { podcastOverview } from '../overview-routes.ts';
 import { analyticsReports, analyticsReportsArchives } from '../report-routes.ts';
 
-import { arts, catalogue, comedy, facts, idOf, news, organization, own, resource } from './_catalogue.ts';
+import { arts, catalogue, comedy, facts, idOf, lateFact, news, organization, own, resource } from './_catalogue.ts';
 
 export const now = new Date('2026-11-21T12:00:30.000Z');
 const routes = [
@@ -52,6 +55,9 @@ const routes = [
   listenersOverTime('/podcasts/{id}/insights/listeners_over_time'),
   podcastsCategories('/podcasts/{id}/insights/podcasts_categories'),
   episodeAnalytics('/episodes/{id}/analytics'),
+  podcastAdsAnalytics('/podcasts/{id}/analytics/ads'),
+  episodeListenersAnalytics('/episodes/{id}/analytics/listeners'),
+  analyticsEpisodes('/analytics/episodes'),
   analyticsReports('/analytics/reports'),
   analyticsReportsArchives('/analytics/reports_archives'),
 ];
@@ -90,8 +96,12 @@ export const scene = {
   refusal: undefined as ProblemCode | undefined,
   exports: [] as ResourceView[],
 };
-export const exportOf = (id: string, state: string, attributes: object) =>
-  resource('statistics_exports', id, { state, attributes: { podcast_id: arts, kind: 'legacy', ...attributes } });
+export const exportOf = (id: string, state: string, attributes: object, podcastId = arts) =>
+  resource('statistics_exports', id, {
+    state,
+    created: '2026-11-20T10:00:00.000Z',
+    attributes: { podcast_id: podcastId, kind: 'legacy', ...attributes },
+  });
 
 const unasked = () => Promise.reject(new Problem('internal_error'));
 
@@ -112,7 +122,10 @@ async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
           execute: async (request) => {
             scene.executed.push(request);
             if (scene.refusal) throw new Problem(scene.refusal);
-            const started = exportOf(idOf('sxp', '1'), 'preparing', JSON.parse(request.changesJson) as object);
+            const started = {
+              ...exportOf(idOf('sxp', '1'), 'preparing', JSON.parse(request.changesJson) as object),
+              created_at: now.toISOString(),
+            };
             return {
               operationJson: JSON.stringify({ id: idOf('op', '1') }),
               resourceJson: JSON.stringify(started),
@@ -160,7 +173,7 @@ async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
   });
 }
 
-/** The real analytics-sink, fed with the facts over the bus. */
+/** The real analytics-sink, fed with facts over the bus. */
 async function startSink(
   stack: AsyncDisposableStack,
   options: { readonly keys: string; readonly tls: { ca: string; cert: string; key: string } },
@@ -198,17 +211,18 @@ async function startSink(
   });
   stack.defer(async () => void (await child.stop()));
   await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok);
-  await using bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
-  await bus.publish(
-    facts.map((fact) => ({
-      topic: topics.deliveryFacts,
-      key: fact.kind === 'byte_range_served' ? fact.listener_key + fact.episode_id : fact.fact_id,
-      id: fact.fact_id,
-      type: fact.kind,
-      payload: fact,
-    })),
-  );
-  return `127.0.0.1:${grpcPort}`;
+  const bus = stack.use(createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
+  const publish = (published: readonly DeliveryFact[]) =>
+    bus.publish(
+      published.map((fact) => ({
+        topic: topics.deliveryFacts,
+        key: fact.kind === 'byte_range_served' ? fact.listener_key + fact.episode_id : fact.fact_id,
+        id: fact.fact_id,
+        type: fact.kind,
+        payload: fact,
+      })),
+    );
+  return { address: `127.0.0.1:${grpcPort}`, publish };
 }
 
 /** Waits until `condition` holds; rejects after 20 s. */
@@ -238,7 +252,7 @@ export async function startAnalytics() {
   stack.defer(() => management.close(100));
   const tls = readTls(identities['rest-gateway']);
   const channels = {
-    sink: openChannel(sink, 'analytics-sink', tls),
+    sink: openChannel(sink.address, 'analytics-sink', tls),
     management: openChannel(`127.0.0.1:${management.port}`, 'management', tls),
   };
   for (const channel of Object.values(channels)) stack.defer(() => channel.close());
@@ -270,6 +284,7 @@ export async function startAnalytics() {
       workspaceId: own,
       roles: [...roles],
       credentialId: common.credential_id,
+      clientId: common.credential_id,
       credentialKind: common.credential_kind,
       readOnly: false,
       plan: ownPlan,
@@ -288,7 +303,7 @@ export async function startAnalytics() {
         clock: () => now,
         baseUrl: 'http://longwave.test',
       } as unknown as Tools,
-      authenticate: (headers) => callerOf(String(headers['token'])),
+      authenticate: ({ headers }) => callerOf(String(headers['token'])),
       countRequest: async () => ({ throttled: false, headers: {} }),
       logger: createLogger('rest-gateway', 'warn'),
       stopping: new AbortController().signal,
@@ -313,7 +328,12 @@ export async function startAnalytics() {
     const { downloads } = (await get(`/podcasts/${id}/overview`)).body as { downloads: { last_30_days: number } };
     return downloads.last_30_days;
   };
+  const beforeFacts = new Date();
+  await sink.publish(facts);
   await until(async () => (await totalOf(arts)) === 10 && (await lately(comedy)) === 2 && (await totalOf(news)) === 3);
+  const beforeLateFact = new Date();
+  await sink.publish([lateFact]);
+  await until(async () => (await totalOf(news)) === 4);
   const owned = stack.move();
-  return { url, get, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { url, get, beforeFacts, beforeLateFact, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

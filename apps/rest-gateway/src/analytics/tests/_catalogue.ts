@@ -73,9 +73,28 @@ export const catalogue: readonly ResourceView[] = [
 
 const agent = 'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)';
 
+const content = (from: number): ByteRangeServed['parts'][number] => ({
+  kind: 'content',
+  from,
+  to: 1_920_000,
+  duration_ms: (1_920_000 - from) / 16,
+});
+
+/** An ad of 10 s before the content. */
+const withAd = (nth: number): ByteRangeServed['parts'] => [
+  {
+    ...{ kind: 'ad', from: 0, to: 160_000, duration_ms: 10_000 },
+    ad: {
+      ...{ serving_id: `srv_${nth}`, campaign_id: 'cmp_1', line_item_id: 'li_1', creative_id: 'crv_1' },
+      ...{ break_key: 'pre', slot: 0, billable: true },
+    },
+  },
+  content(160_000),
+];
+
 function download(
   nth: number,
-  [podcastId, episodeId, startedAt, listener, country]: readonly string[],
+  [podcastId, episodeId, startedAt, listener, country, ad]: readonly string[],
 ): ByteRangeServed {
   return {
     kind: 'byte_range_served',
@@ -92,7 +111,7 @@ function download(
     requested: [[0, 1_920_000]],
     written: [[0, 1_920_000]],
     total_bytes: 1_920_000,
-    parts: [{ kind: 'content', from: 0, to: 1_920_000, duration_ms: 120_000 }],
+    parts: ad === undefined ? [content(0)] : withAd(nth),
     published_at: '2026-06-01T00:00:00.000Z',
     listener_key: listener!,
     address_key: 'address',
@@ -116,10 +135,10 @@ const downloads = [
   [arts, first, '2026-10-04T10:00:00.000Z', 'bert', 'DE'],
   [arts, first, '2026-10-05T10:00:00.000Z', 'carl', 'FR'],
   [arts, archived, '2026-10-06T10:00:00.000Z', 'anna', 'DE'],
-  [arts, second, '2026-11-10T18:00:00.000Z', 'anna', 'DE'],
-  [arts, second, '2026-11-11T09:30:00.000Z', 'bert', 'US'],
+  [arts, second, '2026-11-10T18:00:00.000Z', 'anna', 'DE', 'ad'],
+  [arts, second, '2026-11-11T09:30:00.000Z', 'bert', 'US', 'ad'],
   [arts, first, '2026-11-20T23:30:00.000Z', 'carl', 'DE'],
-  [comedy, joke, '2026-11-19T10:00:00.000Z', 'anna', 'DE'],
+  [comedy, joke, '2026-11-19T10:00:00.000Z', 'anna', 'DE', 'ad'],
   // The same person under the key of another month.
   [comedy, joke, '2026-10-28T10:00:00.000Z', 'anna_in_october', 'DE'],
   [news, story, '2026-07-01T10:00:00.000Z', 'dora', 'AT'],
@@ -127,6 +146,14 @@ const downloads = [
   [news, lost, '2026-10-09T10:00:00.000Z', 'dora', 'AT'],
   [news, story, '2026-11-18T10:00:00.000Z', 'dora', 'AT'],
 ].map((row, nth) => download(nth, row));
+/** A download that comes after all others: its hour was closed long before. 23 h after the same listener's download of the day before. */
+export const lateFact: DeliveryFact = download(downloads.length, [
+  news,
+  story,
+  '2026-07-02T09:00:00.000Z',
+  'dora',
+  'AT',
+]);
 /** Fifteen downloads. */
 export const facts: readonly DeliveryFact[] = [
   {

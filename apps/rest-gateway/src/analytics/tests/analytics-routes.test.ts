@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { breakdownCases } from './_breakdown-cases.ts';
 import { exportOf, scene, startAnalytics } from './_analytics-world.ts';
 import {
   archived,
@@ -37,13 +38,87 @@ test('a podcast over time, zero-filled', async () => {
       timerange: { from: '2026-11-10T00:00:00.000Z', to: '2026-11-13T00:00:00.000Z' },
       aggregation_granularity: 'day',
       window: 'calendar_utc',
-      methodology_version: 'longwave-1.0/ptmg-2.3',
+      methodology_version: 'longwave-1.1/ptmg-2.3',
     },
     objects: [
       { date: '2026-11-10', downloads: 1, listeners: 1 },
       { date: '2026-11-11', downloads: 1, listeners: 1 },
       { date: '2026-11-12', downloads: 0, listeners: 0 },
     ],
+  });
+});
+
+test('an answer says from which day on its numbers are provisional: they may grow, or be held as more than people make', async () => {
+  const { body } = await get(`/podcasts/${arts}/analytics?from=2026-11-10&to=2026-11-12&granularity=day`);
+  const { complete_until: until, provisional_from: from } = body['meta'] as Record<string, string>;
+  // The first day that had not ended 24 h before: sessions of the day before that one can grow no more.
+  const sessionsEndedMs = Date.parse(until!) - 24 * 3_600_000;
+  expect(from).toMatch(/T00:00:00\.000Z$/);
+  expect(Date.parse(from!)).toBeLessThanOrEqual(sessionsEndedMs);
+  expect(Date.parse(from!) + 24 * 3_600_000).toBeGreaterThan(sessionsEndedMs);
+});
+
+describe('windows and what was known', () => {
+  // Wednesday 10:00 and Thursday 09:00: two dates, within 24 h. The second was told long after its hour was closed.
+  const july = 'from=2026-07-01&to=2026-07-02&granularity=day';
+  const days = async (at: string) => (await objects(at, 'guest')).map((one) => one['downloads']);
+  const metaOf = async (at: string) => (await get(at, 'guest')).body['meta'] as Record<string, unknown>;
+
+  test.each([
+    ['calendar_utc', [1, 1]],
+    ['first_touch_24h', [1, 0]],
+    ['last_touch_24h', [1, 0]],
+  ] as const)(
+    'every route of a series counts in the window that is asked for, and names it: %s',
+    async (window, counts) => {
+      const total = counts[0] + counts[1];
+      const query = `${july}&window=${window}`;
+      expect(await days(`/podcasts/${news}/analytics?${query}`)).toEqual(counts);
+      expect(await days(`/episodes/${story}/analytics?${query}`)).toEqual(counts);
+      expect(await days(`/podcasts/${news}/analytics/episodes?${query}`)).toEqual([total]);
+      expect(await days(`/podcasts/${news}/analytics/listeners?${query}`)).toEqual([total]);
+      for (const at of [
+        `/podcasts/${news}/analytics`,
+        `/episodes/${story}/analytics`,
+        `/podcasts/${news}/analytics/episodes`,
+      ])
+        expect(await metaOf(`${at}?${query}`)).toMatchObject({ window });
+    },
+  );
+
+  test('numbers can be asked as they were known before a late fact: without it, without listeners, complete until then at most', async () => {
+    const knownAt = analytics.beforeLateFact.toISOString();
+    const query = `${july}&known_at=${knownAt}`;
+    expect(await objects(`/podcasts/${news}/analytics?${query}`, 'guest')).toEqual([
+      { date: '2026-07-01', downloads: 1, listeners: null },
+      { date: '2026-07-02', downloads: 0, listeners: null },
+    ]);
+    expect(await days(`/episodes/${story}/analytics?${query}`)).toEqual([1, 0]);
+    expect(await days(`/podcasts/${news}/analytics/episodes?${query}`)).toEqual([1]);
+    expect(await days(`/podcasts/${news}/analytics/listeners?${query}`)).toEqual([1]);
+    expect(await metaOf(`/podcasts/${news}/analytics?${query}`)).toMatchObject({ known_at: knownAt });
+    const before = analytics.beforeFacts.toISOString();
+    expect(await days(`/podcasts/${news}/analytics?${july}&known_at=${before}`)).toEqual([0, 0]);
+    const early = await metaOf(`/podcasts/${news}/analytics?${july}&known_at=2026-07-01T12:00:00%2B02:00`);
+    expect(early).toMatchObject({
+      known_at: '2026-07-01T10:00:00.000Z',
+      complete_until: '2026-07-01T10:00:00.000Z',
+      provisional_from: '2026-06-30T00:00:00.000Z',
+    });
+  });
+
+  test('a window or a time of knowledge that is none is refused in words of its field', async () => {
+    const message = async (query: string) => {
+      const { status, body } = await get(`/podcasts/${arts}/analytics?days_offset=1&${query}`);
+      return [status, body['message']];
+    };
+    expect(await message('known_at=yesterday')).toEqual([422, 'known_at: write a time such as 2026-11-01T10:00:00Z']);
+    expect(await message('known_at=1969-12-31T00:00:00Z')).toEqual([422, 'known_at: name a time from 1970 to 2199']);
+    expect(await message('known_at=2026-11-01T10:00:00Z&time_zone=Europe/Paris')).toEqual([
+      422,
+      'Numbers as known at an earlier time are in UTC: leave out the time zone.',
+    ]);
+    expect((await message('window=rolling'))[0]).toBe(422);
   });
 });
 
@@ -91,6 +166,7 @@ test('listeners by country unless another dimension is named', async () => {
     ['app', 'Overcast'],
     ['device', 'Apple iPhone'],
     ['platform', 'mobile'],
+    ['operating_system', 'iOS'],
   ])
     expect(await objects(`${october}&dimension=${dimension}`)).toEqual([{ key, dimension, downloads: 4, share: 1 }]);
   expect((await get(`${october}&dimension=mood`)).status).toBe(422);
@@ -124,6 +200,8 @@ describe('one episode', () => {
     expect(await message('?to=2026-11-01')).toBe('You should provide both from and to params.');
   });
 });
+
+breakdownCases(() => analytics);
 
 test('achievements, also of a draft and without analytics in the plan', async () => {
   expect((await get(`/podcasts/${arts}/achievements?type=downloads`)).body).toMatchObject({
@@ -207,6 +285,7 @@ describe('reports', () => {
     const rows = await objects('/analytics/reports');
     expect(summary(rows)).toEqual([
       ['2026-10', 'Harbour Light', 4, 3, 1],
+      ['2026-10', 'Gulls', 1, 1, null],
       ['2026-09', 'Harbour Light', 2, 2, 1],
       ['2026-08', 'Harbour Light', 1, 1, null],
     ]);
@@ -226,12 +305,13 @@ describe('reports', () => {
     const { body } = await get('/analytics/reports', 'both');
     expect(summary(body['objects'] as Record<string, unknown>[])).toEqual([
       ['2026-10', 'Harbour Light', 4, 3, 1],
+      ['2026-10', 'Gulls', 1, 1, null],
       ['2026-10', 'Tide Table', 1, 1, null],
       ['2026-09', 'Harbour Light', 2, 2, 1],
       ['2026-09', 'Tide Table', 0, 0, null],
       ['2026-08', 'Harbour Light', 1, 1, null],
     ]);
-    expect((body['objects'] as object[])[1]).toMatchObject({
+    expect((body['objects'] as object[])[2]).toMatchObject({
       top_episodes: [{ episode_id: lost, title: null, published_at: null, downloads: 1 }],
     });
     expect(body['meta']).toMatchObject({
@@ -243,7 +323,7 @@ describe('reports', () => {
   test('older months are archived', async () => {
     expect(summary(await objects('/analytics/reports_archives'))).toEqual([['2026-07', 'Harbour Light', 0, 0, null]]);
     expect(summary(await objects('/analytics/reports_archives', 'guest'))).toEqual([
-      ['2026-07', 'Tide Table', 1, 1, null],
+      ['2026-07', 'Tide Table', 2, 1, null],
       ['2026-06', 'Tide Table', 0, 0, null],
     ]);
     const { body } = await get('/analytics/reports_archives', 'grow');
@@ -252,6 +332,28 @@ describe('reports', () => {
       objects: [],
     });
   });
+});
+
+test('a podcast that was downloaded before it was here has one beginning: in series, achievements, reports and export', async () => {
+  const range = 'from=2026-10-01&to=2026-11-21';
+  const series = await objects(`/podcasts/${comedy}/analytics?${range}&granularity=month`);
+  expect(series.map(({ date, downloads }) => [date, downloads])).toEqual([
+    ['2026-10-01', 1],
+    ['2026-11-01', 1],
+  ]);
+  expect((await get(`/podcasts/${comedy}/achievements?type=downloads`)).body).toMatchObject({ value: 2 });
+  expect((await get(`/podcasts/${comedy}/achievements?type=countries`)).body).toMatchObject({ value: 1 });
+  const reports = await objects('/analytics/reports');
+  expect(reports.filter((row) => row['podcast_id'] === comedy)).toMatchObject([{ month: '2026-10', downloads: 1 }]);
+  // Its history reaches back to this day alone.
+  scene.exports = [exportOf(idOf('sxp', '1'), 'ready', { history_from: '2026-11-01T00:00:00.000Z' }, comedy)];
+  expect((await get(`/podcasts/${comedy}/analytics/legacy_export`)).body).toMatchObject({
+    history_window: { from: '2026-11-01T00:00:00.000Z', requested_from: '2026-10-28T00:00:00.000Z', days: 19 },
+  });
+});
+
+test('achievements are never cut by the history of a plan', async () => {
+  expect((await get(`/podcasts/${arts}/achievements?type=downloads`, 'grow')).body).toMatchObject({ value: 10 });
 });
 
 describe('the legacy export', () => {
@@ -272,9 +374,14 @@ describe('the legacy export', () => {
     expect(await start('grow')).toMatchObject({
       status: 202,
       location: `http://longwave.test/api/v1/operations/${idOf('op', '1')}`,
-      body: { id: idOf('sxp', '1'), podcast_id: arts, state: 'preparing', history_from: '2026-08-23T00:00:00.000Z' },
+      body: {
+        ...{ id: idOf('sxp', '1'), podcast_id: arts, state: 'preparing', history_from: '2026-08-23T00:00:00.000Z' },
+        history_window: { from: '2026-08-23T00:00:00.000Z', requested_from: '2026-07-20T00:00:00.000Z', days: 90 },
+      },
     });
-    expect(await start()).toMatchObject({ status: 202, body: { history_from: null } });
+    const unlimited = await start();
+    expect(unlimited).toMatchObject({ status: 202, body: { history_from: null } });
+    expect(unlimited.body).not.toHaveProperty('history_window');
     expect(
       scene.executed.map(({ commandType, workspaceId, idempotencyKey }) => [commandType, workspaceId, idempotencyKey]),
     ).toEqual([
@@ -315,6 +422,7 @@ describe('the legacy export', () => {
 describe('gates', () => {
   const noPlan = "You don't have the required permissions to use the Analytics API.";
   const noRight = "You don't have the permission to use the Analytics API on this podcast.";
+  const ofMany = ['/analytics/reports', '/analytics/reports_archives', '/analytics/episodes'];
   const gated = (podcastId: string, episodeId: string) => [
     `/podcasts/${podcastId}/analytics?days_offset=1`,
     `/podcasts/${podcastId}/analytics/episodes`,
@@ -322,17 +430,19 @@ describe('gates', () => {
     `/podcasts/${podcastId}/analytics/legacy_export`,
     `/podcasts/${podcastId}/insights/listeners_over_time`,
     `/podcasts/${podcastId}/insights/podcasts_categories`,
+    `/podcasts/${podcastId}/analytics/ads?days_offset=1`,
     `/episodes/${episodeId}/analytics?days_since_published=1`,
+    `/episodes/${episodeId}/analytics/listeners?dimension=mood`,
   ];
 
   test.each([
     ['a plan without analytics', 'launch', gated(arts, first), noPlan],
-    ['a plan without analytics, before the state of the podcast', 'launch', gated(draft, first).slice(0, 6), noPlan],
+    ['a plan without analytics, before the state of the podcast', 'launch', gated(draft, first).slice(0, 7), noPlan],
     ['a podcast that is not published', 'owner', [...gated(draft, hidden), `/podcasts/${draft}/overview`], noRight],
     ['no right to see analytics', 'viewer', [...gated(arts, first), `/podcasts/${arts}/overview`], noRight],
     ['an editor in another account', 'editor', [...gated(news, story), `/podcasts/${news}/overview`], noRight],
-    ['reports without a plan', 'launch', ['/analytics/reports', '/analytics/reports_archives'], noPlan],
-    ['reports without the right', 'viewer', ['/analytics/reports', '/analytics/reports_archives'], noRight],
+    ['reports without a plan', 'launch', ofMany, noPlan],
+    ['reports without the right', 'viewer', ofMany, noRight],
   ])('%s is refused first', async (_name, who, paths, message) => {
     for (const at of paths)
       expect([at, await get(at, who)]).toEqual([at, { status: 403, body: { code: 403, message } }]);

@@ -1,0 +1,62 @@
+import type { LogColumns } from './log-columns.ts';
+import { logFields, type LogField } from './prefix-record.ts';
+
+/** Columns of a log that were read and those that were not, and the limits of a log without a field. */
+export interface FileColumns {
+  readonly understood: readonly { readonly field: LogField; readonly column: string }[];
+  readonly not_understood: readonly string[];
+  readonly absent: readonly { readonly field: LogField; readonly effect: string }[];
+}
+
+export interface ColumnReport {
+  /** Columns of a file, or of one more shape of its records. */
+  readonly note: (columns: Pick<LogColumns, 'understood' | 'ignored'>) => void;
+  readonly read: () => FileColumns;
+}
+
+const effects: Partial<Readonly<Record<LogField, string>>> = {
+  method: 'every record counts as a GET',
+  status: 'answers that were errors count as well',
+  range: 'probes of two bytes count as requests',
+  ip: 'rule 12 (networks of machines) is left to whoever hashed the addresses',
+  referer: 'rule 13 (pages that preload) is not applied',
+  purpose: 'rule 9 (announced prefetches) is not applied',
+};
+
+/** Fields that stand for another one. */
+const standIns: Partial<Readonly<Record<LogField, LogField>>> = { range: 'range_start' };
+
+/** Whether a text may be the name of a column. Addresses, times, numbers and most user agents are none, so that they are never shown. */
+export const isColumnName = (text: string) =>
+  /^[A-Za-z_][\w ()-]{0,63}(\.[A-Za-z_][\w-]{0,63})*$/.test(text) && !/\d{4}/.test(text);
+
+const mostNames = 100;
+
+/** Gathers what is known of the columns of one file. */
+export function createColumnReport(): ColumnReport {
+  const understood = new Map<string, { readonly field: LogField; readonly column: string }>();
+  const ignored = new Set<string>();
+  return {
+    note: (columns) => {
+      for (const [field, column] of columns.understood) understood.set(`${field} ${column}`, { field, column });
+      for (const name of columns.ignored)
+        if (ignored.size < mostNames) ignored.add(isColumnName(name) ? name : 'a name that is not shown');
+    },
+    read: () => {
+      const present = new Set([...understood.values()].map(({ field }) => field));
+      const isAbsent = (field: LogField) => !present.has(field) && !present.has(standIns[field] ?? field);
+      const absent = logFields.flatMap((field) => {
+        const effect = effects[field];
+        if (effect === undefined || !isAbsent(field)) return [];
+        return field === 'range' && present.has('body_bytes')
+          ? [{ field, effect: 'probes are known by answers of one or two bytes alone' }]
+          : [{ field, effect }];
+      });
+      return {
+        understood: [...understood.values()].sort((a, b) => logFields.indexOf(a.field) - logFields.indexOf(b.field)),
+        not_understood: [...ignored].sort(),
+        absent,
+      };
+    },
+  };
+}

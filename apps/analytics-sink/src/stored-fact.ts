@@ -1,0 +1,61 @@
+import { byteRangeServedSchema, type ByteRangeServed, type CountedPart } from '@longwave/events';
+import { parseMultirange } from './multirange.ts';
+
+const partsSchema = byteRangeServedSchema.shape.parts;
+
+/** Parts as the store gives them back, of before ads had a price as well. */
+export type StoredParts = readonly (Omit<CountedPart, 'ad'> & { readonly ad?: Partial<CountedPart['ad']> })[];
+
+/** Parts as a fact has them, whatever order the store gives their fields; what was served before ads had a price was not billed. */
+export const partsOf = (stored: StoredParts): CountedPart[] =>
+  partsSchema.parse(stored.map((part) => (part.ad ? { ...part, ad: { billable: false, ...part.ad } } : part)));
+
+/** A fact with its layout, as a query for `factColumns` answers it. */
+export interface FactRow extends Omit<
+  ByteRangeServed,
+  | 'kind'
+  | 'started_at'
+  | 'at'
+  | 'published_at'
+  | 'requested'
+  | 'written'
+  | 'total_bytes'
+  | 'previous_listener_key'
+  | 'address_safe'
+  | 'web_player'
+> {
+  readonly started_at: Date;
+  readonly at: Date;
+  readonly published_at: Date;
+  readonly requested: string;
+  readonly written: string;
+  readonly total_bytes: string;
+  readonly previous_listener_key: string | null;
+  readonly address_safe: boolean;
+  readonly web_player: string | null;
+}
+
+/** What a fact is made of again; `f` is the fact, `l` its layout. */
+export const factColumns = `f.fact_id, f.request_id, f.started_at, f.at, f.workspace_id, f.podcast_id, f.episode_id,
+  l.arrangement_id, f.method, f.status, f.requested, f.written, l.total_bytes, l.parts, f.published_at, f.listener_key,
+  f.previous_listener_key, f.address_key, f.address_verdict, f.user_agent_digest, f.prefetch, f.country, f.region,
+  f.late, f.lists_version, f.preload, f.internal, f.address_safe, f.web_player`;
+
+const intervalsOf = (text: string) => parseMultirange(text).map(([from, to]): [number, number] => [from, to]);
+
+/** The fact of a row as it came, but for intervals, which are sorted and merged, and the order of fields within its parts. */
+export function factOf({ previous_listener_key, address_safe, web_player, ...row }: FactRow): ByteRangeServed {
+  return {
+    ...row,
+    kind: 'byte_range_served',
+    started_at: row.started_at.toISOString(),
+    at: row.at.toISOString(),
+    published_at: row.published_at.toISOString(),
+    requested: intervalsOf(row.requested),
+    written: intervalsOf(row.written),
+    total_bytes: Number(row.total_bytes),
+    ...(previous_listener_key !== null && { previous_listener_key }),
+    ...(address_safe && { address_safe }),
+    ...(web_player !== null && { web_player }),
+  };
+}

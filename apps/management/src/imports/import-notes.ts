@@ -1,0 +1,43 @@
+/** What an import did to one field of a channel or an item, for the report. */
+export interface ImportNote {
+  /** `changed`: kept in another form; `lost`: not kept. */
+  readonly kind: 'changed' | 'lost';
+  /** Our name of the field, or the feed's name of an element that has no field: "itunes:order". */
+  readonly field: string;
+  /** A sentence for the podcaster. */
+  readonly detail: string;
+}
+
+export interface ImportNotes {
+  readonly changed: (field: string, detail: string) => void;
+  readonly lost: (field: string, detail: string) => void;
+  readonly list: readonly ImportNote[];
+}
+
+/** Of one channel or item: a report is for reading. */
+const maxNotes = 60;
+const maxDetail = 300;
+const maxQuote = 80;
+
+/** A text as a sentence quotes it. */
+export function quoted(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return `“${line.length > maxQuote ? `${line.slice(0, maxQuote - 1).toWellFormed()}…` : line}”`;
+}
+
+/** Collects notes; equal ones are kept once, and the last one says that there are more. */
+export function createNotes(): ImportNotes {
+  const list: ImportNote[] = [];
+  const add = (kind: ImportNote['kind'], field: string, text: string) => {
+    const detail = text.slice(0, maxDetail).toWellFormed();
+    if (list.length > maxNotes || list.some((note) => note.field === field && note.detail === detail)) return;
+    if (list.length === maxNotes)
+      list.push({ kind: 'lost', field: 'report', detail: 'There are more notes than fit here.' });
+    else list.push({ kind, field: field.slice(0, 100), detail });
+  };
+  return {
+    changed: (field, detail) => add('changed', field, detail),
+    lost: (field, detail) => add('lost', field, detail),
+    list,
+  };
+}

@@ -1,0 +1,69 @@
+import type { ExecuteCommand } from '@longwave/command-pipeline';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { Work } from '../jobs/job-runner.ts';
+import { listImportedDrafts } from './import-table.ts';
+import { publicationOf } from './publish-imported.ts';
+
+const management = { kind: 'service', name: 'management' } as const;
+
+/** Refusals of one episode: somebody changed it meanwhile. */
+const ofEpisode: readonly string[] = ['state_not_allowed', 'not_found', 'episode_has_no_audio'];
+
+/**
+ * Publishes or schedules the imported drafts that have audio, oldest first. Those that are still encoded follow by themselves: the
+ * command that asked for this work marked the podcast, and the follower of encoded productions reads the mark.
+ */
+export function createPublishImportWork({
+  pool,
+  execute,
+  clock = () => new Date(),
+}: {
+  readonly pool: Pool;
+  readonly execute: ExecuteCommand;
+  readonly clock?: () => Date;
+}): Work {
+  return {
+    attemptsMax: 60,
+    fail: {
+      commandType: 'podcast.fail_import_publication',
+      problem: {
+        code: 'publication_gave_up',
+        detail: 'Publishing the imported episodes failed again and again and gave up. Start it again.',
+      },
+    },
+    run: async (job, signal) => {
+      const { workspace_id: workspaceId, subject_id: podcastId } = job;
+      for (const { id, attributes } of await listImportedDrafts(pool, workspaceId, podcastId)) {
+        signal.throwIfAborted();
+        const publication = publicationOf('draft', attributes, clock());
+        if (!publication) continue;
+        const { commandType } = publication;
+        try {
+          await execute(
+            {
+              ...publication,
+              workspaceId,
+              idempotencyKey: `${job.id}:${id}:${commandType}`,
+              subject: { type: 'episodes', id },
+            },
+            management,
+          );
+        } catch (error) {
+          if (!(error instanceof Problem) || !ofEpisode.includes(error.code)) throw error;
+        }
+      }
+      await execute(
+        {
+          workspaceId,
+          commandType: 'podcast.complete_import_publication',
+          idempotencyKey: `${job.id}:${job.lease_id}`,
+          subject: { type: 'podcasts', id: podcastId },
+          changes: {},
+          reason: { job_id: job.id, lease_id: job.lease_id },
+        },
+        management,
+      );
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Consequence, ResourceRow } from '@longwave/command-pipeline';
+import type { Transaction } from '@longwave/postgres';
+import { withoutProduction, withPlaysEnded, type Episode } from '../episodes/episode.ts';
+import { hasAudio } from '../episodes/require-audio.ts';
+import type { MediaClip } from './media-clip-rules.ts';
+
+const shown: readonly string[] = ['published', 'scheduled'];
+
+/**
+ * What becomes of an episode when one of its clips is deleted: it loses the audio that it played from the clip, and leaves the feed or
+ * the schedule when nothing else is left to hear. The clip of an earlier production changes nothing, unless
+ * mode "stop_all" ends the plays that it still has.
+ */
+export function audioRemoved(clip: MediaClip, mode: 'stop_new' | 'stop_all' | undefined, now: Date): Consequence {
+  const decide = async (row: ResourceRow, tx: Transaction) => {
+    const { id, workspace_id: workspaceId, lifecycle_state: state } = row;
+    const episode = row.attributes as Episode;
+    const isPlayed = clip.production_id !== undefined && clip.production_id === episode.current_production_id;
+    if (state === 'archived') return undefined;
+    const ended = withPlaysEnded(episode, mode, now);
+    const changed = { attributes: ended, state, event: 'episode.audio_removed' };
+    if (clip.production_id !== undefined && !isPlayed) return ended === episode ? undefined : changed;
+    const attributes = isPlayed ? withoutProduction(ended) : ended;
+    if (shown.includes(state) && !(await hasAudio(tx, workspaceId, id, attributes))) {
+      const { publish_at: _at, ...left } = attributes;
+      return { attributes: left, state: 'unpublished', event: 'episode.unpublished' };
+    }
+    return attributes === episode ? undefined : { ...changed, attributes };
+  };
+  return { subject: { type: 'episodes', id: clip.episode_id }, decide };
+}

@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listLinked } from '@longwave/command-pipeline';
+import { type ResourceView } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import { createImportReport } from '../src/imports/import-report.ts';
+import { createImportWork } from '../src/imports/import-work.ts';
+import { createPublishImportWork } from '../src/imports/publish-import-work.ts';
+import { startJobRunner } from '../src/jobs/job-runner.ts';
+import { startFollowed, type Followed } from './_followed.ts';
+import { createWorld, service, type World } from './_support.ts';
+
+let followed: Followed;
+let management: Followed['management'];
+let read: Followed['read'];
+let until: Followed['until'];
+let caughtUp: Followed['caughtUp'];
+let encode: Followed['encode'];
+beforeAll(async () => {
+  followed = await startFollowed();
+  ({ management, read, until, caughtUp, encode } = followed);
+});
+afterAll(async () => followed?.[Symbol.asyncDispose]());
+
+/** A batch of an episode's podcast, and its encoding of the episode's first file. */
+async function batchOf(world: World, initiator = 'loudness') {
+  await world.setEncodingLimit(null);
+  const episode = await world.playableEpisode();
+  const batch = await world.send('batch_encoding.start', null, {
+    podcast_id: episode.attributes['podcast_id'],
+    initiator,
+  });
+  const first = await read(String(episode.attributes['current_production_id']));
+  const derive = async () => {
+    const file = { episode_id: episode.id, file_url: first.attributes['file_url'], batch_encoding_id: batch.id };
+    const production = await world.send('production.derive', null, file, service('management'));
+    return world.send('production.start', production, {}, service('management'));
+  };
+  return { episode, batch, derive };
+}
+
+async function newAudio(world: World, episodeId: string): Promise<ResourceView> {
+  const file = { episode_id: episodeId, file_url: (await world.upload()).attributes['file_url'] };
+  return world.send('production.start', await world.send('production.create', null, file), {});
+}
+
+test('new audio stays when a batch encodes the old one meanwhile, whichever ends last', async () => {
+  const world = createWorld(management);
+  for (const lasts of ['batch', 'new audio']) {
+    const { episode, derive } = await batchOf(world);
+    const mine = await newAudio(world, episode.id);
+    const derived = await derive();
+    for (const production of lasts === 'batch' ? [mine, derived] : [derived, mine]) {
+      await encode(world, production);
+      await caughtUp(world);
+    }
+    expect((await read(episode.id)).attributes['current_production_id']).toBe(mine.id);
+  }
+});
+
+test('audio older than what a batch encoded again does not come back', async () => {
+  const world = createWorld(management);
+  await world.setEncodingLimit(null);
+  const created = await world.episode();
+  const oldest = await newAudio(world, created.id);
+  const newer = await newAudio(world, created.id);
+  await encode(world, newer);
+  await until(created.id, (row) => row.attributes['current_production_id'] === newer.id);
+  const batch = await world.send('batch_encoding.start', null, {
+    podcast_id: created.attributes['podcast_id'],
+    initiator: 'loudness',
+  });
+  const file = { episode_id: created.id, file_url: newer.attributes['file_url'], batch_encoding_id: batch.id };
+  const derived = await world.send('production.derive', null, file, service('management'));
+  await world.send('production.start', derived, {});
+  await encode(world, derived);
+  await until(created.id, (row) => row.attributes['current_production_id'] === derived.id);
+  await encode(world, oldest);
+  await caughtUp(world);
+  expect((await read(created.id)).attributes['current_production_id']).toBe(derived.id);
+});
+
+test('a cancelled batch stops its encodings and returns their time; what ends all the same is not attached', async () => {
+  const world = createWorld(management);
+  const { episode, batch, derive } = await batchOf(world);
+  const derived = await derive();
+  const reserved = async () =>
+    (
+      await management.pool.query('select sum(reserved_ms)::int as ms from encoding_balance where workspace_id = $1', [
+        world.workspaceId,
+      ])
+    ).rows[0]?.ms as number;
+  expect(await reserved()).toBeGreaterThan(0);
+  await world.send('batch_encoding.cancel', batch, {});
+  const stopped = await until(derived.id, (row) => row.lifecycle_state === 'initial');
+  expect(await reserved()).toBe(0);
+  const again = await world.send('production.start', { ...derived, version: stopped.version }, {});
+  const lease = await world.lease('encode_production', again.id);
+  await world.send('production.complete', again, world.completion, service('encoder'), lease);
+  await caughtUp(world);
+  const current = episode.attributes['current_production_id'];
+  expect((await read(episode.id)).attributes['current_production_id']).toBe(current);
+  // A person may still choose it.
+  await world.send(
+    'episode.attach_production',
+    { ...episode, version: (await read(episode.id)).version },
+    { production_id: derived.id },
+  );
+});
+
+test('an encoding of a batch that is reverted is not attached any more', async () => {
+  const world = createWorld(management);
+  const { episode, batch, derive } = await batchOf(world);
+  const derived = await derive();
+  const counts = { total: 1, done: 1, failed: 0 };
+  const lease = await world.lease('run_batch_encoding', batch.id);
+  await world.send('batch_encoding.complete', batch, counts, service('management'), lease);
+  await world.send('batch_encoding.revert', null, {
+    podcast_id: episode.attributes['podcast_id'],
+    reverts: batch.id,
+  });
+  await encode(world, derived);
+  await caughtUp(world);
+  const current = episode.attributes['current_production_id'];
+  expect((await read(episode.id)).attributes['current_production_id']).toBe(current);
+});
+
+describe('what moved in', () => {
+  const item = (guid: string, date: string, more = '') =>
+    `<item><title>${guid}</title><guid>${guid}</guid><pubDate>${date}</pubDate>${more}` +
+    `<enclosure url="https://cdn.example/${guid}.mp3" type="audio/mpeg" length="3"/></item>`;
+  const past = 'Mon, 01 Jun 2020 06:00:00 GMT';
+  const feedOf = (items: string, channel = '') =>
+    '<rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel>' +
+    `<title>Moved</title>${channel}${items}</channel></rss>`;
+
+  /** Imports a feed; its episodes have their rows, and their audio once `encodeAll` was called. */
+  async function importFeed(xml: string, changes: { readonly publish?: boolean } = {}) {
+    const world = createWorld(management);
+    management.fetch = async (url) => ({
+      status: 200,
+      headers: { 'content-type': 'application/rss+xml' },
+      finalUrl: url,
+      body: (async function* () {
+        yield Buffer.from(xml);
+      })(),
+      [Symbol.dispose]: () => undefined,
+    });
+    const podcast = await world.send('podcast.import_feed', null, {
+      feed_url: `https://feeds.example/${newId('req')}.xml`,
+      ...changes,
+    });
+    await runJobs(podcast);
+    const episodes = await listLinked(management.pool, world.workspaceId, 'episodes', 'podcast', podcast.id);
+    const byGuid = new Map(episodes.map((episode) => [String(episode.attributes['guid']), episode.id]));
+    return {
+      world,
+      podcast,
+      idOf: (guid: string) => byGuid.get(guid)!,
+      stateOf: async (guid: string) => (await read(byGuid.get(guid)!)).lifecycle_state,
+      encodeAll: async () => {
+        for (const id of byGuid.values()) {
+          const [production] = await listLinked(management.pool, world.workspaceId, 'productions', 'episode', id);
+          await encode(world, { ...production!, resource_type: 'productions' } as unknown as ResourceView);
+          await until(id, (row) => row.attributes['current_production_id'] !== undefined);
+        }
+        await caughtUp(world);
+      },
+    };
+  }
+
+  /** The podcast as it is now. */
+  const current = async (podcast: ResourceView): Promise<ResourceView> => ({ ...podcast, ...(await read(podcast.id)) });
+
+  /** Runs management's own jobs about a podcast to their end. */
+  async function runJobs({ id }: Pick<ResourceView, 'id'>): Promise<void> {
+    const { pool, execute, clock } = management;
+    await using _runner = startJobRunner({
+      pool,
+      execute,
+      works: {
+        import_feed: createImportWork(management),
+        publish_import: createPublishImportWork({ pool, execute, clock }),
+      },
+      onError: (error) => {
+        throw error;
+      },
+      pollMs: 20,
+    });
+    const open = async () =>
+      (await pool.query(`select from job where subject_id = $1 and state in ('queued', 'running')`, [id])).rowCount;
+    while ((await open()) !== 0) await new Promise((turn) => setImmediate(turn));
+  }
+
+  test('is published by nobody but a person: one command publishes it, keeps its dates, schedules the future and leaves blocked items hidden', async () => {
+    const { world, podcast, stateOf, idOf, encodeAll } = await importFeed(
+      feedOf(
+        item('future', 'Fri, 01 Jan 2999 00:00:00 GMT') +
+          item('hidden', 'Fri, 01 Jan 2999 00:00:00 GMT', '<itunes:block>Yes</itunes:block>') +
+          item('old', past),
+      ),
+    );
+    await encodeAll();
+    for (const guid of ['future', 'hidden', 'old']) expect(await stateOf(guid)).toBe('draft');
+    const report = createImportReport(management.pool);
+    const counts = async () => report.get(await current(podcast));
+    const none = { failed: 0, published: 0, scheduled: 0 };
+    expect(await counts()).toMatchObject({ state: 'completed', total: 3, created: 3, encoded: 3, ...none });
+
+    await world.send('podcast.publish_import', await current(podcast), {});
+    await runJobs(podcast);
+    expect(await read(idOf('old'))).toMatchObject({
+      lifecycle_state: 'published',
+      attributes: { published_at: '2020-06-01T06:00:00.000Z' },
+    });
+    const future = await read(idOf('future'));
+    expect(future).toMatchObject({
+      lifecycle_state: 'scheduled',
+      attributes: { publish_at: '2999-01-01T00:00:00.000Z' },
+    });
+    expect(future.attributes['published_at']).toBeUndefined();
+    expect(await read(idOf('hidden'))).toMatchObject({ lifecycle_state: 'draft', attributes: { blocked: true } });
+    expect((await read(podcast.id)).lifecycle_state).toBe('draft');
+    expect(await counts()).toMatchObject({ created: 3, encoded: 3, published: 1, scheduled: 1, failed: 0 });
+    const { csv, items } = await report.exportLines(await current(podcast), { after: 0, limit: 2 });
+    expect([items, csv.split('\r\n')[1]]).toEqual([
+      2,
+      expect.stringMatching(/^2,hidden,hidden,encoded,ep_\w+,,.*blocked: The feed hides it: it stays a draft/),
+    ]);
+    const rest = await report.list(await current(podcast), { after: 2, limit: 2 });
+    expect(rest.items.map(({ position, guid, state }) => [position, guid, state])).toEqual([[3, 'old', 'published']]);
+  });
+
+  test('is counted as failed with the reason when its audio cannot be encoded; a podcast that was not imported has no report', async () => {
+    const { world, podcast, idOf } = await importFeed(feedOf(item('broken', past)));
+    const [production] = await listLinked(management.pool, world.workspaceId, 'productions', 'episode', idOf('broken'));
+    const lease = await world.lease('encode_production', production!.id);
+    const subject = { ...production!, resource_type: 'productions' } as unknown as ResourceView;
+    const problem = { code: 'encoder_failed', detail: 'The encoder found no sound.' };
+    await world.send('production.fail', { ...subject, version: 2 }, { problem }, service('encoder'), lease);
+    const report = createImportReport(management.pool);
+    expect(await report.get(await current(podcast))).toMatchObject({ created: 1, encoded: 0, failed: 1 });
+    expect((await report.list(await current(podcast), { after: 0, limit: 5 })).items).toMatchObject([
+      { state: 'failed', problem: 'The encoder found no sound.' },
+    ]);
+    await expect(report.get(await world.podcast())).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('and is still being encoded when it is published appears with its audio; drafts of one’s own stay drafts', async () => {
+    const { world, podcast, stateOf, encodeAll } = await importFeed(feedOf(item('late', past)));
+    const own = await world.audibleEpisode(podcast);
+    await world.send('podcast.publish_import', await current(podcast), {});
+    await runJobs(podcast);
+    expect(await stateOf('late')).toBe('draft');
+    await encodeAll();
+    expect(await stateOf('late')).toBe('published');
+    expect((await read(own.id)).lifecycle_state).toBe('draft');
+  });
+
+  test('with publish: true is published as it is encoded, unless the feed blocks its channel', async () => {
+    const open = await importFeed(feedOf(item('open', past)), { publish: true });
+    await open.encodeAll();
+    expect(await open.stateOf('open')).toBe('published');
+
+    const block = '<itunes:block>yes</itunes:block>';
+    const blocked = await importFeed(feedOf(item('private', past), block), { publish: true });
+    await blocked.encodeAll();
+    expect(await blocked.stateOf('private')).toBe('draft');
+    expect((await read(blocked.podcast.id)).attributes).toMatchObject({
+      blocked_platforms: ['apple'],
+      import: { publish: false },
+    });
+  });
+
+  test('cannot be published where nothing did, nor twice at once', async () => {
+    const world = createWorld(management);
+    const refused = (podcast: ResourceView) =>
+      world.send('podcast.publish_import', podcast, {}).catch((error: unknown) => error);
+    expect(await refused(await world.podcast())).toMatchObject({ code: 'state_not_allowed' });
+    const moved = await importFeed(feedOf(item('one', past)));
+    const started = await moved.world.send('podcast.publish_import', await current(moved.podcast), {});
+    await expect(moved.world.send('podcast.publish_import', started, {})).rejects.toMatchObject({
+      code: 'state_not_allowed',
+    });
+  });
+});

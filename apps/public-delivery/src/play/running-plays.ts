@@ -1,0 +1,60 @@
+import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+import { hasEnded, type BegunPlay } from './ended-plays.ts';
+import { listPlaysEnds } from './play-table.ts';
+
+/** A response, as far as it can be broken off. */
+interface Transfer {
+  readonly destroyed: boolean;
+  readonly closed: boolean;
+  once(event: 'close', listener: () => void): unknown;
+  destroy(): unknown;
+}
+
+/** Audio that is being sent. A play that is ended for everybody is broken off within a second of this process learning of it. */
+export interface RunningPlays extends AsyncDisposable {
+  /** Watches a transfer until it closes. */
+  watch(episodeId: string, play: BegunPlay, transfer: Transfer): void;
+}
+
+const checkEveryMs = 1_000;
+/** Older ends were learnt of before the transfers of today began. */
+const recentMs = 3_600_000;
+
+/** One statement a second, while anything is being sent. While the database does not answer, everything goes on. */
+export function watchRunningPlays(pool: Pool, now: () => Date, logger: Logger): RunningPlays {
+  const running = new Map<string, Map<Transfer, BegunPlay>>();
+  let failing = false;
+  let working: Promise<void> | undefined;
+
+  async function endPlays(): Promise<void> {
+    try {
+      const ends = await listPlaysEnds(pool, new Date(now().getTime() - recentMs));
+      for (const { episodeId, ...end } of ends)
+        for (const [transfer, play] of running.get(episodeId) ?? []) if (hasEnded(play, end)) transfer.destroy();
+      failing = false;
+    } catch (error) {
+      if (!failing) logger.warn({ err: error }, 'ended_plays.unreadable');
+      failing = true;
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (running.size > 0) working ??= endPlays().finally(() => (working = undefined));
+  }, checkEveryMs);
+  return {
+    watch: (episodeId, play, transfer) => {
+      if (transfer.destroyed || transfer.closed) return;
+      const ofEpisode = running.get(episodeId) ?? new Map<Transfer, BegunPlay>();
+      running.set(episodeId, ofEpisode.set(transfer, play));
+      transfer.once('close', () => {
+        ofEpisode.delete(transfer);
+        if (ofEpisode.size === 0) running.delete(episodeId);
+      });
+    },
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      await working;
+    },
+  };
+}

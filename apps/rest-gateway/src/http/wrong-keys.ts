@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { Refusal, type VerifyResponse } from '@longwave/rpc/credential';
+
+type Outcome = VerifyResponse['outcome'];
+
+/** How long a credential that nobody knows is refused without another look. */
+export const refusedMs = 5_000;
+/** How long a credential counts as known after it was accepted: it is never delayed, and its refusal is not remembered. */
+const acceptedMs = 60_000;
+/** Wrong credentials that an address may send in a minute before the next ones wait. */
+export const wrongPerMinute = 60;
+const windowMs = 60_000;
+/** Time between two looks for an address that waits, and the most that one request waits. */
+const spacingMs = 50;
+export const waitMsMax = 2_000;
+/** Entries of each memory; the oldest goes first. */
+export const entriesMax = 10_000;
+
+/** Writes an entry as the newest of a memory that has at most `entriesMax`. */
+function remember<V>(memory: Map<string, V>, key: string, value: V): void {
+  memory.delete(key);
+  if (memory.size >= entriesMax) memory.delete(memory.keys().next().value!);
+  memory.set(key, value);
+}
+
+export type LookUpCredential = (
+  credential: string,
+  address: string,
+  lookUp: () => Promise<Outcome>,
+) => Promise<Outcome>;
+
+/**
+ * Bounds how often wrong credentials are looked up. One that nobody knows is refused for 5 s without another look. An address that
+ * sent more than 60 wrong ones within a minute waits for each further look, at most 2 s; credentials that were accepted within the
+ * last minute never do. Memory holds SHA-256 digests, never a credential, and is bounded.
+ * @param pause resolves after so many milliseconds
+ */
+export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise<void>): LookUpCredential {
+  /** Digest → until when, in milliseconds. */
+  const accepted = new Map<string, number>();
+  const refused = new Map<string, number>();
+  const senders = new Map<string, { wrong: number; sinceMs: number; nextLookMs: number }>();
+  const holds = (memory: ReadonlyMap<string, number>, digest: string) => (memory.get(digest) ?? 0) > clock().getTime();
+
+  function senderOf(address: string) {
+    const now = clock().getTime();
+    const known = senders.get(address);
+    return known && now - known.sinceMs < windowMs ? known : { wrong: 0, sinceMs: now, nextLookMs: now };
+  }
+
+  function countWrong(address: string): void {
+    const sender = senderOf(address);
+    sender.wrong += 1;
+    remember(senders, address, sender);
+  }
+
+  async function waitForTurn(address: string): Promise<void> {
+    const sender = senderOf(address);
+    if (sender.wrong < wrongPerMinute) return;
+    const now = clock().getTime();
+    sender.nextLookMs = Math.min(Math.max(sender.nextLookMs, now) + spacingMs, now + waitMsMax);
+    await pause(sender.nextLookMs - now);
+  }
+
+  return async (credential, address, lookUp) => {
+    const digest = createHash('sha256').update(credential).digest('base64');
+    if (!holds(accepted, digest)) {
+      await waitForTurn(address);
+      if (holds(refused, digest)) {
+        countWrong(address);
+        return { $case: 'refusal', value: Refusal.UNKNOWN_USER };
+      }
+    }
+    const outcome = await lookUp();
+    if (outcome?.$case === 'principal') {
+      remember(accepted, digest, clock().getTime() + acceptedMs);
+      refused.delete(digest);
+    } else if (outcome?.value === Refusal.UNKNOWN_USER) {
+      countWrong(address);
+      if (!holds(accepted, digest)) remember(refused, digest, clock().getTime() + refusedMs);
+    }
+    return outcome;
+  };
+}

@@ -1,0 +1,149 @@
+import { podcasts } from '@longwave/command-catalog';
+import type { ImportItem, ImportNote } from '@longwave/rpc/feed';
+import { z } from 'zod';
+import { listQuery, renderList } from '../list-answer.ts';
+import { change } from '../resource-routes.ts';
+import { defineRoute, type AnswerShape, type Call, type Route } from '../route.ts';
+
+const attributes = podcasts.attributes.shape.import.unwrap().shape;
+
+const note = z.strictObject({
+  /** Our name of the field, or the feed's name of an element that has no field here. */
+  field: z.string(),
+  detail: z.string(),
+});
+const fieldCount = z.strictObject({ field: z.string(), items: z.int() });
+
+const importShape: AnswerShape = {
+  name: 'Import',
+  schema: z.strictObject({
+    feed_url: attributes.feed_url,
+    state: z.enum(['running', 'completed', 'failed']),
+    /** Whether its episodes are published as soon as they have audio. */
+    publish: z.boolean(),
+    /** Items of the feed. */
+    total: z.int(),
+    /** Episodes that the import made. */
+    created: z.int(),
+    /** Episodes that have their audio. */
+    encoded: z.int(),
+    published: z.int(),
+    scheduled: z.int(),
+    /** Items without an episode, and episodes without audio. */
+    failed: z.int(),
+    problem: attributes.problem,
+    /** Items whose field was kept in another form, by field. */
+    changed: z.array(fieldCount),
+    /** Items of which something was not kept, by field or element. */
+    lost: z.array(fieldCount),
+    channel: z.strictObject({ changed: z.array(note), lost: z.array(note) }),
+  }),
+};
+
+const itemShape: AnswerShape = {
+  name: 'ImportItem',
+  list: true,
+  schema: z.strictObject({
+    /** Place in the feed, from 1. */
+    position: z.int(),
+    title: z.string(),
+    guid: z.string(),
+    /** How far it has come: `failed` has no episode, or its episode has no audio. */
+    state: z.enum(['failed', 'waiting', 'encoding', 'encoded', 'scheduled', 'published', 'unpublished', 'archived']),
+    episode_id: z.string().optional(),
+    problem: z.string().optional(),
+    changed: z.array(note),
+    lost: z.array(note),
+  }),
+};
+
+const object = { type: 'podcasts', from: 'path', field: 'id' } as const;
+const podcastOf = ({ access, id }: Pick<Call, 'access' | 'id'>) => ({
+  workspaceId: access!.workspaceId,
+  podcastId: id,
+});
+
+const notesOf = (notes: readonly ImportNote[], kind: string) =>
+  notes.filter((each) => each.kind === kind).map(({ field, detail }) => ({ field, detail }));
+
+const renderItem = ({ position, title, guid, state, episodeId, problem, notes }: ImportItem) => ({
+  position,
+  title,
+  guid,
+  state,
+  ...(episodeId && { episode_id: episodeId }),
+  ...(problem && { problem }),
+  changed: notesOf(notes, 'changed'),
+  lost: notesOf(notes, 'lost'),
+});
+
+/** The import of a podcast: its progress, its report item by item, as JSON and as CSV, and the command that publishes it. */
+export const podcastImport = (path: string): readonly Route[] => [
+  change('POST', `${path}/publish`, 'podcast.publish_import'),
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'podcastImportGet',
+    summary:
+      'How far the import of a podcast has come, and what it changed and lost. 404 for a podcast that was not imported.',
+    object,
+    answer: importShape,
+    run: async (call, { management }) => {
+      const { noteCounts, channelNotes, ...counts } = await management.findImport(call.caller, podcastOf(call));
+      const {
+        feed_url,
+        publish = false,
+        problem,
+      } = podcasts.attributes.shape.import.parse(call.object!.attributes['import'])!;
+      const fields = (kind: string) =>
+        noteCounts.filter((each) => each.kind === kind).map(({ field, items }) => ({ field, items }));
+      return {
+        status: 200,
+        body: {
+          feed_url,
+          publish,
+          ...counts,
+          ...(problem && { problem }),
+          changed: fields('changed'),
+          lost: fields('lost'),
+          channel: { changed: notesOf(channelNotes, 'changed'), lost: notesOf(channelNotes, 'lost') },
+        },
+      };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${path}/items`,
+    operation: 'podcastImportItems',
+    summary:
+      'The result for each item of an imported feed, in the order of the feed: its episode, and what was changed, lost or failed.',
+    object,
+    query: listQuery,
+    answer: itemShape,
+    run: (call, { management, baseUrl }) =>
+      renderList(
+        management.importItems(call.caller, podcastOf(call)),
+        renderItem,
+        call.query,
+        new URL(call.url, baseUrl).href,
+      ),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${path}/items.csv`,
+    operation: 'podcastImportExport',
+    summary:
+      'The same report as comma-separated values: position, title, guid, state, episode_id, problem, changed, lost.',
+    object,
+    answer: 'csv',
+    run: async (call, { management }) => ({
+      fileName: `import-${call.id}.csv`,
+      csv: (async function* () {
+        const lines = management.importLines(call.caller, podcastOf(call));
+        const first = await lines.next();
+        yield `position,title,guid,state,episode_id,problem,changed,lost\r\n${first.done ? '' : first.value}`;
+        yield* lines;
+      })(),
+    }),
+  }),
+];

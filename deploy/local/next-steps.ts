@@ -1,0 +1,38 @@
+import type { FleetAccess } from '@longwave/fleet';
+
+/** What `npm start` prints once everything runs: every address, the page to open, and the next three commands. */
+export const describeRunning = ({
+  urls,
+  dataFolder,
+  databaseFolder,
+  logsFolder,
+}: Pick<FleetAccess, 'urls' | 'dataFolder'> & { readonly databaseFolder: string; readonly logsFolder: string }) => `
+Longwave is running.
+
+  REST API       ${urls.base}/api/v1
+  documentation  ${urls.base}/api-docs
+  ad server APIs ${urls.api}
+  feeds, audio   ${urls.media}
+  data           ${dataFolder}
+  database       ${databaseFolder}
+  logs           ${logsFolder}
+
+Open ${urls.base}/api-docs, or go on in another terminal:
+
+  npm run longwave -- account create --name "My podcasts"   an account with its API key
+  npm run demo -- --audio FILE                               your own recording, from upload to a counted download
+  npm run longwave -- --help                                 everything an operator can do
+
+Ctrl-C stops everything.
+`;
+
+/**
+ * How to go on with the account that a demo made. The key is named on a terminal only: elsewhere the text becomes part of a log.
+ */
+export const describeAccount = (
+  account: { readonly accountId: string; readonly apiKey: string },
+  isTerminal: boolean,
+) =>
+  isTerminal
+    ? `  account ${account.accountId}\n  API key ${account.apiKey}`
+    : `  account ${account.accountId}; a key of your own: npm run longwave -- key create --account ${account.accountId}`;

@@ -1,0 +1,20 @@
+import path from 'node:path';
+import { serviceNames, type FleetOptions } from '@longwave/fleet';
+
+/** Settings of services that `npm start` passes on from its own environment; each service reads those it knows. */
+export const passedSettings = ['FETCH_ALLOW_ORIGINS', 'PLANS_FILE', 'WEBSUB_HUB', 'LOG_LEVEL'] as const;
+
+/**
+ * What every service gets of an environment; other variables are the installation's own business.
+ * @param folder a relative PLANS_FILE is relative to it
+ */
+export function settingsOf(
+  environment: Readonly<Record<string, string | undefined>>,
+  folder: string,
+): NonNullable<FleetOptions['env']> {
+  const settings = passedSettings.flatMap((name) => {
+    const value = environment[name];
+    return value ? [[name, name === 'PLANS_FILE' ? path.resolve(folder, value) : value] as const] : [];
+  });
+  return Object.fromEntries(serviceNames.map((service) => [service, Object.fromEntries(settings)]));
+}

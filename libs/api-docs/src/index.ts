@@ -1,0 +1,2 @@
+export { serveApiDocs, type ApiDocsOptions } from './serve-api-docs.ts';
+export { serveText } from './serve-text.ts';

@@ -1,0 +1,90 @@
+import type { CountedPart } from '@longwave/events';
+import { coveredBytes } from './intervals.ts';
+import { byStart, writtenBy, type ServedRequest } from './served-request.ts';
+
+/** An ad all of whose bytes were written for its serving within a valid download (docs/counting.md, ledger of ads). */
+export interface DeliveredAd {
+  readonly servingId: string;
+  readonly campaignId: string;
+  readonly lineItemId: string;
+  readonly creativeId: string;
+  readonly breakKey: string;
+  readonly slot: number;
+  /** Delivered, its serving is billed. */
+  readonly billable: boolean;
+}
+
+type AdPart = CountedPart & { readonly ad: NonNullable<CountedPart['ad']> };
+
+/** One serving in one place of an arrangement, and the requests that were made for it, in their order. */
+interface Offer {
+  readonly place: string;
+  readonly parts: readonly AdPart[];
+  readonly requests: ServedRequest[];
+}
+
+const isAd = (part: CountedPart): part is AdPart => part.kind === 'ad' && part.ad !== undefined && part.to > part.from;
+
+/** The servings that these requests were made for, each with its place: break, slot and creative. */
+function offersOf(ordered: readonly ServedRequest[]): Offer[] {
+  const offers = new Map<string, Offer>();
+  for (const request of ordered) {
+    const placeOf = ({ ad }: AdPart) => JSON.stringify([ad.break_key, ad.slot, ad.creative_id]);
+    const byServing = Map.groupBy(
+      request.layout.parts.filter(isAd),
+      (part) => `${placeOf(part)} ${part.ad.serving_id}`,
+    );
+    for (const [name, parts] of byServing) {
+      const known = offers.get(name);
+      if (known === undefined) offers.set(name, { place: placeOf(parts[0]!), parts, requests: [request] });
+      else known.requests.push(request);
+    }
+  }
+  return [...offers.values()];
+}
+
+/** Whether every byte of an ad was written by the first `count` of the requests that were made for it. */
+function isWhole({ parts, requests }: Offer, count = requests.length): boolean {
+  const written = writtenBy(requests.slice(0, count));
+  return parts.every(({ from, to }) => coveredBytes(written, from, to) === to - from);
+}
+
+/** The request that wrote the last byte that a whole ad lacked. More requests never write less, so it halves. */
+function completedBy(offer: Offer): ServedRequest {
+  let short = 0;
+  let enough = offer.requests.length;
+  while (enough - short > 1) {
+    const middle = (short + enough) >> 1;
+    if (isWhole(offer, middle)) enough = middle;
+    else short = middle;
+  }
+  return offer.requests[enough - 1]!;
+}
+
+/**
+ * The ads that requests of one arrangement delivered, in byte order. An ad is delivered when all its bytes were written by requests that
+ * were made for its serving: what was written for another decision, or for none, counts for the download and never for this ad. Each
+ * break, slot and creative is delivered once, by the serving that was whole first.
+ * @param ordered by start
+ */
+export function deliveredAds(ordered: readonly ServedRequest[]): DeliveredAd[] {
+  const whole = offersOf(ordered).filter((offer) => isWhole(offer));
+  return [...Map.groupBy(whole, ({ place }) => place).values()]
+    .map(([first, ...others]) =>
+      others.reduce((best, one) => (byStart(completedBy(one), completedBy(best)) < 0 ? one : best), first!),
+    )
+    .sort((a, b) => a.parts[0]!.from - b.parts[0]!.from)
+    .map(({ parts }) => {
+      const { ad } = parts[0]!;
+      return {
+        servingId: ad.serving_id,
+        campaignId: ad.campaign_id,
+        lineItemId: ad.line_item_id,
+        creativeId: ad.creative_id,
+        breakKey: ad.break_key,
+        slot: ad.slot,
+        // Layouts of before ads had a price do not say.
+        billable: ad.billable === true,
+      };
+    });
+}

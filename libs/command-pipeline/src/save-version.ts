@@ -1,0 +1,59 @@
+import type { ResourceDefinition } from '@longwave/command-catalog';
+import type { DomainEvent, ResourceView } from '@longwave/events';
+import { newId } from '@longwave/ids';
+import type { Transaction } from '@longwave/postgres';
+import { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
+import { checkLinks, saveRevision, saveUniqueKeys } from './versioned-store.ts';
+
+/** The next version of one resource, as it was decided. */
+interface NewVersion {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** The locked row; undefined for a new resource. */
+  readonly current: ResourceRow | undefined;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly state: string;
+  /** Type of the event that tells of it. */
+  readonly event: string;
+  readonly operationId: string;
+  readonly now: Date;
+}
+
+export interface SavedVersion {
+  readonly row: ResourceRow;
+  readonly view: ResourceView;
+}
+
+/** Saves the next version of a resource with its links, its unique values and its event. Throws `link_not_found` or `value_taken`. */
+export async function saveVersion(
+  tx: Transaction,
+  resource: ResourceDefinition,
+  { id, workspaceId, current, attributes, state, event: type, operationId, now }: NewVersion,
+): Promise<SavedVersion> {
+  const draft = {
+    id,
+    workspace_id: workspaceId,
+    resource_type: resource.type,
+    version: (current?.version ?? 0) + 1,
+    lifecycle_state: state,
+    attributes: resource.attributes.parse(attributes) as Record<string, unknown>,
+    operation_id: operationId,
+    created_at: current?.created_at ?? now,
+    updated_at: now,
+  };
+  const row: ResourceRow = { ...draft, digest: revisionDigest(draft) };
+  const view = resourceView(resource, row);
+  const event: DomainEvent = {
+    id: newId('evt'),
+    type,
+    workspace_id: row.workspace_id,
+    subject: { type: resource.type, id: row.id, version: row.version },
+    operation_id: operationId,
+    occurred_at: now.toISOString(),
+    after: view,
+  };
+  await checkLinks(tx, resource, row, current);
+  await saveRevision(tx, resource, row, current, event);
+  await saveUniqueKeys(tx, resource, row);
+  return { row, view };
+}

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { BusLogger } from '../bus-logger.ts';
+import { parseBusName } from '../bus-name.ts';
+import { pairs, type RawEntry } from './redis-entry.ts';
+import { archiverLockKey, redisKeys } from './redis-keys.ts';
+import { refillScript, trimScript } from './redis-scripts.ts';
+import { type ArchiveStore, idAfter, isBefore, streamArchive } from './stream-archive.ts';
+
+const lockMs = 30_000;
+const expireEveryMs = 3_600_000;
+const dayMs = 86_400_000;
+/** Archived messages that wait in a group's redrive stream, at most about this many. */
+const refillBelow = 500;
+const refillChunk = 500;
+
+const groupSchema = z.object({ name: z.string(), 'last-delivered-id': z.string(), pending: z.number() });
+const groupsReply = z.array(z.array(z.unknown()).transform((flat) => groupSchema.parse(pairs(flat))));
+const pendingSummary = z.tuple([z.number(), z.string().nullable()]).rest(z.unknown());
+
+export interface ArchivedTopic {
+  readonly topic: string;
+  /** Days that messages stay in the archive; for ever when not given. */
+  readonly keepDays?: number;
+}
+
+export interface StreamArchiverOptions {
+  readonly redisUrl: string;
+  readonly clientName: string;
+  readonly store: ArchiveStore;
+  readonly topics: readonly ArchivedTopic[];
+  /** Messages that leave a stream together, once every group is done with them. Default 2,000. */
+  readonly chunk?: number;
+  /** Messages that one stream keeps in Redis while a group is away or slow; older ones leave all the same. Default 25,000. */
+  readonly maxEntries?: number;
+  /** Default 1,000. */
+  readonly everyMs?: number;
+  readonly logger?: BusLogger;
+  readonly now?: () => Date;
+}
+
+/**
+ * Keeps the streams of the bus short, in one process at a time: messages that every group is done with move from Redis to the
+ * object store. When a group is away and a stream has more than `maxEntries`, older messages move too, and a warning names the
+ * group. A group whose place is before the first message in Redis (it was away, or it is new) gets the archived messages first,
+ * in order, through its redrive stream; so every group still sees every message. Nothing leaves Redis before it is stored.
+ */
+export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable {
+  const { store, topics, chunk = 2_000, maxEntries = 25_000, everyMs = 1_000, logger } = options;
+  const now = options.now ?? (() => new Date());
+  const redis = new Redis(options.redisUrl, {
+    lazyConnect: true,
+    connectionName: `${options.clientName}-archiver`,
+    connectTimeout: 2_000,
+    commandTimeout: 10_000,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times) => Math.min(times * 100, 2_000),
+  });
+  redis.on('error', (error) => logger?.warn({ reason: error.message }, 'The connection to Redis failed'));
+  const token = randomUUID();
+  const stopping = new AbortController();
+  const warned = new Set<string>();
+  let expiredAtMs = 0;
+
+  async function hasLock(): Promise<boolean> {
+    if ((await redis.get(archiverLockKey)) === token) return (await redis.pexpire(archiverLockKey, lockMs)) === 1;
+    return (await redis.set(archiverLockKey, token, 'PX', lockMs, 'NX')) === 'OK';
+  }
+
+  async function archivePartition(topic: string, partition: number): Promise<void> {
+    const keys = redisKeys(topic);
+    const stream = keys.stream(partition);
+    const archived = await redis.get(keys.archived(partition));
+    if (archived === null && (await redis.xlen(stream)) < chunk) return;
+    const groups = await readGroups(redis, stream);
+    for (const group of groups)
+      if (archived !== null && isBefore(group.delivered, archived)) await refill(topic, partition, group, archived);
+
+    while (!stopping.signal.aborted) {
+      const length = await redis.xlen(stream);
+      const entries = length < chunk ? [] : await redis.xrange(stream, '-', '+', 'COUNT', chunk);
+      const last = entries[chunk - 1]?.[0];
+      if (last === undefined) return;
+      const behind = groups.filter((group) => !isDoneWith(group, last));
+      if (length <= maxEntries && (behind.length > 0 || groups.length === 0)) return;
+      for (const { name } of behind) warnOnce(topic, partition, name);
+      await streamArchive(store, topic, partition).write(entries);
+      const names = groups.map(({ name }) => name);
+      const trimKeys = [stream, keys.archived(partition), ...names.map((name) => keys.redrive(name, partition))];
+      await redis.eval(trimScript, trimKeys.length, ...trimKeys, last, idAfter(last), ...names);
+    }
+  }
+
+  function warnOnce(topic: string, partition: number, group: string): void {
+    const key = `${topic}/${partition}/${group}`;
+    if (warned.has(key)) return;
+    warned.add(key);
+    const text = 'A group is far behind its stream; older messages wait for it in the object store';
+    logger?.warn({ topic, partition, group }, text);
+  }
+
+  /** Brings archived messages to a group until enough wait for it or its place is where the stream begins. */
+  async function refill(topic: string, partition: number, group: GroupPlace, archived: string): Promise<void> {
+    const keys = redisKeys(topic);
+    const { name } = group;
+    const [stream, redrive] = [keys.stream(partition), keys.redrive(name, partition)];
+    const hasRoom = async () => !stopping.signal.aborted && (await redis.xlen(redrive)) < refillBelow;
+    let place = group.delivered;
+    const moveTo = async (next: string, entries: readonly RawEntry[]) => {
+      const fields = entries.map(([, flat]) => JSON.stringify(flat));
+      if ((await redis.eval(refillScript, 2, stream, redrive, name, place, next, ...fields)) !== 1)
+        throw new Error(`The place of group ${name} was moved meanwhile.`);
+      place = next;
+    };
+    if (!(await hasRoom())) return;
+    for await (const found of streamArchive(store, topic, partition).readAfter(place)) {
+      for (let at = 0; at < found.length; at += refillChunk) {
+        const part = found.slice(at, at + refillChunk);
+        await moveTo(part.at(-1)?.[0] ?? place, part);
+      }
+      if (!(await hasRoom())) return;
+    }
+    if (isBefore(place, archived)) {
+      logger?.warn(
+        { topic, partition, group: name },
+        'Messages that a group has not seen are no longer in the archive',
+      );
+      await moveTo(archived, []);
+    }
+    warned.delete(`${topic}/${partition}/${name}`);
+  }
+
+  async function expire(): Promise<void> {
+    if (now().getTime() - expiredAtMs < expireEveryMs) return;
+    expiredAtMs = now().getTime();
+    for (const { topic, keepDays } of topics) {
+      if (keepDays === undefined) continue;
+      const before = new Date(now().getTime() - keepDays * dayMs);
+      for (const partition of await partitionsOf(redis, topic))
+        await streamArchive(store, topic, partition).removeBefore(before);
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        if (await hasLock()) {
+          for (const { topic } of topics)
+            for (const partition of await partitionsOf(redis, topic)) {
+              if (stopping.signal.aborted || !(await hasLock())) break;
+              await archivePartition(topic, partition);
+            }
+          await expire();
+        }
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : 'unknown';
+        if (!stopping.signal.aborted) logger?.warn({ reason }, 'Streams of the bus could not be archived');
+      }
+      await wait(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+      if ((await redis.get(archiverLockKey).catch(() => null)) === token)
+        await redis.del(archiverLockKey).catch(() => 0);
+      redis.disconnect();
+    },
+  };
+}
+
+/** Partitions of a topic that was used already, from 0. */
+async function partitionsOf(redis: Redis, topic: string): Promise<number[]> {
+  const stored = Number((await redis.get(redisKeys(parseBusName(topic)).partitions)) ?? 0);
+  return Array.from({ length: stored }, (_, partition) => partition);
+}
+
+interface GroupPlace {
+  readonly name: string;
+  /** The last id that was handed to the group. */
+  readonly delivered: string;
+  /** The first id that was handed over and is not acknowledged. */
+  readonly oldestPending: string | undefined;
+}
+
+/** True when the group has acknowledged every message up to `id`. */
+function isDoneWith({ delivered, oldestPending }: GroupPlace, id: string): boolean {
+  return !isBefore(delivered, id) && (oldestPending === undefined || isBefore(id, oldestPending));
+}
+
+async function readGroups(redis: Redis, stream: string): Promise<GroupPlace[]> {
+  if ((await redis.exists(stream)) === 0) return [];
+  const groups = groupsReply.parse(await redis.xinfo('GROUPS', stream));
+  return Promise.all(
+    groups.map(async ({ name, pending, 'last-delivered-id': delivered }) => {
+      if (pending === 0) return { name, delivered, oldestPending: undefined };
+      const [, oldest] = pendingSummary.parse(await redis.xpending(stream, name));
+      return { name, delivered, oldestPending: oldest ?? undefined };
+    }),
+  );
+}

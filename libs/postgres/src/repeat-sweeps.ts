@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Rows that are kept for a time. */
+export interface Sweep {
+  /** What logs call them: "clean_bindings". */
+  readonly name: string;
+  /** Removes at most so many rows whose time is over; answers how many. */
+  readonly remove: (rowsMax: number) => Promise<number>;
+}
+
+export interface SweepOptions {
+  readonly sweeps: readonly Sweep[];
+  /** From the end of one round to the next one. */
+  readonly everyMs: number;
+  /** Told of each sweep that removed something. */
+  readonly onSwept: (name: string, rows: number) => void;
+  /** Told of each sweep that failed; it is tried again in the next round. */
+  readonly onError: (name: string, error: unknown) => void;
+}
+
+/** Few enough that nobody waits for the locks of one statement. */
+const rowsMax = 1_000;
+
+/** Removes rows whose time is over, now and then again and again. Any number of processes may do it. */
+export function repeatSweeps({ sweeps, everyMs, onSwept, onError }: SweepOptions): AsyncDisposable {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  async function removeAll({ name, remove }: Sweep): Promise<void> {
+    let rows = 0;
+    try {
+      for (let removed = rowsMax; removed === rowsMax && !signal.aborted; rows += removed)
+        removed = await remove(rowsMax);
+    } catch (error) {
+      onError(name, error);
+    }
+    if (rows > 0) onSwept(name, rows);
+  }
+
+  const running = (async () => {
+    while (!signal.aborted) {
+      for (const sweep of sweeps) await removeAll(sweep);
+      await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}

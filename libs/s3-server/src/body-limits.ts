@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** How slowly and how long a client may send the body of one request. */
+export interface BodyLimits {
+  /** A body that brings fewer than `windowBytesMin` bytes in this time is cut off. */
+  readonly windowMs: number;
+  readonly windowBytesMin: number;
+  /** The longest time for one body. */
+  readonly bodyMsMax: number;
+  /** How long the rest of a body is read after the answer, so that a client that is still sending sees it. */
+  readonly unwantedMsMax: number;
+}
+
+/** 1 KiB/s over 30 s, and a day: an upload that nothing used has ended by then. */
+export const defaultBodyLimits: BodyLimits = {
+  windowMs: 30_000,
+  windowBytesMin: 30 * 1024,
+  bodyMsMax: 24 * 3600_000,
+  unwantedMsMax: 10_000,
+};
+
+/** Ends the connection of a request whose body comes too slowly, or goes on for too long after the answer. */
+export function limitBody(request: IncomingMessage, response: ServerResponse, limits: BodyLimits): void {
+  if (request.headers['transfer-encoding'] === undefined && !Number(request.headers['content-length'])) return;
+  const { socket } = request;
+  const cutOff = () => {
+    if (!request.complete) socket.destroy();
+  };
+  let readBytes = socket.bytesRead;
+  const window = setInterval(() => {
+    const isSlow = socket.bytesRead - readBytes < limits.windowBytesMin;
+    readBytes = socket.bytesRead;
+    // With bytes still to be taken it is the disk that is slow.
+    if (isSlow && request.readableLength === 0) cutOff();
+  }, limits.windowMs);
+  const whole = setTimeout(cutOff, limits.bodyMsMax);
+  response.once('finish', () => {
+    clearInterval(window);
+    clearTimeout(whole);
+    if (request.complete) return;
+    const rest = setTimeout(cutOff, limits.unwantedMsMax).unref();
+    for (const event of ['end', 'close']) request.once(event, () => clearTimeout(rest));
+    request.on('error', () => {});
+    request.resume();
+  });
+  response.once('close', () => {
+    clearInterval(window);
+    clearTimeout(whole);
+  });
+}
