@@ -1,35 +1,61 @@
 import { createAccount } from '../job/operator.ts';
-import { needed, type OperatorCommand } from './command.ts';
+import { accountOption, needed, type OperatorCommand } from './command.ts';
 
 /** Accounts: their plan and subscription. */
 export const accountCommands: readonly OperatorCommand[] = [
   {
     name: 'account create',
-    usage: '[--name NAME] [--email ADDRESS] [--plan PLAN]',
-    summary: 'an account with an API key; the key is shown once',
+    summary: 'Creates an account with an API key. The key is shown once.',
+    options: [
+      {
+        name: 'name',
+        value: 'NAME',
+        meaning: 'name of the account (default: the e-mail address, else “New account”)',
+        optional: true,
+      },
+      { name: 'email', value: 'ADDRESS', meaning: 'e-mail address, which no other account has', optional: true },
+      {
+        name: 'plan',
+        value: 'PLAN',
+        meaning: 'launch, grow, scale or network, or a plan of your PLANS_FILE (default: network)',
+        optional: true,
+      },
+    ],
+    example: 'account create --name "My podcasts" --email anna@example.org --plan grow',
     run: async (operator, { name, email, plan }) => {
-      const account = await createAccount(operator, plan, {
+      const { accountId, workspaceId, apiKey } = await createAccount(operator, plan, {
         name: name ?? email ?? 'New account',
         ...(email && { email }),
       });
-      return { account_id: account.accountId, workspace_id: account.workspaceId, api_key: account.apiKey };
+      const { attributes } = await operator.account(accountId);
+      return {
+        account_id: accountId,
+        workspace_id: workspaceId,
+        name: attributes['name'],
+        email: attributes['email'],
+        plan: attributes['plan'],
+        api_key: apiKey,
+      };
     },
   },
   {
     name: 'account list',
-    usage: '',
-    summary: 'every account with its plan and subscription, oldest first',
+    summary: 'Lists every account with its plan and subscription, oldest first.',
+    options: [],
+    example: 'account list',
     run: async (operator) => {
       const found = await operator.identityList(undefined, 'accounts');
-      return found.map(({ id, workspace_id, lifecycle_state: state, attributes: { name, plan, subscription } }) => ({
-        ...{ account_id: id, workspace_id, state, name, plan, subscription },
-      }));
+      return found.map(({ id, workspace_id, lifecycle_state: state, attributes }) => {
+        const { name, email, plan, subscription } = attributes;
+        return { account_id: id, workspace_id, state, name, email, plan, subscription };
+      });
     },
   },
   {
     name: 'account show',
-    usage: '--account ACC',
-    summary: 'plan, subscription, credentials and members',
+    summary: 'Shows an account with its plan, subscription, credentials and members.',
+    options: [accountOption],
+    example: 'account show --account acc_01jcq7v8z4n2m6k9s3x5t1r0wd',
     run: async (operator, options) => {
       const {
         id,
@@ -57,15 +83,29 @@ export const accountCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'account set-plan',
-    usage: '--account ACC --plan PLAN',
-    summary: 'moves an account to another plan',
+    summary: 'Moves an account to another plan.',
+    options: [
+      accountOption,
+      { name: 'plan', value: 'PLAN', meaning: 'launch, grow, scale, network or classic, or a plan of your PLANS_FILE' },
+    ],
+    example: 'account set-plan --account acc_01jcq7v8z4n2m6k9s3x5t1r0wd --plan scale',
     run: (operator, options) =>
       operator.changeIdentity(needed(options, 'account'), 'account.set_plan', { plan: needed(options, 'plan') }),
   },
   {
     name: 'account set-subscription',
-    usage: '--account ACC --state STATE [--trial-ends-at TIME]',
-    summary: 'trialing, active, past_due, canceled or suspended',
+    summary: 'Records the state of a subscription, which decides whether the account’s keys and tokens work.',
+    options: [
+      accountOption,
+      { name: 'state', value: 'STATE', meaning: 'trialing, active, past_due, canceled or suspended' },
+      {
+        name: 'trial-ends-at',
+        value: 'TIME',
+        meaning: 'when a trial ends, like 2027-01-31T00:00:00Z',
+        optional: true,
+      },
+    ],
+    example: 'account set-subscription --account acc_01jcq7v8z4n2m6k9s3x5t1r0wd --state past_due',
     run: (operator, options) =>
       operator.changeIdentity(needed(options, 'account'), 'account.set_subscription', {
         subscription: {

@@ -4,18 +4,36 @@ import type { Operator } from '../job/operator.ts';
 /** Options of `npm run longwave`, as they were typed. */
 export type Options = Readonly<Record<string, string | undefined>>;
 
-/** One command of the operator: `noun verb`. What it answers is printed as JSON. */
-export interface OperatorCommand {
-  /** "account create" */
+/** One option of a command: `--name VALUE`. */
+export interface CommandOption {
   readonly name: string;
-  /** Its options as the help shows them: "--account ACC --scope read|read_write". */
-  readonly usage: string;
-  /** One line of the help. */
+  /** What stands for the value in the usage: "ACC", or the values there are: "read|read_write". */
+  readonly value: string;
+  /** The value in plain words, with the default where there is one. */
+  readonly meaning: string;
+  /** A command runs without its optional options. */
+  readonly optional?: true;
+  /** An empty value is refused unless it has a meaning of its own. */
+  readonly mayBeEmpty?: true;
+}
+
+/** How a command is typed. Usage, help and the reading of the command line are derived from it. */
+export interface CommandDescription {
+  /** `noun verb`: "account create" */
+  readonly name: string;
+  /** What it does, in one sentence. */
   readonly summary: string;
+  readonly options: readonly CommandOption[];
+  /** A command line that works, without `npm run longwave --`. */
+  readonly example: string;
+}
+
+/** One command of the operator. What it answers is printed as JSON. */
+export interface OperatorCommand extends CommandDescription {
   readonly run: (operator: Operator, options: Options, fleet: FleetAccess) => Promise<unknown>;
 }
 
-/** A usage that was not followed: exit code 64, with the usage. */
+/** The command line is wrong: exit code 64, with the usage. */
 export class UsageError extends Error {}
 
 /** An option that the command cannot do without. Throws `UsageError`. */
@@ -24,3 +42,15 @@ export function needed(options: Options, name: string): string {
   if (value === undefined || value === '') throw new UsageError(`--${name} is missing.`);
   return value;
 }
+
+/** Options that several commands have. */
+export const accountOption: CommandOption = {
+  name: 'account',
+  value: 'ACC',
+  meaning: 'ID of the account (acc_…), as “account list” shows it',
+};
+export const workspaceOption: CommandOption = {
+  name: 'workspace',
+  value: 'WS',
+  meaning: 'ID of the workspace (ws_…), as “account list” shows it',
+};

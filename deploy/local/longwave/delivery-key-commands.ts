@@ -25,16 +25,17 @@ const shown = (week: number, epoch: number) => ({
 function weekOf(text: string, now: number): number {
   const week = Number(text);
   if (!/^\d{1,6}$/.test(text) || week < keyWeek(now - tokenLifeMax) || week > keyWeek(now) + 1)
-    throw new UsageError(`--week ${text} is not one of the weeks that "delivery-key list" shows.`);
+    throw new UsageError(`--week ${text} is not one of the weeks that “delivery-key list” shows.`);
   return week;
 }
 
-/** Keys of delivery tokens: one set a week, made without anybody's doing. */
+/** Keys of delivery tokens. There is one set a week, which the service makes by itself. */
 export const deliveryKeyCommands: readonly OperatorCommand[] = [
   {
     name: 'delivery-key list',
-    usage: '',
-    summary: 'the weeks whose delivery tokens are valid now, and how often each was revoked',
+    summary: 'Lists the weeks whose delivery tokens are valid now, and how often each was revoked.',
+    options: [],
+    example: 'delivery-key list',
     run: (_operator, _options, fleet) =>
       onDelivery(fleet, async (pool) => {
         const { rows } = await pool.query<{ week: number; epoch: number }>('select week, epoch from revoked_week');
@@ -48,8 +49,9 @@ export const deliveryKeyCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'delivery-key revoke',
-    usage: '--week WEEK',
-    summary: 'ends all delivery tokens of that week within 5 s; new ones get other keys',
+    summary: 'Ends all delivery tokens of a week within 5 s. New ones get other keys.',
+    options: [{ name: 'week', value: 'WEEK', meaning: 'number of the week, as “delivery-key list” shows it' }],
+    example: 'delivery-key revoke --week 2968',
     run: async (_operator, options, fleet) => {
       const week = weekOf(needed(options, 'week'), Math.floor(Date.now() / 1000));
       return onDelivery(fleet, async (pool) => {

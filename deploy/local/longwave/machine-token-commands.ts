@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { addAccessTokenKey } from '@longwave/fleet';
+import { audienceScopes } from '@longwave/principal';
 import { needed, UsageError, type OperatorCommand } from './command.ts';
 
 const dayMs = 86_400_000;
@@ -9,8 +10,28 @@ const defaultDays = '90';
 export const machineTokenCommands: readonly OperatorCommand[] = [
   {
     name: 'machine-token create',
-    usage: '--producer NAME --workspace WS[,WS…] [--scope audience:write,audience:read] [--days N]',
-    summary: `an access token to the Audience Analytics Sink API, shown once; valid for ${defaultDays} days by default`,
+    summary: 'Creates an access token for the Audience Analytics Sink API. The token is shown once.',
+    options: [
+      { name: 'producer', value: 'NAME', meaning: 'name of the program or company that sends measurements' },
+      {
+        name: 'workspace',
+        value: 'WS[,WS…]',
+        meaning: 'IDs of the workspaces it may send and read measurements of, separated by commas',
+      },
+      {
+        name: 'scope',
+        value: 'SCOPES',
+        meaning: `what the token may do (default: ${audienceScopes.join(',')})`,
+        optional: true,
+      },
+      {
+        name: 'days',
+        value: 'N',
+        meaning: `days until the token expires (default: ${defaultDays})`,
+        optional: true,
+      },
+    ],
+    example: 'machine-token create --producer acme --workspace ws_01jcq7v8z4n2m6k9s3x5t1r0wd --days 30',
     run: async (operator, options) => {
       const days = Number(options['days'] ?? defaultDays);
       if (!Number.isInteger(days) || days < 1) throw new UsageError('--days must be a whole number of days.');
@@ -25,8 +46,9 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'machine-token list',
-    usage: '',
-    summary: 'every machine token that was issued, without its text, oldest first',
+    summary: 'Lists the machine tokens that were issued, without their text, oldest first.',
+    options: [],
+    example: 'machine-token list',
     run: async (operator) => {
       const found = await operator.identityList(undefined, 'machine_tokens');
       return found.map(({ id, lifecycle_state: state, attributes }) => ({ token_id: id, state, ...attributes }));
@@ -34,14 +56,16 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'machine-token revoke',
-    usage: '--token MTK',
-    summary: 'ends a machine token for good',
+    summary: 'Ends a machine token. This cannot be undone.',
+    options: [{ name: 'token', value: 'MTK', meaning: 'ID of the token (mtk_…), as “machine-token list” shows it' }],
+    example: 'machine-token revoke --token mtk_01jcq7z4q8w2e6r9t1y5v3k7mp',
     run: (operator, options) => operator.changeIdentity(needed(options, 'token'), 'machine_token.revoke', {}),
   },
   {
     name: 'token-key add',
-    usage: '',
-    summary: 'a new key that signs access tokens from now on; tokens of older keys stay valid',
+    summary: 'Adds a key that signs access tokens from now on. Tokens of older keys stay valid.',
+    options: [],
+    example: 'token-key add',
     run: async (_operator, _options, { dataFolder }) => ({ kid: addAccessTokenKey(path.join(dataFolder, 'secrets')) }),
   },
 ];

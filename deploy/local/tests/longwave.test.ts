@@ -2,7 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { isId } from '@longwave/ids';
+import { readCommandLine } from '../longwave/command-line.ts';
+import { commands, tools } from '../longwave/commands.ts';
+import { usageOf } from '../longwave/help.ts';
 
 const script = path.resolve(import.meta.dirname, '../longwave.ts');
 const nowhere = mkdtempSync(path.join(tmpdir(), 'longwave-cli-'));
@@ -16,41 +20,112 @@ function longwave(...args: string[]) {
   return { status, stdout, stderr };
 }
 
-test('its help names every command with its options', () => {
-  const { status, stdout, stderr } = longwave('--help');
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  for (const command of [
-    'account create [--name NAME] [--email ADDRESS] [--plan PLAN]',
-    'account set-subscription --account ACC --state STATE',
-    'key block --key CRD',
-    'token create --account ACC [--scope read|read_write]',
-    'member add --owner ACC --member ACC',
-    'review approve --workspace WS --task RVT [--note TEXT]',
-    'delivery-key revoke --week WEEK',
-    'machine-token create --producer NAME --workspace WS[,WS…]',
-    'token-key add',
-    'recount export | count | compare',
-    'import-log FILE… --report | --store',
-    'dead-letters redrive --topic TOPIC --group GROUP',
-  ])
-    expect(stdout).toContain(command);
+test('without a command, or with --help, it lists every command and tool with its options', () => {
+  const asked = longwave('--help');
+  expect(asked).toMatchObject({ status: 0, stderr: '' });
+  for (const command of commands) expect(asked.stdout).toContain(`  ${usageOf(command)}\n      ${command.summary}\n`);
+  for (const [name, { usage }] of Object.entries(tools)) expect(asked.stdout).toContain(`  ${name} ${usage}\n`);
+  expect(longwave()).toEqual({ status: 64, stdout: '', stderr: asked.stdout });
 });
 
-test('what it does not know it names, with the exit code of a wrong usage', () => {
-  expect(longwave('account', 'explode')).toMatchObject({
-    status: 64,
-    stderr: expect.stringContaining('There is no command "account explode".'),
+test('account create --help says what it does, each option on a line of its own, and an example', () => {
+  expect(longwave('account', 'create', '--help')).toEqual({
+    status: 0,
+    stderr: '',
+    stdout: `usage: npm run longwave -- account create [--name NAME] [--email ADDRESS] [--plan PLAN]
+
+Creates an account with an API key. The key is shown once.
+
+  --name NAME      optional: name of the account (default: the e-mail address, else “New account”)
+  --email ADDRESS  optional: e-mail address, which no other account has
+  --plan PLAN      optional: launch, grow, scale or network, or a plan of your PLANS_FILE (default: network)
+  --data FOLDER    optional: data folder of the running service (default: .longwave)
+
+Example:
+  npm run longwave -- account create --name "My podcasts" --email anna@example.org --plan grow
+`,
   });
-  expect(longwave('account', 'create', '--colour', 'red')).toMatchObject({
-    status: 64,
-    stderr: expect.stringContaining("Unknown option '--colour'"),
+});
+
+/** What a shell makes of a line with double quotes. */
+const shellWords = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
+
+describe.each(commands.map((command) => [command.name, command] as const))('%s', (name, command) => {
+  const words = name.split(' ');
+
+  test('its help names every option with value and meaning, says which are optional, and shows the example', () => {
+    for (const asking of [
+      [...words, '--help'],
+      [...words, '-h'],
+      ['--help', ...words],
+    ]) {
+      const line = readCommandLine(asking);
+      expect(line.kind).toBe('explain');
+      const { text } = line as { text: string };
+      expect(text).toContain(command.summary);
+      expect(text).toContain(`Example:\n  npm run longwave -- ${command.example}`);
+      for (const { name: option, value, meaning, optional } of command.options) {
+        const listed = text.split('\n').filter((each) => each.startsWith(`  --${option} ${value} `));
+        expect(listed).toHaveLength(1);
+        expect(listed[0]!.endsWith(`  ${optional ? 'optional: ' : ''}${meaning}`)).toBe(true);
+      }
+    }
+  });
+
+  test('its example is a command line of it, with IDs of the right form', () => {
+    const line = readCommandLine(shellWords(command.example));
+    expect(line).toMatchObject({ kind: 'run', command: { name }, data: '.longwave' });
+    for (const [id, prefix] of command.example.matchAll(/\b([a-z]{2,4})_[0-9a-z]{20,}/g))
+      expect([id, isId(id, prefix!)]).toEqual([id, true]);
+  });
+
+  test('without an option that it needs it says which one is missing, and what to type', () => {
+    for (const { name: option, optional } of command.options) {
+      const given = command.options.filter((each) => each.name !== option && !each.optional);
+      const typed = [...words, ...given.flatMap((each) => [`--${each.name}`, 'value'])];
+      if (optional) expect(readCommandLine(typed).kind).toBe('run');
+      else
+        expect(() => readCommandLine(typed)).toThrow(
+          `--${option} is missing.\n\nusage: npm run longwave -- ${usageOf(command)}\n`,
+        );
+    }
+  });
+});
+
+test('what it does not know it names, with the usage that was meant and the exit code of a wrong usage', () => {
+  const refused = (...typed: string[]) => {
+    const { status, stdout, stderr } = longwave(...typed);
+    expect([status, stdout]).toEqual([64, '']);
+    return stderr;
+  };
+  expect(refused('accounts', 'create')).toMatch(/^There is no command “accounts create”\.\n\nusage: .* COMMAND\n/);
+  expect(refused('account', 'explode')).toMatch(
+    /^There is no command “account explode”\.\n\nusage: .* account COMMAND\n/,
+  );
+  expect(refused('account')).toContain('“account” needs a command after it.');
+  expect(refused('account', 'create', '--colour', 'red')).toMatch(/^Unknown option '--colour'\n\nusage: /);
+  expect(refused('account', 'list', '--week', '3')).toContain("Unknown option '--week'");
+  expect(refused('account', 'create', 'My', 'podcasts')).toContain('“My podcasts” belongs to no option.');
+  expect(refused('account', 'show', '--account')).toContain("'--account <value>' argument missing");
+  expect(refused('account', 'show', '--account', '')).toContain('--account is empty.');
+});
+
+test('a noun alone with --help lists its commands', () => {
+  const { text } = readCommandLine(['key', '--help']) as { text: string };
+  expect(text).toContain('key block --key CRD');
+  expect(text).not.toContain('account list');
+});
+
+test('an empty list of permissions is a value', () => {
+  expect(readCommandLine(['member', 'revise', '--membership', 'mbr_1', '--permissions', ''])).toMatchObject({
+    options: { permissions: '' },
   });
 });
 
 test('without a running fleet it says how to start one', () => {
   for (const command of [
     ['account', 'list'],
-    ['dead-letters', 'list'],
+    ['dead-letters', 'list', '--topic', 'product.events', '--group', 'management'],
   ])
     expect(longwave(...command, '--data', nowhere)).toMatchObject({
       status: 1,

@@ -1,0 +1,42 @@
+import { accountCommands } from './account-commands.ts';
+import type { OperatorCommand } from './command.ts';
+import { credentialCommands } from './credential-commands.ts';
+import { deadLetterCommands, type BusCommand } from './dead-letter-commands.ts';
+import { deliveryKeyCommands } from './delivery-key-commands.ts';
+import { machineTokenCommands } from './machine-token-commands.ts';
+import { memberCommands } from './member-commands.ts';
+import { reviewCommands } from './review-commands.ts';
+
+export type Command = OperatorCommand | BusCommand;
+
+/** Every command of `npm run longwave`, in the order of its help. */
+export const commands: readonly Command[] = [
+  ...accountCommands,
+  ...credentialCommands,
+  ...memberCommands,
+  ...reviewCommands,
+  ...deliveryKeyCommands,
+  ...machineTokenCommands,
+  ...deadLetterCommands,
+];
+
+/** A program of its own, with its own arguments, help and exit codes. */
+export interface Tool {
+  /** By the folder of the repository. */
+  readonly script: string;
+  readonly usage: string;
+  readonly summary: string;
+}
+
+export const tools: Readonly<Record<string, Tool>> = {
+  recount: {
+    script: 'apps/analytics-sink/src/cli/recount.ts',
+    usage: 'export | count | compare',
+    summary: 'Counts exported facts again and compares the result with what the service shows.',
+  },
+  'import-log': {
+    script: 'apps/analytics-sink/src/cli/import-log.ts',
+    usage: 'FILE… --report | --store',
+    summary: 'Counts the requests in the access log of a prefix service or another host.',
+  },
+};

@@ -1,0 +1,56 @@
+import type { CommandDescription, CommandOption } from './command.ts';
+import { commands, tools } from './commands.ts';
+
+const typed = 'npm run longwave --';
+
+/** Taken by every command. */
+export const dataOption: CommandOption = {
+  name: 'data',
+  value: 'FOLDER',
+  meaning: 'data folder of the running service (default: .longwave)',
+  optional: true,
+};
+
+const flagOf = ({ name, value }: CommandOption) => `--${name} ${value}`;
+
+/** "account show --account ACC" */
+export const usageOf = ({ name, options }: CommandDescription): string =>
+  [name, ...options.map((option) => (option.optional ? `[${flagOf(option)}]` : flagOf(option)))].join(' ');
+
+/** One command: what it does, its options one per line, and an example. */
+export function helpOf(command: CommandDescription): string {
+  const options = [...command.options, dataOption];
+  const width = Math.max(...options.map((option) => flagOf(option).length));
+  const lines = options.map(
+    (option) => `  ${flagOf(option).padEnd(width)}  ${option.optional ? 'optional: ' : ''}${option.meaning}`,
+  );
+  return [
+    `usage: ${typed} ${usageOf(command)}`,
+    command.summary,
+    lines.join('\n'),
+    `Example:\n  ${typed} ${command.example}`,
+  ].join('\n\n');
+}
+
+const entry = (usage: string, summary: string) => `  ${usage}\n      ${summary}`;
+
+/** The commands of one noun: "account". */
+export const helpOfNoun = (noun: string, found: readonly CommandDescription[]): string =>
+  [
+    `usage: ${typed} ${noun} COMMAND`,
+    found.map((command) => entry(usageOf(command), command.summary)).join('\n'),
+    `${typed} ${found[0]!.name} --help explains the options of a command.`,
+  ].join('\n\n');
+
+/** All commands. */
+export const overview = [
+  `usage: ${typed} COMMAND`,
+  'What an operator does on the service that `npm start` started. The answer is printed as JSON.',
+  [
+    ...commands.map((command) => entry(usageOf(command), command.summary)),
+    ...Object.entries(tools).map(([name, { usage, summary }]) => entry(`${name} ${usage}`, summary)),
+  ].join('\n'),
+  `  ${flagOf(dataOption)}\n      for every command: ${dataOption.meaning}`,
+  `Each command takes --help: ${typed} account create --help`,
+  'Plans: launch, grow, scale, network (the default), classic; or those of your PLANS_FILE.',
+].join('\n\n');
