@@ -183,6 +183,7 @@ describe('an episode', () => {
     const enclosure = await until('the feed', 60_000, async () => enclosureIn(await feedOf(podcastId)) ?? undefined);
     const answer = await fetch(enclosure[1]!, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([302, url]);
+    expect(await rest.get(`/episodes/${id}`)).toMatchObject({ id, enclosure_url: enclosure[1] });
     await expect(
       rest.post('/media_clips', { episode_id: id, file_format: 'mp3', url: `${outside.origin}/none.mp3`, duration: 5 }),
     ).rejects.toThrow('422');

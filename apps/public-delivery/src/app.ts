@@ -3,8 +3,8 @@ import { createAddressSet, describeUserAgent, readAudienceLists, judgeUserAgent 
 import { createTokenKeys } from '@longwave/delivery-token';
 import { createEventBus } from '@longwave/event-bus';
 import { createObjectStore } from '@longwave/object-store';
-import { createPool, repeatSweeps } from '@longwave/postgres';
-import { openChannel, readTls } from '@longwave/rpc';
+import { createPool, databaseOutage, repeatSweeps } from '@longwave/postgres';
+import { openChannel, readTls, serveRpc } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
 import { announceFeeds } from './announce/announce-feeds.ts';
@@ -41,6 +41,7 @@ import { createPlayTokens } from './play/play-token.ts';
 import { followRevokedWeeks } from './play/revoked-weeks.ts';
 import { followEvents } from './projection/follow-events.ts';
 import { createRecentProjection } from './projection/recent-projection.ts';
+import { deliveryServices } from './server.ts';
 
 const service = 'public-delivery';
 
@@ -52,9 +53,10 @@ export interface Overrides {
 export interface DeliveryApp extends RunningApp {
   /** The media port in use. */
   readonly port: number;
+  readonly grpcPort: number;
 }
 
-/** Builds the service: projection follower, media port, facts. Disposing finishes responses, then publishes what facts it can. */
+/** Builds the service: projection follower, media port, facts, calls of other services. Disposing finishes responses, then publishes what facts it can. */
 export async function createApp(
   config: DeliveryConfig,
   logger: Logger,
@@ -187,11 +189,22 @@ export async function createApp(
     logger,
     now,
   );
+  const rpc = building.adopt(
+    await serveRpc({
+      listen: config.GRPC_LISTEN,
+      tls,
+      services: deliveryServices({ pool, mediaUrl }),
+      onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
+      toProblem: databaseOutage,
+    }),
+    (each) => each.close(),
+  );
   const http = building.adopt(await listenHttp(config.HTTP_LISTEN, router), (each) => each.close());
 
   const running = building.move();
   return {
     port: http.port,
+    grpcPort: rpc.port,
     // Nothing that may be away takes playback away: bus, decision and database are not asked, and each request says what it lacks.
     readiness: {},
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -36,6 +36,8 @@ const configSchema = z
     ...objectStoreConfig,
     /** The public media port. */
     HTTP_LISTEN: addressSchema,
+    /** The port on which other services ask, by mutual TLS. */
+    GRPC_LISTEN: addressSchema,
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
     INTERNAL_SERVING_ADDRESS: addressSchema,
     /** Public address of HTTP_LISTEN; its host is part of every token. */

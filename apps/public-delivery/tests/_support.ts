@@ -15,7 +15,7 @@ import { developmentCa, startTestDatabase, startTestObjectStore, startTestRedis 
 import { newId } from '@longwave/ids';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
-import { readTls, rpcService, serveRpc } from '@longwave/rpc';
+import { readTls, rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { ServingServiceService, type DecideRequest, type DecideResponse, type Pick } from '@longwave/rpc/serving';
 import { createLogger, type Logger } from '@longwave/service-kit';
 import { createApp, type DeliveryApp } from '../src/app.ts';
@@ -83,6 +83,8 @@ export interface Bench {
   readonly now: () => Date;
   /** Moves the app's clock. */
   setClock(at: Date | undefined): void;
+  /** Certificate and key of a service, by its name. */
+  readonly tlsOf: (service: string) => Tls;
   start(extra?: Readonly<Record<string, string>>): Promise<DeliveryApp>;
   stop(): Promise<void>;
 }
@@ -99,7 +101,11 @@ export async function openBench(): Promise<Bench> {
   const s3 = stack.use(await startTestObjectStore());
   const store = createObjectStore(s3);
   await store.ensureBucket();
-  const identities = await developmentCa(path.join(folder, 'ca'), ['public-delivery', 'internal-serving'], new Date());
+  const identities = await developmentCa(
+    path.join(folder, 'ca'),
+    ['public-delivery', 'internal-serving', 'rest-gateway', 'management'],
+    new Date(),
+  );
 
   const requests: DecideRequest[] = [];
   const serving: ServingServer = {
@@ -147,6 +153,7 @@ export async function openBench(): Promise<Bench> {
     LOG_LEVEL: 'info',
     HEALTH_LISTEN: '127.0.0.1:0',
     HTTP_LISTEN: '127.0.0.1:0',
+    GRPC_LISTEN: '127.0.0.1:0',
     TLS_CA: identities['public-delivery'].ca,
     TLS_CERT: identities['public-delivery'].cert,
     TLS_KEY: identities['public-delivery'].key,
@@ -166,6 +173,7 @@ export async function openBench(): Promise<Bench> {
     JOURNAL_FOLDER: path.join(folder, 'journal'),
   };
   return {
+    tlsOf: (name) => readTls(identities[name as keyof typeof identities]),
     ...{ environment, pool, bus, store, serving, folder, facts, logLines, logger, now },
     setClock: (at) => void (clock = at),
     start: (extra = {}) => createApp(readDeliveryConfig({ ...environment, ...extra }), logger, { now }),

@@ -2,9 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openChannel, readTls } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
+import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import type { RestGatewayConfig } from './config.ts';
+import { createFindEnclosures } from './episodes/find-enclosures.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { limitWrongKeys } from './http/wrong-keys.ts';
@@ -50,6 +52,7 @@ export async function createApp(
     management: openChannel(config.MANAGEMENT_ADDRESS, 'management', tls),
     authServer: openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls),
     analyticsSink: openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls),
+    publicDelivery: openChannel(config.PUBLIC_DELIVERY_ADDRESS, 'public-delivery', tls),
   };
   for (const channel of Object.values(channels)) stack.defer(() => channel.close());
 
@@ -59,6 +62,7 @@ export async function createApp(
     tools: {
       management: createManagement(channels.management),
       audience: channels.analyticsSink.client(AudienceServiceService),
+      findEnclosures: createFindEnclosures(channels.publicDelivery.client(EnclosureServiceService), logger),
       redis,
       progress,
       baseUrl: config.BASE_URL,

@@ -11,6 +11,7 @@ const schema = z.object({
   MANAGEMENT_ADDRESS: addressSchema,
   AUTH_SERVER_ADDRESS: addressSchema,
   ANALYTICS_SINK_ADDRESS: addressSchema,
+  PUBLIC_DELIVERY_ADDRESS: addressSchema,
   /** Public root of this application, in links. */
   BASE_URL: root,
   /** Public root of Public Delivery; feed and file addresses start with it. */

@@ -64,7 +64,7 @@ export function pageLinks(url: string, page: number, last: number): string {
  */
 export async function renderList<T>(
   pages: AsyncIterable<readonly T[]>,
-  render: (item: T) => Record<string, unknown> | Promise<Record<string, unknown>>,
+  render: (items: readonly T[]) => readonly Record<string, unknown>[] | Promise<readonly Record<string, unknown>[]>,
   { fields_filter: fields, page, per_page: perPage }: z.output<typeof listQuery>,
   url: string,
 ): Promise<Answer> {
@@ -77,7 +77,7 @@ export async function renderList<T>(
   let total = 0;
   for await (const items of pages) {
     const shown = items.slice(Math.max(0, first - total), Math.max(0, first + size - total));
-    body.push(...(await Promise.all(shown.map(async (item) => filterFields(await render(item), kept)))));
+    if (shown.length > 0) body.push(...(await render(shown)).map((item) => filterFields(item, kept)));
     total += items.length;
   }
   if (!isPaged) return { status: 200, body };

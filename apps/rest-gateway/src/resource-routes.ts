@@ -6,6 +6,7 @@ import { etagOf } from './http/etag.ts';
 import { chosenItems, listQuery, renderList, type ChosenByType } from './list-answer.ts';
 import { goneStates, isGone, notFound, type Executed, type ProductCommand } from './management.ts';
 import { defineRoute, type Call, type Route, type Tools } from './route.ts';
+import type { RestView } from './views/rest-view.ts';
 import { isShown, views, type ShownType } from './views/views.ts';
 
 type Asked = Pick<Call, 'caller'>;
@@ -21,24 +22,47 @@ export const permitCommand =
     if (!definition.roles.some((role) => roles.includes(role))) throw denied();
   };
 
-/** A resource as its type is shown. */
-export async function showResource(
-  resource: ResourceView,
+interface Shown {
+  readonly body: Record<string, unknown>;
+  readonly etag: string | undefined;
+}
+
+/** Resources of one type as it is shown, with their tags; while a production encodes, its progress changes without a version: no tag then. */
+export async function showResources(
+  type: ShownType,
+  resources: readonly ResourceView[],
   { caller }: Asked,
   tools: Tools,
-): Promise<Record<string, unknown>> {
-  if (!isShown(resource.resource_type)) throw new Error(`${resource.resource_type} has no REST view`);
-  return views[resource.resource_type].render(resource, { caller, tools });
+): Promise<readonly Shown[]> {
+  const view: RestView = views[type];
+  const context = { caller, tools };
+  const [found, bodies] = await Promise.all([
+    view.findFields?.(resources, context),
+    Promise.all(resources.map((resource) => view.render(resource, context))),
+  ]);
+  return resources.map((resource, at) => {
+    const fields = found?.get(resource.id);
+    return {
+      body: { ...bodies[at], ...fields },
+      etag: resource.lifecycle_state === 'encoding' ? undefined : etagOf(resource, fields),
+    };
+  });
 }
 
-/** The tag of a resource; while a production encodes, its progress changes without a version: no tag then. */
-export const shownTag = (resource: ResourceView): string | undefined =>
-  resource.lifecycle_state === 'encoding' ? undefined : etagOf(resource);
+async function showOne(resource: ResourceView, asked: Asked, tools: Tools): Promise<Shown> {
+  if (!isShown(resource.resource_type)) throw new Error(`${resource.resource_type} has no REST view`);
+  return (await showResources(resource.resource_type, [resource], asked, tools))[0]!;
+}
+
+/** A resource as its type is shown. */
+export const showResource = async (resource: ResourceView, asked: Asked, tools: Tools) =>
+  (await showOne(resource, asked, tools)).body;
 
 /** One resource with its tag. */
-export async function resourceAnswer(status: number, resource: ResourceView, asked: Asked, tools: Tools) {
-  return { status, body: await showResource(resource, asked, tools), etag: shownTag(resource) };
-}
+export const resourceAnswer = async (status: number, resource: ResourceView, asked: Asked, tools: Tools) => ({
+  status,
+  ...(await showOne(resource, asked, tools)),
+});
 
 /** A route whose command is asynchronous, and one that creates. */
 export const accepting = {
@@ -140,7 +164,7 @@ export function list(
       });
       return renderList(
         found,
-        (resource) => showResource(resource, call, tools),
+        async (resources) => (await showResources(type, resources, call, tools)).map(({ body }) => body),
         query,
         new URL(url, tools.baseUrl).href,
       );

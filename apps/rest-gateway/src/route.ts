@@ -7,6 +7,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Access } from './http/access.ts';
 import type { Caller } from './http/authenticate.ts';
+import type { FindEnclosures } from './episodes/find-enclosures.ts';
 import type { Bucket } from './http/rate-limit.ts';
 import type { Asker, Management, ResourceType } from './management.ts';
 import type { ProgressFeed } from './productions/progress-feed.ts';
@@ -15,6 +16,7 @@ import type { ProgressFeed } from './productions/progress-feed.ts';
 export interface Tools {
   readonly management: Management;
   readonly audience: RpcClient<typeof AudienceServiceService>;
+  readonly findEnclosures: FindEnclosures;
   readonly redis: Redis;
   readonly progress: ProgressFeed;
   readonly baseUrl: string;

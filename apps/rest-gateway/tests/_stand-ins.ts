@@ -6,6 +6,7 @@ import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { AudienceServiceService, Window, type CountDownloadsRequest } from '@longwave/rpc/audience';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
 import { CredentialServiceService, Refusal, type VerifyResponse } from '@longwave/rpc/credential';
+import { EnclosureServiceService, type FindEnclosuresRequest } from '@longwave/rpc/delivery';
 import { FeedServiceService } from '@longwave/rpc/feed';
 import {
   EncodingQueueServiceService,
@@ -54,6 +55,8 @@ export interface Given {
   readonly pageSizeMax?: number;
   /** Where productions that are encoded stand in the queue; absent: nothing is known of it. */
   readonly queuePlace?: { readonly position: number; readonly startsInMs: bigint; readonly endsInMs: bigint };
+  /** Public Delivery serves every episode that it is asked about; else none. */
+  readonly served?: boolean;
   /** Fixtures that are not there. */
   readonly without?: readonly string[];
 }
@@ -67,6 +70,8 @@ export interface Scene {
   signed: number;
   /** Until when each call to management may take. */
   deadlines: Date[];
+  /** What Public Delivery was asked. */
+  enclosures: FindEnclosuresRequest[];
 }
 
 export const now = new Date('2026-11-21T12:00:30.000Z');
@@ -320,8 +325,28 @@ function analyticsSinkServices(scene: Scene) {
   ];
 }
 
-/** The gateway's three services in this process: each answers from the fixtures and the scene. */
-export async function startStandIns(scene: Scene, tls: (name: 'management' | 'auth-server' | 'analytics-sink') => Tls) {
+function publicDeliveryServices(scene: Scene) {
+  return [
+    rpcService(
+      EnclosureServiceService,
+      { findEnclosures: gateway },
+      {
+        findEnclosures: async (request) => {
+          scene.enclosures.push(request);
+          const urlOf = (episodeId: string) => `http://media.test/delivery/v1/e/${episodeId}/audio.mp3`;
+          const known = scene.given.served ? request.episodeIds : [];
+          return { enclosures: known.map((episodeId) => ({ episodeId, url: urlOf(episodeId) })) };
+        },
+      },
+    ),
+  ];
+}
+
+/** The gateway's four services in this process: each answers from the fixtures and the scene. */
+export async function startStandIns(
+  scene: Scene,
+  tls: (name: 'management' | 'auth-server' | 'analytics-sink' | 'public-delivery') => Tls,
+) {
   const options = {
     listen: '127.0.0.1:0',
     onError: (error: unknown) => {
@@ -332,5 +357,10 @@ export async function startStandIns(scene: Scene, tls: (name: 'management' | 'au
     management: await serveRpc({ ...options, tls: tls('management'), services: managementServices(scene) }),
     authServer: await serveRpc({ ...options, tls: tls('auth-server'), services: authServerServices(scene) }),
     analyticsSink: await serveRpc({ ...options, tls: tls('analytics-sink'), services: analyticsSinkServices(scene) }),
+    publicDelivery: await serveRpc({
+      ...options,
+      tls: tls('public-delivery'),
+      services: publicDeliveryServices(scene),
+    }),
   };
 }

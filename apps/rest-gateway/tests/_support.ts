@@ -43,18 +43,20 @@ export const goldenCases = readCases('golden.json') as readonly GoldenCase[];
 
 /** The gateway over in-process stand-ins of its three services and a real Redis. */
 export async function startGateway(
-  options: { readonly down?: readonly ('management' | 'authServer' | 'analyticsSink' | 'redis')[] } = {},
+  options: {
+    readonly down?: readonly ('management' | 'authServer' | 'analyticsSink' | 'publicDelivery' | 'redis')[];
+  } = {},
 ) {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'rest-gateway-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const names = ['rest-gateway', 'management', 'auth-server', 'analytics-sink'] as const;
+  const names = ['rest-gateway', 'management', 'auth-server', 'analytics-sink', 'public-delivery'] as const;
   const identities = await developmentCa(path.join(folder, 'ca'), names, new Date());
   const redisServer = stack.use(await startTestRedis());
   const redis = new Redis(redisServer.url);
   stack.defer(() => redis.disconnect());
 
-  const scene: Scene = { given: {}, commands: [], counted: [], verified: 0, signed: 0, deadlines: [] };
+  const scene: Scene = { given: {}, commands: [], counted: [], verified: 0, signed: 0, deadlines: [], enclosures: [] };
   const servers = await startStandIns(scene, (name) => readTls(identities[name]));
   for (const server of Object.values(servers)) stack.defer(() => server.close(100));
   const unused = `127.0.0.1:${(await freePorts(1))[0]!}`;
@@ -76,6 +78,7 @@ export async function startGateway(
         MANAGEMENT_ADDRESS: addressOf('management'),
         AUTH_SERVER_ADDRESS: addressOf('authServer'),
         ANALYTICS_SINK_ADDRESS: addressOf('analyticsSink'),
+        PUBLIC_DELIVERY_ADDRESS: addressOf('publicDelivery'),
         BASE_URL: 'http://longwave.test',
         MEDIA_URL: 'http://media.test/',
       }),
@@ -96,7 +99,7 @@ export async function startGateway(
     /** Forgets counters and what was asked. */
     reset: async (given: Given = {}) => {
       await redis.flushdb();
-      Object.assign(scene, { given, commands: [], counted: [], verified: 0, signed: 0, deadlines: [] });
+      Object.assign(scene, { given, commands: [], counted: [], verified: 0, signed: 0, deadlines: [], enclosures: [] });
     },
     get: (at: string, credential = 'owner', headers: Record<string, string> = {}, signal: AbortSignal | null = null) =>
       fetch(`${url}/api/v1${at}`, { headers: { Token: credential, ...headers }, signal }),

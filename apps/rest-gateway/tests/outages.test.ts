@@ -25,6 +25,15 @@ test('without analytics-sink analytics get 503', async () => {
   expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([503, '1', away]);
 });
 
+test('without public-delivery episodes are shown, without the addresses of their audio', async () => {
+  await using gateway = await startGateway({ down: ['publicDelivery'] });
+  const { id } = fixtures['episode_other']!;
+  const response = await gateway.get(`/episodes/${id}`);
+  const episode = (await response.json()) as object;
+  expect([response.status, episode]).toEqual([200, expect.objectContaining({ id })]);
+  expect(episode).not.toHaveProperty('enclosure_url');
+});
+
 test.each([
   ['authServer', '/account'],
   ['management', '/podcasts'],

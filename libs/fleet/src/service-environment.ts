@@ -48,6 +48,7 @@ function common(service: FleetService, wiring: Wiring): Record<string, string> {
     MANAGEMENT_ADDRESS: local(grpcPorts.management),
     AUTH_SERVER_ADDRESS: local(grpcPorts['auth-server']),
     ENCODER_ADDRESS: local(grpcPorts.encoder),
+    PUBLIC_DELIVERY_ADDRESS: local(grpcPorts['public-delivery']),
     INTERNAL_SERVING_ADDRESS: local(grpcPorts['internal-serving']),
     ANALYTICS_SINK_ADDRESS: local(grpcPorts['analytics-sink']),
     BASE_URL: urls.base,

@@ -2,7 +2,7 @@ import type { FeedEnclosure, FeedEpisode, FeedImage, FeedPodcast, FeedTrailer, F
 import { canonicalFormat } from '@longwave/audio';
 import { transcriptContentTypes, transcriptFormats } from '@longwave/transcript';
 import { headerSizeBytes, pictureOf } from '../play/render-header.ts';
-import type { FeedEpisodeRow } from '../projection/feed-table.ts';
+import type { EnclosureRow, FeedEpisodeRow } from '../projection/feed-table.ts';
 import type { Artwork, PodcastAttributes } from '../projection/projected.ts';
 import { artworkPath } from '../projection/shown-files.ts';
 import { camelCased } from './camel-cased.ts';
@@ -20,8 +20,10 @@ export const feedPath = (subdomain: string): string => `/feeds/${subdomain}.xml`
 /** The page of a podcast that names none of its own. */
 export const sitePath = (subdomain: string): string => `/site/${subdomain}`;
 
-export const enclosurePath = (alias: string, fileName: string, extension = 'mp3'): string =>
-  `/delivery/v1/e/${alias}/${fileName}.${extension}`;
+/** Where listeners are served the audio of an episode: our file, or the clip that stands in. */
+export function enclosurePath({ alias, file_name, rendition_bytes, clip_format }: EnclosureRow): string {
+  return `/delivery/v1/e/${alias}/${file_name}.${rendition_bytes === null ? clip_format : 'mp3'}`;
+}
 
 /** So much of a digest tells one version of a document from another. */
 const versionCharacters = 12;
@@ -109,14 +111,12 @@ function audioOf(
   mediaUrl: string,
 ): { enclosure: FeedEnclosure; durationMs: number } {
   const { title, intro, outro, artwork, number: track, link } = row.attributes;
-  const address = (extension?: string) => mediaUrl + enclosurePath(row.alias, row.file_name, extension);
-  if (row.rendition_bytes === null) {
-    const format = row.clip_format!;
+  const url = mediaUrl + enclosurePath(row);
+  if (row.rendition_bytes === null)
     return {
-      enclosure: { url: address(format), lengthBytes: Number(row.clip_bytes), contentType: clipTypes[format]! },
+      enclosure: { url, lengthBytes: Number(row.clip_bytes), contentType: clipTypes[row.clip_format!]! },
       durationMs: Number(row.clip_ms),
     };
-  }
   const names = {
     ...{ title, album: podcast.title, artist: podcast.author ?? '' },
     ...{ track, publishedAt: row.published_at, page: link ?? podcast.link },
@@ -125,7 +125,7 @@ function audioOf(
   const around = (part: 'size_bytes' | 'duration_ms') => (intro?.[part] ?? 0) + (outro?.[part] ?? 0);
   return {
     enclosure: {
-      url: address(),
+      url,
       lengthBytes: header + around('size_bytes') + Number(row.rendition_bytes),
       contentType: canonicalFormat.contentType,
     },

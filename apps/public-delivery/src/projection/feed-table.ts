@@ -47,26 +47,32 @@ export async function findFeed(pool: Pick<Pool, 'query'>, subdomain: string): Pr
   return ended.rows[0] && toState(ended.rows[0]);
 }
 
-/** An episode as its feed shows it. */
-export interface FeedEpisodeRow {
-  readonly attributes: ShownEpisode;
-  readonly published_at: Date;
+/** Where the audio of an episode is. */
+export interface EnclosureRow {
   readonly alias: string;
   readonly file_name: string;
-  readonly chapters_digest: string | null;
-  readonly chapters_tag_bytes: number;
   /** Null while a clip stands in. */
   readonly rendition_bytes: string | null;
-  readonly duration_ms: string | null;
-  readonly clip_bytes: string | null;
-  readonly clip_ms: string | null;
   readonly clip_format: string | null;
 }
 
-const shown = `from episode e join alias a on a.episode_id = e.id
+/** An episode as its feed shows it. */
+export interface FeedEpisodeRow extends EnclosureRow {
+  readonly attributes: ShownEpisode;
+  readonly published_at: Date;
+  readonly chapters_digest: string | null;
+  readonly chapters_tag_bytes: number;
+  readonly duration_ms: string | null;
+  readonly clip_bytes: string | null;
+  readonly clip_ms: string | null;
+}
+
+const withAudio = `from episode e join alias a on a.episode_id = e.id
     ${playedProduction}
-    ${standInClip}
-  where e.podcast_id = $1 and e.state = 'published' and (r.id is not null or c.clip_url is not null)`;
+    ${standInClip}`;
+const isShown = `e.state = 'published' and (r.id is not null or c.clip_url is not null)`;
+const shown = `${withAudio}
+  where e.podcast_id = $1 and ${isShown}`;
 const episodeColumns = `e.attributes, e.published_at, a.alias, a.file_name, e.chapters_digest, e.chapters_tag_bytes,
   r.rendition_bytes, r.duration_ms, c.clip_bytes, c.clip_ms, c.clip_format`;
 const newestFirst = 'order by e.published_at desc, e.id desc';
@@ -90,6 +96,22 @@ export async function getTrailers(tx: Transaction, podcastId: string, limit: num
     `select ${episodeColumns} ${shown} and e.attributes->>'type' = 'trailer' ${newestFirst} limit ${limit}`,
     [podcastId],
   );
+  return rows;
+}
+
+/** Of these episodes those that published podcasts of the workspace show. */
+export async function listEnclosures(
+  pool: Pick<Pool, 'query'>,
+  workspaceId: string,
+  episodeIds: readonly string[],
+): Promise<readonly (EnclosureRow & { readonly id: string })[]> {
+  const { rows } = await pool.query<EnclosureRow & { readonly id: string }>({
+    name: 'enclosures',
+    text: `select e.id, a.alias, a.file_name, r.rendition_bytes, c.clip_format ${withAudio}
+             join podcast p on p.id = e.podcast_id and p.state = 'published'
+           where e.id = any($1) and e.workspace_id = $2 and ${isShown}`,
+    values: [episodeIds, workspaceId],
+  });
   return rows;
 }
 

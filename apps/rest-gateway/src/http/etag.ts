@@ -1,11 +1,21 @@
+import { createHash } from 'node:crypto';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 
-/** Strong ETag of a revision (RFC 9110 §8.8.3), the form that management's `If-Match` takes. */
-export const etagOf = ({ version, digest }: Pick<ResourceView, 'version' | 'digest'>): string =>
-  `"${version}.${digest.slice(0, 16)}"`;
+/**
+ * Strong ETag of a revision (RFC 9110 §8.8.3), the form that management's `If-Match` takes.
+ * @param others what is shown with it and changes without a revision; a third part of the tag stands for it
+ */
+export function etagOf({ version, digest }: Pick<ResourceView, 'version' | 'digest'>, others?: object): string {
+  const third = others && `.${createHash('sha256').update(JSON.stringify(others)).digest('hex').slice(0, 8)}`;
+  return `"${version}.${digest.slice(0, 16)}${third ?? ''}"`;
+}
 
 const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
+
+/** The tags of `If-Match`, which guards the revision alone. */
+const revisionTagsOf = (header: string) =>
+  tagsOf(header).map((tag) => tag.replace(/^("\d{1,9}\.[0-9a-f]{16})\.[0-9a-f]{8}"$/, '$1"'));
 
 /** Whether `If-None-Match` names the tag; weak comparison (RFC 9110 §13.1.2). */
 export function matchesNone(header: string | undefined, etag: string): boolean {
@@ -29,7 +39,7 @@ const ownTag = /^"\d{1,9}\.[0-9a-f]{16}"$/;
  */
 export function guardFor(header: string | undefined, resource: ResourceView): string | undefined {
   if (!isStated(header)) return undefined;
-  const tags = tagsOf(header);
+  const tags = revisionTagsOf(header);
   const tag = tags.find((one) => one === etagOf(resource)) ?? tags.find((one) => ownTag.test(one));
   if (tag === undefined) throw stale(resource);
   return tag;
@@ -39,5 +49,5 @@ export function guardFor(header: string | undefined, resource: ResourceView): st
 export function checkIfMatch(header: string | undefined, resource: ResourceView | undefined): void {
   if (!isStated(header)) return;
   if (!resource) throw new Problem('version_conflict', 'There is no version here that If-Match could name.');
-  if (!tagsOf(header).includes(etagOf(resource))) throw stale(resource);
+  if (!revisionTagsOf(header).includes(etagOf(resource))) throw stale(resource);
 }

@@ -123,7 +123,7 @@ export const podcastImport = (path: string): readonly Route[] => [
     run: (call, { management, baseUrl }) =>
       renderList(
         management.importItems(call.caller, podcastOf(call)),
-        renderItem,
+        (items) => items.map(renderItem),
         call.query,
         new URL(call.url, baseUrl).href,
       ),

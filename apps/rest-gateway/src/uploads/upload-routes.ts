@@ -142,7 +142,7 @@ export const listUploads = (path: string) =>
     run: ({ caller, query, url }, { management, baseUrl }) =>
       renderList(
         management.pages(caller, 'uploads', { workspaceId: caller.workspaceId, ...chosenItems(query) }),
-        renderUpload,
+        (found) => found.map(renderUpload),
         query,
         new URL(url, baseUrl).href,
       ),

@@ -31,6 +31,13 @@ const schema = z.strictObject({
   /** The podcast's intro and outro as this episode has them. */
   intro: part.optional(),
   outro: part.optional(),
+  enclosure_url: z
+    .url()
+    .optional()
+    .describe(
+      'The address of the audio in the feed. Only for episodes that listeners can play. It appears and disappears a moment after the ' +
+        'change that causes it, and is missing while the delivery service cannot be asked.',
+    ),
 });
 
 /** An episode with counts in place of its chapters, transcripts and markers. */
@@ -64,4 +71,9 @@ function render(
   };
 }
 
-export const episodeView = { name: 'Episode', schema, versioned: true, render } satisfies RestView;
+async function findFields(episodes: readonly ResourceView[], { caller, tools }: ViewContext) {
+  const enclosures = await tools.findEnclosures(episodes, caller);
+  return new Map([...enclosures].map(([id, url]) => [id, { enclosure_url: url }]));
+}
+
+export const episodeView = { name: 'Episode', schema, versioned: true, render, findFields } satisfies RestView;

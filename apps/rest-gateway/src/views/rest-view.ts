@@ -6,7 +6,7 @@ import type { AnswerShape, Tools } from '../route.ts';
 /** For whom something is shown, and with what. */
 export interface ViewContext {
   readonly caller: Caller & Asker;
-  readonly tools: Pick<Tools, 'mediaUrl' | 'progress' | 'clock' | 'management'>;
+  readonly tools: Pick<Tools, 'mediaUrl' | 'progress' | 'clock' | 'management' | 'findEnclosures'>;
 }
 
 /** A resource type as REST shows it. */
@@ -15,4 +15,9 @@ export interface RestView extends AnswerShape {
     resource: ResourceView,
     context: ViewContext,
   ) => Record<string, unknown> | Promise<Record<string, unknown>>;
+  /** Fields that another service knows, by resource id. It is asked once for all resources of an answer; their tags cover the fields. */
+  readonly findFields?: (
+    resources: readonly ResourceView[],
+    context: ViewContext,
+  ) => Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
 }

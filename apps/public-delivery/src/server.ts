@@ -1,0 +1,31 @@
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { rpcService, type RpcService } from '@longwave/rpc';
+import { EnclosureServiceService } from '@longwave/rpc/delivery';
+import { enclosurePath } from './feed/to-feed.ts';
+import { listEnclosures } from './projection/feed-table.ts';
+
+const episodesMax = 200;
+
+/** What other services may ask; each caller has seen to it that its client may see the episodes that it names. */
+export const deliveryServices = ({
+  pool,
+  mediaUrl,
+}: {
+  readonly pool: Pool;
+  /** Without a slash at the end. */
+  readonly mediaUrl: string;
+}): RpcService[] => [
+  rpcService(
+    EnclosureServiceService,
+    { findEnclosures: ['rest-gateway'] },
+    {
+      findEnclosures: async ({ workspaceId, episodeIds }) => {
+        if (episodeIds.length > episodesMax)
+          throw new Problem('validation_failed', `episode_ids: at most ${episodesMax} at a time`);
+        const rows = await listEnclosures(pool, workspaceId, episodeIds);
+        return { enclosures: rows.map((row) => ({ episodeId: row.id, url: mediaUrl + enclosurePath(row) })) };
+      },
+    },
+  ),
+];
