@@ -18,6 +18,7 @@ import { contractRoute } from './http/contract-route.ts';
 import { eventRoutes } from './http/event-routes.ts';
 import { feedRoutes } from './http/feed-routes.ts';
 import { fileRoutes } from './http/file-routes.ts';
+import { frontPageRoute } from './http/front-page-route.ts';
 import { listenerFileRoutes } from './http/listener-file-routes.ts';
 import { mediaRoutes } from './http/media-routes.ts';
 import { playFileRoutes } from './http/play-file-routes.ts';
@@ -151,6 +152,7 @@ export async function createApp(
   const router = createRouter(
     [
       contractRoute,
+      frontPageRoute(config.BASE_URL),
       ...feedRoutes({
         findFeed: createFindFeed(pool, documents, { mediaUrl, hubUrl, usesPodping: config.PODPING_URL !== undefined }),
         ...{ mediaUrl, hubUrl, now },

@@ -40,6 +40,8 @@ const configSchema = z
     GRPC_LISTEN: addressSchema,
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
     INTERNAL_SERVING_ADDRESS: addressSchema,
+    /** Public address of REST API v1, which the page at `/` names. */
+    BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
     /** Public address of HTTP_LISTEN; its host is part of every token. */
     MEDIA_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
     /** Secrets of 32 bytes in hex, separated by commas: the first one mints, all of them open. Weekly keys are derived from them. */

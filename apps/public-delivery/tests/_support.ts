@@ -165,6 +165,7 @@ export async function openBench(): Promise<Bench> {
     S3_ACCESS_KEY: s3.accessKey,
     S3_SECRET_KEY: s3.secretKey,
     INTERNAL_SERVING_ADDRESS: serving.address,
+    BASE_URL: 'http://base.test',
     MEDIA_URL: 'http://media.test',
     DELIVERY_TOKEN_SECRETS: randomBytes(32).toString('hex'),
     LISTENER_SECRET: randomBytes(32).toString('hex'),

@@ -92,6 +92,21 @@ test('a podcast without a page of its own names one here, which shows its words 
   expect((await ask('/site/nobody')).status).toBe(404);
 });
 
+test('the root is a page: what this address is, where its documentation is, and where the REST API is', async () => {
+  const answer = await ask('/');
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  const html = answer.body.toString();
+  expect(html).toContain('This is the host of feeds and audio');
+  const links = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href!);
+  expect(links).toEqual(['/delivery/v1/contract', 'http://base.test/api-docs']);
+  expect((await ask(links[0]!)).status).toBe(200);
+  expect((await ask('/', { 'if-none-match': String(answer.headers['etag']) })).status).toBe(304);
+  const head = await ask('/', {}, 'HEAD');
+  expect([head.status, head.body.length]).toEqual([200, 0]);
+  expect((await ask('/', {}, 'POST')).status).toBe(405);
+});
+
 test('a repeated or older event changes nothing, and the enclosure stays when key and title change', async () => {
   const { events, feed, episodeId } = await shown();
   const before = await feed();

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { serveApiDocs, serveText } from '@longwave/api-docs';
+import { serveApiDocs, serveFrontPage, serveText } from '@longwave/api-docs';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import express, { type Express, type Request, type Response } from 'express';
 import { answerRoute } from './answer-route.ts';
 import { deprecationHeaders } from './docs/deprecation.ts';
-import { serveFrontPage } from './docs/front-page.ts';
+import { frontPage } from './docs/front-page.ts';
 import { openApiDocument } from './docs/openapi-document.ts';
 import type { Authenticate, Caller } from './http/authenticate.ts';
 import { allowBrowsers } from './http/cors.ts';
@@ -153,7 +153,7 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
   });
 
   app.use(root, allowBrowsers);
-  app.get('/', serveFrontPage());
+  app.get('/', serveFrontPage(frontPage));
   const document = openApiDocument(routes);
   app.get(
     `${root}/docs`,

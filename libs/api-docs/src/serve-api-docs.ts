@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
+import { escapeHtml } from './escape-html.ts';
 import { serveText } from './serve-text.ts';
 
 export interface ApiDocsOptions {
@@ -49,24 +50,21 @@ const style = `body{margin:0}
 }
 `;
 
-const escape = (text: string) =>
-  text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] ?? c);
-
 const renderPage = ({ title, path, documentPath }: ApiDocsOptions) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)}</title>
+<title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${escape(path)}/swagger-ui.css">
-<link rel="stylesheet" href="${escape(path)}/page.css">
+<link rel="stylesheet" href="${escapeHtml(path)}/swagger-ui.css">
+<link rel="stylesheet" href="${escapeHtml(path)}/page.css">
 </head>
-<body data-document="${escape(documentPath)}">
-<noscript>This page needs JavaScript. The OpenAPI document is at <a href="${escape(documentPath)}">${escape(documentPath)}</a>.</noscript>
+<body data-document="${escapeHtml(documentPath)}">
+<noscript>This page needs JavaScript. The OpenAPI document is at <a href="${escapeHtml(documentPath)}">${escapeHtml(documentPath)}</a>.</noscript>
 <div id="api"></div>
-<script src="${escape(path)}/swagger-ui-bundle.js"></script>
-<script src="${escape(path)}/page.js"></script>
+<script src="${escapeHtml(path)}/swagger-ui-bundle.js"></script>
+<script src="${escapeHtml(path)}/page.js"></script>
 </body>
 </html>
 `;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import express from 'express';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { serveApiDocs, serveText } from '../src/index.ts';
+import { serveApiDocs, serveFrontPage, serveText } from '../src/index.ts';
 
 const document = {
   openapi: '3.1.1',
@@ -60,6 +60,13 @@ beforeAll(async () => {
     serveText(() => JSON.stringify(document), 'application/json; charset=utf-8'),
   );
   app.use(serveApiDocs({ title: 'Test API', path: '/docs', documentPath: '/openapi.json' }));
+  app.get(
+    '/front',
+    serveFrontPage({
+      about: 'Boats & <script>lights</script>',
+      links: [{ href: '/docs?a="b"&c', name: 'Documentation <1>', about: 'Every <b>operation</b>.' }],
+    }),
+  );
   app.post('/api/things', (request, response) => {
     response.status(201).json({ made: request.body.color, by: request.get('authorization') });
   });
@@ -76,15 +83,20 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 /** A page, and everything that it asked of other hosts or that its policy refused. */
-async function openPage(options: Parameters<Browser['newPage']>[0] = {}): Promise<{ page: Page; findings: string[] }> {
+async function watchedPage(options: Parameters<Browser['newPage']>[0]): Promise<{ page: Page; findings: string[] }> {
   const page = await browser.newPage(options);
   const findings: string[] = [];
   page.on('request', (one) => one.url().startsWith(url) || one.url().startsWith('data:') || findings.push(one.url()));
   page.on('console', (message) => message.type() === 'error' && findings.push(message.text()));
   page.on('pageerror', (error) => findings.push(error.message));
-  await page.goto(`${url}/docs`);
-  await page.getByText('Create a thing.').waitFor();
   return { page, findings };
+}
+
+async function openPage(options: Parameters<Browser['newPage']>[0] = {}): Promise<{ page: Page; findings: string[] }> {
+  const watched = await watchedPage(options);
+  await watched.page.goto(`${url}/docs`);
+  await watched.page.getByText('Create a thing.').waitFor();
+  return watched;
 }
 
 test('an operation that is tried shows its answer and its curl command, with the credential that was entered', async () => {
@@ -119,6 +131,26 @@ test('deprecated operations are marked, groups are named, and night and a phoneâ
   expect(look.overflow).toBeLessThanOrEqual(0);
   expect(findings).toEqual([]);
   await page.close();
+});
+
+test('a front page shows its words as they are, by day and by night and on a phone, and nothing in it runs', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, findings } = await watchedPage({ colorScheme, viewport: { width: 320, height: 740 } });
+    const answer = await page.goto(`${url}/front`);
+    expect(answer!.headers()['content-security-policy']).toContain("default-src 'none'");
+    expect(await page.locator('main').innerText()).toContain('Boats & <script>lights</script>');
+    const link = page.getByRole('link', { name: 'Documentation <1>' });
+    expect(await link.getAttribute('href')).toBe('/docs?a="b"&c');
+    expect(await page.locator('dd').innerText()).toBe('Every <b>operation</b>.');
+    const look = await page.evaluate<{ background: string; overflow: number }>(`({
+      background: getComputedStyle(document.body).backgroundColor,
+      overflow: document.documentElement.scrollWidth - innerWidth,
+    })`);
+    expect(look.background === 'rgb(255, 255, 255)').toBe(colorScheme === 'light');
+    expect(look.overflow).toBeLessThanOrEqual(0);
+    expect(findings).toEqual([]);
+    await page.close();
+  }
 });
 
 test('a text is sent compressed to clients that accept it, and not at all to those that have it', async () => {

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { listenHttp, type HttpListener } from '@longwave/service-kit';
-import { createEdge } from './edge.ts';
+import { apiFrontPage, createEdge } from './edge.ts';
 
 let upstream: Server;
 let edge: HttpListener;
@@ -13,7 +13,10 @@ beforeEach(async () => {
   upstream = createServer((request, response) => serve(request, response));
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const { port } = upstream.address() as AddressInfo;
-  edge = await listenHttp('127.0.0.1:0', createEdge([{ prefix: '/audience/v1', port }]));
+  edge = await listenHttp(
+    '127.0.0.1:0',
+    createEdge([{ prefix: '/audience/v1', port }], apiFrontPage('http://base.test')),
+  );
 });
 afterEach(async () => {
   upstream.closeAllConnections();
@@ -113,7 +116,10 @@ test('a service that is away is 502 with a problem, also when it dies before it 
   const died = await fetch(url('/audience/v1/a'));
   expect(died.status).toBe(502);
   expect(await died.json()).toMatchObject({ code: 'bad_gateway', retry: { class: 'after_delay', after_seconds: 1 } });
-  const away = await listenHttp('127.0.0.1:0', createEdge([{ prefix: '/audience/v1', port: 1 }]));
+  const away = await listenHttp(
+    '127.0.0.1:0',
+    createEdge([{ prefix: '/audience/v1', port: 1 }], apiFrontPage('http://base.test')),
+  );
   const refused = await fetch(`http://127.0.0.1:${away.port}/audience/v1/a`, {
     method: 'POST',
     body: 'x'.repeat(100_000),
@@ -150,7 +156,23 @@ test('who goes away before the answer ends the work behind the edge', async () =
   await ended.promise;
 });
 
-test.each(['/', '/audience', '/audience/v10/batches', '/management/v1/contract', '/x/audience/v1/batches'])(
+test('the root is a page: what this address is, where its documentation is, and where the REST API is', async () => {
+  const response = await fetch(url('/?from=anywhere'));
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(response.headers.get('x-powered-by')).toBeNull();
+  const html = await response.text();
+  expect(html).toContain('This is the host of the ad server APIs');
+  expect([...html.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
+    '/audience/v1/docs',
+    '/audience/v1/openapi.json',
+    'http://base.test/api-docs',
+  ]);
+  expect(await (await fetch(url('/'), { method: 'HEAD' })).text()).toBe('');
+  expect((await fetch(url('/'), { method: 'POST' })).status).toBe(404);
+});
+
+test.each(['//', '/audience', '/audience/v10/batches', '/management/v1/contract', '/x/audience/v1/batches'])(
   '%s is of nobody: 404',
   async (path) => {
     serve = (_request, response) => response.end();

@@ -1,8 +1,10 @@
 import { Agent, request as send, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
+import { serveFrontPage, type FrontPage } from '@longwave/api-docs';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { renderProblem } from '@longwave/service-kit';
+import express from 'express';
 
 /** Everything under a path is served by one port of this machine. */
 export interface EdgeRoute {
@@ -18,6 +20,25 @@ export const apiRoutes = (ports: { readonly 'analytics-sink': number }): readonl
     port: ports['analytics-sink'],
   }));
 
+/** The page at the root of `{api_url}`. */
+export const apiFrontPage = (baseUrl: string): FrontPage => ({
+  about:
+    'Podcast hosting with an audio ad server. This is the host of the ad server APIs: the Audience Analytics Sink API takes measurements of other programs and companies.',
+  links: [
+    {
+      href: '/audience/v1/docs',
+      name: 'Documentation of the Audience Analytics Sink API',
+      about: 'Every operation with its fields and errors, and a form to try it.',
+    },
+    { href: '/audience/v1/openapi.json', name: 'OpenAPI document', about: 'The same for programs, as JSON.' },
+    {
+      href: `${baseUrl}/api-docs`,
+      name: 'REST API v1',
+      about: 'Podcasts, episodes, uploads, encoding and numbers of downloads are at another address.',
+    },
+  ],
+});
+
 /** Headers of one connection (RFC 9110 §7.6.1), and `Expect`, which this end has answered already. */
 const ownToConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade', 'expect'];
 
@@ -30,6 +51,8 @@ function passedOn({ rawHeaders, headers }: IncomingMessage): string[] {
   );
 }
 
+const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD';
+
 function refuse(response: ServerResponse, problem: Problem): void {
   if (response.headersSent) return void response.destroy();
   renderProblem(response, problem, newId('req'));
@@ -38,12 +61,15 @@ function refuse(response: ServerResponse, problem: Problem): void {
 /**
  * A proxy by path: bodies stream through in both directions, status and headers stay as they are, whoever goes away ends the other
  * side. A service that is away is `bad_gateway`, a path of nobody `not_found`. It adds no header: nobody behind it asks for addresses.
+ * The root is a page of its own.
  */
-export function createEdge(routes: readonly EdgeRoute[]): RequestListener {
+export function createEdge(routes: readonly EdgeRoute[], frontPage: FrontPage): RequestListener {
+  const front = express().disable('x-powered-by').get('/', serveFrontPage(frontPage));
   const agent = new Agent({ keepAlive: true });
   return (request, response) => {
     const path = (request.url ?? '/').split('?')[0]!;
     const route = routes.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+    if (!route && path === '/' && isRead(request)) return front(request, response);
     if (!route) return refuse(response, new Problem('not_found', 'There is no such API.'));
     const onward = send({
       host: '127.0.0.1',

@@ -4,7 +4,7 @@ import { listenHttp } from '@longwave/service-kit';
 import { endLeftovers } from './child.ts';
 import { dataFolder as openDataFolder } from './data-folder.ts';
 import { developmentCa } from './development-ca.ts';
-import { apiRoutes, createEdge } from './edge.ts';
+import { apiFrontPage, apiRoutes, createEdge } from './edge.ts';
 import { lockDataFolder, publishFleet, type FleetAccess } from './fleet-state.ts';
 import { freePort, freePorts, isPortFree } from './free-ports.ts';
 import type { ServiceEvent } from './keep-running.ts';
@@ -166,7 +166,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       }),
     ),
   );
-  const edge = await listenHttp(`127.0.0.1:${ports.api}`, createEdge(apiRoutes({ 'analytics-sink': sinkPort })));
+  const edge = await listenHttp(
+    `127.0.0.1:${ports.api}`,
+    createEdge(apiRoutes({ 'analytics-sink': sinkPort }), apiFrontPage(wiring.urls.base)),
+  );
   stack.defer(() => edge.close());
   const access: FleetAccess = {
     urls: wiring.urls,
