@@ -4,7 +4,7 @@ import { seriesBuckets } from './count-series.ts';
 import { dimensionKeys, type Dimension, type HourRange } from './count-queries.ts';
 
 /** Columns by which ads are counted. */
-const scopeColumns = {
+export const scopeColumns = {
   podcastId: 'podcast_id',
   campaignId: 'campaign_id',
   lineItemId: 'line_item_id',

@@ -31,7 +31,7 @@ export interface DownloadBasis {
 export const defaultBasis: DownloadBasis = { window: 'calendar_utc', knownAt: undefined };
 
 /** Columns of the rollups and their ledger. */
-const windowColumns = {
+export const windowColumns = {
   calendar_utc: 'downloads',
   first_touch_24h: 'first_touch_24h',
   last_touch_24h: 'last_touch_24h',

@@ -19,6 +19,7 @@ import {
   countEpisodeDays,
   countEpisodes,
   countTotals,
+  defaultBasis,
   findFirstDownloads,
 } from './count-queries.ts';
 import {
@@ -38,6 +39,7 @@ import {
 import { countSeries } from './count-series.ts';
 import { decideAnomaly, listAnomalies } from './decide-anomaly.ts';
 import { completeUntilMs } from './fact-table.ts';
+import { findRestatedAds, findRestatedDownloads } from './restated-ranges.ts';
 
 /** Podcasts whose numbers a call asks for; none when it asks for the whole workspace. */
 export type CheckAccess = (
@@ -96,31 +98,36 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         const at = await basisOf(basis.window);
         const counts = await countSeries(pool, scope, range, unit, timeZone, basis);
         const buckets = counts.map((count) => ({ ...count, startMs: BigInt(count.startMs) }));
-        return { buckets, ...at, ...(basis.knownAt && { knownAtMs: BigInt(basis.knownAt.getTime()) }) };
+        const restated = await findRestatedDownloads(pool, { ...scope, podcastIds: [scope.podcastId] }, range, basis);
+        return { buckets, ...at, restated, ...(basis.knownAt && { knownAtMs: BigInt(basis.knownAt.getTime()) }) };
       },
       countByEpisode: async (request, context) => {
         const { range, basis, ...scope } = parseOrProblem(episodesRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
         const at = await basisOf(basis.window);
-        return { episodes: await countByEpisode(pool, scope, range, basis), ...at };
+        const restated = await findRestatedDownloads(pool, { ...scope, podcastIds: [scope.podcastId] }, range, basis);
+        return { episodes: await countByEpisode(pool, scope, range, basis), ...at, restated };
       },
       countEpisodes: async (request, context) => {
         const { workspaceId, podcastIds, range } = parseOrProblem(countEpisodesRequest, request);
         await checkAccess(context, workspaceId, podcastIds);
         const at = await basisOf();
-        return { episodes: await countEpisodes(pool, workspaceId, podcastIds, range), ...at };
+        const restated = await findRestatedDownloads(pool, { workspaceId, podcastIds }, range, defaultBasis);
+        return { episodes: await countEpisodes(pool, workspaceId, podcastIds, range), ...at, restated };
       },
       countByDimension: async (request, context) => {
         const { range, dimension, basis, ...scope } = parseOrProblem(dimensionRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
         const at = await basisOf(basis.window);
-        return { counts: await countByDimension(pool, scope, range, dimension, basis), ...at };
+        const restated = await findRestatedDownloads(pool, { ...scope, podcastIds: [scope.podcastId] }, range, basis);
+        return { counts: await countByDimension(pool, scope, range, dimension, basis), ...at, restated };
       },
       countTotals: async (request, context) => {
         const { workspaceId, podcastIds, range } = parseOrProblem(totalsRequest, request);
         await checkAccess(context, workspaceId, podcastIds);
         const at = await basisOf();
-        return { podcasts: await countTotals(pool, workspaceId, podcastIds, range), ...at };
+        const restated = await findRestatedDownloads(pool, { workspaceId, podcastIds }, range, defaultBasis);
+        return { podcasts: await countTotals(pool, workspaceId, podcastIds, range), ...at, restated };
       },
       findFirstDownloads: async (request, context) => {
         const { workspaceId, podcastIds } = parseOrProblem(firstDownloadsRequest, request);
@@ -137,7 +144,8 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         const of = await adScope(context, workspaceId, scope);
         const at = await basisOf();
         const counts = await countAds(pool, of, range, knownAt);
-        return { ...counts, clientEvents: await countClientEvents(pool, of, range, knownAt), ...at };
+        const clientEvents = await countClientEvents(pool, of, range, knownAt);
+        return { ...counts, clientEvents, ...at, restated: await findRestatedAds(pool, of, range, knownAt) };
       },
       countAdsByDimension: async (request, context) => {
         const {
@@ -149,19 +157,23 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         } = parseOrProblem(adDimensionRequest, request);
         const of = await adScope(context, workspaceId, scope);
         const at = await basisOf();
-        return { counts: await countAdsByDimension(pool, of, range, dimension, knownAt), ...at };
+        const restated = await findRestatedAds(pool, of, range, knownAt);
+        return { counts: await countAdsByDimension(pool, of, range, dimension, knownAt), ...at, restated };
       },
       countAdSeries: async (request, context) => {
         const { range, granularity, ...scope } = parseOrProblem(adSeriesRequest, request);
         await checkAccess(context, scope.workspaceId, [scope.podcastId]);
         const at = await basisOf();
-        return { buckets: await countAdSeries(pool, scope, range, requireUnit(granularity)), ...at };
+        const buckets = await countAdSeries(pool, scope, range, requireUnit(granularity));
+        const of: AdScope = { workspaceId: scope.workspaceId, kind: 'podcastId', id: scope.podcastId };
+        return { buckets, ...at, restated: await findRestatedAds(pool, of, range) };
       },
       countAdHours: async (request, context) => {
         const { workspaceId, range, scope, knownAtMs: knownAt } = parseOrProblem(adHoursRequest, request);
         const of = await adScope(context, workspaceId, scope);
         const at = await basisOf();
-        return { hours: await countAdHours(pool, of, range, knownAt), ...at };
+        const restated = await findRestatedAds(pool, of, range, knownAt);
+        return { hours: await countAdHours(pool, of, range, knownAt), ...at, restated };
       },
     },
   );

@@ -6,6 +6,7 @@ import { countAds } from '../src/ad-queries.ts';
 import { countByDimension, countByEpisode, countDownloads, type DownloadBasis } from '../src/count-queries.ts';
 import { countSeries } from '../src/count-series.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { findRestatedAds, findRestatedDownloads } from '../src/restated-ranges.ts';
 import { totalsAndLedgers } from './_counts.ts';
 import { batches, emptyTables, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
 
@@ -113,4 +114,40 @@ test('rolling windows are counted in days of a zone and in UTC alike', async () 
     expect(utc.some((bucket) => bucket.downloads > 0n && bucket.listeners > 0n)).toBe(true);
     expect(await countSeries(pool, scope, range, 'day', 'UTC', basis)).toEqual(utc);
   }
+});
+
+/** Restated ranges as texts: "02 10 to 02 11 (1)", the number says in which order the changes were recorded. */
+const restatedIn = async (basis: DownloadBasis, episodeId?: string) => {
+  const ranges = await findRestatedDownloads(
+    pool,
+    { workspaceId: 'ws_1', podcastIds: ['pod_1'], episodeId },
+    range,
+    basis,
+  );
+  const hour = (ms: bigint) => new Date(Number(ms)).toISOString().slice(8, 13).replace('T', ' ');
+  return ranges.map(({ fromMs, toMs }) => `${hour(fromMs)} to ${hour(toMs)}`);
+};
+
+test('restated hours are told by window and as they were known: neighbours as one range, the latest restatement first', async () => {
+  const calendar: DownloadBasis = { window: 'calendar_utc', knownAt: undefined };
+  const at = (id: string, startedAt: string, more: Partial<Parameters<typeof fact>[0]> = {}) =>
+    fact({ fact_id: id, listener_key: id, started_at: startedAt, ...more });
+  await record([seen(), at('open', '2025-11-02T10:00:00.000Z'), at('newest', '2025-11-05T10:00:00.000Z')]);
+  expect(await restatedIn(calendar)).toEqual([]);
+  await record([at('late', '2025-11-02T10:30:00.000Z')]);
+  const afterOne = await now();
+  await record([
+    at('two', '2025-10-31T23:10:00.000Z'),
+    at('three', '2025-11-01T00:10:00.000Z', { episode_id: 'ep_2' }),
+  ]);
+  expect(await restatedIn(calendar)).toEqual(['31 23 to 01 01', '02 10 to 02 11']);
+  expect(await restatedIn(calendar, 'ep_2')).toEqual(['01 00 to 01 01']);
+  expect(await restatedIn({ ...calendar, knownAt: afterOne })).toEqual(['02 10 to 02 11']);
+  // A second download of the day before, within 24 h: another one by calendar alone.
+  await record([at('again', '2025-11-03T09:00:00.000Z', { listener_key: 'late' })]);
+  expect(await restatedIn(calendar)).toContain('03 09 to 03 10');
+  expect(await restatedIn({ ...calendar, window: 'first_touch_24h' })).not.toContain('03 09 to 03 10');
+  const ofAds = await findRestatedAds(pool, { workspaceId: 'ws_1', kind: 'podcastId', id: 'pod_1' }, range);
+  expect(ofAds.map(({ fromMs }) => new Date(Number(fromMs)).toISOString())).toContain('2025-11-02T10:00:00.000Z');
+  expect(await findRestatedAds(pool, { workspaceId: 'ws_2', kind: 'podcastId', id: 'pod_1' }, range)).toEqual([]);
 });

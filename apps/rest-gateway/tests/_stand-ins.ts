@@ -259,7 +259,12 @@ function authServerServices(scene: Scene) {
 }
 
 function analyticsSinkServices(scene: Scene) {
-  const basis = { methodologyVersion: '1', completeUntilMs: BigInt(now.getTime()), window: Window.CALENDAR_UTC };
+  const basis = {
+    methodologyVersion: '1',
+    completeUntilMs: BigInt(now.getTime()),
+    window: Window.CALENDAR_UTC,
+    restated: [],
+  };
   return [
     rpcService(
       AudienceServiceService,

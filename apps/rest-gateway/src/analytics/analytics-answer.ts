@@ -1,8 +1,10 @@
-import { Granularity as WireGranularity } from '@longwave/rpc/audience';
+import { Granularity as WireGranularity, type RestatedRange as WireRestatedRange } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import type { Asker } from '../management.ts';
 import { windowNames, type CountingBasis } from './counting-basis.ts';
 import { podcastRangeQuery, type AnalyticsRange, type Granularity } from './analytics-range.ts';
+
+const maxRestated = 100;
 
 /** `meta` of every answer with numbers (contract, Resources, analytics response). */
 export const metaSchema = z.strictObject({
@@ -23,17 +25,55 @@ export const metaSchema = z.strictObject({
     .describe(
       'Numbers from here on may still grow, or be held for an address or a listener with more downloads than people make (docs/counting.md, rule 16).',
     ),
+  incomplete_from: z.iso
+    .datetime()
+    .optional()
+    .describe(
+      'Present when the range goes on beyond `complete_until`: the hour in which that lies, and all hours after it, lack facts that are not counted yet.',
+    ),
+  restated: z
+    .array(z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime(), restated_at: z.iso.datetime() }))
+    .min(1)
+    .max(maxRestated)
+    .optional()
+    .describe(
+      `Present when numbers of this answer changed after their hour was closed: the hours, and when the latest change was recorded; the latest first, at most ${maxRestated} (docs/counting.md, corrections).`,
+    ),
 });
 
 /** How numbers were counted, and until when. */
 export interface Basis {
   readonly methodologyVersion: string;
   readonly completeUntilMs: bigint;
+  /** Hours in a row whose numbers changed after they were closed. */
+  readonly restated: readonly RestatedRange[];
 }
 
-/** Numbers of several answers are complete as far as the least complete one is. */
-export const jointBasis = (first: Basis, ...others: readonly Basis[]): Basis =>
-  others.reduce((least, basis) => (basis.completeUntilMs < least.completeUntilMs ? basis : least), first);
+type RestatedRange = Pick<WireRestatedRange, 'fromMs' | 'toMs' | 'restatedAtMs'>;
+
+/** Joins ranges that overlap or touch; the latest restatement first. */
+function joinRestated(ranges: readonly RestatedRange[]): RestatedRange[] {
+  const joined: RestatedRange[] = [];
+  for (const range of ranges.toSorted((a, b) => Number(a.fromMs - b.fromMs))) {
+    const last = joined.at(-1);
+    if (last === undefined || range.fromMs > last.toMs) joined.push(range);
+    else
+      joined[joined.length - 1] = {
+        fromMs: last.fromMs,
+        toMs: range.toMs > last.toMs ? range.toMs : last.toMs,
+        restatedAtMs: range.restatedAtMs > last.restatedAtMs ? range.restatedAtMs : last.restatedAtMs,
+      };
+  }
+  return joined
+    .sort((a, b) => Number(b.restatedAtMs - a.restatedAtMs) || Number(b.fromMs - a.fromMs))
+    .slice(0, maxRestated);
+}
+
+/** Numbers of several answers are complete as far as the least complete one is, and restated where one of them is. */
+export const jointBasis = (first: Basis, ...others: readonly Basis[]): Basis => ({
+  ...others.reduce((least, basis) => (basis.completeUntilMs < least.completeUntilMs ? basis : least), first),
+  restated: joinRestated([first, ...others].flatMap(({ restated }) => restated)),
+});
 
 const dayMs = 24 * 3_600_000;
 
@@ -44,12 +84,32 @@ const dayMs = 24 * 3_600_000;
 const provisionalFromMs = (completeUntilMs: number): number =>
   Math.max(0, Math.floor((completeUntilMs - dayMs) / dayMs) * dayMs);
 
+const hourMs = 3_600_000;
+const instant = (ms: number | bigint) => new Date(Number(ms)).toISOString();
+
+/** What is to be said of hours of the range: which lack facts, and which were restated. Nothing is said of a range cut to nothing. */
+function renderHours(range: AnalyticsRange, completeMs: number, restated: Basis['restated']) {
+  const incompleteMs = Math.max(range.from.getTime(), Math.floor(completeMs / hourMs) * hourMs);
+  return {
+    ...(incompleteMs < range.to.getTime() && { incomplete_from: instant(incompleteMs) }),
+    ...(restated.length > 0 &&
+      !isEmpty(range) && {
+        restated: restated.map(({ fromMs, toMs, restatedAtMs }) => ({
+          from: instant(fromMs),
+          to: instant(toMs),
+          restated_at: instant(restatedAtMs),
+        })),
+      }),
+  };
+}
+
 /** @param asked window and time of knowledge, as the caller named them */
 export function renderMeta(
-  { from, to, granularity, historyWindow }: AnalyticsRange,
-  { methodologyVersion, completeUntilMs }: Basis,
+  range: AnalyticsRange,
+  { methodologyVersion, completeUntilMs, restated }: Basis,
   { window = 'calendar_utc', known_at: knownAt }: CountingBasis = {},
 ): z.output<typeof metaSchema> {
+  const { from, to, granularity, historyWindow } = range;
   const knownAtMs = knownAt === undefined ? Infinity : Date.parse(knownAt);
   const completeMs = Math.min(Number(completeUntilMs), knownAtMs);
   return {
@@ -61,13 +121,12 @@ export function renderMeta(
     methodology_version: methodologyVersion,
     complete_until: new Date(completeMs).toISOString(),
     provisional_from: new Date(provisionalFromMs(completeMs)).toISOString(),
+    ...renderHours(range, completeMs, restated),
   };
 }
 
 /** Cut to nothing by the plan's history. */
 export const isEmpty = ({ from, to }: AnalyticsRange): boolean => from.getTime() === to.getTime();
-
-const hourMs = 3_600_000;
 
 /** On the wire. A range cut to nothing still asks for an hour, to learn until when counting is complete; it is not shown. */
 export const wireRange = (range: AnalyticsRange) => ({
