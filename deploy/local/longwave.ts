@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { dataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
 import { openOperator } from './job/operator.ts';
-import { explained, readCommandLine } from './longwave/command-line.ts';
+import { explainedFailure, readCommandLine } from './longwave/command-line.ts';
 import { UsageError, type OperatorCommand, type Options } from './longwave/command.ts';
 import { tools, type Command } from './longwave/commands.ts';
 import { openBus, type BusCommand } from './longwave/dead-letter-commands.ts';
@@ -61,7 +61,7 @@ async function main([first = '', ...rest]: readonly string[]): Promise<number> {
   try {
     if (await runCommand(line.command, line.options, line.data)) return 0;
   } catch (error) {
-    throw error instanceof UsageError ? explained(line.command, error) : error;
+    throw explainedFailure(line.command, error as Error);
   }
   console.error('No service is running on this data folder. Start it with `npm start`, in another terminal.');
   return 1;

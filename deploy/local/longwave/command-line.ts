@@ -1,4 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { isId } from '@longwave/ids';
+import { Problem } from '@longwave/problems';
 import { UsageError, type CommandOption, type Options } from './command.ts';
 import { commands, type Command } from './commands.ts';
 import { dataOption, helpOf, helpOfNoun, overview, usageOf } from './help.ts';
@@ -37,6 +39,11 @@ function checkOptions(command: Command, options: Options): void {
     if (options[name] === undefined && !optional) throw new UsageError(`--${name} is missing.`);
     if (options[name] === '' && !mayBeEmpty) throw new UsageError(`--${name} is empty.`);
   }
+  for (const { name, idPrefix } of command.options) {
+    if (idPrefix === undefined || options[name] === undefined) continue;
+    const wrong = options[name].split(',').find((each) => !isId(each, idPrefix));
+    if (wrong !== undefined) throw new UsageError(`--${name}: “${wrong}” is not an ID of the form ${idPrefix}_….`);
+  }
 }
 
 /** Reads what was typed after `npm run longwave --`. Throws `UsageError` with the usage that was meant. */
@@ -71,8 +78,37 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   }
 }
 
+/** The option that a field of a refused command came from: “subscription.state” from `--state`. */
+function optionOf(command: Command, field: string): string | undefined {
+  const names = new Set(command.options.map(({ name }) => name));
+  return field
+    .split('.')
+    .map((part) => part.replaceAll('_', '-'))
+    .findLast((part) => names.has(part));
+}
+
+/** What a service refused, one line per field, in the words of the command line. */
+function refusalOf(command: Command, problem: Problem): string {
+  const details = problem.context.errors?.map(({ detail }) => detail) ?? [];
+  if (details.length === 0) return problem.message;
+  return details
+    .map((detail) =>
+      detail.replace(/^“([^”]+)” /, (quoted, field: string) => {
+        const option = optionOf(command, field);
+        return option === undefined ? quoted : `--${option} `;
+      }),
+    )
+    .join('\n');
+}
+
+/** Why a command failed: a usage error with its usage, a refusal of a service in plain sentences, anything else as it is. */
+export function explainedFailure(command: Command, error: Error): Error {
+  if (error instanceof UsageError) return explained(command, error);
+  return error instanceof Problem ? new Error(refusalOf(command, error), { cause: error }) : error;
+}
+
 /** A usage error with the usage of its command. */
-export const explained = (command: Command, { message }: UsageError): UsageError =>
+const explained = (command: Command, { message }: UsageError): UsageError =>
   new UsageError(
     `${message}\n\nusage: npm run longwave -- ${usageOf(command)}\n\nnpm run longwave -- ${command.name} --help explains the options.`,
   );

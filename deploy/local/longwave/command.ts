@@ -11,6 +11,8 @@ export interface CommandOption {
   readonly value: string;
   /** The value in plain words, with the default where there is one. */
   readonly meaning: string;
+  /** The value is an ID with this prefix, or several of them, separated by commas. */
+  readonly idPrefix?: string;
   /** A command runs without its optional options. */
   readonly optional?: true;
   /** An empty value is refused unless it has a meaning of its own. */
@@ -47,10 +49,12 @@ export function needed(options: Options, name: string): string {
 export const accountOption: CommandOption = {
   name: 'account',
   value: 'ACC',
+  idPrefix: 'acc',
   meaning: 'ID of the account (acc_…), as “account list” shows it',
 };
 export const workspaceOption: CommandOption = {
   name: 'workspace',
   value: 'WS',
+  idPrefix: 'ws',
   meaning: 'ID of the workspace (ws_…), as “account list” shows it',
 };

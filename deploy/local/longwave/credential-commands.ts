@@ -4,7 +4,14 @@ import { accountOption, needed, type OperatorCommand } from './command.ts';
 const onCredential = (verb: 'revoke' | 'block' | 'unblock', summary: string): OperatorCommand => ({
   name: `key ${verb}`,
   summary,
-  options: [{ name: 'key', value: 'CRD', meaning: 'ID of the key or token (crd_…), as “account show” lists it' }],
+  options: [
+    {
+      name: 'key',
+      value: 'CRD',
+      idPrefix: 'crd',
+      meaning: 'ID of the key or token (crd_…), as “account show” lists it',
+    },
+  ],
   example: `key ${verb} --key crd_01jcq7v8z4n2m6k9s3x5t1r0wd`,
   run: (operator, options) => operator.changeIdentity(needed(options, 'key'), `credential.${verb}`, {}),
 });

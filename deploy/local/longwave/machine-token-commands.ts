@@ -16,6 +16,7 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
       {
         name: 'workspace',
         value: 'WS[,WS…]',
+        idPrefix: 'ws',
         meaning: 'IDs of the workspaces it may send and read measurements of, separated by commas',
       },
       {
@@ -57,7 +58,14 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
   {
     name: 'machine-token revoke',
     summary: 'Ends a machine token. This cannot be undone.',
-    options: [{ name: 'token', value: 'MTK', meaning: 'ID of the token (mtk_…), as “machine-token list” shows it' }],
+    options: [
+      {
+        name: 'token',
+        value: 'MTK',
+        idPrefix: 'mtk',
+        meaning: 'ID of the token (mtk_…), as “machine-token list” shows it',
+      },
+    ],
     example: 'machine-token revoke --token mtk_01jcq7z4q8w2e6r9t1y5v3k7mp',
     run: (operator, options) => operator.changeIdentity(needed(options, 'token'), 'machine_token.revoke', {}),
   },

@@ -6,6 +6,7 @@ const permissions = `any of ${memberPermissions.join(', ')}, separated by commas
 const membershipOption: CommandOption = {
   name: 'membership',
   value: 'MBR',
+  idPrefix: 'mbr',
   meaning: 'ID of the membership (mbr_…), as “account show” of the owner lists it',
 };
 
@@ -15,8 +16,8 @@ export const memberCommands: readonly OperatorCommand[] = [
     name: 'member add',
     summary: 'Makes an account a member of the owner’s organization.',
     options: [
-      { name: 'owner', value: 'ACC', meaning: 'ID of the account that owns the organization' },
-      { name: 'member', value: 'ACC', meaning: 'ID of the account that becomes a member' },
+      { name: 'owner', value: 'ACC', idPrefix: 'acc', meaning: 'ID of the account that owns the organization' },
+      { name: 'member', value: 'ACC', idPrefix: 'acc', meaning: 'ID of the account that becomes a member' },
       {
         name: 'permissions',
         value: 'LIST',

@@ -9,6 +9,7 @@ const brief = ({ id, lifecycle_state: state, attributes }: ResourceView) => {
 const taskOption: CommandOption = {
   name: 'task',
   value: 'RVT',
+  idPrefix: 'rvt',
   meaning: 'ID of the review (rvt_…), as “review list” shows it',
 };
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { isId } from '@longwave/ids';
-import { readCommandLine } from '../longwave/command-line.ts';
+import { Problem } from '@longwave/problems';
+import { explainedFailure, readCommandLine } from '../longwave/command-line.ts';
 import { commands, tools } from '../longwave/commands.ts';
 import { usageOf } from '../longwave/help.ts';
 
@@ -81,8 +82,9 @@ describe.each(commands.map((command) => [command.name, command] as const))('%s',
 
   test('without an option that it needs it says which one is missing, and what to type', () => {
     for (const { name: option, optional } of command.options) {
-      const given = command.options.filter((each) => each.name !== option && !each.optional);
-      const typed = [...words, ...given.flatMap((each) => [`--${each.name}`, 'value'])];
+      const example = shellWords(command.example);
+      const at = example.indexOf(`--${option}`);
+      const typed = at < 0 ? example : example.toSpliced(at, 2);
       if (optional) expect(readCommandLine(typed).kind).toBe('run');
       else
         expect(() => readCommandLine(typed)).toThrow(
@@ -110,6 +112,31 @@ test('what it does not know it names, with the usage that was meant and the exit
   expect(refused('account', 'show', '--account', '')).toContain('--account is empty.');
 });
 
+test('an ID of another kind, or no ID at all, is refused before anything is sent', () => {
+  expect(() => readCommandLine(['account', 'show', '--account', 'crd_01jcq7v8z4n2m6k9s3x5t1r0wd'])).toThrow(
+    '--account: “crd_01jcq7v8z4n2m6k9s3x5t1r0wd” is not an ID of the form acc_….',
+  );
+  const workspaces = 'ws_01jcq7v8z4n2m6k9s3x5t1r0wd,harbour';
+  expect(() => readCommandLine(['machine-token', 'create', '--producer', 'acme', '--workspace', workspaces])).toThrow(
+    '--workspace: “harbour” is not an ID of the form ws_….',
+  );
+});
+
+test('a refusal of a service names the option that it is about', () => {
+  const command = commands.find(({ name }) => name === 'account set-subscription')!;
+  const errors = [
+    { path: '/changes/subscription/state', code: 'invalid', detail: '“subscription.state” must be “trialing”.' },
+    { path: '/changes/subscription/trial_ends_at', code: 'invalid', detail: '“subscription.trial_ends_at” is wrong.' },
+    { path: '/changes/other', code: 'invalid', detail: '“other” is not known.' },
+  ];
+  expect(explainedFailure(command, new Problem('validation_failed', 'all of it', { errors })).message).toBe(
+    '--state must be “trialing”.\n--trial-ends-at is wrong.\n“other” is not known.',
+  );
+  expect(explainedFailure(command, new Problem('not_found', 'There is no account acc_1.')).message).toBe(
+    'There is no account acc_1.',
+  );
+});
+
 test('a noun alone with --help lists its commands', () => {
   const { text } = readCommandLine(['key', '--help']) as { text: string };
   expect(text).toContain('key block --key CRD');
@@ -117,7 +144,8 @@ test('a noun alone with --help lists its commands', () => {
 });
 
 test('an empty list of permissions is a value', () => {
-  expect(readCommandLine(['member', 'revise', '--membership', 'mbr_1', '--permissions', ''])).toMatchObject({
+  const membership = 'mbr_01jcq7x5c2v8n4m1k6j9h3g7fd';
+  expect(readCommandLine(['member', 'revise', '--membership', membership, '--permissions', ''])).toMatchObject({
     options: { permissions: '' },
   });
 });

@@ -1,9 +1,8 @@
 import type { identityCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
-import { Problem } from '@longwave/problems';
 import { countAccounts, isEmailTaken } from '../identity-table.ts';
 import type { Plans } from '../plans.ts';
-import { createAccount, refuseOccupied, setPlan } from './account.ts';
+import { assertEmailFree, createAccount, refuseOccupied, setPlan } from './account.ts';
 
 /** Loads what each rule needs and lets the pure functions decide. */
 export const accountRules = (
@@ -11,8 +10,7 @@ export const accountRules = (
 ): Pick<Rules<typeof identityCatalog>, 'account.create' | 'account.set_plan'> => ({
   'account.create': async ({ tx, workspaceId, changes }) => {
     refuseOccupied(await countAccounts(tx, workspaceId));
-    if (changes.email !== undefined && (await isEmailTaken(tx, changes.email)))
-      throw new Problem('value_taken', 'Another account has this e-mail address.');
+    if (changes.email !== undefined) assertEmailFree(changes.email, await isEmailTaken(tx, changes.email));
     return { attributes: createAccount(changes, plans) };
   },
   'account.set_plan': ({ current, changes }) => ({ attributes: setPlan(current, changes.plan, plans) }),

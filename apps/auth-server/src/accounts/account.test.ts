@@ -20,8 +20,12 @@ describe('accounts', () => {
   });
 
   test('a plan that does not exist is refused by name, and so is one that is closed to new accounts', () => {
-    expect(() => createAccount({ name: 'A', plan: 'platinum' }, plans)).toThrow('There is no plan "platinum"');
-    expect(() => createAccount({ name: 'A', plan: 'classic' }, plans)).toThrow('closed to new accounts');
+    expect(() => createAccount({ name: 'A', plan: 'platinum' }, plans)).toThrow(
+      'There is no plan “platinum”. The plans are launch, grow, scale, network, classic.',
+    );
+    expect(() => createAccount({ name: 'A', plan: 'classic' }, plans)).toThrow(
+      'The plan “classic” is closed to new accounts. Choose one of launch, grow, scale, network.',
+    );
   });
 
   test('moving to another plan changes plan and encoding time and nothing else', () => {

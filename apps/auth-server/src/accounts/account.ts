@@ -14,15 +14,28 @@ function planOf(plans: Plans, name: string): Plan {
   throw refused(
     '/changes/plan',
     'unknown_plan',
-    `There is no plan "${name.slice(0, 64)}": ${[...plans.keys()].join(', ')}.`,
+    `There is no plan “${name.slice(0, 64)}”. The plans are ${[...plans.keys()].join(', ')}.`,
   );
+}
+
+const openPlans = (plans: Plans): string => [...plans].flatMap(([name, { open }]) => (open ? [name] : [])).join(', ');
+
+/** The address of a new account. Throws when another account has it. */
+export function assertEmailFree(email: string, isTaken: boolean): void {
+  if (!isTaken) return;
+  const detail = `Another account has the e-mail address “${email}”. Choose another address, or use that account: it is in the list of accounts.`;
+  throw new Problem('value_taken', detail, { errors: [{ path: '/changes/email', code: 'value_taken', detail }] });
 }
 
 /** A new account on a plan that is open to new accounts; its subscription is active unless the operator says otherwise. */
 export function createAccount(changes: Changes, plans: Plans): Account {
   const plan = planOf(plans, changes.plan);
   if (!plan.open)
-    throw refused('/changes/plan', 'plan_closed', `The plan "${changes.plan}" is closed to new accounts.`);
+    throw refused(
+      '/changes/plan',
+      'plan_closed',
+      `The plan “${changes.plan}” is closed to new accounts. Choose one of ${openPlans(plans)}.`,
+    );
   return {
     name: changes.name,
     ...(changes.email !== undefined && { email: changes.email }),

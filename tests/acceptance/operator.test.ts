@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestFleet, type TestFleet } from '../_fleet.ts';
+
+const script = path.resolve(import.meta.dirname, '../../deploy/local/longwave.ts');
+let world: TestFleet;
+beforeAll(async () => {
+  world = await startTestFleet();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+/** An operator's command on the fleet of this file. */
+function longwave(...command: string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [script, ...command, '--data', world.fleet.dataFolder],
+    { encoding: 'utf8' },
+  );
+  return { status, stdout, stderr };
+}
+
+function answerOf<T>(...command: string[]): T {
+  const { status, stdout, stderr } = longwave(...command);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout) as T;
+}
+
+type Account = Readonly<Record<'account_id' | 'workspace_id' | 'name' | 'email' | 'plan' | 'api_key', string>>;
+
+test('an account has the name, the e-mail address and the plan that it was created with, in every later answer', async () => {
+  const account = answerOf<Account>(
+    ...['account', 'create', '--name', 'Anna’s podcasts', '--email', 'Anna@Example.org', '--plan', 'grow'],
+  );
+  const given = { name: 'Anna’s podcasts', email: 'anna@example.org', plan: 'grow' };
+  expect(account).toMatchObject(given);
+  const { account_id } = account;
+  expect(answerOf('account', 'show', '--account', account_id)).toMatchObject({ account_id, ...given });
+  expect(answerOf('account', 'list')).toContainEqual(expect.objectContaining({ account_id, ...given }));
+  const response = await fetch(`${world.fleet.urls.base}/api/v1/account`, { headers: { token: account.api_key } });
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    expect.objectContaining({ id: account_id, plan: 'grow' }),
+  ]);
+});
+
+test('an account without a name is called by its e-mail address, else “New account”', () => {
+  expect(answerOf('account', 'create', '--email', 'ben@example.org')).toMatchObject({
+    name: 'ben@example.org',
+    email: 'ben@example.org',
+  });
+  const unnamed = answerOf<Account>('account', 'create');
+  expect(unnamed).toMatchObject({ name: 'New account', plan: 'network' });
+  expect(unnamed).not.toHaveProperty('email');
+});
+
+test('a refused account says why and what to do, and leaves nothing behind', () => {
+  answerOf('account', 'create', '--email', 'taken@example.org');
+  const before = answerOf<Account[]>('account', 'list').length;
+  const refused = (...options: string[]) => {
+    const { status, stdout, stderr } = longwave('account', 'create', ...options);
+    expect([status, stdout]).toEqual([1, '']);
+    return stderr.trimEnd();
+  };
+  expect(refused('--email', 'TAKEN@example.org')).toBe(
+    'Another account has the e-mail address “taken@example.org”. Choose another address, or use that account: it is in the list of accounts.',
+  );
+  expect(refused('--email', 'nonsense')).toBe('--email must be an e-mail address.');
+  expect(refused('--name', 'x'.repeat(256))).toBe('--name must have at most 255 characters.');
+  expect(refused('--plan', 'platinum')).toBe(
+    'There is no plan “platinum”. The plans are launch, grow, scale, network, classic.',
+  );
+  expect(refused('--plan', 'classic')).toBe(
+    'The plan “classic” is closed to new accounts. Choose one of launch, grow, scale, network.',
+  );
+  expect(answerOf<Account[]>('account', 'list')).toHaveLength(before);
+});
