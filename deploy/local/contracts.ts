@@ -13,7 +13,7 @@ import {
   type CommandDefinition,
   type ResourceDefinition,
 } from '@longwave/command-catalog';
-import { decisionMadeSchema, deliveryFactSchema, domainEventSchema, topics } from '@longwave/events';
+import { decisionMadeSchema, domainEventSchema, factMessageSchema, topics } from '@longwave/events';
 import { problems } from '@longwave/problems';
 import { z } from 'zod';
 
@@ -73,7 +73,7 @@ function eventsContract() {
     notice,
     envelope: z.toJSONSchema(domainEventSchema),
     events,
-    delivery_facts: { topic: topics.deliveryFacts, schema: z.toJSONSchema(deliveryFactSchema) },
+    delivery_facts: { topic: topics.deliveryFacts, schema: z.toJSONSchema(factMessageSchema) },
     decisions: { topic: topics.decisions, schema: z.toJSONSchema(decisionMadeSchema) },
   };
 }

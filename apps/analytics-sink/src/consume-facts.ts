@@ -1,8 +1,9 @@
 import type { AudienceLists } from '@longwave/audience';
 import { subscribePatiently, type EventBus, type Subscription } from '@longwave/event-bus';
-import { deliveryFactSchema, topics, type DeliveryFact } from '@longwave/events';
+import { factMessageSchema, topics, type DeliveryFact, type FactsPublished } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
+import { saveProducerMarks } from './producer-mark-table.ts';
 import { createCountingMemory, recordFacts } from './record-facts.ts';
 
 /** Reads delivery facts from the bus into the counts. A fact that cannot be parsed becomes a dead letter. */
@@ -22,10 +23,16 @@ export async function consumeFacts(options: {
     group: 'analytics-sink',
     batchSize,
     handle: async (messages) => {
-      const facts = messages.map((message) => deliveryFactSchema.parse(message.payload));
-      await recordFacts(pool, facts, lists, memory);
-      await note?.(facts);
-      logger.debug({ facts: facts.length }, 'facts.recorded');
+      const read = messages.map((message) => factMessageSchema.parse(message.payload));
+      const facts = read.filter((one): one is DeliveryFact => one.kind !== 'facts_published');
+      const marks = read.filter((one): one is FactsPublished => one.kind === 'facts_published');
+      if (facts.length > 0) {
+        await recordFacts(pool, facts, lists, memory);
+        await note?.(facts);
+        logger.debug({ facts: facts.length }, 'facts.recorded');
+      }
+      // A mark is stored after the facts that it speaks of.
+      if (marks.length > 0) await saveProducerMarks(pool, marks);
     },
     onRetry: (error) => logger.warn({ err: error }, 'facts.retried'),
   });

@@ -105,6 +105,18 @@ test('facts on the bus become numbers: zero-filled days, episodes and ads, withi
   expect((await world.gateway.countAdSeries(byDay, world.ownerOf('ws_1'))).buckets.length).toBeGreaterThan(0);
 });
 
+test('complete_until follows the producers of facts while no facts come, and a mark is no dead letter', async () => {
+  await world.publish(facts);
+  await until(async () => (await world.stored()) === 6);
+  await world.bus.publishToAll(topics.deliveryFacts, (part, parts) => ({
+    ...{ key: 'one', id: `one:${part}`, type: 'facts.published' },
+    payload: { kind: 'facts_published', producer: 'one', until: '2025-11-04T10:00:00.000Z', ended: false, part, parts },
+  }));
+  const expected = BigInt(Date.parse('2025-11-04T09:59:30Z'));
+  await until(async () => (await world.countDays()).completeUntilMs === expected);
+  expect(await world.bus.listDeadLetters(topics.deliveryFacts, 'analytics-sink')).toEqual([]);
+});
+
 test('the same downloads by dimension, as totals and as rows of an export', async () => {
   await world.publish(facts);
   await until(async () => (await world.countDays()).buckets.reduce((sum, bucket) => sum + bucket.downloads, 0n) === 3n);

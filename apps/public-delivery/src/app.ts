@@ -102,7 +102,7 @@ export async function createApp(
     internalAddresses: createAddressSet(config.INTERNAL_ADDRESSES),
     findPlace: await loadPlaces(config.GEO_DATABASE),
   });
-  const facts = building.use(await openFactSink(bus, config.JOURNAL_FOLDER, logger));
+  const facts = building.use(await openFactSink({ bus, folder: config.JOURNAL_FOLDER, logger, now }));
   const { segments, artworks, documents } = building.use(await openCaches(config, store, logger));
   const mediaUrl = config.MEDIA_URL;
   const hubUrl = config.WEBSUB_HUB;

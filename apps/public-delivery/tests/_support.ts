@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createEventBus, type EventBus } from '@longwave/event-bus';
 import {
-  deliveryFactSchema,
+  factMessageSchema,
   topics,
   type ByteRangeServed,
   type DeliveryEvent,
@@ -140,7 +140,12 @@ export async function openBench(): Promise<Bench> {
     await bus.subscribe({
       topic: topics.deliveryFacts,
       group: 'test',
-      handle: async (messages) => void facts.push(...messages.map(({ payload }) => deliveryFactSchema.parse(payload))),
+      handle: async (messages) =>
+        void facts.push(
+          ...messages
+            .map(({ payload }) => factMessageSchema.parse(payload))
+            .filter((message): message is DeliveryFact => message.kind !== 'facts_published'),
+        ),
     }),
   );
   const pool = stack.adopt(createPool(database.url, 'delivery', { name: 'test' }), (each) => each.end());

@@ -58,6 +58,14 @@ export interface DeadLetter {
 export interface EventBus extends AsyncDisposable {
   /** Resolves when every message is durably accepted by the engine; rejects when any is not (the caller sends all again). */
   publish(messages: readonly BusMessage[]): Promise<void>;
+  /**
+   * Publishes a message to every partition of a topic, each told which one it is of how many. Behind it no message of this caller that was
+   * accepted earlier is still to come in that partition. Resolves and rejects as `publish`.
+   */
+  publishToAll(
+    topic: string,
+    messageOf: (partition: number, partitions: number) => Omit<BusMessage, 'topic'>,
+  ): Promise<void>;
   subscribe(options: SubscribeOptions): Promise<Subscription>;
   /** Dead letters of one group, oldest first. */
   listDeadLetters(topic: string, group: string): Promise<readonly DeadLetter[]>;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BusMessage, DeliveredMessage, EventBus, EventBusConfig } from '../src/index.ts';
+import { distinct, firstsByKey, newTopic, numbered, quick, subscribeInto, until } from './_messages.ts';
 
 export interface Engine {
   readonly name: string;
@@ -17,8 +17,6 @@ export interface Engine {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
-
-const quick = { attempts: 3, deaths: 3, initialDelayMs: 20, maxDelayMs: 100 };
 
 /** What every engine must guarantee. Each test has a topic of its own. */
 export function describeEventBus(engine: Engine): void {
@@ -94,6 +92,33 @@ export function describeEventBus(engine: Engine): void {
       expect(seen[0]).toEqual({ ...message, attempt: 1, publishedAt: expect.any(Date) });
       expect(seen[0]!.publishedAt.getTime()).toBeGreaterThanOrEqual(before);
       expect(seen[0]!.publishedAt.getTime()).toBeLessThanOrEqual(Date.now());
+    });
+
+    test('a message to all partitions comes once in each, between what its sender published there before and afterwards', async () => {
+      await using bus = engine.createBus();
+      const topic = newTopic();
+      await bus.publish(numbered(topic, 400, 100, 'before'));
+      await bus.publishToAll(topic, (partition, partitions) => ({
+        ...{ key: 'all', id: `mark-${partition}`, type: 'thing.marked' },
+        payload: { partition, partitions },
+      }));
+      await bus.publish(numbered(topic, 400, 100, 'later'));
+      const batches: DeliveredMessage[][] = [];
+      const handle = async (messages: readonly DeliveredMessage[]) => void batches.push([...messages]);
+      await bus.subscribe({ topic, group: 'one', batchSize: 1_000, handle });
+      const kindOf = ({ id }: DeliveredMessage) => id.split('-')[0]!;
+      const marks = () => batches.flat().filter((message) => kindOf(message) === 'mark');
+      await until(() => marks().length > 0 && distinct(batches.flat()) === 800 + marks().length);
+      const partitions = marks().length;
+      expect(marks().map(({ payload }) => payload)).toEqual(
+        expect.arrayContaining(Array.from({ length: partitions }, (_, partition) => ({ partition, partitions }))),
+      );
+      const order = ['before', 'mark', 'later'];
+      // A batch is of one partition.
+      const marked = batches.filter((batch) => batch.some((message) => kindOf(message) === 'mark'));
+      for (const kinds of marked.map((batch) => batch.map(kindOf)))
+        expect(kinds).toEqual(kinds.toSorted((x, y) => order.indexOf(x) - order.indexOf(y)));
+      expect(marked.flat().map(kindOf)).toContain('before');
     });
 
     test('a new group starts at the oldest message, and a group that comes back goes on where it stopped', async () => {
@@ -348,45 +373,4 @@ export function describeEventBus(engine: Engine): void {
       };
     }
   });
-}
-
-function newTopic(): string {
-  return `test.${randomUUID().slice(0, 8)}`;
-}
-
-/** Messages with round-robin keys and ascending ids. */
-function numbered(topic: string, count: number, keys: number, prefix = 'm'): BusMessage[] {
-  return Array.from({ length: count }, (_, i) => ({
-    ...{
-      topic,
-      key: `key-${i % keys}`,
-      id: `${prefix}-${String(i).padStart(6, '0')}`,
-      type: 'thing.counted',
-      payload: { number: i },
-    },
-  }));
-}
-
-function subscribeInto(bus: EventBus, topic: string, group: string, seen: DeliveredMessage[], retry = quick) {
-  return bus.subscribe({ topic, group, retry, handle: async (messages) => void seen.push(...messages) });
-}
-
-function distinct(messages: readonly BusMessage[]): number {
-  return new Set(messages.map(({ id }) => id)).size;
-}
-
-/** Ids by key in the order of their first appearance: what is left after a consumer dropped repetitions. */
-function firstsByKey(messages: readonly BusMessage[]): Record<string, string[]> {
-  const byKey = Object.groupBy(messages, ({ key }) => key);
-  return Object.fromEntries(
-    Object.entries(byKey).map(([key, of]) => [key, [...new Set((of ?? []).map(({ id }) => id))]]),
-  );
-}
-
-async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`Not so within ${timeoutMs} ms: ${condition}`);
-    await wait(20);
-  }
 }

@@ -150,9 +150,30 @@ export const deliveryFactSchema = z.discriminatedUnion('kind', [
   deliveryEventSchema,
 ]);
 
+/**
+ * A producer's word that it has published all its facts up to a time. It goes to every part of the topic, behind these facts, so whoever
+ * reads it has read the producer's facts in this part.
+ */
+export const factsPublishedSchema = z.object({
+  kind: z.literal('facts_published'),
+  /** One journal of facts: the same after a restart. */
+  producer: z.string().min(1),
+  /** By the producer's clock, as `at` of its facts. */
+  until: z.iso.datetime(),
+  /** The producer has ended in good order: it has nothing left to publish, and begins anew with a word that is not the last. */
+  ended: z.boolean(),
+  /** Which part of the topic this is, from 0, and of how many. */
+  part: z.int().min(0),
+  parts: z.int().min(1),
+});
+
+/** Whatever travels on the topic of facts. */
+export const factMessageSchema = z.discriminatedUnion('kind', [...deliveryFactSchema.options, factsPublishedSchema]);
+
 export type ByteRangeServed = z.infer<typeof byteRangeServedSchema>;
 export type DeliveryEvent = z.infer<typeof deliveryEventSchema>;
 export type DeliveryEventKind = DeliveryEvent['event'];
 export type UserAgentSeen = z.infer<typeof userAgentSeenSchema>;
 export type DeliveryFact = z.infer<typeof deliveryFactSchema>;
+export type FactsPublished = z.infer<typeof factsPublishedSchema>;
 export type CountedPart = z.infer<typeof countedPart>;

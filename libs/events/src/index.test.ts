@@ -5,6 +5,7 @@ import {
   decisionMadeSchema,
   defaultSeparation,
   deliveryFactSchema,
+  factMessageSchema,
   domainEventSchema,
   resourceViewSchema,
   servingPlanSchema,
@@ -166,12 +167,22 @@ const heard = {
   lists_version: '2026-11-01',
 };
 
+const mark = {
+  kind: 'facts_published',
+  producer: 'one',
+  until: '2026-11-20T08:00:00.000Z',
+  ended: false,
+  part: 7,
+  parts: 8,
+};
+
 const samples = [
   ['resource view', resourceViewSchema, view],
   ['domain event', domainEventSchema, event],
   ['fact of bytes served', deliveryFactSchema, bytes],
   ['fact of a user agent seen', deliveryFactSchema, agent],
   ['delivery event', deliveryFactSchema, heard],
+  ['mark of published facts', factMessageSchema, mark],
   ['decision', decisionMadeSchema, decision],
   ['serving plan', servingPlanSchema, plan],
 ] as const;
@@ -192,6 +203,7 @@ test.each([
   ['a version that never was', domainEventSchema, { ...event, subject: { ...event.subject, version: 0 } }],
   ['an event without the whole revision', domainEventSchema, { ...event, after: { id: 'ep_1' } }],
   ['a fact of an unknown kind', deliveryFactSchema, { ...agent, kind: 'address_seen' }],
+  ['a mark without a time', factMessageSchema, { ...mark, until: 'now' }],
   ['a negative byte', deliveryFactSchema, { ...bytes, written: [[-1, 5]] }],
   ['an interval without an end', deliveryFactSchema, { ...bytes, requested: [[0]] }],
   ['an unknown address verdict', deliveryFactSchema, { ...bytes, address_verdict: 'home' }],

@@ -7,12 +7,15 @@ export {
   deliveryEventKinds,
   deliveryEventSchema,
   deliveryFactSchema,
+  factMessageSchema,
+  factsPublishedSchema,
   userAgentSeenSchema,
   type ByteRangeServed,
   type CountedPart,
   type DeliveryEvent,
   type DeliveryEventKind,
   type DeliveryFact,
+  type FactsPublished,
   type UserAgentSeen,
 } from './delivery-fact.ts';
 export { servedAdSchema } from './served-ad.ts';

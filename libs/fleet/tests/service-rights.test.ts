@@ -101,6 +101,7 @@ test.each<[string, FleetService, FleetService, string]>([
   await using follower = createRedisBus({ redisUrl: urlOf(to), clientName: to });
   const message = (id: string) => ({ topic, key: 'key', id, type: 'tested', payload: { id } });
   await publisher.publish([message(`${group}-good`), message(`${group}-bad`)]);
+  await publisher.publishToAll(topic, (part) => ({ ...message(`${group}-all`), id: `${group}-${part}` }));
   const seen = new Set<string>();
   const redriven = Promise.withResolvers<void>();
   let refusing = true;
@@ -123,5 +124,5 @@ test.each<[string, FleetService, FleetService, string]>([
   await follower.redriveDeadLetters(topic, group);
   await redriven.promise;
   await subscription.close();
-  expect(seen).toContain(`${group}-good`);
+  for (const id of [`${group}-good`, `${group}-0`, `${group}-7`]) expect(seen).toContain(id);
 });

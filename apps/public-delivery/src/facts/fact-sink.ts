@@ -1,10 +1,17 @@
 import type { EventBus } from '@longwave/event-bus';
-import { deliveryFactSchema, topics, type DeliveryFact } from '@longwave/events';
+import {
+  deliveryFactSchema,
+  factsPublishedSchema,
+  topics,
+  type DeliveryFact,
+  type FactsPublished,
+} from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { newId } from '@longwave/ids';
 import { z } from 'zod';
 import { openFactJournal } from './fact-journal.ts';
+import { readProducerName } from './producer-name.ts';
 
 /** Takes facts; they reach the bus at least once, in order per key. */
 export interface FactSink extends AsyncDisposable {
@@ -31,23 +38,54 @@ const types = {
 const keyOf = (fact: DeliveryFact) =>
   fact.kind === 'user_agent_seen' ? fact.user_agent_digest : `${fact.listener_key}:${fact.episode_id}`;
 
-const lineSchema = z.string().transform((line, context): DeliveryFact => {
+/** Stands in the journal behind all facts of its time: once it is published, they are. */
+const markSchema = factsPublishedSchema.omit({ part: true, parts: true });
+type Mark = z.output<typeof markSchema>;
+
+const journalLine = z.discriminatedUnion('kind', [...deliveryFactSchema.options, markSchema]);
+
+const lineSchema = z.string().transform((line, context) => {
   try {
-    return deliveryFactSchema.parse(JSON.parse(line));
+    return journalLine.parse(JSON.parse(line));
   } catch {
     context.addIssue({ code: 'custom', message: 'not a fact' });
     return z.NEVER;
   }
 });
 
-/** Opens the journal of this process and publishes to `delivery.facts` from it. */
-export async function openFactSink(bus: EventBus, folder: string, logger: Logger): Promise<FactSink> {
+const isMark = (line: z.output<typeof journalLine>): line is Mark => line.kind === 'facts_published';
+
+/** Each part of the topic is read on its own, so each gets the mark. */
+const publishMark = (bus: EventBus, mark: Mark) =>
+  bus.publishToAll(topics.deliveryFacts, (part, parts) => {
+    const payload: FactsPublished = { ...mark, part, parts };
+    return { key: mark.producer, id: `${mark.producer}:${mark.until}:${part}`, type: 'facts.published', payload };
+  });
+
+interface FactSinkOptions {
+  readonly bus: EventBus;
+  /** Where the journal lies. */
+  readonly folder: string;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** How often a mark says up to when facts are published. */
+  readonly markEveryMs?: number;
+}
+
+/**
+ * Opens the journal of this process and publishes to `delivery.facts` from it: facts and, now and then, a mark that says up to which time
+ * all of them are published. A mark goes through the journal as well, so it never overtakes a fact, and none is sent while the bus is away.
+ */
+export async function openFactSink(options: FactSinkOptions): Promise<FactSink> {
+  const { bus, folder, logger, now, markEveryMs = 15_000 } = options;
+  const producer = await readProducerName(folder);
   const publish = async (lines: readonly string[]) => {
-    const facts = lines.flatMap((line) => {
-      const fact = lineSchema.safeParse(line);
-      if (!fact.success) logger.warn({}, 'facts.unreadable_line');
-      return fact.success ? [fact.data] : [];
+    const read = lines.flatMap((line) => {
+      const parsed = lineSchema.safeParse(line);
+      if (!parsed.success) logger.warn({}, 'facts.unreadable_line');
+      return parsed.success ? [parsed.data] : [];
     });
+    const facts = read.filter((line): line is DeliveryFact => !isMark(line));
     for (let at = 0; at < facts.length; at += batchMessages)
       await bus.publish(
         facts.slice(at, at + batchMessages).map((fact) => ({
@@ -58,11 +96,19 @@ export async function openFactSink(bus: EventBus, folder: string, logger: Logger
           payload: fact,
         })),
       );
+    const mark = read.findLast(isMark);
+    if (mark) await publishMark(bus, mark);
   };
   const journal = await openFactJournal({ folder, publish, logger, flushEveryMs: 200, rewindBytes: 1 << 20 });
   const known = new Set<string>();
   let knownOn = '';
   const add = (fact: DeliveryFact) => journal.append(JSON.stringify(fact));
+  const addMark = (ended: boolean) => {
+    const mark: Mark = { kind: 'facts_published', producer, until: now().toISOString(), ended };
+    journal.append(JSON.stringify(mark));
+  };
+  addMark(false);
+  const marking = setInterval(() => addMark(false), markEveryMs);
   return {
     add,
     keep: (facts) =>
@@ -84,6 +130,10 @@ export async function openFactSink(bus: EventBus, folder: string, logger: Logger
         user_agent: userAgent,
       });
     },
-    [Symbol.asyncDispose]: () => journal[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => {
+      clearInterval(marking);
+      addMark(true);
+      return journal[Symbol.asyncDispose]();
+    },
   };
 }

@@ -102,6 +102,19 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
       await publisher.send(messages.map((message) => ({ topic: message.topic, record: toRecord(message, now()) })));
     },
 
+    async publishToAll(topic, messageOf) {
+      await ensureTopic(topic);
+      const admin = await connectAdmin();
+      const [metadata] = (await admin.fetchTopicMetadata({ topics: [topic] })).topics;
+      const found = metadata!.partitions.map(({ partitionId }) => partitionId);
+      await publisher.send(
+        found.map((partition) => {
+          const message = { topic, ...messageOf(partition, found.length) };
+          return { topic, record: { ...toRecord(message, now()), partition } };
+        }),
+      );
+    },
+
     async subscribe({ topic, group, handle, batchSize = defaultBatchSize, retry }) {
       await ensureTopic(topic);
       await ensureGroupTopics(topic, group);

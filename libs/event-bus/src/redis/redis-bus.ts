@@ -70,6 +70,15 @@ export function createRedisBus(config: RedisBusConfig): EventBus {
     }
   }
 
+  /** Appends all of them or none. */
+  async function append(placed: readonly (readonly [stream: string, fields: string[]])[]): Promise<void> {
+    const transaction = redis.multi();
+    for (const [stream, fields] of placed) transaction.xadd(stream, '*', ...fields);
+    const replies = await transaction.exec();
+    if (replies === null) throw new Error('Redis discarded the messages.');
+    for (const [error] of replies) if (error) throw error;
+  }
+
   return {
     async publish(messages) {
       if (messages.length === 0) return;
@@ -78,11 +87,17 @@ export function createRedisBus(config: RedisBusConfig): EventBus {
         const partition = partitionOfKey(message.key, await partitionsOf(message.topic));
         placed.push([redisKeys(message.topic).stream(partition), entryFields(message, now())]);
       }
-      const transaction = redis.multi();
-      for (const [stream, fields] of placed) transaction.xadd(stream, '*', ...fields);
-      const replies = await transaction.exec();
-      if (replies === null) throw new Error('Redis discarded the messages.');
-      for (const [error] of replies) if (error) throw error;
+      await append(placed);
+    },
+
+    async publishToAll(topic, messageOf) {
+      const found = await partitionsOf(topic);
+      await append(
+        Array.from({ length: found }, (_, partition) => [
+          redisKeys(topic).stream(partition),
+          entryFields({ topic, ...messageOf(partition, found) }, now()),
+        ]),
+      );
     },
 
     async subscribe({ topic, group, handle, batchSize = defaultBatchSize, retry }) {
