@@ -48,6 +48,7 @@ beforeAll(async () => {
     media_clips: clip.id,
     batch_encodings: batch.id,
     file_url: fileUrl,
+    keys: (await owner.rest.get<{ id: string }[]>('/account/keys'))[0]!.id,
   });
   document = (await (await fetch(`${world.fleet.urls.base}/api/v1/docs`)).json()) as typeof document;
 });

@@ -65,7 +65,9 @@ export async function createApp(
     clock,
     onCommitted: () => relay.wake(),
   });
-  const verify = verifyCredential({ pool, plans, principalKey: readKey(config.PRINCIPAL_PRIVATE_KEY), clock, logger });
+  const principalKey = readKey(config.PRINCIPAL_PRIVATE_KEY);
+  const { d: _private, ...publicPrincipalKey } = principalKey;
+  const verify = verifyCredential({ pool, plans, principalKey, clock, logger });
 
   const issue = issueMachineToken(execute, {
     issuer: config.BASE_URL,
@@ -87,7 +89,7 @@ export async function createApp(
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
-    services: authServices({ execute, reader, verify, issue }),
+    services: authServices({ execute, reader, verify, issue, pool, principalKeys: [publicPrincipalKey], clock }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
   });

@@ -6,7 +6,7 @@ import { developmentCa, startTestDatabase, startTestRedis } from '@longwave/flee
 import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
-import { CredentialServiceService, MachineTokenServiceService } from '@longwave/rpc/credential';
+import { AccountServiceService, CredentialServiceService, MachineTokenServiceService } from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -79,6 +79,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string }
     const channel = openChannel(`127.0.0.1:${app.grpcPort}`, 'auth-server', readTls(identities[name]));
     stack.defer(() => channel.close());
     return {
+      accounts: channel.client(AccountServiceService),
       credentials: channel.client(CredentialServiceService),
       machineTokens: channel.client(MachineTokenServiceService),
       commands: channel.client(CommandServiceService),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openChannel, readTls } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
-import { CredentialServiceService } from '@longwave/rpc/credential';
+import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
@@ -61,6 +61,7 @@ export async function createApp(
     routes,
     tools: {
       management: createManagement(channels.management),
+      accounts: channels.authServer.client(AccountServiceService),
       audience: channels.analyticsSink.client(AudienceServiceService),
       findEnclosures: createFindEnclosures(channels.publicDelivery.client(EnclosureServiceService), logger),
       redis,

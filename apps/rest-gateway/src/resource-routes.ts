@@ -1,5 +1,6 @@
 import { productCatalog, type CommandDefinition, type ResourceDefinition } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
+import type { Role } from '@longwave/principal';
 import { Problem, problems } from '@longwave/problems';
 import { z } from 'zod';
 import { etagOf } from './http/etag.ts';
@@ -13,14 +14,19 @@ type Asked = Pick<Call, 'caller'>;
 
 const denied = () => new Problem('permission_denied', "You don't have the permission to do this.");
 
-/** Throws `permission_denied` unless one of the caller's roles, for the route's object, may send the command. */
-export const permitCommand =
-  (type: ProductCommand) =>
+/** Throws `permission_denied` unless the caller has one of these roles for the route's object, or else in its own workspace. */
+export const permitRoles =
+  (allowed: readonly Role[]) =>
   ({ caller, access }: Pick<Call, 'caller' | 'access'>): void => {
-    const definition: CommandDefinition = productCatalog.commands[type];
     const roles = access?.roles ?? caller.roles;
-    if (!definition.roles.some((role) => roles.includes(role))) throw denied();
+    if (!allowed.some((role) => roles.includes(role))) throw denied();
   };
+
+/** Throws `permission_denied` unless one of the caller's roles, for the route's object, may send the command. */
+export const permitCommand = (type: ProductCommand) => {
+  const { roles }: CommandDefinition = productCatalog.commands[type];
+  return permitRoles(roles);
+};
 
 interface Shown {
   readonly body: Record<string, unknown>;

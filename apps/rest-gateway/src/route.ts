@@ -1,6 +1,7 @@
 import type { ResourceView } from '@longwave/events';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
+import type { AccountServiceService } from '@longwave/rpc/credential';
 import type { Logger } from '@longwave/service-kit';
 import type { ServerResponse } from 'node:http';
 import type { Redis } from 'ioredis';
@@ -15,6 +16,7 @@ import type { ProgressFeed } from './productions/progress-feed.ts';
 /** What routes work with; built once in `app.ts`. */
 export interface Tools {
   readonly management: Management;
+  readonly accounts: RpcClient<typeof AccountServiceService>;
   readonly audience: RpcClient<typeof AudienceServiceService>;
   readonly findEnclosures: FindEnclosures;
   readonly redis: Redis;

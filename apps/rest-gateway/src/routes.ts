@@ -1,4 +1,5 @@
 import { productCatalog } from '@longwave/command-catalog';
+import { listKeys, listMembers } from './account/account-list-routes.ts';
 import { readAccount, readUsage } from './account/account-routes.ts';
 import { readOperation } from './account/operation-routes.ts';
 import { podcastAchievements } from './analytics/achievement-routes.ts';
@@ -118,5 +119,7 @@ export const routes: readonly Route[] = [
 
   readAccount('/account'),
   readUsage('/account/usage'),
+  listMembers('/account/members'),
+  listKeys('/account/keys'),
   readOperation('/operations/{id}'),
 ];

@@ -5,7 +5,6 @@ import { Problem, type ProblemCode } from '@longwave/problems';
 import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { AudienceServiceService, Window, type CountDownloadsRequest } from '@longwave/rpc/audience';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
-import { CredentialServiceService, Refusal, type VerifyResponse } from '@longwave/rpc/credential';
 import { EnclosureServiceService, type FindEnclosuresRequest } from '@longwave/rpc/delivery';
 import { FeedServiceService } from '@longwave/rpc/feed';
 import {
@@ -15,7 +14,8 @@ import {
   ResourceServiceService,
 } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
-import { principalOf, principals, refusals } from './_principals.ts';
+import { authServerServices } from './_auth-stand-in.ts';
+import { principalOf, principals } from './_principals.ts';
 
 const importItem = {
   ...{ position: 1, guid: 'one', title: 'One', state: 'encoded', episodeId: '', problem: '' },
@@ -234,25 +234,6 @@ function managementServices(scene: Scene) {
         signPart: async ({ partNumber }) => sign(`part-${partNumber}`),
         signCompletion: async () => sign('completion'),
         signExport: async () => sign('export'),
-      },
-    ),
-  ];
-}
-
-function authServerServices(scene: Scene) {
-  return [
-    rpcService(
-      CredentialServiceService,
-      { verify: gateway },
-      {
-        verify: async ({ credential }): Promise<VerifyResponse> => {
-          scene.verified += 1;
-          await scene.given.verifyAfter;
-          const principal = scene.given.refused ? undefined : principals[credential];
-          return principal
-            ? { outcome: { $case: 'principal', value: principal } }
-            : { outcome: { $case: 'refusal', value: refusals[credential] ?? Refusal.UNKNOWN_USER } };
-        },
       },
     ),
   ];

@@ -1,0 +1,104 @@
+import { credentials, memberPermissions } from '@longwave/command-catalog';
+import type { Key, Member } from '@longwave/rpc/credential';
+import { z } from 'zod';
+import { listQuery, renderList } from '../list-answer.ts';
+import type { Asker } from '../management.ts';
+import { permitRoles } from '../resource-routes.ts';
+import { defineRoute, type AnswerShape } from '../route.ts';
+
+const pageSize = 200;
+
+/** Everything of a list that auth-server gives in parts, each behind the last id of the one before. */
+async function* inParts<T extends { readonly id: string }>(
+  ask: (part: { readonly after: string; readonly limit: number }) => Promise<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  for (let after = ''; ;) {
+    const items = await ask({ after, limit: pageSize });
+    yield items;
+    if (items.length < pageSize) return;
+    after = items.at(-1)!.id;
+  }
+}
+
+const query = listQuery.pick({ fields_filter: true, page: true, per_page: true });
+const optionsOf = ({ statement, deadline }: Asker) => ({ principalStatement: statement, deadline });
+const timeOf = (ms: bigint) => new Date(Number(ms)).toISOString();
+
+const member: AnswerShape = {
+  name: 'Member',
+  schema: z.strictObject({
+    /** Of the membership. */
+    id: z.string(),
+    account_id: z.string(),
+    name: z.string(),
+    email: z.email().optional(),
+    permissions: z.array(z.enum(memberPermissions)).describe('What the member may do in this account.'),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  }),
+};
+
+const renderMember = ({ id, accountId, name, email, permissions, createdAtMs, updatedAtMs }: Member) => ({
+  ...{ id, account_id: accountId, name, ...(email !== '' && { email }), permissions },
+  ...{ created_at: timeOf(createdAtMs), updated_at: timeOf(updatedAtMs) },
+});
+
+/** GET /account/members. */
+export const listMembers = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'memberList',
+    summary: 'Lists the members of the organization that the account of the credential owns, oldest membership first.',
+    permit: permitRoles(['owner', 'admin', 'manager']),
+    query,
+    answer: { ...member, list: true },
+    refusals: [403],
+    run: ({ caller, query: asked, url }, { accounts, baseUrl }) =>
+      renderList(
+        inParts(async (part) => (await accounts.listMembers(part, optionsOf(caller))).members),
+        (members) => members.map(renderMember),
+        asked,
+        new URL(url, baseUrl).href,
+      ),
+  });
+
+const key: AnswerShape = {
+  name: 'AccountKey',
+  schema: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    kind: z.enum(['api_key', 'legacy_token']),
+    scope: credentials.attributes.shape.scope.describe('"read" keys may send GET and HEAD requests only.'),
+    state: z.enum(['active', 'blocked']),
+    expires_at: z.iso.datetime().optional().describe('Missing when the key is valid until it is revoked.'),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  }),
+};
+
+const renderKey = ({ id, name, kind, scope, state, expiresAtMs, createdAtMs, updatedAtMs }: Key) => ({
+  ...{ id, name, kind, scope, state, ...(expiresAtMs !== undefined && { expires_at: timeOf(expiresAtMs) }) },
+  ...{ created_at: timeOf(createdAtMs), updated_at: timeOf(updatedAtMs) },
+});
+
+/** GET /account/keys. */
+export const listKeys = (path: string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    operation: 'accountKeyList',
+    summary:
+      'Lists the API keys and legacy tokens of the account that are not revoked, oldest first. The text of a key is shown once, when it is made, and is not stored.',
+    permit: permitRoles(['owner', 'admin']),
+    query,
+    answer: { ...key, list: true },
+    refusals: [403],
+    run: ({ caller, query: asked, url }, { accounts, baseUrl }) =>
+      renderList(
+        inParts(async (part) => (await accounts.listKeys(part, optionsOf(caller))).keys),
+        (keys) => keys.map(renderKey),
+        asked,
+        new URL(url, baseUrl).href,
+      ),
+  });

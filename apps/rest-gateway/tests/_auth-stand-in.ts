@@ -1,0 +1,58 @@
+import { rpcService } from '@longwave/rpc';
+import {
+  AccountServiceService,
+  CredentialServiceService,
+  Refusal,
+  type VerifyResponse,
+} from '@longwave/rpc/credential';
+import { principalOf, principals, refusals } from './_principals.ts';
+import type { Scene } from './_stand-ins.ts';
+
+const gateway = ['rest-gateway'] as const;
+const sinceMs = BigInt(Date.parse('2026-11-20T09:00:00Z'));
+
+/** One item of the account that asks, by whose workspace it is named; the rich one has 250. */
+function itemsOf(statement: string | undefined, prefix: string, { after, limit }: { after: string; limit: number }) {
+  const { workspace_id: name } = principalOf(statement);
+  const count = statement === principals['rich']!.statement ? 250 : 1;
+  return Array.from({ length: count }, (_, at) => `${prefix}_${String(at).padStart(26, '0')}`)
+    .filter((id) => id > after)
+    .slice(0, limit)
+    .map((id) => ({ id, name, createdAtMs: sinceMs, updatedAtMs: sinceMs }));
+}
+
+/** auth-server, which knows the credentials of `_principals.ts`. */
+export function authServerServices(scene: Scene) {
+  return [
+    rpcService(
+      AccountServiceService,
+      { listMembers: gateway, listKeys: gateway },
+      {
+        listMembers: async (request, { principalStatement }) => ({
+          members: itemsOf(principalStatement, 'mbr', request).map((item) => ({
+            ...{ ...item, accountId: 'acc_0000000000000000000000000f', email: '', permissions: ['edit'] },
+          })),
+        }),
+        listKeys: async (request, { principalStatement }) => ({
+          keys: itemsOf(principalStatement, 'crd', request).map((item) => ({
+            ...{ ...item, kind: 'legacy_token', scope: 'read', state: 'active', expiresAtMs: sinceMs + 1_000n },
+          })),
+        }),
+      },
+    ),
+    rpcService(
+      CredentialServiceService,
+      { verify: gateway },
+      {
+        verify: async ({ credential }): Promise<VerifyResponse> => {
+          scene.verified += 1;
+          await scene.given.verifyAfter;
+          const principal = scene.given.refused ? undefined : principals[credential];
+          return principal
+            ? { outcome: { $case: 'principal', value: principal } }
+            : { outcome: { $case: 'refusal', value: refusals[credential] ?? Refusal.UNKNOWN_USER } };
+        },
+      },
+    ),
+  ];
+}
