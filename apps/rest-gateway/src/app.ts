@@ -79,7 +79,7 @@ export async function createApp(
     logger,
     stopping: stopping.signal,
   });
-  const listener = await listenHttp(config.HTTP_LISTEN, server);
+  const listener = await listenHttp(config.HTTP_LISTEN, server, { refusals: 'rest' });
   stack.defer(() => listener.close());
   stack.defer(() => stopping.abort());
 

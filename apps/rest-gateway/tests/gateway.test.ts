@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
 
@@ -283,6 +284,16 @@ describe('what management sees', () => {
     });
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
+});
+
+test('what is no HTTP is refused in the shape of every other refusal', async () => {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  socket.end('nonsense\r\n\r\n');
+  const [head, body] = Buffer.concat((await socket.toArray()) as Buffer[])
+    .toString()
+    .split('\r\n\r\n');
+  expect(head).toContain('content-type: application/json; charset=utf-8');
+  expect(JSON.parse(body!)).toEqual({ code: 400, message: 'The request is not valid HTTP.' });
 });
 
 test('a wrong key that comes twenty times is looked up once, and each answer is the same 401', async () => {

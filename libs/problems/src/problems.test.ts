@@ -28,6 +28,10 @@ const designed: Readonly<Record<string, readonly [number, string, string]>> = {
   internal_error: [500, 'internal-error', 'poll'],
   method_not_allowed: [405, 'method-not-allowed', 'after_fix'],
   not_acceptable: [406, 'not-acceptable', 'after_fix'],
+  malformed_request: [400, 'malformed-request', 'after_fix'],
+  request_timeout: [408, 'request-timeout', 'after_delay'],
+  expectation_failed: [417, 'expectation-failed', 'after_fix'],
+  headers_too_large: [431, 'headers-too-large', 'after_fix'],
   payload_too_large: [413, 'payload-too-large', 'after_fix'],
   unsupported_media_type: [415, 'unsupported-media-type', 'after_fix'],
 };

@@ -139,6 +139,10 @@ export const problems = {
   timeout: define(504, 'timeout', 'A dependency did not answer in time', 'capacity', 'after_delay'),
   method_not_allowed: define(405, 'method-not-allowed', 'The method is not allowed here', 'client', 'after_fix'),
   not_acceptable: define(406, 'not-acceptable', 'No acceptable representation', 'client', 'after_fix'),
+  malformed_request: define(400, 'malformed-request', 'The request is not valid HTTP', 'client', 'after_fix'),
+  request_timeout: define(408, 'request-timeout', 'The request took too long to arrive', 'client', 'after_delay'),
+  expectation_failed: define(417, 'expectation-failed', 'This expectation is not supported', 'client', 'after_fix'),
+  headers_too_large: define(431, 'headers-too-large', 'The headers are too large', 'client', 'after_fix'),
   payload_too_large: define(413, 'payload-too-large', 'The body is too large', 'client', 'after_fix'),
   unsupported_media_type: define(
     415,

@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { Problem, problemView } from '@longwave/problems';
 
 export interface HttpListener {
   readonly port: number;
@@ -9,36 +10,41 @@ export interface HttpListener {
 }
 
 /** The body of a refusal that never reaches the handler, as JSON. */
-export type RefusalBody = (status: number, message: string) => { readonly contentType: string; readonly body: object };
+type RefusalBody = (problem: Problem) => { readonly contentType: string; readonly body: object };
 
-const refusals: Readonly<Record<number, string>> = {
-  400: 'The request is not valid HTTP.',
-  408: 'The request took too long.',
-  413: 'The body is too large.',
-  417: 'This expectation is not supported.',
-  431: 'The headers are too large.',
+const refusals: Readonly<Record<number, Problem>> = {
+  400: new Problem('malformed_request', 'The request is not valid HTTP.'),
+  408: new Problem('request_timeout', 'The request took too long.'),
+  413: new Problem('payload_too_large', 'The body is too large.'),
+  417: new Problem('expectation_failed', 'This expectation is not supported.'),
+  431: new Problem('headers_too_large', 'The headers are too large.'),
 };
 const refusedAs: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
-const plainRefusal: RefusalBody = (code, message) => ({ contentType: 'application/json', body: { code, message } });
+/** By the shape of a service's errors: REST v1's own, or RFC 9457. */
+const refusalBodies = {
+  rest: ({ status: code, message }) => ({ contentType: 'application/json', body: { code, message } }),
+  problem: (problem) => ({ contentType: 'application/problem+json', body: problemView(problem) }),
+} as const satisfies Readonly<Record<string, RefusalBody>>;
 
 /**
  * Serves HTTP on `listen` ("host:port", port 0 for any). Rejects with a sentence when the port is taken.
  * @param options.requestTimeoutMs how long a client may take to send its request, head and body; an answer may take any time
+ * @param options.refusals the shape of refusals that are made before the handler is asked: that of its own errors
  */
 export async function listenHttp(
   listen: string,
   handler: RequestListener,
   {
     requestTimeoutMs = 30_000,
-    refusalBody = plainRefusal,
-  }: { readonly requestTimeoutMs?: number; readonly refusalBody?: RefusalBody } = {},
+    refusals: shape = 'problem',
+  }: { readonly requestTimeoutMs?: number; readonly refusals?: keyof typeof refusalBodies } = {},
 ): Promise<HttpListener> {
   const refusal = (status: number) => {
-    const { contentType, body } = refusalBody(status, refusals[status]!);
+    const { contentType, body } = refusalBodies[shape](refusals[status]!);
     const text = JSON.stringify(body);
     return {
       text,

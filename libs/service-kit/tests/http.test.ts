@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { freePort } from '@longwave/fleet';
@@ -90,20 +90,40 @@ describe('an HTTP listener', () => {
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
+  const unreadable = [
+    [400, 'malformed_request', 'GET / HTTP/9.9\r\n\r\n'],
+    [400, 'malformed_request', 'nonsense\r\n\r\n'],
+    [
+      413,
+      'payload_too_large',
+      `POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2;x=${'y'.repeat(20_000)}\r\nhi\r\n0\r\n\r\n`,
+    ],
+    [417, 'expectation_failed', 'GET / HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\nconnection: close\r\n\r\n'],
+    [431, 'headers_too_large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ] as const;
+  const shapes = {
+    rest: (status: number) => ({ code: status, message: expect.stringMatching(/\.$/) }),
+    problem: (status: number, code: string) => ({
+      ...{ type: `urn:longwave:problem:${code.replaceAll('_', '-')}`, status, code },
+      ...{ title: expect.any(String), detail: expect.stringMatching(/\.$/), retry: { class: 'after_fix' } },
+    }),
+  } as const;
+
   test.each([
-    [400, 'GET / HTTP/9.9\r\n\r\n'],
-    [400, 'nonsense\r\n\r\n'],
-    [417, 'GET / HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\nconnection: close\r\n\r\n'],
-    [431, `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
-  ])('refuses with %i and a JSON body what never reaches the service', async (status, request) => {
-    const listener = await listenHttp('127.0.0.1:0', (_, response) => response.end('ok'));
+    ...unreadable.map((row) => ['rest', 'application/json', ...row] as const),
+    ...unreadable.map((row) => ['problem', 'application/problem+json', ...row] as const),
+  ])('refuses in the %s shape, as %s, with %i %s what never reaches the service', async (...row) => {
+    const [refusals, type, status, code, request] = row;
+    const handle = (_: unknown, response: ServerResponse) => void response;
+    const listener = await listenHttp('127.0.0.1:0', handle, { refusals });
     cleanups.push(() => listener.close(0));
     const socket = connect(listener.port, '127.0.0.1');
     socket.end(request);
     const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
     const [head, body] = answer.split('\r\n\r\n');
-    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\ncontent-type: application/json; charset=utf-8`, 's'));
-    expect(JSON.parse(body!)).toEqual({ code: status, message: expect.stringMatching(/\.$/) });
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toContain(`\r\ncontent-type: ${type}; charset=utf-8\r\n`);
+    expect(JSON.parse(body!)).toEqual(shapes[refusals](status, code));
   });
 
   test('cuts a response that outlives the drain time', async () => {
