@@ -19,9 +19,9 @@ Longwave is running.
 
 Open ${urls.base}/api-docs, or go on in another terminal:
 
-  npm run longwave -- account create --name "My podcasts"   an account with its API key
-  npm run demo -- --audio FILE                               your own recording, from upload to a counted download
-  npm run longwave -- --help                                 everything an operator can do
+  npm run longwave -- account create --name "My podcasts"  an account with its API key
+  npm run demo -- --audio FILE                             your own recording, from upload to a counted download
+  npm run longwave -- --help                               everything an operator can do
 
 Ctrl-C stops everything.
 `;

@@ -202,7 +202,7 @@ export async function generateCode(root) {
     stamps[generator.name] = generator.stamp;
     writeFileSync(stampFile, JSON.stringify(stamps, null, 2));
   }
-  say(`Generated ${stale.map(({ name }) => name).join(', ')} in ${seconds(startedMs)}`);
+  say(`Generated code from ${stale.length} ${stale.length === 1 ? 'schema' : 'schemas'} in ${seconds(startedMs)}`);
 }
 
 /** Bundles the apps that changed. */

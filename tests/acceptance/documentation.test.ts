@@ -63,6 +63,9 @@ test('npm run demo with an own file, fresh and as JSON, ends with the result and
   expect(result.ok).toBe(true);
   expect(result.steps.every((step) => step.ok && step.ms >= 0)).toBe(true);
   expect(result.analytics).toEqual({ downloads: 1, ads_delivered: 1 });
+  const [, trialRun = ''] = textOf('docs/images/npm-start.txt').split('trial run on a sample:\n');
+  const shown = [...trialRun.matchAll(/^✓ (.*?) {2,}\d/gm)].map(([, name]) => name);
+  expect(shown).toEqual(result.steps.map(({ name }) => name));
 });
 
 test('npm run demo with a file that is no audio says so and fails', async () => {

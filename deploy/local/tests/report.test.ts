@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
+import { serviceNames } from '@longwave/fleet';
+import { drawTerminal } from '../draw-terminal.ts';
 import { describeAccount, describeRunning } from '../next-steps.ts';
 import { createReport } from '../report.ts';
 
@@ -64,6 +68,24 @@ test('npm start ends with the page to open and the next three commands', () => {
     'demo -- --audio FILE',
     'longwave -- --help',
   ]);
+});
+
+test('the picture of npm start is drawn from its text, which ends as npm start does', () => {
+  const images = path.resolve(import.meta.dirname, '../../../docs/images');
+  const text = readFileSync(path.join(images, 'npm-start.txt'), 'utf8');
+  expect(readFileSync(path.join(images, 'npm-start.svg'), 'utf8')).toBe(
+    drawTerminal(text, 'Output of npm start on a fresh clone'),
+  );
+  const dataFolder = '~/longwave/.longwave';
+  const url = (port: number) => `http://localhost:${port}`;
+  const ending = describeRunning({
+    urls: { base: url(8080), mcp: url(8081), api: url(8082), media: url(8083) },
+    dataFolder,
+    databaseFolder: `${dataFolder}/postgres`,
+    logsFolder: `${dataFolder}/logs`,
+  });
+  expect(text.endsWith(ending)).toBe(true);
+  for (const service of serviceNames) expect(text).toMatch(new RegExp(`^✓ ${service} +[\\d.]+ m?s   ready$`, 'm'));
 });
 
 test('the API key of a demo is shown on a terminal, and nowhere else', () => {

@@ -1,0 +1,41 @@
+/**
+ * Draws the text of a terminal as SVG, for the pictures of the documentation:
+ * node deploy/local/draw-terminal.ts "Output of npm start" < docs/images/npm-start.txt > docs/images/npm-start.svg
+ */
+import { readFileSync } from 'node:fs';
+import { escapeXml } from '@longwave/feed';
+
+const lineHeight = 18;
+const margin = 20;
+const characterWidth = 8.43;
+const colours: readonly (readonly [RegExp, string])[] = [
+  [/^✓/, '#8fd694'],
+  [/^✗/, '#f7768e'],
+  [/^\$/, '#7aa2f7'],
+];
+
+/** Spaces that no renderer joins: `xml:space` and `white-space` are not obeyed by all of them. */
+const keepSpaces = (line: string) => line.replaceAll(' ', '\u00a0');
+
+function drawLine(line: string, index: number): string {
+  const found = colours.find(([pattern]) => pattern.test(line));
+  const [mark, rest] = found ? [line.slice(0, 1), line.slice(1)] : ['', line];
+  const drawn = found ? `<tspan fill="${found[1]}">${escapeXml(mark)}</tspan>${escapeXml(rest)}` : escapeXml(rest);
+  return `<text x="${margin}" y="${32 + index * lineHeight}">${drawn}</text>`;
+}
+
+/** @param label what the picture shows, for those who do not see it */
+export function drawTerminal(text: string, label: string): string {
+  const lines = text.trimEnd().split('\n');
+  const width = Math.ceil(Math.max(...lines.map((line) => [...line].length)) * characterWidth) + 2 * margin;
+  const height = 32 + lines.length * lineHeight;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeXml(label)}">
+<rect width="100%" height="100%" rx="8" fill="#16181d"/>
+<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14" fill="#d8dee9">
+${lines.flatMap((line, index) => (line === '' ? [] : [drawLine(keepSpaces(line), index)])).join('\n')}
+</g>
+</svg>
+`;
+}
+
+if (import.meta.main) process.stdout.write(drawTerminal(readFileSync(0, 'utf8'), process.argv[2] ?? ''));
