@@ -9,6 +9,8 @@ export interface Source {
   readonly storageKey: string;
   readonly sizeBytes: number;
   readonly etag: string;
+  /** What the uploader announced. */
+  readonly sha256?: string;
 }
 
 /** Work for the encoder of one world, and what is seen of it. */
@@ -51,6 +53,7 @@ export function jobsOf(world: World): Jobs {
         production_id: productionId,
         episode_id: 'ep_1',
         ...(stored ? { storage_key: source.storageKey, source_etag: source.etag } : { source_url: source.url }),
+        ...(stored && source.sha256 !== undefined && { declared_sha256: source.sha256 }),
         filename: path.basename(stored ? source.storageKey : source.url),
         declared_size_bytes: stored ? source.sizeBytes : null,
         loudness_target_lufs: -16,

@@ -239,13 +239,14 @@ describe('a source that lies outside the service', () => {
 });
 
 describe('a file at fault is reported at once and leaves nothing', () => {
-  test('truncated, of another size than announced, and gone', async () => {
+  test('truncated, of another size or checksum than announced, and gone', async () => {
     const cut = await jobs.upload(cutFile(makeSource(world.folder, 'cut.m4a', speech(5)), 0.5));
     const other = await jobs.upload(makeSource(world.folder, 'size.mp3', speech(2)));
     const expected = [
       [jobs.enqueueProduction(cut), 'media_truncated'],
       [jobs.enqueueProduction({ ...other, sizeBytes: other.sizeBytes + 1 }), 'media_size_mismatch'],
       [jobs.enqueueProduction({ ...other, etag: 'of-another-file' }), 'media_size_mismatch'],
+      [jobs.enqueueProduction({ ...other, sha256: '0'.repeat(64) }), 'media_checksum_mismatch'],
       [jobs.enqueueProduction({ storageKey: 'uploads/upl_none/x.mp3', sizeBytes: 1, etag: 'x' }), 'encoder_failed'],
     ] as const;
     for (const [{ jobId, productionId }, code] of expected) {

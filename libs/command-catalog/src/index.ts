@@ -3,7 +3,7 @@ export type { CommandDefinition, ResourceDefinition } from './definition.ts';
 export type { AttributesOf, ChangesOf, CommandType, RuledCommandType } from './types.ts';
 export { appleCategories } from './apple-categories.ts';
 export { isLegalText, maxDescriptionBytes, maxNotesBytes } from './fields.ts';
-export { maxUploadBytes, partSizeBytes, singlePutBytesMax } from './upload.ts';
+export { maxUploadBytes, partSizeBytes } from './upload.ts';
 export { podcasts } from './podcast.ts';
 export { episodes } from './episode.ts';
 export { uploads } from './upload.ts';

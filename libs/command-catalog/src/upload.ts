@@ -4,8 +4,6 @@ import { webUrl } from './fields.ts';
 
 /** Bytes above which an upload is multipart, and the size of one part (contract, Limits). */
 export const partSizeBytes = 31_457_280;
-/** S3 takes no more in one PUT: 5 GiB. */
-export const singlePutBytesMax = 5 * 1024 ** 3;
 /** 20 GB (contract, Limits). */
 export const maxUploadBytes = 21_474_836_480;
 
@@ -15,6 +13,7 @@ const filename = z
   .max(255)
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
   .regex(/^[^/\\\u0000-\u001f]+$/, 'expected a plain file name');
+const checksum = z.string().regex(/^[0-9a-f]{64}$/, 'Use 64 hexadecimal digits in lower case.');
 const uploadType = z.enum(['public', 'private', 'temporary']);
 
 /** Uploads: a granted place in the object store and what was put there. */
@@ -26,6 +25,8 @@ export const uploads = defineResource({
     filename,
     content_type: z.string(),
     filesize: z.int().min(0).optional(),
+    /** SHA-256 of the file, as it was announced. */
+    checksum_sha256: checksum.optional(),
     upload_type: uploadType,
     storage_key: z.string(),
     /** Stable address of the file. */
@@ -48,6 +49,7 @@ export const uploadCommands = {
     changes: z.strictObject({
       filename,
       filesize: z.int().min(0).max(maxUploadBytes, 'File size exceeds the maximum allowed').optional(),
+      checksum_sha256: checksum.optional(),
       upload_type: uploadType.optional(),
     }),
     roles: ['owner', 'editor', 'producer', 'admin', 'trafficker'],

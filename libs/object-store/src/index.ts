@@ -1,9 +1,4 @@
 export { createObjectStore, type ObjectStoreOptions } from './object-store.ts';
-export {
-  singlePutBytesMax,
-  type ByteRange,
-  type ListedObject,
-  type ObjectInfo,
-  type ObjectStore,
-  type UploadedPart,
-} from './port.ts';
+export { checksumHeaders } from './checksum.ts';
+export { singlePutBytesMax } from './limits.ts';
+export type { ByteRange, ListedObject, ObjectInfo, ObjectStore, PutLimits, UploadedPart } from './port.ts';

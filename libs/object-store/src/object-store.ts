@@ -5,8 +5,9 @@ import { Readable } from 'node:stream';
 import { Problem } from '@longwave/problems';
 import { AwsV4Signer } from 'aws4fetch';
 import { Client, CopyDestinationOptions, CopySourceOptions, S3Error } from 'minio';
+import { checksumHeaders } from './checksum.ts';
 import { cutPieces } from './cut-pieces.ts';
-import type { ListedObject, ObjectStore } from './port.ts';
+import type { ListedObject, ObjectStore, PutLimits } from './port.ts';
 
 export interface ObjectStoreOptions {
   /** Where this process reaches the store, `http(s)://host[:port]`. */
@@ -68,14 +69,18 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   async function presign(
     method: string,
     key: string,
-    lifetime: { readonly expiresInSeconds: number; readonly sizeBytes?: number | undefined },
+    limits: PutLimits,
     query: Readonly<Record<string, string>> = {},
   ): Promise<string> {
-    const { expiresInSeconds, sizeBytes } = lifetime;
+    const { expiresInSeconds, sizeBytes, sha256 } = limits;
     if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > expiresInSecondsMax)
       throw new RangeError(`A presigned URL lives 1 to ${expiresInSecondsMax} seconds`);
     const url = await publicClient.presignedUrl(method, bucket, key, expiresInSeconds, { ...query });
-    return sizeBytes === undefined ? url : signLength(url, method, sizeBytes, options);
+    const headers = {
+      ...(sizeBytes !== undefined && { 'content-length': String(sizeBytes) }),
+      ...(sha256 !== undefined && checksumHeaders(sha256)),
+    };
+    return Object.keys(headers).length === 0 ? url : signHeaders(url, method, headers, options);
   }
 
   const store: ObjectStore = {
@@ -178,15 +183,15 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       }
     },
 
-    presignPut: async (key, lifetime) => presign('PUT', key, lifetime),
+    presignPut: async (key, limits) => presign('PUT', key, limits),
 
     presignGet: async (key, lifetime) => presign('GET', key, lifetime),
 
     createMultipartUpload: (key, { contentType }) =>
       client.initiateNewMultipartUpload(bucket, key, { 'content-type': contentType }),
 
-    presignPart: async (key, uploadId, partNumber, lifetime) =>
-      presign('PUT', key, lifetime, { uploadId, partNumber: String(partNumber) }),
+    presignPart: async (key, uploadId, partNumber, limits) =>
+      presign('PUT', key, limits, { uploadId, partNumber: String(partNumber) }),
 
     presignCompletion: async (key, uploadId, lifetime) => presign('POST', key, lifetime, { uploadId }),
 
@@ -212,14 +217,19 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   return store;
 }
 
-/** The same presigned URL, signed once more with the length of its body, which the client has no means for. */
-async function signLength(url: string, method: string, sizeBytes: number, access: ObjectStoreOptions): Promise<string> {
+/** The same presigned URL, signed once more with headers that its request must have, which the client has no means for. */
+async function signHeaders(
+  url: string,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  access: ObjectStoreOptions,
+): Promise<string> {
   const signed = new URL(url);
   signed.searchParams.delete('X-Amz-Signature');
   const signer = new AwsV4Signer({
     method,
     url: signed.href,
-    headers: { 'content-length': String(sizeBytes) },
+    headers: { ...headers },
     accessKeyId: access.accessKey,
     secretAccessKey: access.secretKey,
     service: 's3',

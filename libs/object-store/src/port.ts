@@ -24,8 +24,16 @@ export interface UploadedPart {
   readonly sizeBytes: number;
 }
 
-/** S3 takes no more in one PUT, and copies no more at once: 5 GiB. */
-export const singlePutBytesMax = 5 * 1024 ** 3;
+/** What a presigned PUT lets through, and for how long. */
+export interface PutLimits {
+  readonly expiresInSeconds: number;
+  /** The URL takes a body of exactly this length and no other. */
+  readonly sizeBytes?: number | undefined;
+  /**
+   * Lower-case hex. The URL takes a body with this SHA-256 and no other; the client must send `checksumHeaders` of it with the body.
+   */
+  readonly sha256?: string | undefined;
+}
 
 /** One bucket of any S3. Every method rejects with the client's error when the store is unreachable. */
 export interface ObjectStore {
@@ -51,19 +59,10 @@ export interface ObjectStore {
    * at most 5 GiB (`singlePutBytesMax`).
    */
   copy(fromKey: string, toKey: string, options: { readonly etag: string }): Promise<boolean>;
-  /** With `sizeBytes` the URL takes a body of exactly this length and no other. */
-  presignPut(
-    key: string,
-    options: { readonly expiresInSeconds: number; readonly sizeBytes?: number | undefined },
-  ): Promise<string>;
+  presignPut(key: string, limits: PutLimits): Promise<string>;
   presignGet(key: string, options: { readonly expiresInSeconds: number }): Promise<string>;
   createMultipartUpload(key: string, options: { readonly contentType: string }): Promise<string>;
-  presignPart(
-    key: string,
-    uploadId: string,
-    partNumber: number,
-    options: { readonly expiresInSeconds: number; readonly sizeBytes?: number | undefined },
-  ): Promise<string>;
+  presignPart(key: string, uploadId: string, partNumber: number, limits: Omit<PutLimits, 'sha256'>): Promise<string>;
   /** The client POSTs S3's part list to this URL. */
   presignCompletion(key: string, uploadId: string, options: { readonly expiresInSeconds: number }): Promise<string>;
   listParts(key: string, uploadId: string): Promise<readonly UploadedPart[]>;

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createObjectStore, type ObjectStore } from '../src/index.ts';
+import { checksumHeaders, createObjectStore, type ObjectStore } from '../src/index.ts';
 import { multipartContract } from './multipart.contract.ts';
 
 export interface S3UnderTest {
@@ -221,6 +221,24 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
         expect(await store.find('presigned/sized.mp3')).toBeUndefined();
         expect((await put(await store.presignPut('presigned/sized.mp3', lengthy))).status).toBe(200);
         expect(await store.find('presigned/sized.mp3')).toMatchObject({ sizeBytes: 8 });
+      });
+
+      test('a presigned PUT for a length and a checksum takes these bytes and no others', async () => {
+        const body = Buffer.from('uploaded');
+        const url = await store.presignPut('presigned/summed.mp3', { ...hour, sizeBytes: 8, sha256: sha256(body) });
+        const send = async (sent: string, headers: Readonly<Record<string, string>>) =>
+          (await fetch(url, { method: 'PUT', body: sent, headers })).status;
+        const signed = checksumHeaders(sha256(body));
+        // Other bytes of the same length under the signed header, under a header of their own, and without one.
+        expect(await send('replaced', signed)).toBe(400);
+        expect(refusals).toContain(await send('replaced', checksumHeaders(sha256(Buffer.from('replaced')))));
+        expect(refusals).toContain(await send('replaced', {}));
+        expect(refusals).toContain(await send('too long for it', signed));
+        expect(await store.find('presigned/summed.mp3')).toBeUndefined();
+        expect(await send('uploaded', signed)).toBe(200);
+        const { etag } = (await store.find('presigned/summed.mp3'))!;
+        expect(await store.copy('presigned/summed.mp3', 'presigned/summed-copy.mp3', { etag })).toBe(true);
+        expect((await bytes(store.get('presigned/summed-copy.mp3'))).toString()).toBe('uploaded');
       });
 
       test('a presigned URL ends with its second and then stores nothing', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { singlePutBytesMax } from '@longwave/object-store/limits';
 import type { Action } from './permissions.ts';
 import type { RequestTarget } from './request-target.ts';
 import { S3Error } from './s3-error.ts';
@@ -21,7 +22,6 @@ export interface Exchange {
   readonly region: string;
 }
 
-const putSizeBytesMax = 5 * 1024 ** 3;
 const documentSizeBytesMax = 4 * 1024 ** 2;
 
 /** Headers of an upload that belong to the object. */
@@ -36,20 +36,34 @@ const objectHeaders = [
 
 /**
  * The body of a PUT and what was claimed of it. A failure while it is read leaves the connection open for the answer.
- * @throws S3Error 411 without a length, 400 above S3's 5 GiB
+ * @throws S3Error 411 without a length, 400 above S3's 5 GiB or with a checksum that is none
  */
 export function receiveObject(exchange: Exchange): NewObject {
   const { request, payloadSha256 } = exchange;
   const length = request.headers['content-length'];
   if (length === undefined) throw new S3Error(411, 'MissingContentLength', 'Content-Length is required');
-  if (Number(length) > putSizeBytesMax)
+  if (Number(length) > singlePutBytesMax)
     throw new S3Error(400, 'EntityTooLarge', 'One PUT takes at most 5 GiB. Send a larger file in parts.');
   const md5 = request.headers['content-md5'];
   return {
     body: request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>,
     headers: uploadHeaders(request),
-    claims: { sizeBytes: Number(length), sha256: payloadSha256, md5: typeof md5 === 'string' ? md5 : undefined },
+    claims: {
+      sizeBytes: Number(length),
+      payloadSha256,
+      md5: typeof md5 === 'string' ? md5 : undefined,
+      checksumSha256: checksumOf(request),
+    },
   };
+}
+
+/** SHA-256 of the body in base64, as the client claims it. @throws S3Error 400 when it is none */
+function checksumOf({ headers }: IncomingMessage): string | undefined {
+  const value = headers['x-amz-checksum-sha256'];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]{43}=$/.test(value))
+    throw new S3Error(400, 'InvalidRequest', 'Value for x-amz-checksum-sha256 header is invalid.');
+  return value;
 }
 
 /** @throws S3Error 501 for encryption that this server would not do */

@@ -15,10 +15,12 @@ export interface ObjectMeta {
 /** What the sender announced about a body; each is checked when present. */
 export interface BodyClaims {
   readonly sizeBytes?: number | undefined;
-  /** Lower-case hex. */
-  readonly sha256?: string | undefined;
+  /** Lower-case hex, as in `x-amz-content-sha256`. */
+  readonly payloadSha256?: string | undefined;
   /** Base64, as in `Content-MD5`. */
   readonly md5?: string | undefined;
+  /** Base64, as in `x-amz-checksum-sha256`. */
+  readonly checksumSha256?: string | undefined;
 }
 
 /*
@@ -46,7 +48,8 @@ export async function writeObjectFile(
 ): Promise<ObjectMeta> {
   const { claims = {} } = options;
   const md5 = createHash('md5');
-  const sha256 = claims.sha256 === undefined ? undefined : createHash('sha256');
+  const { payloadSha256, checksumSha256 } = claims;
+  const sha256 = payloadSha256 === undefined && checksumSha256 === undefined ? undefined : createHash('sha256');
   let sizeBytes = 0;
   const handle = await open(file, 'wx');
   try {
@@ -58,7 +61,11 @@ export async function writeObjectFile(
     }
     const digest = md5.digest();
     if (claims.sizeBytes !== undefined && claims.sizeBytes !== sizeBytes) throw new S3Error(400, 'IncompleteBody');
-    if (sha256 && sha256.digest('hex') !== claims.sha256) throw new S3Error(400, 'XAmzContentSHA256Mismatch');
+    const sum = sha256?.digest();
+    if (payloadSha256 !== undefined && sum?.toString('hex') !== payloadSha256)
+      throw new S3Error(400, 'XAmzContentSHA256Mismatch');
+    if (checksumSha256 !== undefined && sum?.toString('base64') !== checksumSha256)
+      throw new S3Error(400, 'BadDigest', 'The SHA256 you specified did not match the calculated checksum.');
     if (claims.md5 !== undefined && claims.md5 !== digest.toString('base64')) throw new S3Error(400, 'BadDigest');
     const { headers, modifiedAtMs, etag = digest.toString('hex') } = options;
     const meta: ObjectMeta = { sizeBytes, etag, modifiedAtMs, headers };

@@ -94,8 +94,8 @@ export function verifySignature<K extends S3Credentials>(
     throw new S3Error(
       403,
       'SignatureDoesNotMatch',
-      names.includes('content-length')
-        ? 'The signature does not match: the URL is for a body of another length, or was changed'
+      names.includes('content-length') || names.includes('x-amz-checksum-sha256')
+        ? 'The signature does not match: the URL is for another body, or was changed'
         : 'The signature does not match',
     );
   return { key: signer, payloadSha256: payload === 'UNSIGNED-PAYLOAD' ? undefined : payload };

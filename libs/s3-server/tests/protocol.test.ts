@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { request, type IncomingMessage, type Server } from 'node:http';
@@ -183,6 +184,16 @@ describe('objects', () => {
       'EntityTooLarge',
       'One PUT takes at most 5 GiB. Send a larger file in parts.',
     ]);
+  });
+
+  test('a body that has another SHA-256 than its checksum says is refused, and nothing is stored', async () => {
+    const checksum = (text: string) => createHash('sha256').update(text).digest('base64');
+    const sent = (value: string) => put('summed', 'these bytes', { 'x-amz-checksum-sha256': value });
+    expect(await sent(checksum('other bytes'))).toMatchObject({ status: 400, code: 'BadDigest' });
+    expect(await sent('no checksum')).toMatchObject({ status: 400, code: 'InvalidRequest' });
+    expect((await send('/bucket/summed')).status).toBe(404);
+    expect((await sent(checksum('these bytes'))).status).toBe(200);
+    expect((await send('/bucket/summed')).text).toBe('these bytes');
   });
 
   test('several objects are deleted at once, also those that do not exist', async () => {

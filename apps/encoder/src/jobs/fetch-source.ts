@@ -39,12 +39,19 @@ export async function checkFreeDisk(target: string, sizeBytes: number): Promise<
 }
 
 /**
- * Downloads a stored source into `target`, its size checked against the store, the announcement and the free disk.
+ * Downloads a stored source into `target`, its size checked against the store, the announcement and the free disk, its bytes
+ * against the announced checksum.
  * Throws `MediaFault` for a wrong file, a plain error when the store or the disk cannot do it now, the signal's reason when aborted.
  */
 export async function fetchSource(
   store: ObjectStore,
-  source: { readonly storageKey: string; readonly etag: string; readonly declaredBytes?: number | null | undefined },
+  source: {
+    readonly storageKey: string;
+    readonly etag: string;
+    readonly declaredBytes?: number | null | undefined;
+    /** Lower-case hex. */
+    readonly declaredSha256?: string | undefined;
+  },
   target: string,
   { maxBytes, signal, onProgress }: FetchOptions,
 ): Promise<FetchedFile> {
@@ -90,5 +97,11 @@ export async function fetchSource(
     clearTimeout(silence);
   }
   if (received !== stored.sizeBytes) throw new Error('the object store did not deliver the whole source');
-  return { sizeBytes: received, sha256: hash.digest('hex') };
+  const sha256 = hash.digest('hex');
+  if (source.declaredSha256 !== undefined && source.declaredSha256 !== sha256)
+    throw new MediaFault(
+      'media_checksum_mismatch',
+      `The file was announced with the SHA-256 ${source.declaredSha256}, but other bytes were uploaded. Upload the file again.`,
+    );
+  return { sizeBytes: received, sha256 };
 }

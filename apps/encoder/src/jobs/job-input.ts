@@ -4,6 +4,8 @@ const stored = {
   storage_key: z.string().min(1),
   /** ETag of the object that was probed; other bytes under the same key are refused. */
   source_etag: z.string().min(1),
+  /** Absent when the uploader announced no checksum. */
+  declared_sha256: z.string().optional(),
 };
 const targetLufs = z.number().min(-40).max(-5);
 const loudness = { loudness_target_lufs: targetLufs };

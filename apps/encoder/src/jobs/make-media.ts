@@ -71,7 +71,8 @@ function fetchInput(
 ): Promise<FetchedFile> {
   if ('source_url' in input) return fetchAddress(guardedFetch, input.source_url, target, options);
   const declaredBytes = input.kind === 'encode_production' ? input.declared_size_bytes : undefined;
-  return fetchSource(store, { storageKey: input.storage_key, etag: input.source_etag, declaredBytes }, target, options);
+  const { storage_key: storageKey, source_etag: etag, declared_sha256: declaredSha256 } = input;
+  return fetchSource(store, { storageKey, etag, declaredBytes, declaredSha256 }, target, options);
 }
 
 const storeSegment = (store: ObjectStore, { sha256, path }: EncodedSegment, signal: AbortSignal) =>

@@ -5,6 +5,7 @@ export type MediaFaultCode =
   | 'media_truncated'
   | 'media_unsupported_codec'
   | 'media_size_mismatch'
+  | 'media_checksum_mismatch'
   | 'media_not_fetchable'
   | 'artwork_not_acceptable'
   | 'encoder_failed';

@@ -6,7 +6,7 @@ import { Problem } from '@longwave/problems';
 import { expectedEncodingMs } from '../jobs/job-order.ts';
 import { finishJob, insertJob, stopJobs, type LeaseReport } from '../jobs/job-table.ts';
 import { refuseField } from '../refuse-field.ts';
-import { holdUpload, receivedUpload } from '../uploads/find-upload.ts';
+import { declaredChecksum, holdUpload, receivedUpload } from '../uploads/find-upload.ts';
 
 type Catalog = typeof productCatalog;
 type CreativeRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `creative.${string}`>>;
@@ -61,6 +61,7 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
                 creative_id: subjectId,
                 storage_key: upload.storage_key,
                 source_etag: etag,
+                ...declaredChecksum(found),
                 loudness_targets_lufs: adLoudnessesLufs,
               },
               work: {

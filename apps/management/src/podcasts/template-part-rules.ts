@@ -3,7 +3,7 @@ import type { Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import { expectedEncodingMs } from '../jobs/job-order.ts';
 import { finishJob, insertJob, stopSegmentJobs, type LeaseReport } from '../jobs/job-table.ts';
-import { holdUpload } from '../uploads/find-upload.ts';
+import { declaredChecksum, holdUpload } from '../uploads/find-upload.ts';
 import type { FindNamedUpload } from './named-upload.ts';
 import type { Podcast, TemplatePart } from './podcast.ts';
 
@@ -61,6 +61,7 @@ const rulesOf = (part: Part, findNamedUpload: FindNamedUpload): AnyPartRules => 
                 part,
                 storage_key: upload.storage_key,
                 source_etag: etag,
+                ...declaredChecksum(found),
                 loudness_target_lufs: current.loudness_target_lufs,
               },
               work: { workClass: 'interactive', expectedMs: expectedEncodingMs({ sizeBytes }) },

@@ -1,6 +1,7 @@
 import { findResource } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { expectedEncodingMs, type Workload, type WorkClass } from '../jobs/job-order.ts';
+import { declaredChecksum } from '../uploads/find-upload.ts';
 import type { SourcePlace } from './production-source.ts';
 import type { Production } from './production.ts';
 
@@ -42,6 +43,7 @@ export async function encodeJob(
           storage_key: place.found.upload.storage_key,
           /** What was probed and reserved for; an encoder refuses other bytes under the same key. */
           source_etag: place.found.etag,
+          ...declaredChecksum(place.found),
           filename: place.found.upload.filename,
           declared_size_bytes: place.found.upload.filesize ?? null,
         };

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
 import { findAnywhere, type Actor } from '@longwave/command-pipeline';
 import { singlePutBytesMax, type ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
@@ -34,20 +36,46 @@ const changing = () =>
     retryAfterSeconds: 1,
   });
 
+/** A larger file is compared by the encoder, which reads all of it anyway: a request cannot wait so long. */
+const comparedBytesMax = 256 * 1024 ** 2;
+
+/**
+ * Throws `upload_not_received` when the bytes have another SHA-256 than was announced. The store has refused other bytes in one
+ * PUT already, if it knows the checksum; what was joined from parts nobody has compared yet.
+ */
+async function checkSum(
+  store: ObjectStore,
+  kept: KeptUpload,
+  { filename, checksum_sha256: sum }: Upload,
+  path: string,
+) {
+  if (sum === undefined || kept.sizeBytes > comparedBytesMax) return;
+  const hash = createHash('sha256');
+  await pipeline(await store.get(kept.storageKey), hash);
+  if (hash.digest('hex') === sum) return;
+  throw refuse(
+    path,
+    `${filename} was announced with the SHA-256 ${sum}, but other bytes arrived. Upload the file again, or ask for another upload with the right checksum.`,
+  );
+}
+
 /**
  * The bytes of an upload as they are kept for those who use it: what its first use kept, else a copy of what is there now. Above
  * 5 GiB a file comes in parts only; once they are joined no URL writes it, so it needs no copy.
- * Throws `temporarily_unavailable` when the bytes are just replaced. Undefined when there are none.
+ * Throws `temporarily_unavailable` when the bytes are just replaced, `upload_not_received` when they are not those that were
+ * announced. Undefined when there are none.
  */
 async function keep(
   db: Pool | Transaction,
   store: ObjectStore,
   uploadId: string,
-  { storage_key: key }: Upload,
+  upload: Upload,
+  path: string,
 ): Promise<KeptUpload | undefined> {
   const kept = await findKept(db, uploadId);
   // Bytes that were sent later never take the place of kept ones, also when those are lost.
   if (kept) return (await store.find(kept.storageKey)) ? kept : undefined;
+  const key = upload.storage_key;
   const sent = await store.find(key);
   if (!sent) return undefined;
   const { etag, sizeBytes } = sent;
@@ -59,8 +87,14 @@ async function keep(
   if (!isCopied && !(await store.copy(key, storageKey, { etag }))) throw changing();
   const copy = isCopied ? earlier : await store.find(storageKey);
   if (!copy) throw changing();
-  return { storageKey, etag: copy.etag, sizeBytes: copy.sizeBytes };
+  const found = { storageKey, etag: copy.etag, sizeBytes: copy.sizeBytes };
+  await checkSum(store, found, upload, path);
+  return found;
 }
+
+/** What a job says of the checksum that was announced of its source; the encoder compares it. */
+export const declaredChecksum = ({ upload: { checksum_sha256: sum } }: Pick<ReceivedUpload, 'upload'>) =>
+  sum === undefined ? {} : { declared_sha256: sum };
 
 /**
  * An upload of the workspace, or of the actor's own one when there is an actor, once its bytes are in the store. They stay what
@@ -82,7 +116,7 @@ export async function receivedUpload(
   if (!row || !living.includes(row.lifecycle_state) || !mayUse(actor, workspaceId, row.workspace_id))
     throw unknown(path);
   const upload = row.attributes as unknown as Upload;
-  const kept = await keep(db, store, row.id, upload);
+  const kept = await keep(db, store, row.id, upload, path);
   if (!kept) throw refuse(path, `Upload ${upload.filename} before you use it.`);
   const { storageKey, etag, sizeBytes } = kept;
   return { id: row.id, workspaceId: row.workspace_id, upload: { ...upload, storage_key: storageKey }, etag, sizeBytes };

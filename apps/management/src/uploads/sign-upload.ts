@@ -63,8 +63,8 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       if (!row) throw new Problem('not_found', `There is no upload ${uploadId.slice(0, 64)}.`);
       if (!livesLongEnough(row))
         throw new Problem('validation_failed', 'This upload has ended. Use another idempotency key for a new one.');
-      const { filename, filesize: sizeBytes } = row.attributes as unknown as Upload;
-      return signed(await store.presignPut(storageKeyOf(uploadId, filename), { expiresInSeconds, sizeBytes }));
+      const { filename, filesize: sizeBytes, checksum_sha256: sha256 } = row.attributes as unknown as Upload;
+      return signed(await store.presignPut(storageKeyOf(uploadId, filename), { expiresInSeconds, sizeBytes, sha256 }));
     },
     /** Of any upload that has not ended, whether its file has arrived or not. */
     async signDownload(workspaceId: string, uploadId: string) {

@@ -39,6 +39,7 @@ export const uploadRules = (pool: Pool, store: ObjectStore, mediaUrl: string): U
         filename: changes.filename,
         content_type: contentType,
         ...(changes.filesize !== undefined && { filesize: changes.filesize }),
+        ...(changes.checksum_sha256 !== undefined && { checksum_sha256: changes.checksum_sha256 }),
         upload_type: changes.upload_type ?? 'public',
         storage_key: storageKey,
         file_url: fileUrlOf(mediaUrl, subjectId, changes.filename),

@@ -1,5 +1,7 @@
-import { productCatalog, singlePutBytesMax } from '@longwave/command-catalog';
+import { productCatalog } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
+import { checksumHeaders } from '@longwave/object-store/checksum';
+import { singlePutBytesMax } from '@longwave/object-store/limits';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { notFound, type Asker } from '../management.ts';
@@ -27,6 +29,10 @@ const grant: AnswerShape = {
       .describe(
         'Without `filesize`: the most bytes that `upload_url` takes, 5 GiB. A larger file needs its `filesize` and is sent in parts.',
       ),
+    upload_headers: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('With `checksum_sha256`: headers that the PUT to `upload_url` must have.'),
     upload_key: z.string().optional(),
     part_size: z.int().optional(),
     multipart_upload_id: z.string().optional(),
@@ -65,6 +71,9 @@ export const grantUpload = (path: string) =>
       filesize: grantCommand.changes.shape.filesize.describe(
         'Bytes of the file, at most 20 GB. `upload_url` then takes exactly this many; above 30 MB the file can be sent in parts, above 5 GiB only so. Without `filesize` a file may have 5 GiB.',
       ),
+      checksum_sha256: grantCommand.changes.shape.checksum_sha256.describe(
+        'SHA-256 of the file in lower-case hexadecimal digits. `upload_url` then takes these bytes and no others, sent with the headers in `upload_headers`. A file that is sent in parts is compared when it is first used, above 256 MiB when it is encoded.',
+      ),
       idempotency_key: uploadKey.optional(),
     }),
     status: 201,
@@ -78,7 +87,13 @@ export const grantUpload = (path: string) =>
         changes: { ...changes, upload_type: changes.upload_type ?? 'public' },
         idempotencyKey: key,
       });
-      const { content_type, file_url, filesize, multipart } = uploads.parse(resource.attributes);
+      const {
+        content_type,
+        file_url,
+        filesize,
+        checksum_sha256: sha256,
+        multipart,
+      } = uploads.parse(resource.attributes);
       const upload_url = await uploadUrl(caller, resource, tools, replayed);
       return {
         status: 201,
@@ -88,6 +103,7 @@ export const grantUpload = (path: string) =>
           file_url,
           multipart_upload: multipart !== undefined,
           ...multipart,
+          ...(sha256 !== undefined && { upload_headers: checksumHeaders(sha256) }),
           ...(filesize === undefined && { max_size: singlePutBytesMax }),
         },
       };

@@ -1,0 +1,34 @@
+import type { ExecuteCommand } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
+import { createUploadSigner } from '../src/uploads/sign-upload.ts';
+import { service, type TestManagement, type World } from './_support.ts';
+
+/** What tests do with uploads of one service. */
+export function uploadsOf(management: () => TestManagement) {
+  const signer = () => createUploadSigner(management().pool, management().store, management().clock);
+  return {
+    grantAs: (world: World, key: string, changes: Record<string, unknown>): ReturnType<ExecuteCommand> =>
+      management().execute(
+        {
+          workspaceId: world.workspaceId,
+          commandType: 'upload.grant',
+          idempotencyKey: key,
+          subject: { type: 'uploads', id: null },
+          changes,
+        },
+        world.actor,
+      ),
+    signer,
+    /** A URL that takes the file. */
+    sign: async (world: World, upload: Pick<ResourceView, 'id'>): Promise<string> =>
+      (await signer().signUpload(world.workspaceId, upload.id)).url,
+    receive: (world: World, upload: ResourceView) => world.send('upload.receive', upload, {}, service('management')),
+  };
+}
+
+/** A production whose source is the upload. */
+export const produceFrom = async (world: World, upload: ResourceView): Promise<ResourceView> =>
+  world.send('production.create', null, {
+    episode_id: (await world.episode()).id,
+    file_url: upload.attributes['file_url'],
+  });
