@@ -2,7 +2,13 @@ import path from 'node:path';
 import { serviceNames, type FleetOptions } from '@longwave/fleet';
 
 /** Settings of services that `npm start` passes on from its own environment; each service reads those it knows. */
-export const passedSettings = ['FETCH_ALLOW_ORIGINS', 'PLANS_FILE', 'WEBSUB_HUB', 'LOG_LEVEL'] as const;
+export const passedSettings = [
+  'FETCH_ALLOW_ORIGINS',
+  'PLANS_FILE',
+  'WEBSUB_HUB',
+  'LOG_LEVEL',
+  'TRUSTED_PROXIES',
+] as const;
 
 /**
  * What every service gets of an environment; other variables are the installation's own business.

@@ -1,4 +1,4 @@
-import { parseAddressRange } from '@longwave/audience';
+import { addressRangesSetting } from '@longwave/audience';
 import { addressSchema, busConfig, commonConfig, objectStoreConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
@@ -12,22 +12,6 @@ const tokenSecrets = z
   .transform((text) => text.split(',').map((part) => part.trim()))
   .refine((parts) => new Set(parts.map((part) => part.toLowerCase())).size === parts.length, 'a secret occurs twice')
   .pipe(z.array(key32));
-
-const addressRanges = z
-  .string()
-  .default('')
-  .transform((text, context) => {
-    try {
-      return text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== '')
-        .map(parseAddressRange);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'expected addresses or address/bits, separated by commas' });
-      return z.NEVER;
-    }
-  });
 
 const configSchema = z
   .object({
@@ -49,9 +33,9 @@ const configSchema = z
     /** Master of the listener keys, 32 bytes in hex. */
     LISTENER_SECRET: key32,
     /** Proxies whose X-Forwarded-For is believed. */
-    TRUSTED_PROXIES: addressRanges,
+    TRUSTED_PROXIES: addressRangesSetting,
     /** Our own monitors, validators and offices: what they ask for is never counted (rule 14). */
-    INTERNAL_ADDRESSES: addressRanges,
+    INTERNAL_ADDRESSES: addressRangesSetting,
     DECIDE_DEADLINE_MS: z.coerce.number().int().min(1).max(10_000).default(250),
     /**
      * Plays that may begin at one address in a minute (IPv6: in its /64), in this process; addresses of the safe list may begin any

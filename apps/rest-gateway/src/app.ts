@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { createAddressSet } from '@longwave/audience';
 import { openChannel, readTls } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
@@ -11,6 +12,7 @@ import { createAuthenticate } from './http/authenticate.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { limitWrongKeys } from './http/wrong-keys.ts';
 import { createManagement } from './management.ts';
+import { createSenderOf } from './http/sender.ts';
 import { createProgressFeed } from './productions/progress-feed.ts';
 import { routes } from './routes.ts';
 import { createServer } from './server.ts';
@@ -74,6 +76,7 @@ export async function createApp(
     authenticate: createAuthenticate(
       channels.authServer.client(CredentialServiceService),
       limitWrongKeys(clock, pause),
+      createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
     ),
     countRequest: createRateLimit(redis, clock, logger),
     logger,

@@ -1,3 +1,4 @@
+import { addressRangesSetting } from '@longwave/audience';
 import { addressSchema, commonConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
@@ -12,6 +13,8 @@ const schema = z.object({
   AUTH_SERVER_ADDRESS: addressSchema,
   ANALYTICS_SINK_ADDRESS: addressSchema,
   PUBLIC_DELIVERY_ADDRESS: addressSchema,
+  /** Proxies whose X-Forwarded-For is believed; the delay of wrong keys is by the address of the client. */
+  TRUSTED_PROXIES: addressRangesSetting,
   /** Public root of this application, in links. */
   BASE_URL: root,
   /** Public root of Public Delivery; feed and file addresses start with it. */

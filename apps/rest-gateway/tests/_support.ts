@@ -45,6 +45,7 @@ export const goldenCases = readCases('golden.json') as readonly GoldenCase[];
 export async function startGateway(
   options: {
     readonly down?: readonly ('management' | 'authServer' | 'analyticsSink' | 'publicDelivery' | 'redis')[];
+    readonly trustedProxies?: string;
   } = {},
 ) {
   await using stack = new AsyncDisposableStack();
@@ -79,6 +80,7 @@ export async function startGateway(
         AUTH_SERVER_ADDRESS: addressOf('authServer'),
         ANALYTICS_SINK_ADDRESS: addressOf('analyticsSink'),
         PUBLIC_DELIVERY_ADDRESS: addressOf('publicDelivery'),
+        TRUSTED_PROXIES: options.trustedProxies,
         BASE_URL: 'http://longwave.test',
         MEDIA_URL: 'http://media.test/',
       }),

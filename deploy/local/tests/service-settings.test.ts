@@ -4,13 +4,20 @@ import { settingsOf } from '../service-settings.ts';
 test('services get the settings of the environment of npm start, and nothing else of it', () => {
   const environment = {
     ...{ LOG_LEVEL: 'debug', WEBSUB_HUB: 'https://hub.example', FETCH_ALLOW_ORIGINS: 'http://localhost:9000' },
-    ...{ PLANS_FILE: 'plans.json', DATABASE_URL: 'postgresql://elsewhere', S3_SECRET_KEY: 'secret', PATH: '/bin' },
+    ...{
+      PLANS_FILE: 'plans.json',
+      TRUSTED_PROXIES: '10.0.0.0/8',
+      DATABASE_URL: 'postgresql://elsewhere',
+      S3_SECRET_KEY: 'secret',
+      PATH: '/bin',
+    },
   };
   expect(settingsOf(environment, '/home/me')['auth-server']).toEqual({
     LOG_LEVEL: 'debug',
     WEBSUB_HUB: 'https://hub.example',
     FETCH_ALLOW_ORIGINS: 'http://localhost:9000',
     PLANS_FILE: '/home/me/plans.json',
+    TRUSTED_PROXIES: '10.0.0.0/8',
   });
   expect(settingsOf({}, '/home/me')['public-delivery']).toEqual({});
 });

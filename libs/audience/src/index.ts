@@ -1,4 +1,5 @@
 export { addressKeyBytes } from './address.ts';
+export { addressRangesSetting } from './address-ranges-setting.ts';
 export { createAddressSet, parseAddressRange, type AddressRange, type AddressSet } from './address-set.ts';
 export { clientAddress } from './client-address.ts';
 export {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { RpcClient } from '@longwave/rpc';
 import { Refusal, type CredentialServiceService, type Plan, type Principal } from '@longwave/rpc/credential';
 import { RestFailure, type RestError } from './rest-failure.ts';
+import type { SenderOf } from './sender.ts';
 import type { LookUpCredential } from './wrong-keys.ts';
 
 /** A principal as auth-server names it, with its plan. */
@@ -44,13 +45,17 @@ export type Authenticate = (request: Pick<IncomingMessage, 'headers' | 'socket'>
 
 /** Asks auth-server about every request's credential, but for wrong ones that come often. Throws `RestFailure` when there is none or it is refused. */
 export const createAuthenticate =
-  (credentials: RpcClient<typeof CredentialServiceService>, lookUpCredential: LookUpCredential): Authenticate =>
-  async ({ headers, socket }) => {
-    const credential = credentialOf(headers);
+  (
+    credentials: RpcClient<typeof CredentialServiceService>,
+    lookUpCredential: LookUpCredential,
+    senderOf: SenderOf,
+  ): Authenticate =>
+  async (request) => {
+    const credential = credentialOf(request.headers);
     if (credential === undefined) throw new RestFailure(answers[Refusal.UNKNOWN_USER]);
     const outcome = await lookUpCredential(
       credential,
-      socket.remoteAddress ?? '',
+      senderOf(request),
       async () => (await credentials.verify({ credential }, { deadlineMs: 5_000 })).outcome,
     );
     if (outcome?.$case !== 'principal') throw new RestFailure(answers[outcome?.value ?? Refusal.UNKNOWN_USER]);

@@ -1,0 +1,15 @@
+import type { IncomingMessage } from 'node:http';
+import { addressKeyBytes, clientAddress, type AddressSet } from '@longwave/audience';
+
+/** Who sends a request, as far as its address says: an IPv4 address, or the /64 network of an IPv6 address. */
+export type SenderOf = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
+
+/** Behind trusted proxies the address is the one that they forward; nobody else's X-Forwarded-For is believed. */
+export const createSenderOf =
+  (trustedProxies: AddressSet): SenderOf =>
+  ({ headers, socket }) => {
+    // A connection that has ended has no address.
+    if (!socket.remoteAddress) return '';
+    const address = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], trustedProxies);
+    return addressKeyBytes(address).toString('hex');
+  };
