@@ -9,9 +9,10 @@ let pages: ImportHost['pages'];
 let asked: ImportHost['asked'];
 let productionsOf: ImportHost['productionsOf'];
 let imported: ImportHost['imported'];
+let reportOf: ImportHost['reportOf'];
 beforeAll(async () => {
   host = await startImportHost();
-  ({ management, origin, pages, asked, productionsOf, imported } = host);
+  ({ management, origin, pages, asked, productionsOf, imported, reportOf } = host);
 });
 afterAll(async () => host?.[Symbol.asyncDispose]());
 afterEach(() => host.clear());
@@ -84,6 +85,37 @@ test('only a host that does not answer is left alone: files that are gone keep n
   expect(asked.filter((path) => /gone-|latin-/.test(path))).toHaveLength(12);
   const good = episodes.find(({ attributes }) => attributes['guid'] === 'guid-20');
   expect(good!.attributes['transcripts']).toMatchObject([{ cue_count: 1 }]);
+});
+
+test('no value of a podcast tag carries a control character, and no address a line break', async () => {
+  const broken = 'https://cdn.example/a&#13;&#10;Host: evil';
+  pages.set('/lines.xml', {
+    body: feed(
+      `<title>Lines&#13;&#10;and&#27; more</title><podcast:txt purpose="a&#13;&#10;b">one&#13;&#10;two&#8;</podcast:txt>
+       <podcast:funding url="${broken}">Give&#13;&#10;more</podcast:funding>
+       <podcast:license url="${broken}">cc&#13;&#10;by</podcast:license>
+       <podcast:person href="${broken}" img="${broken}">Ada&#13;&#10;Quay&#0;</podcast:person>
+       <podcast:value type="lightning" method="keysend">
+         <podcast:valueRecipient name="A&#13;&#10;B" type="node" address="ab&#13;&#10;cd&#1;" split="1"/></podcast:value>`,
+      simpleItem(1, `<podcast:socialInteract protocol="activitypub" uri="x" accountUrl="${broken}"/>`),
+    ),
+  });
+  const { accepted, podcast, episodes } = await imported('/lines.xml');
+  expect(podcast).toMatchObject({
+    title: 'Lines and more',
+    texts: [{ purpose: 'a b', value: 'one\r\ntwo' }],
+    license: { id: 'cc by' },
+    persons: [{ name: 'Ada Quay' }],
+    value: { recipients: [{ name: 'A B', address: 'ab\r\ncd' }] },
+  });
+  expect(podcast).not.toHaveProperty('funding');
+  expect(episodes[0]!.attributes['social_interact']).toEqual([{ protocol: 'activitypub', uri: 'x' }]);
+  const kept = JSON.stringify([podcast, episodes.map(({ attributes }) => attributes)]);
+  expect(kept).not.toMatch(/evil/);
+  // JSON writes control characters as escapes.
+  expect(kept).not.toMatch(/\\(u00|b|f)/);
+  const lost = (await reportOf(accepted)).flatMap(({ notes }) => notes.map(({ kind, field }) => `${kind} ${field}`));
+  expect(lost).toEqual(expect.arrayContaining(['lost social_interact[0].account_url']));
 });
 
 test('every item of a feed counts once: a repeated GUID is not imported', async () => {

@@ -14,9 +14,13 @@ const escapes: Readonly<Record<string, string>> = {
 /** Text without the characters XML forbids. */
 export const legalText = (text: string): string => text.replace(illegal, '');
 
-/** Text for element content or a quoted attribute. */
+/** Text for element content, or for a quoted attribute of HTML. */
 export const escapeXml = (text: string): string =>
   legalText(text).replace(/[&<>"']/g, (character) => escapes[character]!);
+
+/** The value of a quoted attribute. A reader would take line breaks and tabs in it for spaces (XML 1.0 §3.3.3) unless they are references. */
+const escapeAttribute = (text: string): string =>
+  escapeXml(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** A CDATA section that holds any text: `]]>` is split over two sections. */
 export const cdata = (text: string): string => `<![CDATA[${legalText(text).replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
@@ -25,7 +29,7 @@ export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 function tag(name: string, attributes: Attributes): string {
   const pairs = Object.entries(attributes).filter(([, value]) => value !== undefined);
-  return [name, ...pairs.map(([key, value]) => `${key}="${escapeXml(String(value))}"`)].join(' ');
+  return [name, ...pairs.map(([key, value]) => `${key}="${escapeAttribute(String(value))}"`)].join(' ');
 }
 
 /** An element with text, which is escaped; nothing when there is no text. */

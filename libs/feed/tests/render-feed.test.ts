@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, describe, test } from '@jest/globals';
 import fc from 'fast-check';
+import { SaxesParser } from 'saxes';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { asciiUrl, clipDescription, rfc2822Date } from '../src/feed-text.ts';
 import { renderFeed } from '../src/index.ts';
@@ -113,6 +114,34 @@ test('any text stays well-formed and comes back, but for what XML forbids', asyn
       });
       expect(XMLValidator.validate(xml)).toBe(true);
       expect(itemsOf(xml)[0]!['description']).toBe(clean);
+    }),
+  );
+});
+
+test('line breaks and markup in attributes are values: a reader gets them back, and nothing else', async () => {
+  const text = fc
+    .string({
+      unit: fc.oneof(
+        fc.constantFrom('\r\n', '\n', '\r', '\t', '"', "'", '<', '>', '&', '/>', ' x="1"', '\u0000', '\u001b'),
+        fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 1 }),
+      ),
+      minLength: 1,
+      maxLength: 40,
+    })
+    .map((t) => `v${t}`);
+  // eslint-disable-next-line no-control-regex -- the characters that XML forbids
+  const legal = (t: string) => t.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '');
+  await fc.assert(
+    fc.asyncProperty(text, text, async (address, customValue) => {
+      const recipients = [{ type: 'node', address, customValue, split: 1 }];
+      const value = { type: 'lightning', method: 'keysend', recipients };
+      const xml = await textOf({ ...base, podcast: { ...base.podcast, value }, episodes: [] });
+      const found: object[] = [];
+      const parser = new SaxesParser();
+      parser.on('opentag', ({ name, attributes }) => name === 'podcast:valueRecipient' && found.push(attributes));
+      parser.write(xml).close();
+      const expected = { type: 'node', address: legal(address), customValue: legal(customValue), split: '1' };
+      expect(found).toEqual([expected]);
     }),
   );
 });
