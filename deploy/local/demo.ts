@@ -40,12 +40,13 @@ function readOptions(): Options {
       'port-base': { type: 'string', default: defaultPortBase },
     },
   });
-  if (values.audio === undefined) throw new Error('Name the audio file: npm run demo -- --audio FILE (see --help)');
+  if (values.audio === undefined)
+    throw new Error('Name the audio file: npm run demo -- --audio FILE (--help explains the options)');
   const callers = process.env['INIT_CWD'] ?? process.cwd();
   const [audio = '', ad = samples.ad] = [values.audio, values.ad].map((file) =>
     file === undefined ? undefined : path.resolve(callers, file),
   );
-  for (const file of [audio, ad]) if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  for (const file of [audio, ad]) if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
   return { audio, ad, fresh: values.fresh, json: values.json, ports: parsePortBase(values['port-base']) };
 }
 
@@ -83,7 +84,7 @@ function printResult(result: JobResult, report: Report): void {
   const failed = result.steps.filter(({ ok }) => !ok).map(({ name }) => name);
   report.note(
     result.ok
-      ? `\nEvery step held.\n\n  feed   ${result.feed_url}\n  audio  ${result.enclosure_url}`
+      ? `\nEvery step passed.\n\n  feed   ${result.feed_url}\n  audio  ${result.enclosure_url}`
       : `\nThe trial run failed${failed.length ? `: ${failed.join(', ')}` : ''}.`,
   );
 }

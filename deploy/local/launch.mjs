@@ -18,12 +18,12 @@ const commands = {
     summary: 'start the whole service on this machine; the first time, make a complete trial run on a sample',
     usage: `npm start -- [options]
 
-  --port-base N   REST API on N, ad server APIs on N+2, feeds and audio on N+3, uploads on N+4; N+1 is kept free (default 8080)
-  --data FOLDER   where everything is kept (default .longwave)
+  --port-base N   port of the REST API (default 8080); N+2 is for ad server APIs, N+3 for feeds and audio, N+4 for uploads
+  --data FOLDER   folder for all data (default .longwave)
 
-FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB and LOG_LEVEL in its environment reach the services.
+The services read FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB and LOG_LEVEL from the environment.
 
-Ctrl-C stops everything; the next start keeps the data.`,
+Ctrl-C stops everything. The data is kept for the next start.`,
   },
   demo: {
     script: 'deploy/local/demo.ts',
@@ -32,12 +32,12 @@ Ctrl-C stops everything; the next start keeps the data.`,
     usage: `npm run demo -- --audio FILE [--ad FILE] [--fresh] [--json]
 
   --audio FILE   mp3, wav, flac, ogg or m4a
-  --ad FILE      the advertisement stitched in front (default: the bundled one)
-  --fresh        on an installation of its own, thrown away afterwards; else the running one, or the data of npm start
-  --json         the last line is one JSON object with the result
-  --port-base N  as for npm start, when the service does not run already
+  --ad FILE      the advertisement before the episode (default: the one in deploy/local/samples)
+  --fresh        use a new installation that is removed afterwards (default: the running one, or the data of npm start)
+  --json         print the result as one JSON object in the last line
+  --port-base N  as for npm start, if the service is not running yet
 
-Exit code 0 only if every step held.`,
+The exit code is 0 only if every step passed.`,
   },
   test: {
     script: 'tools/test.mjs',
@@ -45,20 +45,20 @@ Exit code 0 only if every step held.`,
     summary: 'check everything: types, format, lint, contracts, all tests',
     usage: `npm test
 
-  Runs every check and closes with one line: N passed, N failed[, N skipped].
-  REQUIRE_FOREIGN_ENGINES=1 makes it a failure when no Apache Kafka or foreign S3 server can be had.`,
+  Runs every check and ends with one line: N passed, N failed[, N skipped].
+  With REQUIRE_FOREIGN_ENGINES=1 it fails when Apache Kafka or a foreign S3 server is not available.`,
   },
   bench: {
     script: 'deploy/local/bench.ts',
     needs: ['system', 'build'],
-    summary: 'measure the service against bare baselines on this machine',
+    summary: 'measure the service on this machine, beside simple baselines',
     usage: 'npm run bench',
   },
   contracts: {
     script: 'deploy/local/contracts.ts',
     needs: [],
     summary: 'write contracts/*.json from the code',
-    usage: 'npm run contracts -- [--check]\n\n  --check   write nothing, fail on any difference',
+    usage: 'npm run contracts -- [--check]\n\n  --check   write nothing; fail if a file would change',
   },
   migrate: {
     script: 'deploy/local/migrate.ts',
@@ -66,10 +66,11 @@ Exit code 0 only if every step held.`,
     summary: 'create, apply and compare database migrations',
     usage: `npm run migrate -- COMMAND [options]
 
-  create NAME --app APP   write the migration that leads to apps/APP/prisma/schema.prisma (needs no database)
-  deploy                  schemas, roles' rights and all migrations on the database of DATABASE_URL (an administrator's URL)
-  status                  what the histories in DATABASE_URL and the folders disagree on
-  drift --app APP         whether migrations and schema.prisma agree (needs no database)`,
+  create NAME --app APP   write the migration to apps/APP/prisma/schema.prisma (needs no database)
+  deploy                  create schemas, set the rights of roles and apply all migrations, on the database of DATABASE_URL
+                          (the URL of an administrator)
+  status                  show which migrations differ between the database of DATABASE_URL and the folders
+  drift --app APP         check that migrations and schema.prisma agree (needs no database)`,
   },
   longwave: {
     script: 'deploy/local/longwave.ts',
@@ -84,9 +85,13 @@ function overview() {
     const typed = name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
     return `  ${typed.padEnd(20)} ${summary}`;
   });
-  return ['Longwave: podcast hosting with an audio ad server.', '', ...lines, '', 'Each takes --help after --.'].join(
-    '\n',
-  );
+  return [
+    'Longwave: podcast hosting with an audio ad server.',
+    '',
+    ...lines,
+    '',
+    'Each explains itself with --help: npm run demo -- --help',
+  ].join('\n');
 }
 
 /** Our parent and, on Linux, its parent: npm runs us through a shell. Changes when one of them is killed. */
@@ -126,7 +131,7 @@ async function main([name, ...args]) {
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) {
-    console.error(`There is no command "${name}".\n\n${overview()}`);
+    console.error(`There is no command “${name}”.\n\n${overview()}`);
     return 64;
   }
   if (command.usage && (args.includes('--help') || args.includes('-h'))) {
@@ -134,7 +139,7 @@ async function main([name, ...args]) {
     return 0;
   }
   const major = Number(process.versions.node.split('.')[0]);
-  if (major < 20) throw new Unprepared(`Longwave needs Node 20 or newer to begin with; this is ${process.version}.`);
+  if (major < 20) throw new Unprepared(`Longwave needs Node 20 or newer to start; this is ${process.version}.`);
   if (!existsSync(path.join(root, command.script))) throw new Unprepared(`${command.script} does not exist yet.`);
   installPackages(root);
   const node = findNode24(root);

@@ -27,7 +27,7 @@ function migrateTool(databaseUrl: string, schema: string, prisma: string, args: 
 
 function administratorUrl(): string {
   const url = process.env['DATABASE_URL'];
-  if (!url) throw new Error('set DATABASE_URL to the database, as a role that may create schemas and roles');
+  if (!url) throw new Error('Set DATABASE_URL to the database, as a role that may create schemas and roles.');
   return url;
 }
 
@@ -35,7 +35,7 @@ function administratorUrl(): string {
 function rolePassword(schema: string): string {
   const variable = `${schema.toUpperCase()}_PASSWORD`;
   const password = process.env[variable];
-  if (!password) throw new Error(`set ${variable} to the password of the role longwave_${schema}`);
+  if (!password) throw new Error(`Set ${variable} to the password of the role longwave_${schema}.`);
   return password;
 }
 

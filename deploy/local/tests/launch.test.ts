@@ -30,7 +30,7 @@ test('demo without a file, or with one that is not there, says so without starti
   expect(run('demo.ts')).toMatchObject({ status: 64, stderr: expect.stringContaining('--audio FILE') });
   expect(run('demo.ts', '--audio', '/nowhere.mp3')).toMatchObject({
     status: 64,
-    stderr: expect.stringContaining('there is no file /nowhere.mp3'),
+    stderr: expect.stringContaining('There is no file /nowhere.mp3.'),
   });
 });
 

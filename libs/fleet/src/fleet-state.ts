@@ -32,8 +32,8 @@ export class FleetIsRunning extends Error {
   constructor(pid: number, folder: string, lockedFolder: string) {
     super(
       folder === lockedFolder
-        ? `a fleet already runs on ${folder} (process ${pid}); stop it with Ctrl-C in its terminal, or with: kill -INT ${pid}`
-        : `${folder} is a copy of ${lockedFolder}, made while a fleet ran on it (process ${pid}); stop that one and copy again`,
+        ? `Longwave is already running on ${folder} (process ${pid}). Stop it with Ctrl-C in its terminal, or with: kill -INT ${pid}`
+        : `${folder} is a copy of ${lockedFolder}, made while Longwave was running there (process ${pid}). Stop that one and copy the folder again.`,
     );
     this.name = 'FleetIsRunning';
   }

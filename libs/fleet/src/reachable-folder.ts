@@ -25,8 +25,8 @@ export interface SystemUser {
 export class CopiedFolder extends Error {
   constructor(copy: string, first: string, database: string) {
     super(
-      `${path.dirname(copy)} is a copy of ${path.dirname(first)}, whose database lies in ${database} and was not copied with it. ` +
-        `Use the first folder, or give the copy a database of its own (docs/engines.md, "Copying a data folder")`,
+      `${path.dirname(copy)} is a copy of ${path.dirname(first)}, whose database is in ${database} and was not copied with it. ` +
+        `Use the first folder, or give the copy a database of its own (docs/engines.md, “Copying a data folder”).`,
     );
     this.name = 'CopiedFolder';
   }

@@ -6,7 +6,7 @@ export class NotEnoughRoom extends Error {
   constructor(folder: string, freeBytes: number, neededBytes: number) {
     const megabytes = (bytes: number) => `${Math.floor(bytes / 1024 ** 2)} MB`;
     super(
-      `${folder} has ${megabytes(freeBytes)} of free disk space and Longwave needs ${megabytes(neededBytes)} to start: free some, or choose a folder on another disk`,
+      `${folder} has ${megabytes(freeBytes)} of free disk space, and Longwave needs ${megabytes(neededBytes)} to start. Free some space, or choose a folder on another disk.`,
     );
     this.name = 'NotEnoughRoom';
   }

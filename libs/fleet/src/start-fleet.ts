@@ -57,7 +57,7 @@ export class PortTaken extends Error {
   readonly port: number;
 
   constructor(port: number, purpose: string) {
-    super(`port ${port} (${purpose}) is taken by another program`);
+    super(`Port ${port} (${purpose}) is used by another program`);
     this.name = 'PortTaken';
     this.port = port;
   }

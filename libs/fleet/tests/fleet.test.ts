@@ -125,7 +125,7 @@ test('killing the runner with SIGKILL leaves nothing that the next start does no
 test('a second runner on the same data is told which process runs there and how to stop it', async () => {
   await using _first = await start();
   await expect(start()).rejects.toThrow(
-    `a fleet already runs on ${data.root} (process ${process.pid}); stop it with Ctrl-C in its terminal, or with: kill -INT ${process.pid}`,
+    `Longwave is already running on ${data.root} (process ${process.pid}). Stop it with Ctrl-C in its terminal, or with: kill -INT ${process.pid}`,
   );
 });
 
@@ -150,7 +150,7 @@ test('a copied data folder never uses the database of the first, nor stops it', 
     await using own = await startCopy();
     await query(own.adminDatabaseUrl, 'DROP TABLE public.kept');
   } else {
-    await expect(startCopy()).rejects.toThrow(`whose database lies in ${first.databaseFolder}`);
+    await expect(startCopy()).rejects.toThrow(`whose database is in ${first.databaseFolder}`);
   }
   await using again = await start();
   expect((await query(again.adminDatabaseUrl, 'SELECT n FROM public.kept')).rows).toEqual([{ n: 7 }]);
@@ -191,7 +191,7 @@ test('with too little free disk space nothing is started, and the sentence says 
   });
   await expect(starting).rejects.toThrow(NotEnoughRoom);
   await expect(starting).rejects.toThrow(
-    /new has \d+ MB of free disk space and Longwave needs 4398046511104 MB to start: free some, or choose/,
+    /new has \d+ MB of free disk space, and Longwave needs 4398046511104 MB to start\. Free some space, or choose/,
   );
   expect(readdirSync(data.root)).toEqual([]);
 });
