@@ -8,6 +8,7 @@ export { startObjectStoreServer, type ObjectStoreAccess, type ObjectStoreServer 
 export { startRedisServer, type RedisServer } from './redis-server.ts';
 export { NotEnoughRoom } from './room.ts';
 export { addAccessTokenKey, openSecrets, type Secrets } from './secrets.ts';
+export { startEarlierDatabase, type EarlierDatabase } from './earlier-database.ts';
 export { startTestDatabase, type TestDatabase } from './test-database.ts';
 export { startTestObjectStore, type TestObjectStore } from './test-object-store.ts';
 export { sharedRedisDatabases, startTestRedis, type TestRedis } from './test-redis.ts';
