@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createEventBus, subscribePatiently, type EventBusConfig, type Subscription } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createObjectStore } from '@longwave/object-store';
-import { createPool } from '@longwave/postgres';
+import { createPool, repeatSweeps } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { readTls, serveRpc } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { ServingConfig } from './config.ts';
 import { connectRedis } from './connect-redis.ts';
 import { announceDecisions } from './decisions/announce-decisions.ts';
+import { archivedBefore, createDecisionArchive } from './decisions/decision-archive.ts';
 import { createDecidePlay } from './decisions/decide-play.ts';
 import { countGoalSlots, countShares, insertDecisions } from './decisions/decision-table.ts';
 import { createDecisionWriter } from './decisions/decision-writer.ts';
@@ -107,15 +108,29 @@ export async function createApp(
       announceAfterMs,
     ),
   );
+  const decisions = createDecisionArchive(pool, store);
+  stack.use(
+    repeatSweeps({
+      sweeps: [
+        {
+          name: 'old_decisions',
+          remove: (rowsMax) => decisions.moveOld(archivedBefore(clock(), config.DECISION_DAYS), rowsMax),
+        },
+      ],
+      everyMs: config.SWEEP_EVERY_MS,
+      onSwept: (name, rows) => logger.info({ name, rows }, 'sweep.archived'),
+      onError: (name, error) => logger.warn({ name, err: error }, 'sweep.failed'),
+    }),
+  );
   const decidePlay = createDecidePlay({
-    ...{ pool, plans, suspensions, goals, listeners, shares, write, logger },
+    ...{ decisions, plans, suspensions, goals, listeners, shares, write, logger },
     onGiven: () => announcing.wake(),
     newAttempt: randomUUID,
   });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
-    services: servingServices(decidePlay, createReplayDecisions(pool, store)),
+    services: servingServices(decidePlay, createReplayDecisions(pool, store, decisions)),
     onError: (error, method) => {
       if (error instanceof Problem) logger.warn({ method, reason: error.message }, 'rpc.refused');
       else logger.error({ err: error, method }, 'rpc.failed');

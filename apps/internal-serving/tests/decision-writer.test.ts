@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
-import { findDecision, insertDecisions, type DecisionRow } from '../src/decisions/decision-table.ts';
+import { findDecisionRow, insertDecisions, type DecisionRow } from '../src/decisions/decision-table.ts';
 import { createDecisionWriter } from '../src/decisions/decision-writer.ts';
 
 let database: TestDatabase;
@@ -71,7 +71,7 @@ test('a batched row comes back as it was given', async () => {
   const row = rowOf({ servingPlanId: newId('spl'), planDigest: 'ab', countedSlots });
   expect(await Promise.all([write(row), write(rowOf())])).toEqual([true, true]);
   const { decisionId, shareOpportunities: _opportunities, shareServings: _servings, ...stored } = row;
-  expect(await findDecision(pool, decisionId)).toEqual(stored);
+  expect(await findDecisionRow(pool, decisionId)).toEqual({ kind: 'stored', decision: stored });
 });
 
 test('500 decisions at once take few inserts of at most 200, and every row is there when its call resolves', async () => {

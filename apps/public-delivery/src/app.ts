@@ -30,6 +30,7 @@ import { loadPlaces } from './listener/country.ts';
 import { createIdentifyListener } from './listener/identify-listener.ts';
 import { openCaches } from './media/open-caches.ts';
 import { createBindings } from './play/bindings.ts';
+import { archiveBindings } from './play/archive-bindings.ts';
 import { createChoosePlay } from './play/choose-play.ts';
 import { createComposer } from './play/create-composer.ts';
 import { createFindListenersPlay } from './play/find-listeners-play.ts';
@@ -142,6 +143,11 @@ export async function createApp(
         {
           name: 'clean_bindings',
           remove: (rowsMax) => removeCleanBindings(pool, new Date(now().getTime() - cleanBindingMs), rowsMax),
+        },
+        {
+          name: 'old_bindings',
+          remove: (rowsMax) =>
+            archiveBindings(pool, store, new Date(now().getTime() - config.BINDING_DAYS * 86_400_000), rowsMax),
         },
       ],
       everyMs: config.SWEEP_EVERY_MS,

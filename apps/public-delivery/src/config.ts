@@ -44,6 +44,11 @@ const configSchema = z
     NEW_PLAYS_PER_ADDRESS_AND_MINUTE: z.coerce.number().int().min(1).max(1_000_000).default(60),
     /** How long bindings without ads are kept; every listener keeps a file for 24 h, and a day more is for those who are late. */
     CLEAN_BINDING_HOURS: z.coerce.number().int().min(48).default(48),
+    /**
+     * How long bindings with ads stay in PostgreSQL: their tokens open for 180 days and what is left of the week of their key. Then they
+     * move to the object store.
+     */
+    BINDING_DAYS: z.coerce.number().int().min(188).default(190),
     /** How often rows whose time is over are removed. */
     SWEEP_EVERY_MS: z.coerce.number().int().min(1).max(86_400_000).default(3_600_000),
     /** Segments on the local disk; may be emptied at any time. */

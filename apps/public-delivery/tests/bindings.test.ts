@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { getLines } from '@longwave/object-store';
 import { createBindings } from '../src/play/bindings.ts';
 import { createKnownArrangements } from '../src/play/known-arrangements.ts';
 import { findArrangement, type Binding, type NewArrangement } from '../src/play/play-table.ts';
@@ -182,6 +183,36 @@ describe('what anybody without a key can make grow', () => {
       const { status, headers, body } = await ask(location);
       expect([status, headers.etag, body.equals(before[n]!.body)]).toEqual([200, before[n]!.headers.etag, true]);
     }
+  });
+
+  test('a binding with ads moves to the object store when no token of it opens any more, without its listener', async () => {
+    const dayMs = 24 * hourMs;
+    const start = new Date(Date.now() - 200 * dayMs);
+    bench.setClock(start);
+    const { enclosure, episodeId } = await publishShow(bench, audio(700));
+    const played = String((await ask(enclosure, newListener())).headers.location);
+    const { rows } = await bench.pool.query<{ decision_id: string; arrangement_id: string; listener_key: string }>(
+      'select decision_id, arrangement_id, listener_key from binding where episode_id = $1',
+      [episodeId],
+    );
+    // So long it stays, and facts of its token are counted.
+    bench.setClock(new Date(start.getTime() + 186 * dayMs));
+    expect(await bindingsOf(episodeId)).toHaveLength(1);
+
+    bench.setClock(new Date(start.getTime() + 191 * dayMs));
+    await eventually(async () => (await bindingsOf(episodeId)).length === 0);
+    expect((await ask(played)).status).toBe(404);
+    const folder = `bindings/${start.toISOString().slice(0, 10)}`;
+    const digests: string[] = [];
+    for await (const { key } of bench.store.list(`${folder}/`))
+      digests.push(/([0-9a-f]{64})\.ndjson\.gz$/.exec(key)![1]!);
+    const lines = (await Promise.all(digests.map((digest) => getLines(bench.store, folder, digest)))).flat();
+    const line = lines.find((each) => each.includes(rows[0]!.decision_id))!;
+    expect(JSON.parse(line)).toMatchObject({
+      ...{ episode_id: episodeId, arrangement_id: rows[0]!.arrangement_id, started_at: start.toISOString() },
+      ads: { 'pre/0': { serving_id: expect.any(String) } },
+    });
+    expect(line).not.toContain(rows[0]!.listener_key);
   });
 
   test('of a user agent 512 bytes are stored, once a day, and only of who was sent bytes', async () => {

@@ -64,13 +64,27 @@ export function redisUserLine(service: FleetService, password: string): string {
 }
 
 /** Reads whatever is not the business of other services alone. */
-const reader = { '': ['read'], 'bus/': [], 'exports/': [], 'imports/': [], 'plans/': [] } as const;
+const reader = {
+  '': ['read'],
+  'bindings/': [],
+  'bus/': [],
+  'decisions/': [],
+  'exports/': [],
+  'imports/': [],
+  'plans/': [],
+} as const;
 
 /** What a service may do with objects, by the beginning of their names; services without an entry have no key. */
 export const objectRights: Readonly<Partial<Record<FleetService, Permissions>>> = {
-  // Every object is management's but what the encoder makes.
-  management: { '': ['read', 'write', 'list'], 'media/': ['read', 'list'], 'artwork/': ['read', 'list'] },
+  // Every object is management's but what the encoder makes and what decided and delivered plays leave behind.
+  management: {
+    '': ['read', 'write', 'list'],
+    'media/': ['read', 'list'],
+    'artwork/': ['read', 'list'],
+    'bindings/': [],
+    'decisions/': [],
+  },
   encoder: { ...reader, 'media/': ['read', 'write'], 'artwork/': ['read', 'write'] },
-  'internal-serving': { 'plans/': ['read'] },
-  'public-delivery': reader,
+  'internal-serving': { 'plans/': ['read'], 'decisions/': ['read', 'write'] },
+  'public-delivery': { ...reader, 'bindings/': ['write'] },
 };

@@ -217,11 +217,15 @@ test('PostgreSQL starts even where its user cannot enter the folder, every secre
   for (const key of ['media/a', 'artwork/a']) await put('encoder', key);
   await get('encoder', 'uploads/a');
   await get('internal-serving', 'plans/a');
+  await put('internal-serving', 'decisions/a');
+  await put('public-delivery', 'bindings/a');
   for (const key of ['media/a', 'uploads/a', 'artwork/a']) await get('public-delivery', key);
   for (const [service, key] of [
     ['management', 'media/a'],
     ['encoder', 'uploads/a'],
     ['internal-serving', 'plans/a'],
+    ['management', 'decisions/a'],
+    ['encoder', 'bindings/a'],
     ['public-delivery', 'media/a'],
     ['rest-gateway', 'media/a'],
   ] as const)
@@ -229,6 +233,7 @@ test('PostgreSQL starts even where its user cannot enter the folder, every secre
   for (const [service, key] of [
     ['encoder', 'exports/a'],
     ['internal-serving', 'media/a'],
+    ['public-delivery', 'decisions/a'],
     ['public-delivery', 'bus/a'],
     ['auth-server', 'uploads/a'],
   ] as const)

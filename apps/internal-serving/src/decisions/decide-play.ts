@@ -1,5 +1,4 @@
 import type { Decision } from '@longwave/ad-decision';
-import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse } from '@longwave/rpc/serving';
@@ -8,9 +7,9 @@ import type { CountedSlot } from '../goals/goal-guard.ts';
 import type { CurrentPlans } from '../plans/current-plans.ts';
 import type { ShareCounts } from '../shares/share-counts.ts';
 import type { CurrentSuspensions } from '../suspensions/current-suspensions.ts';
+import type { DecisionArchive } from './decision-archive.ts';
 import { capKeysOf, decideWithinLimits, type CountedDecision, type Limits } from './decide-within-limits.ts';
 import { answerOf, renderAnswer, traceOf, type StoredAnswer } from './decision-record.ts';
-import { findDecision } from './decision-table.ts';
 import type { WriteDecision } from './decision-writer.ts';
 import { parsePlayRequest, type PlayRequest } from './play-request.ts';
 
@@ -20,7 +19,7 @@ export type DecidePlay = (
 ) => Promise<DecideResponse>;
 
 export interface DecidePlayOptions extends Limits {
-  readonly pool: Pool;
+  readonly decisions: Pick<DecisionArchive, 'find'>;
   readonly plans: Pick<CurrentPlans, 'find' | 'isAwaited'>;
   readonly suspensions: Pick<CurrentSuspensions, 'inForce'>;
   readonly shares: Pick<ShareCounts, 'shareOf' | 'count'>;
@@ -52,7 +51,7 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
  * every node and for ever.
  */
 export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
-  const { pool, plans, suspensions, goals, listeners, shares, write, newAttempt, logger } = options;
+  const { decisions, plans, suspensions, goals, listeners, shares, write, newAttempt, logger } = options;
 
   /** What the id's answer counts in the listener's record, whatever this attempt counted. */
   async function recall({ workspaceId, context, listener }: PlayRequest, capKeys: readonly string[]): Promise<void> {
@@ -69,7 +68,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     attempt: string,
   ): Promise<StoredAnswer> {
     const { decisionId } = request.context;
-    const stored = await findDecision(pool, decisionId);
+    const stored = await decisions.find(decisionId);
     if (!stored) throw new Error(`decision ${decisionId} is missing`);
     const relied = new Set(
       stored.countedSlots.filter((slot) => slot.attempt === attempt).map((slot) => slot.lineItemId),

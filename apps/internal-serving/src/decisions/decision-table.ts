@@ -1,7 +1,10 @@
 import type { Pool } from '@longwave/postgres';
+import { z } from 'zod';
 import type { CountedSlot } from '../goals/goal-guard.ts';
 import type { HourlyShare } from '../shares/share-counts.ts';
 import type { StoredAnswer, StoredInputs, StoredTrace } from './decision-record.ts';
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 
 /** One row of table `decision`. */
 export interface DecisionRow {
@@ -66,40 +69,102 @@ export async function insertDecisions(pool: Pool, decisions: readonly DecisionRo
   return new Set(rows.map((row) => row.decision_id));
 }
 
-/** The decision of an id, or undefined. */
-export async function findDecision(pool: Pool, decisionId: string): Promise<StoredDecision | undefined> {
-  const { rows } = await pool.query<{
-    workspace_id: string;
-    at: Date;
-    serving_plan_id: string | null;
-    plan_digest: string | null;
-    request_digest: string;
-    response: StoredAnswer;
-    trace: StoredTrace;
-    inputs: StoredInputs | null;
-    goal_line_items: string[];
-    goal_attempts: string[];
-  }>({
+/** A whole row as PostgreSQL and the archive have it. */
+const wholeRow = z.strictObject({
+  decision_id: z.string(),
+  workspace_id: z.string(),
+  at: z.iso.datetime(),
+  serving_plan_id: z.string().nullable(),
+  plan_digest: z.string().nullable(),
+  request_digest: z.string(),
+  // Written by this service and never changed since.
+  response: z.custom<StoredAnswer>(isObject),
+  trace: z.custom<StoredTrace>(isObject),
+  inputs: z.custom<StoredInputs>(isObject).nullable(),
+  goal_line_items: z.array(z.string()),
+  goal_attempts: z.array(z.string()),
+  share_opportunities: z.array(z.string()),
+  share_servings: z.array(z.string()),
+});
+
+/** SQL: the whole row `d` as one line of JSON. */
+const wholeLine = `json_build_object('decision_id', d.decision_id, 'workspace_id', d.workspace_id,
+  'at', to_char(d.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'serving_plan_id', d.serving_plan_id,
+  'plan_digest', d.plan_digest, 'request_digest', d.request_digest, 'response', d.response, 'trace', d.trace, 'inputs', d.inputs,
+  'goal_line_items', d.goal_line_items, 'goal_attempts', d.goal_attempts, 'share_opportunities', d.share_opportunities,
+  'share_servings', d.share_servings)::text`;
+
+/** A decision from a whole row as JSON. Throws for anything else. */
+export function toStoredDecision(json: unknown): StoredDecision {
+  const row = wholeRow.parse(json);
+  return {
+    workspaceId: row.workspace_id,
+    atMs: Date.parse(row.at),
+    servingPlanId: row.serving_plan_id ?? undefined,
+    planDigest: row.plan_digest ?? undefined,
+    requestDigest: row.request_digest,
+    answer: row.response,
+    trace: row.trace,
+    inputs: row.inputs ?? undefined,
+    countedSlots: row.goal_line_items.map((lineItemId, at) => ({ lineItemId, attempt: row.goal_attempts[at]! })),
+  };
+}
+
+/** The decision itself, or the day and digest of the object that it was moved to. */
+export type FoundDecision =
+  | { readonly kind: 'stored'; readonly decision: StoredDecision }
+  | { readonly kind: 'archived'; readonly day: string; readonly digest: string };
+
+/** SQL: the UTC day of row `d`. */
+const dayOf = `to_char(d.at at time zone 'UTC', 'YYYY-MM-DD')`;
+
+/** What PostgreSQL has of a decision, or undefined. */
+export async function findDecisionRow(pool: Pool, decisionId: string): Promise<FoundDecision | undefined> {
+  const { rows } = await pool.query<{ line: string | null; day: string; digest: string | null }>({
     name: 'find-decision',
-    text: `select workspace_id, at, serving_plan_id, plan_digest, request_digest, response, trace, inputs, goal_line_items,
-                  goal_attempts
-           from decision where decision_id = $1`,
+    text: `select case when archived_in is null then ${wholeLine} end as line, ${dayOf} as day,
+                  encode(archived_in, 'hex') as digest
+           from decision d where decision_id = $1`,
     values: [decisionId],
   });
   const [row] = rows;
-  return (
-    row && {
-      workspaceId: row.workspace_id,
-      atMs: row.at.getTime(),
-      servingPlanId: row.serving_plan_id ?? undefined,
-      planDigest: row.plan_digest ?? undefined,
-      requestDigest: row.request_digest,
-      answer: row.response,
-      trace: row.trace,
-      inputs: row.inputs ?? undefined,
-      countedSlots: row.goal_line_items.map((lineItemId, at) => ({ lineItemId, attempt: row.goal_attempts[at]! })),
-    }
-  );
+  if (!row) return undefined;
+  if (row.digest !== null) return { kind: 'archived', day: row.day, digest: row.digest };
+  return { kind: 'stored', decision: toStoredDecision(JSON.parse(row.line!)) };
+}
+
+/** Whole rows of the oldest UTC day before a time, always in the same order; undefined when there is none. */
+export async function readOldestDay(
+  pool: Pool,
+  before: Date,
+  rowsMax: number,
+): Promise<{ readonly day: string; readonly rows: readonly { decisionId: string; line: string }[] } | undefined> {
+  // What the bus was not told of yet is read from its row.
+  const movable = `archived_in is null and d.at < $1
+    and not exists (select from decision_announcement waiting where waiting.decision_id = d.decision_id)`;
+  const { rows } = await pool.query<{ decision_id: string; day: string; line: string }>({
+    name: 'read-oldest-decisions',
+    text: `with oldest as (select date_trunc('day', d.at, 'UTC') as day from decision d where ${movable} order by d.at limit 1)
+           select d.decision_id, ${dayOf} as day, ${wholeLine} as line from oldest, decision d
+           where ${movable} and d.at >= oldest.day and d.at < oldest.day + interval '1 day'
+           order by d.at, d.decision_id limit $2`,
+    values: [before, rowsMax],
+  });
+  const [first] = rows;
+  return first && { day: first.day, rows: rows.map(({ decision_id: decisionId, line }) => ({ decisionId, line })) };
+}
+
+/**
+ * Empties rows that an object holds and writes down which one. Their ids stay taken, and the slots of line items with goals counted.
+ */
+export async function markArchived(pool: Pool, decisionIds: readonly string[], digest: string): Promise<void> {
+  await pool.query({
+    name: 'mark-archived',
+    text: `update decision set archived_in = decode($2, 'hex'), response = null, trace = null, inputs = null, request_digest = '',
+             serving_plan_id = null, plan_digest = null, goal_attempts = '{}', share_opportunities = '{}', share_servings = '{}'
+           where decision_id = any ($1) and archived_in is null`,
+    values: [decisionIds, digest],
+  });
 }
 
 /** Per hour what the stored decisions since a time say of shares. */

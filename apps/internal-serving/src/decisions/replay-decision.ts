@@ -7,7 +7,8 @@ import { loadPlan } from '../plans/load-plan.ts';
 import { findSuspensionSet } from '../suspensions/serving-state-table.ts';
 import { noPlan } from './decide-play.ts';
 import { answerOf, outputDigestOf } from './decision-record.ts';
-import { findDecision, type StoredDecision } from './decision-table.ts';
+import type { DecisionArchive } from './decision-archive.ts';
+import type { StoredDecision } from './decision-table.ts';
 
 export interface ReplayDecisions {
   /** Makes a stored decision again from what it was told. Rejects with `not_found` outside its workspace. */
@@ -20,7 +21,11 @@ export interface ReplayDecisions {
 const plansMax = 2;
 
 /** Replays and traces of stored decisions, by the plan of then from the object store. */
-export function createReplayDecisions(pool: Pool, store: ObjectStore): ReplayDecisions {
+export function createReplayDecisions(
+  pool: Pool,
+  store: ObjectStore,
+  decisions: Pick<DecisionArchive, 'find'>,
+): ReplayDecisions {
   const plans = new Map<string, PlanIndex>();
 
   /** Undefined when the store no longer has it. */
@@ -40,7 +45,7 @@ export function createReplayDecisions(pool: Pool, store: ObjectStore): ReplayDec
   }
 
   async function getDecision({ workspaceId, decisionId }: ReplayRequest): Promise<StoredDecision> {
-    const stored = await findDecision(pool, decisionId);
+    const stored = await decisions.find(decisionId);
     if (stored?.workspaceId !== workspaceId) throw new Problem('not_found', 'There is no such decision.');
     return stored;
   }

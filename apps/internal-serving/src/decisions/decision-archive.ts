@@ -1,0 +1,67 @@
+import { getLines, putLines, type ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
+import {
+  markArchived,
+  readOldestDay,
+  toStoredDecision,
+  findDecisionRow,
+  type StoredDecision,
+} from './decision-table.ts';
+
+export interface DecisionArchive {
+  /** The decision of an id wherever it lies, or undefined. */
+  find(decisionId: string): Promise<StoredDecision | undefined>;
+  /** Moves at most so many decisions that were made before a time to the object store; answers how many. */
+  moveOld(before: Date, rowsMax: number): Promise<number>;
+}
+
+/** Decisions of one object: about a megabyte of JSON to read for a replay. */
+const linesMax = 250;
+const folderOf = (day: string) => `decisions/${day}`;
+
+/**
+ * Decisions in PostgreSQL and, when they are old, in the object store. A row is emptied only after the object with it is stored, and
+ * names that object; its id stays taken. Whoever is killed between the two stores the same object again.
+ */
+export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionArchive {
+  async function readArchived(decisionId: string, day: string, digest: string): Promise<StoredDecision> {
+    for (const line of await getLines(store, folderOf(day), digest)) {
+      const row: unknown = line.includes(decisionId) ? JSON.parse(line) : undefined;
+      if (row && (row as { decision_id: unknown }).decision_id === decisionId) return toStoredDecision(row);
+    }
+    throw new Error(`decision ${decisionId} is missing in its archive ${digest}`);
+  }
+
+  return {
+    find: async (decisionId) => {
+      const row = await findDecisionRow(pool, decisionId);
+      return row?.kind === 'archived' ? readArchived(decisionId, row.day, row.digest) : row?.decision;
+    },
+
+    moveOld: async (before, rowsMax) => {
+      let moved = 0;
+      while (moved < rowsMax) {
+        const found = await readOldestDay(pool, before, Math.min(linesMax, rowsMax - moved));
+        if (!found) break;
+        const digest = await putLines(
+          store,
+          folderOf(found.day),
+          found.rows.map(({ line }) => line),
+        );
+        await markArchived(
+          pool,
+          found.rows.map(({ decisionId }) => decisionId),
+          digest,
+        );
+        moved += found.rows.length;
+      }
+      return moved;
+    },
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** The beginning of the UTC day so many days ago: decisions of whole days are moved. */
+export const archivedBefore = (now: Date, days: number): Date =>
+  new Date(Math.floor((now.getTime() - days * dayMs) / dayMs) * dayMs);

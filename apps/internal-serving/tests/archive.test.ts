@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import type { ObjectStore } from '@longwave/object-store';
+import { createPool, type Pool } from '@longwave/postgres';
+import { archivedBefore, createDecisionArchive } from '../src/decisions/decision-archive.ts';
+import { countGoalSlots } from '../src/decisions/decision-table.ts';
+import {
+  guaranteed,
+  lineItem,
+  playOf,
+  startEngines,
+  until,
+  untilDecidedBy,
+  type Engines,
+  type Node,
+  type ServingClient,
+} from './_support.ts';
+
+const dayMs = 86_400_000;
+
+let engines: Engines;
+let node: Node;
+let management: ServingClient;
+let pool: Pool;
+
+beforeAll(async () => {
+  engines = await startEngines();
+  node = await engines.startNode();
+  management = engines.clientAs('management', node.port);
+  pool = createPool(engines.database.url, 'serving', { name: 'test', max: 2 });
+});
+
+afterAll(async () => {
+  await pool.end();
+  management.close();
+  await node[Symbol.asyncDispose]();
+  await engines[Symbol.asyncDispose]();
+});
+
+/** Plays of one workspace so many days ago, and their answers. */
+async function playDaysAgo(workspaceId: string, days: readonly number[]) {
+  const plays = days.map((ago) => playOf(workspaceId, { atMs: BigInt(Date.now() - ago * dayMs) }));
+  return Promise.all(plays.map(async (request) => ({ request, answer: await node.client.decide(request, {}) })));
+}
+
+const publishedWorkspace = async (...lineItems: Parameters<Engines['publishPlan']>[1]) => {
+  const workspaceId = newId('ws');
+  const { servingPlanId } = await engines.publishPlan(workspaceId, lineItems);
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  return workspaceId;
+};
+
+const archivedIds = async (workspaceId: string) =>
+  (
+    await pool.query<{ decision_id: string }>(
+      'select decision_id from decision where workspace_id = $1 and archived_in is not null order by decision_id',
+      [workspaceId],
+    )
+  ).rows.map((row) => row.decision_id);
+
+/** The bus knows of all decisions, so any of them may be moved. */
+const untilAnnounced = () => until(async () => (await pool.query('select from decision_announcement')).rowCount === 0);
+
+const objectKeys = async () => {
+  const keys: string[] = [];
+  for await (const { key } of engines.store.list('decisions/')) keys.push(key);
+  return keys;
+};
+
+const before = () => archivedBefore(new Date(), 180);
+
+test('old decisions move to the object store; replay, explain and a repeated request read them there, and goals stay counted', async () => {
+  const sold = guaranteed(1_000);
+  const workspaceId = await publishedWorkspace(sold, lineItem());
+  const old = await playDaysAgo(workspaceId, [181.5, 190, 190, 300]);
+  const recent = await playDaysAgo(workspaceId, [0, 170]);
+  await untilAnnounced();
+  const views = await Promise.all(
+    old.map(async ({ request }) => management.explain({ workspaceId, decisionId: request.decisionId }, {})),
+  );
+  const counted = await countGoalSlots(pool, [sold.line_item_id]);
+  expect(counted.get(sold.line_item_id)).toBeGreaterThanOrEqual(6);
+
+  // A node sweeps when it starts.
+  await using _other = await engines.startNode();
+  const oldIds = old.map(({ request }) => request.decisionId).toSorted();
+  await until(async () => (await archivedIds(workspaceId)).length === oldIds.length);
+  expect(await archivedIds(workspaceId)).toEqual(oldIds);
+
+  for (const [at, { request, answer }] of old.entries()) {
+    const named = { workspaceId, decisionId: request.decisionId };
+    expect(await management.replay(named, {})).toMatchObject({ status: 'identical' });
+    expect(JSON.parse((await management.explain(named, {})).traceJson)).toEqual(JSON.parse(views[at]!.traceJson));
+    await expect(management.explain({ ...named, workspaceId: newId('ws') }, {})).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    // One id has one answer for ever, whatever it is asked with.
+    expect(await node.client.decide(request, {})).toEqual(answer);
+    expect(await node.client.decide({ ...request, atMs: BigInt(Date.now()) }, {})).toEqual(answer);
+  }
+  for (const { request, answer } of recent) expect(await node.client.decide(request, {})).toEqual(answer);
+  expect(await countGoalSlots(pool, [sold.line_item_id])).toEqual(counted);
+  const { rows } = await pool.query<{ bytes: number }>(
+    'select max(pg_column_size(decision.*))::int as bytes from decision where decision_id = any ($1)',
+    [oldIds],
+  );
+  expect(rows[0]!.bytes).toBeLessThan(300);
+});
+
+test('whoever is killed between storing and emptying stores the same object again; two at once move each decision once', async () => {
+  const workspaceId = await publishedWorkspace(lineItem());
+  const plays = await playDaysAgo(workspaceId, [200, 200, 200, 201]);
+  await untilAnnounced();
+  const earlier = await objectKeys();
+  const killed: ObjectStore = {
+    ...engines.store,
+    put: async (...given) => {
+      await engines.store.put(...given);
+      throw new Error('killed');
+    },
+  };
+  await expect(createDecisionArchive(pool, killed).moveOld(before(), 1_000)).rejects.toThrow('killed');
+  expect(await archivedIds(workspaceId)).toEqual([]);
+  const [left] = (await objectKeys()).filter((key) => !earlier.includes(key));
+  expect(left).toMatch(/^decisions\/\d{4}-\d\d-\d\d\/[0-9a-f]{64}\.ndjson\.gz$/);
+
+  const archive = createDecisionArchive(pool, engines.store);
+  await Promise.all([archive.moveOld(before(), 1_000), archive.moveOld(before(), 1_000)]);
+  expect(await archivedIds(workspaceId)).toHaveLength(plays.length);
+  expect(await archive.moveOld(before(), 1_000)).toBe(0);
+  // One object a day, and the first one is what was left.
+  const stored = (await objectKeys()).filter((key) => !earlier.includes(key));
+  expect(stored).toHaveLength(2);
+  expect(stored).toContain(left);
+  for (const { request, answer } of plays)
+    expect((await archive.find(request.decisionId))?.answer.picks.length).toBe(answer.picks.length);
+});
+
+test('a decision of a day that is not over yet stays, and so does one that the bus was not told of', async () => {
+  const workspaceId = await publishedWorkspace(lineItem());
+  const [whole, waiting] = await playDaysAgo(workspaceId, [250, 251]);
+  await untilAnnounced();
+  await pool.query(
+    "insert into decision_announcement (decision_id, leased_until) values ($1, now() + interval '1 hour')",
+    [waiting!.request.decisionId],
+  );
+  const archive = createDecisionArchive(pool, engines.store);
+  const firstMoment = archivedBefore(new Date(Number(whole!.request.atMs)), 0);
+  await archive.moveOld(firstMoment, 1_000);
+  expect(await archivedIds(workspaceId)).toEqual([]);
+  await archive.moveOld(before(), 1_000);
+  expect(await archivedIds(workspaceId)).toEqual([whole!.request.decisionId]);
+  await pool.query('delete from decision_announcement');
+});
+
+test('decisions are moved after whole UTC days', () => {
+  const day = (text: string, days: number) => archivedBefore(new Date(text), days).toISOString();
+  expect(day('2026-07-01T00:00:00.000Z', 180)).toBe('2026-01-02T00:00:00.000Z');
+  expect(day('2026-07-01T23:59:59.999Z', 180)).toBe('2026-01-02T00:00:00.000Z');
+});

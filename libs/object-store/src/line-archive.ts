@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { ObjectStore } from './port.ts';
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+const keyOf = (folder: string, digest: string) => `${folder}/${digest}.ndjson.gz`;
+
+/**
+ * Stores lines of JSON as one gzipped object under a folder of keys. Answers the SHA-256 (hex) of the lines, by which they are found
+ * again: the same lines stored twice are one object, and other lines never take its place.
+ */
+export async function putLines(store: ObjectStore, folder: string, lines: readonly string[]): Promise<string> {
+  const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  const digest = createHash('sha256').update(text).digest('hex');
+  await store.put(keyOf(folder, digest), await compress(text), { contentType: 'application/gzip' });
+  return digest;
+}
+
+/** The lines that were stored under this digest. Rejects with `object_not_found` when there are none, with an
+ * error when they were changed. */
+export async function getLines(store: ObjectStore, folder: string, digest: string): Promise<readonly string[]> {
+  const text = await decompress(await buffer(await store.get(keyOf(folder, digest))));
+  if (createHash('sha256').update(text).digest('hex') !== digest)
+    throw new Error(`${keyOf(folder, digest)} was changed`);
+  return text.toString('utf8').split('\n').slice(0, -1);
+}
