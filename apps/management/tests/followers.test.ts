@@ -1,21 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { topics, type ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
-import { startFollowed, type Followed } from './_followed.ts';
+import { bus, caughtUp, encode, management, read, until } from './_following.ts';
 import { createWorld, service } from './_support.ts';
-
-let followed: Followed;
-let management: Followed['management'];
-let bus: Followed['bus'];
-let read: Followed['read'];
-let until: Followed['until'];
-let caughtUp: Followed['caughtUp'];
-let encode: Followed['encode'];
-beforeAll(async () => {
-  followed = await startFollowed();
-  ({ management, bus, read, until, caughtUp, encode } = followed);
-});
-afterAll(async () => followed?.[Symbol.asyncDispose]());
 
 test('an encoded production becomes the audio of its episode and publishes it when asked to', async () => {
   const world = createWorld(management);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listLinked } from '@longwave/command-pipeline';
 import { type ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
@@ -6,20 +6,8 @@ import { createImportReport } from '../src/imports/import-report.ts';
 import { createImportWork } from '../src/imports/import-work.ts';
 import { createPublishImportWork } from '../src/imports/publish-import-work.ts';
 import { startJobRunner } from '../src/jobs/job-runner.ts';
-import { startFollowed, type Followed } from './_followed.ts';
+import { caughtUp, encode, management, read, until } from './_following.ts';
 import { createWorld, service, type World } from './_support.ts';
-
-let followed: Followed;
-let management: Followed['management'];
-let read: Followed['read'];
-let until: Followed['until'];
-let caughtUp: Followed['caughtUp'];
-let encode: Followed['encode'];
-beforeAll(async () => {
-  followed = await startFollowed();
-  ({ management, read, until, caughtUp, encode } = followed);
-});
-afterAll(async () => followed?.[Symbol.asyncDispose]());
 
 /** A batch of an episode's podcast, and its encoding of the episode's first file. */
 async function batchOf(world: World, initiator = 'loudness') {

@@ -83,22 +83,22 @@ test('a signed body does not go on for ever', async () => {
 });
 
 test('a connection is kept for the next request when its body came in time', async () => {
-  const endpoint = await serve({ windowMs: 60, windowBytesMin: 1, bodyMsMax: 60, unwantedMsMax: 1 });
+  const endpoint = await serve({ windowMs: 500, windowBytesMin: 1, bodyMsMax: 500, unwantedMsMax: 500 });
   const { hostname, port } = new URL(endpoint);
   const socket = connect(Number(port), hostname);
   let received = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+  const ended = Promise.withResolvers<never>();
+  socket.once('error', ended.reject).once('close', () => ended.reject(new Error('the server ended the connection')));
+  ended.promise.catch(() => undefined);
   const request = 'PUT /bucket/object HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\n\r\nx';
   const answered = async (count: number) => {
-    while (received.split('</Error>').length <= count) await once(socket, 'data');
+    while (received.split('</Error>').length <= count) await Promise.race([once(socket, 'data'), ended.promise]);
   };
   socket.write(request);
   await answered(1);
   // Longer than any limit of the body that is over.
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const slow = await serve({ unwantedMsMax: 200 });
-  void drip(slow, {}).then(() => resolve());
-  await promise;
+  await drip(await serve({ unwantedMsMax: 1_000 }), {});
   socket.write(request);
   await answered(2);
   socket.destroy();
