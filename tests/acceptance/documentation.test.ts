@@ -86,6 +86,7 @@ test('the tour of the REST API runs as it is written', async () => {
   const script = path.join(world.folder, 'tour.sh');
   writeFileSync(script, tour.join('\n'));
   const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
+    cwd: world.folder,
     env: {
       PATH: process.env['PATH'],
       API: `${world.fleet.urls.base}/api/v1`,
@@ -97,6 +98,7 @@ test('the tour of the REST API runs as it is written', async () => {
   expect(stdout).toMatch(/"code":422.*description/);
   expect(stdout).toMatch(/feeds\/harbour-light-[a-z0-9]+\.xml/);
   expect(stdout).toContain('"state":"encoded"');
+  expect(readFileSync(path.join(world.folder, 'first-light.mp3')).subarray(0, 3).toString()).toBe('ID3');
   expect(stdout).toMatch(/"code":404,"message":"The podcast with id pod_[0-9a-z]{26} could not be found\."/);
 });
 

@@ -46,6 +46,8 @@ export interface DissectedFile {
 /** Finds header, ad and content in the bytes themselves: both segments must stand there whole, byte for byte; of the ad one stream. */
 export function dissect(bytes: Buffer, streams: readonly PreparedAd[], content: PreparedAudio): DissectedFile {
   const header = bytes.length - streams[0]!.size_bytes - content.size_bytes;
+  if (header < 10 && sha256(bytes.subarray(-content.size_bytes)) === content.sha256)
+    throw new Error('the file has no ad: the ad decision came too late, as on a busy machine. Try again.');
   if (header < 10 || bytes.subarray(0, 3).toString('latin1') !== 'ID3')
     throw new Error(`no ID3 header before the audio (${header} bytes left over)`);
   const found = sha256(bytes.subarray(header, header + streams[0]!.size_bytes));

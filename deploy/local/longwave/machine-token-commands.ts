@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { addAccessTokenKey } from '@longwave/fleet';
-import { audienceScopes } from '@longwave/principal';
+import { audienceScopes, producerPattern } from '@longwave/principal';
 import { needed, UsageError, type OperatorCommand } from './command.ts';
 
 const dayMs = 86_400_000;
@@ -12,7 +12,11 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
     name: 'machine-token create',
     summary: 'Creates an access token for the Audience Analytics Sink API. The token is shown once.',
     options: [
-      { name: 'producer', value: 'NAME', meaning: 'name of the program or company that sends measurements' },
+      {
+        name: 'producer',
+        value: 'NAME',
+        meaning: 'name of the program or company that sends measurements: lower-case letters, digits, “.”, “_” and “-”',
+      },
       {
         name: 'workspace',
         value: 'WS[,WS…]',
@@ -36,8 +40,13 @@ export const machineTokenCommands: readonly OperatorCommand[] = [
     run: async (operator, options) => {
       const days = Number(options['days'] ?? defaultDays);
       if (!Number.isInteger(days) || days < 1) throw new UsageError('--days must be a whole number of days.');
+      const producer = needed(options, 'producer');
+      if (!producerPattern.test(producer))
+        throw new UsageError(
+          '--producer must be lower-case letters, digits, “.”, “_” and “-”, at most 64, for example acme.',
+        );
       const { record, token } = await operator.issueMachineToken({
-        producer: needed(options, 'producer'),
+        producer,
         workspaces: needed(options, 'workspace').split(','),
         ...(options['scope'] && { scopes: options['scope'].split(',') }),
         expires_at: new Date(Date.now() + days * dayMs).toISOString(),

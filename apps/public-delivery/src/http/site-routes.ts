@@ -14,7 +14,7 @@ const headers = {
   'cache-control': 'public, max-age=60, stale-while-revalidate=300',
   // Words of strangers: nothing runs, nothing is sent, no page frames it.
   'content-security-policy':
-    "default-src 'none'; img-src *; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; img-src * data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
@@ -37,12 +37,13 @@ export function renderSite(podcast: PodcastAttributes, mediaUrl: string): string
     '<!doctype html>',
     `<html lang="${escapeXml(language)}">`,
     `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeXml(title)}</title>`,
+    '<link rel="icon" href="data:,">',
     `<link rel="alternate" type="application/rss+xml" title="${escapeXml(title)}" href="${feedUrl}"></head>`,
     `<body><main><h1>${escapeXml(title)}</h1>`,
     ...(author === undefined ? [] : [`<p>${escapeXml(author)}</p>`]),
     ...(artwork === undefined ? [] : [`<p><img src="${escapeXml(artwork)}" alt="" width="300" height="300"></p>`]),
     `<p>${words}</p>`,
-    `<p><a href="${feedUrl}">RSS</a></p>`,
+    `<p><a href="${feedUrl}">RSS feed</a></p>`,
     '</main></body></html>',
     '',
   ].join('\n');
