@@ -262,6 +262,58 @@ test('the feed is there when publish has answered', async () => {
   }
 });
 
+describe('a play that has begun', () => {
+  /** The address that a listener was given, and the status of a byte range there. */
+  async function listen(episodeId: string) {
+    const { enclosure_url: enclosure } = await rest.get<{ enclosure_url: string }>(`/episodes/${episodeId}`);
+    const { headers } = await until('the enclosure', 30_000, async () => {
+      const answer = await fetch(enclosure, { redirect: 'manual' });
+      return answer.status === 302 ? answer : undefined;
+    });
+    const range = async () => {
+      const answer = await fetch(headers.get('location')!, { headers: { range: 'bytes=1000-1999' } });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    expect(await range()).toBe(206);
+    return range;
+  }
+  const endings: readonly (readonly [string, (episodeId: string, mode: string) => Promise<unknown>])[] = [
+    ['unpublishing', (episodeId, mode) => rest.post(`/episodes/${episodeId}/unpublish`, { mode })],
+    [
+      'deleting its audio',
+      async (episodeId, mode) => {
+        const [clip] = await rest.get<{ id: string }[]>(`/media_clips?episode_id=${episodeId}`);
+        const answer = await fetch(`${world.fleet.urls.base}/api/v1/media_clips/${clip!.id}?mode=${mode}`, {
+          method: 'DELETE',
+          headers: { token: owner.apiKey },
+        });
+        expect(answer.status).toBeLessThan(300);
+      },
+    ],
+  ];
+
+  test.each(endings)(
+    'ends within 5 s of the answer to %s with stop_all, and finishes with stop_new',
+    async (_name, end) => {
+      const podcastId = await publishedPodcast(rest, 'Ending');
+      const [stopped, finishing] = [
+        await encodedEpisode(world, rest, podcastId, { title: 'Stopped', publish: true }),
+        await encodedEpisode(world, rest, podcastId, { title: 'Finishing', publish: true }),
+      ];
+      const [stoppedRange, finishingRange] = [await listen(stopped.episodeId), await listen(finishing.episodeId)];
+      await end(finishing.episodeId, 'stop_new');
+      await end(stopped.episodeId, 'stop_all');
+      const answeredAt = performance.now();
+      await until('the end of the play', 30_000, async () => (await stoppedRange()) !== 206 || undefined);
+      const endedMs = performance.now() - answeredAt;
+      expect(endedMs).toBeLessThan(5_000);
+      expect(await stoppedRange()).toBe(410);
+      expect(await finishingRange()).toBe(206);
+    },
+  );
+});
+
 describe('moving', () => {
   test('in keeps GUIDs, dates and the podcast:guid; a locked feed stays where it is; out answers 301', async () => {
     const audio = makeAudio(path.join(world.folder, 'imported.mp3'), 4);

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
 import { encodeTranscript, parseTranscript, type Transcript } from '@longwave/transcript';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
 import { askAt, itemsOf, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment } from './_stitched.ts';
-import { audio, eventually, noAds, openBench, sha256, type Bench } from './_support.ts';
+import { audio, eventOf, eventually, noAds, openBench, sha256, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -302,6 +303,35 @@ describe('what the feed names beside the audio', () => {
     bench.setClock(new Date(began.getTime() + 24 * 3_600_000));
     expect(await timesFor(home)).toBe(adFree);
   });
+
+  test.each([
+    ['before the end', 60_000],
+    ['just after it, where it was not known yet', -2_000],
+  ])(
+    'tells ad-free times once the play was ended for everybody, begun %s, and those of the next play',
+    async (_when, agoMs) => {
+      const { play, timesFor, events } = await shownInFeed();
+      const home = { ...newListener(), 'user-agent': overcast };
+      const began = new Date(Date.now() - 120_000);
+      bench.setClock(began);
+      const location = String((await play(home, first)).headers.location);
+      expect(await timesFor(home)).toBe(withFirst);
+      bench.setClock(undefined);
+
+      const { sha256: digest, size_bytes, duration_ms } = await storeSegment(bench, audio(700));
+      const id = newId('pro');
+      const files = [
+        { role: 'rendition', stream_format: 'mp3/128000/48000/2', sha256: digest, size_bytes, duration_ms },
+      ];
+      const made = { ...events.production.after.attributes, files, audio_duration_ms: duration_ms };
+      const ends = { current_production_id: id, plays_end_before: new Date(began.getTime() + agoMs).toISOString() };
+      await apply(bench, eventOf('productions', id, 1, 'encoded', made), next(events.episode, ends));
+      await eventually(async () => (await ask(location, home)).status === 410);
+      expect(await timesFor(home)).toBe(adFree);
+      await play(home, second);
+      expect(await timesFor(home)).toBe(withSecond);
+    },
+  );
 
   test('has another address once it changed, one for each language, and ends with its episode', async () => {
     const { chapters, links, events } = await shownInFeed();

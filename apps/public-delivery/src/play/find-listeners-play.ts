@@ -4,12 +4,13 @@ import type { Listener } from '../listener/identify-listener.ts';
 import { chooseBoundPlay } from './choose-bound-play.ts';
 import { bindingMs } from './choose-play.ts';
 import type { KnownArrangements } from './known-arrangements.ts';
-import { findBindingsOfAddress, type StoredArrangement } from './play-table.ts';
+import { hasEnded } from './ended-plays.ts';
+import { findBindingsOfAddress, getStanding, type Binding, type StoredArrangement } from './play-table.ts';
 
 /** Who asks, as far as it tells which play is theirs. */
 export type PlayAsker = Pick<Listener, 'key' | 'previousKey' | 'addressKeys' | 'userAgent'>;
 
-/** The file that a listener was given within the last 24 h, as far as address and user agent tell; undefined where they do not. */
+/** The file that a listener was given within the last 24 h and that was not ended for everybody, as far as address and user agent tell; undefined where they do not. */
 export type FindListenersPlay = (
   episodeId: string,
   listener: PlayAsker,
@@ -21,7 +22,16 @@ export const createFindListenersPlay =
   (pool: Pool, arrangements: KnownArrangements, traceApp: (userAgent: string) => AppTrace): FindListenersPlay =>
   async (episodeId, { key, previousKey, addressKeys, userAgent }, at) => {
     const since = new Date(at.getTime() - bindingMs);
-    const candidates = await findBindingsOfAddress(pool, addressKeys, episodeId, since);
+    const [bindings, { playsEnd }] = await Promise.all([
+      findBindingsOfAddress(pool, addressKeys, episodeId, since),
+      getStanding(pool, { episodeId }),
+    ]);
+    const isOver = async ({ arrangementId, startedAt }: Binding) => {
+      const parts = (await arrangements.find(arrangementId))?.document.parts ?? [];
+      return hasEnded({ startedAt, isBound: true, parts }, playsEnd);
+    };
+    const over = playsEnd.before ? await Promise.all(bindings.map(isOver)) : [];
+    const candidates = bindings.filter((_, at) => over[at] !== true);
     const listenerKeys = previousKey === undefined ? [key] : [key, previousKey];
     const chosen = chooseBoundPlay({ listenerKeys, ...traceApp(userAgent) }, candidates);
     return chosen === undefined ? undefined : arrangements.find(chosen);

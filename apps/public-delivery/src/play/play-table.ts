@@ -258,10 +258,7 @@ export async function removeCleanBindings(pool: Pool, before: Date, rowsMax: num
 /** Of so many plays of one address nobody can say whose file is asked about. */
 const addressBindingsMax = 50;
 
-/**
- * What listeners of an address were given of an episode since a time, unless it was ended for everybody: of each listener the newest
- * binding, newest first.
- */
+/** What listeners of an address were given of an episode since a time: of each listener the newest binding, newest first. */
 export async function findBindingsOfAddress(
   pool: Pool,
   addressKeys: readonly string[],
@@ -271,7 +268,7 @@ export async function findBindingsOfAddress(
   const { rows } = await pool.query<BindingRow>({
     name: 'bindings_of_address',
     text: `select * from (select distinct on (listener_key) * from binding
-             where address_key = any($1) and episode_id = $2 and started_at > greatest($3, (select plays_end_before from episode where id = $2))
+             where address_key = any($1) and episode_id = $2 and started_at > $3
              order by listener_key, started_at desc, sequence desc) as latest
            order by started_at desc, sequence desc limit ${addressBindingsMax}`,
     values: [addressKeys, episodeId, since],
