@@ -11,6 +11,7 @@ import { createNoteLayouts } from './batches/known-layout-table.ts';
 import type { Config } from './config.ts';
 import { consumeDecisions } from './consume-decisions.ts';
 import { consumeFacts } from './consume-facts.ts';
+import { moveKeptFrom, removeFacts, removePendingFacts, removeRequests } from './fact-retention.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { basePath, createAudienceServer } from './http/server.ts';
 import { createCountingMemory } from './record-facts.ts';
@@ -53,6 +54,15 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   stack.use(
     repeatSweeps({
       sweeps: [
+        {
+          name: 'requests',
+          remove: async (rowsMax) => {
+            await moveKeptFrom(pool, clock(), config.FACT_MONTHS);
+            return removeRequests(pool, rowsMax);
+          },
+        },
+        { name: 'pending_facts', remove: (rowsMax) => removePendingFacts(pool, rowsMax) },
+        { name: 'facts', remove: (rowsMax) => removeFacts(pool, rowsMax) },
         {
           name: 'user_agents',
           remove: (rowsMax) => removeUserAgents(pool, new Date(clock().getTime() - userAgentMs), rowsMax),

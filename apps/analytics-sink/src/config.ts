@@ -21,6 +21,11 @@ const schema = z.object({
    * larger number.
    */
   USER_AGENT_DAYS: z.coerce.number().int().min(90).default(90),
+  /**
+   * How many months facts are kept from their time on. Numbers that were counted stay; they cannot be counted again from facts
+   * that are gone.
+   */
+  FACT_MONTHS: z.coerce.number().int().min(13).max(1_200).default(13),
   /** How often rows whose time is over are removed. */
   SWEEP_EVERY_MS: z.coerce.number().int().min(1).max(86_400_000).default(3_600_000),
   /** Folder with the user-agent and network lists. */

@@ -22,8 +22,10 @@ export type AdCheck = (typeof adChecks)[number];
 export interface AdReconciliation {
   readonly decided: number;
   readonly delivered: number;
-  /** Delivered ads whose every byte is found again among the written bytes of facts; never less than delivered in a sound ledger. */
+  /** Delivered ads whose every byte is found again among the written bytes of facts; in a sound ledger all but `unchecked`. */
   readonly covered: number;
+  /** Delivered ads from before the facts that are kept: their bytes cannot be looked for. */
+  readonly unchecked: number;
   readonly billable: number;
   /** Rules that are broken, with how often and up to ten servings (or hours) that break them. */
   readonly findings: readonly {
@@ -39,7 +41,8 @@ export interface AdReconciliation {
  */
 const deliveries = `
   delivery as materialized (
-    select a.*, s.arrangement_id, s.counted as in_download
+    select a.*, s.arrangement_id, s.counted as in_download,
+      a.started_at < coalesce((select kept_from from fact_retention), '-infinity') as unchecked
     from ad_delivered a left join session s using (listener_key, episode_id, window_on)
     where a.workspace_id = $1 and a.started_at >= $2 and a.started_at < $3 and a.counted),
   offer as materialized (
@@ -53,7 +56,7 @@ const deliveries = `
     group by 1, 2, 3, 4, 5, 6),
   covered as (
     select distinct d.serving_id, d.listener_key, d.episode_id, d.window_on, d.break_key, d.slot, d.creative_id
-    from delivery d
+    from (select * from delivery where not unchecked) d
     cross join lateral (
       select range_agg(f.written) as written, (array_agg(o.bytes))[1] as bytes
       from offer o join fact f on f.layout_digest = o.digest
@@ -85,7 +88,7 @@ const findings = `
   finding as (
     select 'delivered_without_bytes' as check, d.serving_id as example from delivery d
     left join covered c using (serving_id, listener_key, episode_id, window_on, break_key, slot, creative_id)
-    where c.serving_id is null
+    where c.serving_id is null and not d.unchecked
     union all
     select 'delivered_without_download', serving_id from delivery where in_download is not true
     union all
@@ -122,6 +125,7 @@ export async function reconcileAds(
     decided: number;
     delivered: number;
     covered: number;
+    unchecked: number;
     billable: number;
     findings: { check: AdCheck; count: number; examples: string[] }[];
   }>(
@@ -133,6 +137,7 @@ export async function reconcileAds(
        (select count(*)::int from entry where stage = 'decided') as decided,
        (select count(*)::int from delivery) as delivered,
        (select count(*)::int from covered) as covered,
+       (select count(*)::int from delivery where unchecked) as unchecked,
        (select coalesce(sum(quantity), 0)::int from entry where stage = 'billable') as billable,
        coalesce((select json_agg(to_json(named) order by "check") from named), '[]') as findings`,
     [workspaceId, range.from, range.to],

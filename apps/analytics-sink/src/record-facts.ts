@@ -24,6 +24,7 @@ import {
   takePendingFacts,
   type JudgedFact,
 } from './fact-table.ts';
+import { withoutRemovedTimes } from './fact-retention.ts';
 import { isDeclared, takeGrownProbes } from './grown-probes.ts';
 import { judgeVelocity } from './judge-velocity.ts';
 import { addToRequests, loadIslands, type Island, type StoredRequest } from './request-table.ts';
@@ -123,7 +124,10 @@ async function countFacts(
   memory: CountingMemory,
   basis: ChangeBasis,
 ): Promise<void> {
-  const eligible = facts.filter((one) => one.judgement === 'eligible').map((one) => one.fact);
+  const eligible = await withoutRemovedTimes(
+    tx,
+    facts.filter((one) => one.judgement === 'eligible').map((one) => one.fact),
+  );
   if (eligible.length === 0) return;
   const threads = await lockThreads(tx, eligible);
   await addToRequests(tx, eligible);

@@ -62,6 +62,19 @@ export function fact(changes: Partial<ByteRangeServed> & { fact_id: string }): B
   };
 }
 
+/** An arrangement with an ad of its own: as the fixture's, under another serving. */
+export function withServing(
+  servingId: string,
+  changes: Partial<ByteRangeServed> & { fact_id: string },
+  billable = true,
+) {
+  const one = fact({ arrangement_id: `arr ${servingId}`, ...changes });
+  const parts = one.parts.map((part) =>
+    part.ad ? { ...part, ad: { ...part.ad, serving_id: servingId, billable } } : part,
+  );
+  return { ...one, parts };
+}
+
 export function seen(userAgent = player): UserAgentSeen {
   return {
     kind: 'user_agent_seen',

@@ -55,7 +55,7 @@ export interface SinkWorld extends AsyncDisposable {
   /** Empties the tables and starts a sink. */
   start(): Promise<Child>;
   /** Starts a sink on what is there. */
-  startSink(): Promise<Child>;
+  startSink(settings?: Readonly<Record<string, string>>): Promise<Child>;
   clientOf(name: (typeof services)[number]): RpcClient<typeof AudienceServiceService>;
   anomaliesAs(name: (typeof services)[number]): RpcClient<typeof AnomalyServiceService>;
   /** A call as the owner of `ws_1` or `ws_2`. */
@@ -112,7 +112,7 @@ export async function startSinkWorld(): Promise<SinkWorld> {
   const clientOf = (name: (typeof services)[number]) => channelOf(name).client(AudienceServiceService);
   const gateway = stack.adopt(clientOf('rest-gateway'), (it) => it.close());
   const ownerOf = (workspaceId: string) => ({ deadlineMs: 5_000, principalStatement: statements[workspaceId] });
-  const startSink = async () => {
+  const startSink = async (settings: Readonly<Record<string, string>> = {}) => {
     const { ca, cert, key } = identities['analytics-sink'];
     const child = await startChild({
       name: 'analytics-sink',
@@ -133,6 +133,9 @@ export async function startSinkWorld(): Promise<SinkWorld> {
         BASE_URL: 'http://base.test',
         API_URL: 'http://api.test',
         AUDIENCE_DATA: dataFolder,
+        // Facts of tests have fixed dates.
+        FACT_MONTHS: '1200',
+        ...settings,
       },
       logFile: folder.logFile('analytics-sink'),
       pidFolder: folder.pids,

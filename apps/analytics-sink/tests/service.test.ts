@@ -279,6 +279,24 @@ test('only the gateway and the operator may ask, and a wrong question says what 
   });
 });
 
+test('a fact is removed when it is 13 months old, and its download stays', async () => {
+  const [published_at, started_at] = ['2019-12-01T00:00:00.000Z', '2020-01-01T10:00:00.000Z'];
+  const old = fact({ fact_id: 'old', listener_key: 'old', published_at, started_at });
+  const young = fact({ fact_id: 'young', listener_key: 'young', started_at: new Date().toISOString() });
+  await world.publish([seen(), old, young]);
+  const year = { fromMs: day('2020-01-01'), toMs: day('2021-01-01') };
+  const downloads = async () => {
+    const asked = { workspaceId: 'ws_1', podcastId: 'pod_1', range: year };
+    return (await world.gateway.countByEpisode(asked, world.ownerOf('ws_1'))).episodes;
+  };
+  const counted = [{ episodeId: 'ep_1', downloads: 1n }];
+  await until(async () => (await world.stored()) === 2 && (await downloads()).length === 1);
+  await sink.stop();
+  sink = await world.startSink({ FACT_MONTHS: '13' });
+  await until(async () => (await world.stored()) === 1);
+  expect(await downloads()).toEqual(counted);
+});
+
 test('the text of a user agent is removed 90 days after its last use, and not before', async () => {
   const [old, used] = [seen('Retired/1.0'), seen('InUse/1.0')];
   await world.publish([old, used]);

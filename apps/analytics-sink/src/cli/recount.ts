@@ -10,7 +10,7 @@ import { readFactFile, readFactFileHeader, type FactFileHeader } from '../recoun
 import { combineHeaders, narrowScope } from '../recount/file-scope.ts';
 import { renderComparison, renderTally, tallyJson } from '../recount/render-report.ts';
 import type { FactScope } from '../recount/fact-range.ts';
-import { readStoredTally } from '../recount/stored-tally.ts';
+import { hasAllFacts, readStoredTally } from '../recount/stored-tally.ts';
 import {
   exitCodes,
   hourOf,
@@ -22,6 +22,7 @@ import {
   type Terminal,
   type Values,
 } from './command-line.ts';
+import type { Tally } from '../recount/tally.ts';
 import { readLists, withDatabase } from './settings.ts';
 
 export const overview = `usage: longwave-recount COMMAND
@@ -63,6 +64,7 @@ async function count(values: Values, files: readonly string[], scope: FactScope,
     { temporaryFolder: textOf(values, 'temp') ?? os.tmpdir(), onFacts: progress.add },
   );
   progress.end();
+  warnOfWaiting(tally, terminal);
   return { tally, listsVersion: lists.listsVersion };
 }
 
@@ -98,6 +100,15 @@ function warnOfOthers(headers: readonly FactFileHeader[], listsVersion: string, 
     tell('Other lists or another method were installed when the facts were exported: this is a restatement.\n');
 }
 
+/** Warns of facts that could not be judged: what they would count is missing. */
+function warnOfWaiting({ facts }: Tally, { tell }: Terminal): void {
+  const waiting = facts.get('waiting') ?? 0;
+  if (waiting > 0)
+    tell(
+      `${waiting} facts name a user agent whose text has not come, or is no longer stored. They are listed as "waiting" and counted nowhere.\n`,
+    );
+}
+
 const rangeOptions = { from: { type: 'string' }, to: { type: 'string' } } as const;
 const countOptions = {
   ...rangeOptions,
@@ -115,7 +126,7 @@ Writes the facts that downloads of a range are counted from, one JSON object a l
 compressed. Facts hold listener keys, no addresses. The file appears when it is whole; another try begins anew.
 
   --out FILE         the file
-  --from HOUR        first hour, a UTC date or 2026-11-01T13:00:00Z (default: the beginning)
+  --from HOUR        first hour, a UTC date or 2026-11-01T13:00:00Z (default: the oldest facts that are stored)
   --to HOUR          the hour after the last (default: the end)
   --workspace WS     one workspace (default: all)
   --podcast POD      one podcast
@@ -195,7 +206,7 @@ Reads the database of DATABASE_URL.`,
         pool,
         async (tx) => {
           await tx.query('set local statement_timeout = 0');
-          return readStoredTally(tx, scope);
+          return { numbers: await readStoredTally(tx, scope), hasFacts: await hasAllFacts(tx, scope) };
         },
         'REPEATABLE READ',
       ),
@@ -203,7 +214,11 @@ Reads the database of DATABASE_URL.`,
     const { tally, listsVersion } = await count(values, files, scope, terminal);
     warnOfOthers(headers, listsVersion, terminal);
     const basis = basisOf(scope, headers, listsVersion);
-    const figures = compareTallies(stored, tally, asked, percent / 100);
+    if (!stored.hasFacts) {
+      tally.facts.clear();
+      terminal.tell('The range begins before the facts that are still stored: facts by judgement are not compared.\n');
+    }
+    const figures = compareTallies(stored.numbers, tally, asked, percent / 100);
     const differing = figures.filter((one) => one.differs).length;
     if (values['json']) terminal.print(`${JSON.stringify({ ...basis, differing, figures }, null, 2)}\n`);
     else

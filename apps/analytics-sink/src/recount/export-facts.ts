@@ -1,19 +1,35 @@
 import { methodologyVersion } from '@longwave/audience';
-import { transaction, type Pool } from '@longwave/postgres';
+import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { readKeptFrom } from '../fact-retention.ts';
 import { completeUntilMs } from '../fact-table.ts';
 import type { FactScope } from './fact-range.ts';
 import { streamBilledBefore, streamFacts, streamUserAgents, streamVelocityDays } from './stored-facts.ts';
 import { writeFactFile } from './fact-file.ts';
 
+/** The range begins before the facts that are kept. */
+export class RemovedFacts extends Error {}
+
+/** A scope that begins with the facts that are kept, where no beginning is named. Throws `RemovedFacts` when it begins before them. */
+async function keptScope(tx: Transaction, scope: FactScope): Promise<FactScope> {
+  const keptFrom = await readKeptFrom(tx);
+  if (keptFrom === undefined) return scope;
+  if ((scope.from ?? scope.to ?? keptFrom) < keptFrom)
+    throw new RemovedFacts(
+      `Facts from before ${keptFrom.toISOString()} are no longer stored, so nothing can be counted from them. Choose a later range.`,
+    );
+  return { ...scope, from: scope.from ?? keptFrom };
+}
+
 const text = (at: Date | undefined) => at?.toISOString() ?? null;
 
 /**
- * Writes the stored facts of a scope, as of one moment, with the user agents and layouts they need, to a file.
+ * Writes the stored facts of a scope, as of one moment, with the user agents and layouts they need, to a file. Throws `RemovedFacts` when
+ * the scope begins before the facts that are kept.
  * @param listsVersion of the lists that are installed
  */
 export async function exportFacts(
   pool: Pool,
-  scope: FactScope,
+  asked: FactScope,
   file: string,
   options: {
     readonly listsVersion: string;
@@ -22,7 +38,7 @@ export async function exportFacts(
   },
 ): Promise<{ readonly facts: number; readonly user_agents: number }> {
   const completeUntil = await completeUntilMs(pool);
-  const header = {
+  const headerOf = (scope: FactScope) => ({
     kind: 'fact_file' as const,
     format: 1 as const,
     from: text(scope.from),
@@ -33,19 +49,20 @@ export async function exportFacts(
     exported_at: options.now.toISOString(),
     methodology_version: methodologyVersion,
     lists_version: options.listsVersion,
-  };
+  });
   return transaction(
     pool,
     async (tx) => {
       // A slow disk or a long table is no reason to give up half-way.
       await tx.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = '10min'`);
+      const scope = await keptScope(tx, asked);
       const batches = async function* () {
         yield* streamUserAgents(tx, scope);
         yield* streamVelocityDays(tx, scope);
         yield* streamBilledBefore(tx, scope);
         yield* streamFacts(tx, scope);
       };
-      return writeFactFile(file, header, batches(), options.onFacts);
+      return writeFactFile(file, headerOf(scope), batches(), options.onFacts);
     },
     'REPEATABLE READ',
   );

@@ -1,5 +1,6 @@
 import { windows, type Window } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
+import { readKeptFrom } from '../fact-retention.ts';
 import {
   addAds,
   addTo,
@@ -84,9 +85,16 @@ async function readWindow(tx: Transaction, values: unknown[], window: Window, ta
   }
 }
 
+/** Whether the facts of a scope are all stored, so that a count of them says something. */
+export async function hasAllFacts(tx: Transaction, { from }: FactScope): Promise<boolean> {
+  const keptFrom = await readKeptFrom(tx);
+  return keptFrom === undefined || (from !== undefined && from >= keptFrom);
+}
+
 /**
  * The numbers that the service shows, by the tables that it shows them from: downloads and ads by hourly rollups, listeners by
- * downloads, facts and held downloads by the judgement they were given.
+ * downloads, facts and held downloads by the judgement they were given. Facts are left out of a range that begins before those that are
+ * kept.
  * @param scope times are whole UTC hours
  */
 export async function readStoredTally(tx: Transaction, scope: FactScope): Promise<Tally> {
@@ -103,15 +111,16 @@ export async function readStoredTally(tx: Transaction, scope: FactScope): Promis
       delivered: Number(delivered),
       billable: Number(billable),
     });
-  const facts = await tx.query<{ judgement: string; facts: string }>(
-    `select coalesce(judgement, 'waiting') as judgement, count(*) as facts from fact where ${scoped('started_at')} group by 1`,
-    values,
-  );
-  for (const { judgement, facts: count } of facts.rows) addTo(tally.facts, judgement, Number(count));
   const held = await tx.query<{ held: string; downloads: string }>(
     `select held, count(*) as downloads from session where held is not null and ${scoped('started_at')} group by 1`,
     values,
   );
   for (const { held: reason, downloads } of held.rows) addTo(tally.held, reason, Number(downloads));
+  if (!(await hasAllFacts(tx, scope))) return tally;
+  const facts = await tx.query<{ judgement: string; facts: string }>(
+    `select coalesce(judgement, 'waiting') as judgement, count(*) as facts from fact where ${scoped('started_at')} group by 1`,
+    values,
+  );
+  for (const { judgement, facts: count } of facts.rows) addTo(tally.facts, judgement, Number(count));
   return tally;
 }

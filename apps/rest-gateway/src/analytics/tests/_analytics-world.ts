@@ -204,6 +204,8 @@ async function startSink(
       BASE_URL: 'http://base.test',
       API_URL: 'http://api.test',
       AUDIENCE_DATA: path.join(workspaceRoot, 'libs/audience/data'),
+      // Facts of tests have fixed dates.
+      FACT_MONTHS: '1200',
     },
     logFile: folder.logFile('analytics-sink'),
     pidFolder: folder.pids,
