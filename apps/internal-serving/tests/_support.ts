@@ -113,6 +113,7 @@ export function playOf(workspaceId: string, given: Partial<DecideRequest> = {}):
     region: '',
     surface: 'progressive',
     device: '',
+    operatingSystem: '',
     app: '',
     language: 'en',
     explicit: false,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { PlanLineItem } from '@longwave/events';
+import { anyTargeting, type PlanLineItem } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
 import fc from 'fast-check';
@@ -199,4 +199,32 @@ test('the trace that is told names every stage and verdict, and no listener, pri
   await expect(node.client.explain({ workspaceId, decisionId: plays[1]!.decisionId }, {})).rejects.toMatchObject({
     code: 'permission_denied',
   });
+});
+
+test('a line item for an operating system serves there alone; a decision of before there was that field is replayed the same', async () => {
+  const workspaceId = newId('ws');
+  const forPhones = lineItem({
+    targeting: { ...anyTargeting, operating_systems: { include: ['iOS', 'Android'], exclude: [] } },
+  });
+  const notThere = lineItem({ targeting: { ...anyTargeting, operating_systems: { include: [], exclude: ['iOS'] } } });
+  const { servingPlanId } = await engines.publishPlan(workspaceId, [forPhones, notThere]);
+  await untilDecidedBy(node, workspaceId, servingPlanId);
+  const servedOn = async (operatingSystem: string) => {
+    const play = playOf(workspaceId, { operatingSystem });
+    const { picks } = await node.client.decide(play, {});
+    const replayed = await management.replay({ workspaceId, decisionId: play.decisionId }, {});
+    expect(replayed.status).toBe('identical');
+    return { decisionId: play.decisionId, served: picks.map(({ lineItemId }) => lineItemId) };
+  };
+  expect((await servedOn('iOS')).served).toEqual([forPhones.line_item_id]);
+  expect((await servedOn('Windows')).served).toEqual([notThere.line_item_id]);
+  const unknown = await servedOn('');
+  expect(unknown.served).toEqual([notThere.line_item_id]);
+  const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
+  await pool.query(`update decision set inputs = inputs #- '{context,operatingSystem}' where decision_id = $1`, [
+    unknown.decisionId,
+  ]);
+  await pool.end();
+  const older = await management.replay({ workspaceId, decisionId: unknown.decisionId }, {});
+  expect(older.status).toBe('identical');
 });

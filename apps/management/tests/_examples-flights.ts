@@ -19,6 +19,7 @@ async function wholeLineItem(w: World) {
       countries: { include: ['DE', 'AT'] },
       regions: { exclude: ['DE-BY'] },
       languages: { include: ['de'] },
+      operating_systems: { include: ['iOS', 'Android'] },
       explicit: 'none',
       episode_age_hours: { max: 720 },
       dayparts: { time_zone: 'Europe/Berlin', hours: [6, 7, 8] },

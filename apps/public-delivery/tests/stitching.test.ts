@@ -218,6 +218,7 @@ test('what is asked of a decision is what is known of episode, breaks and listen
     region: '',
     surface: 'progressive',
     device: 'mobile',
+    operatingSystem: 'iOS',
     app: 'Overcast',
     language: 'en',
     explicit: true,

@@ -122,6 +122,7 @@ export function mixedPlays(count: number, seed: number): DecisionContext[] {
     region: `R${below(400)}`,
     surface: 'progressive',
     device: `D${below(6)}`,
+    operatingSystem: `O${below(6)}`,
     app: `A${below(80)}`,
     language: `L${below(12)}`,
     explicit: often(0.2),

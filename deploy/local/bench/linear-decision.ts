@@ -16,6 +16,7 @@ const listNames: readonly ListName[] = [
   'regions',
   'languages',
   'devices',
+  'operating_systems',
   'apps',
   'surfaces',
   'content_categories',
@@ -42,8 +43,8 @@ export function createLinearDecision(plan: ServingPlanDocument, inputs: Decision
     startMs: Date.parse(line.window.start),
     endMs: Date.parse(line.window.end),
     lists: listNames.map((name) => ({
-      include: new Set(line.targeting[name].include),
-      exclude: new Set(line.targeting[name].exclude),
+      include: new Set(line.targeting[name]?.include),
+      exclude: new Set(line.targeting[name]?.exclude),
     })),
     hours: line.targeting.dayparts && new Set(line.targeting.dayparts.hours),
   }));
@@ -72,6 +73,7 @@ export function createLinearDecision(plan: ServingPlanDocument, inputs: Decision
       [context.region],
       [context.language],
       [context.device],
+      [context.operatingSystem],
       [context.app],
       [context.surface],
       context.contentCategories,

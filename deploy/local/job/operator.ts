@@ -45,6 +45,7 @@ export const unsaidOfPlay = {
   region: '',
   surface: 'progressive',
   device: '',
+  operatingSystem: '',
   app: '',
   language: '',
   explicit: false,

@@ -13,6 +13,7 @@ export const verdictCodes = [
   'targeting_region',
   'targeting_language',
   'targeting_device',
+  'targeting_operating_system',
   'targeting_app',
   'targeting_surface',
   'targeting_content_category',

@@ -37,8 +37,9 @@ export interface DecisionContext {
   /** ISO 3166-2, or "" when unknown. */
   readonly region: string;
   readonly surface: string;
-  /** Device class and app of the user-agent lists, "" when unknown. */
+  /** Device class, operating system and app of the user-agent lists, "" when unknown. */
   readonly device: string;
+  readonly operatingSystem: string;
   readonly app: string;
   /** Primary language subtag, "" when unknown. */
   readonly language: string;

@@ -84,6 +84,7 @@ const fewValues: Readonly<Record<DimensionName, 'few' | 'many'>> = {
   regions: 'many',
   languages: 'few',
   devices: 'few',
+  operating_systems: 'few',
   apps: 'many',
   surfaces: 'few',
   content_categories: 'few',
@@ -179,7 +180,7 @@ export function buildIndex(plan: ServingPlanDocument): PlanIndex {
   };
   const dimensionOf = (name: DimensionName) =>
     indexDimension(
-      sorted.map((line) => line.targeting[name]),
+      sorted.map((line) => line.targeting[name] ?? { include: [], exclude: [] }),
       fewValues[name],
     );
   const listed = (lists: readonly Iterable<string>[]) =>
@@ -201,6 +202,7 @@ export function buildIndex(plan: ServingPlanDocument): PlanIndex {
       regions: dimensionOf('regions'),
       languages: dimensionOf('languages'),
       devices: dimensionOf('devices'),
+      operating_systems: dimensionOf('operating_systems'),
       apps: dimensionOf('apps'),
       surfaces: dimensionOf('surfaces'),
       content_categories: dimensionOf('content_categories'),

@@ -126,6 +126,7 @@ export function contextOf(given: Partial<DecisionContext> = {}): DecisionContext
     region: '',
     surface: 'progressive',
     device: '',
+    operatingSystem: '',
     app: '',
     language: 'en',
     explicit: false,

@@ -43,6 +43,7 @@ interface GoldenCase {
     readonly region?: string;
     readonly language?: string;
     readonly device?: string;
+    readonly operating_system?: string;
     readonly app?: string;
     readonly surface?: string;
     readonly explicit?: boolean;
@@ -92,6 +93,7 @@ function playOf({ breaks, play = {} }: GoldenCase) {
     region: play.region ?? usual.region,
     language: play.language ?? usual.language,
     device: play.device ?? usual.device,
+    operatingSystem: play.operating_system ?? usual.operatingSystem,
     app: play.app ?? usual.app,
     surface: play.surface ?? usual.surface,
     explicit: play.explicit ?? usual.explicit,

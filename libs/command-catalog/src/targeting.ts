@@ -43,6 +43,7 @@ const dimensions = {
   regions: inOrOut(region).default(anything),
   languages: inOrOut(primaryLanguage, 200).default(anything),
   devices: inOrOut(word, 100).default(anything),
+  operating_systems: inOrOut(word, 100).default(anything),
   apps: inOrOut(word).default(anything),
   surfaces: inOrOut(word, 20).default(anything),
   content_categories: inOrOut(word).default(anything),

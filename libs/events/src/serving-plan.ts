@@ -27,6 +27,8 @@ const planTargeting = z.strictObject({
   languages: inOrOut,
   /** Device classes of the user-agent lists: "mobile", "smart_speaker". */
   devices: inOrOut,
+  /** Names of the user-agent lists: "iOS", "Android". Absent: any. */
+  operating_systems: inOrOut.optional(),
   /** App names of the user-agent lists. */
   apps: inOrOut,
   surfaces: inOrOut,

@@ -97,6 +97,7 @@ export function traceOf(
     region: context.region,
     surface: context.surface,
     device: context.device,
+    operating_system: context.operatingSystem,
     app: context.app,
     language: context.language,
     explicit: context.explicit,

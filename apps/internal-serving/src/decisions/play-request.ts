@@ -52,6 +52,7 @@ const schema = z.strictObject({
   region: z.string().regex(/^([A-Z]{2}-[A-Z0-9]{1,3})?$/),
   surface: word,
   device: label,
+  operatingSystem: label,
   app: label,
   language: label,
   explicit: z.boolean(),
@@ -77,7 +78,10 @@ function digestOf(request: z.output<typeof schema>): string {
     listenerBucket: hex(request.listenerBucket),
     previousListenerBucket: hex(request.previousListenerBucket),
   };
-  return hash('sha256', canonicalize({ ...request, ...buckets })!, 'hex');
+  const { operatingSystem, ...rest } = request;
+  // A request without it has the digest of before there was one.
+  const named = { ...rest, ...buckets, ...(operatingSystem !== '' && { operatingSystem }) };
+  return hash('sha256', canonicalize(named)!, 'hex');
 }
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

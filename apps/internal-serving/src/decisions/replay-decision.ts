@@ -1,4 +1,4 @@
-import { decide, replayInputs, suspendLines, type PlanIndex } from '@longwave/ad-decision';
+import { decide, replayInputs, suspendLines, type DecisionContext, type PlanIndex } from '@longwave/ad-decision';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -19,6 +19,9 @@ export interface ReplayDecisions {
 
 /** Plans of earlier decisions kept in memory: traces are read a few at a time. */
 const plansMax = 2;
+
+/** What decisions that are older than a field of their context were told of it. */
+const contextOfBefore: Partial<DecisionContext> = { operatingSystem: '' };
 
 /** Replays and traces of stored decisions, by the plan of then from the object store. */
 export function createReplayDecisions(
@@ -60,7 +63,8 @@ export function createReplayDecisions(
       findSuspensionSet(pool, workspaceId, inputs.suspensions),
     ]);
     if (!index || !suspensions) return undefined;
-    const { context, told } = inputs;
+    const { told } = inputs;
+    const context = { ...contextOfBefore, ...inputs.context };
     const suspended = inputs.suspensions === null ? undefined : suspendLines(index, suspensions).lines;
     const decision = decide(index, context, replayInputs(index, told, suspended, context.atMs));
     return outputDigestOf(answerOf(decisionId, stored.servingPlanId, decision));

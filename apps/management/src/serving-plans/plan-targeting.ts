@@ -65,6 +65,7 @@ export function resolveTargeting(
   if (included.episodes.length > 0 && !included.everything && pieces.length === 0) return undefined;
 
   const { countries, regions, languages, devices, apps, surfaces, content_categories, explicit } = targeting;
+  const systems = sorted(targeting.operating_systems);
   return {
     ...anyTargeting,
     podcasts: { include: places, exclude: merged(podcasts.exclude, excluded.podcasts) },
@@ -73,6 +74,8 @@ export function resolveTargeting(
     regions: sorted(regions),
     languages: sorted(languages),
     devices: sorted(devices),
+    // Plans of line items that say nothing about it are the same bytes as before.
+    ...(systems.include.length + systems.exclude.length > 0 && { operating_systems: systems }),
     apps: sorted(apps),
     surfaces: sorted(surfaces),
     content_categories: sorted(content_categories),

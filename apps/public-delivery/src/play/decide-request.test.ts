@@ -28,12 +28,21 @@ const ask = (
     new Date(2_000),
   );
 
-const nobody = { app: 'unknown', platform: 'unknown' };
+const nobody = { app: 'unknown', platform: 'unknown', operatingSystem: 'unknown' };
 
 test('what is not known is asked as empty or zero', () => {
   expect(ask({ country: 'unknown', region: 'unknown' }, nobody)).toEqual({
     ...{ decisionId: 'dec_1', workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1' },
-    ...{ country: '', region: '', device: '', app: '', language: '', explicit: false, contentCategories: [] },
+    ...{
+      country: '',
+      region: '',
+      device: '',
+      operatingSystem: '',
+      app: '',
+      language: '',
+      explicit: false,
+      contentCategories: [],
+    },
     ...{ surface: 'progressive', streamFormat: 'mp3/128000/48000/2' },
     ...{ atMs: 2_000n, publishedAtMs: 1_000n, loudnessCentilufs: 0, adLoadLimitMs: 0n },
     listenerBucket: Buffer.from('ab'.repeat(16), 'hex'),
@@ -45,11 +54,16 @@ test('what is not known is asked as empty or zero', () => {
 test('a region names its country, a language is its primary subtag, and a new month knows the bucket of the old one', () => {
   const listener = { country: 'US', region: 'CA', previousKey: 'cd'.repeat(32) };
   expect(
-    ask(listener, { ...nobody, platform: 'smart_speaker' }, { language: 'pt-BR', loudness: -19.005 }),
+    ask(
+      listener,
+      { ...nobody, platform: 'smart_speaker', operatingSystem: 'Fire OS' },
+      { language: 'pt-BR', loudness: -19.005 },
+    ),
   ).toMatchObject({
     region: 'US-CA',
     language: 'pt',
     device: 'smart_speaker',
+    operatingSystem: 'Fire OS',
     loudnessCentilufs: -1900,
     previousListenerBucket: Buffer.from('cd'.repeat(16), 'hex'),
   });

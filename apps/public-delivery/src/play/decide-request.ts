@@ -35,7 +35,7 @@ export function decideRequest(
   { workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode,
   { plan, markers, silences, loudness, language, explicit, categories }: AdContext,
   listener: Pick<Listener, 'key' | 'previousKey' | 'country' | 'region'>,
-  client: Pick<UserAgentDescription, 'app' | 'platform'>,
+  client: Pick<UserAgentDescription, 'app' | 'platform' | 'operatingSystem'>,
   at: Date,
 ): DecideRequest {
   const country = known(listener.country);
@@ -49,6 +49,7 @@ export function decideRequest(
     streamFormat: canonicalFormat.name,
     region: country && region && `${country}-${region}`,
     device: known(client.platform),
+    operatingSystem: known(client.operatingSystem),
     app: known(client.app),
     language: language?.split('-')[0]!.toLowerCase() ?? '',
     contentCategories: [...categories],
