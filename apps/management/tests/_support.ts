@@ -16,6 +16,7 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { newId } from '@longwave/ids';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
 import { claimJob } from '../src/jobs/job-table.ts';
 import type { Ask } from '../src/podcasts/ask.ts';
 import type { PrepareArtwork } from '../src/prepare-artwork.ts';
@@ -300,10 +301,18 @@ function createHosting(management: TestManagement, workspaceId: string = newId('
     },
     async playableEpisode() {
       const production = await world.encoded();
-      const { rows } = await pool.query<ResourceView>('select resource_type, id, version from resource where id = $1', [
-        production.attributes['episode_id'],
-      ]);
-      return send('episode.attach_production', rows[0]!, { production_id: production.id });
+      const attach = async (): Promise<ResourceView> => {
+        const { rows } = await pool.query<ResourceView>(
+          'select resource_type, id, version from resource where id = $1',
+          [production.attributes['episode_id']],
+        );
+        return send('episode.attach_production', rows[0]!, { production_id: production.id }).catch((error: unknown) => {
+          // A follower may attach it between the two, and makes another version.
+          if (error instanceof Problem && error.code === 'version_conflict') return attach();
+          throw error;
+        });
+      };
+      return attach();
     },
     /** An episode of this podcast with an encoded production. */
     async audibleEpisode(podcast: ResourceView) {
