@@ -10,11 +10,11 @@ export const listQuery = z.strictObject({
   sort: z
     .enum(listSorts)
     .optional()
-    .meta({ description: 'Order of the list; "-" puts the newest first. By created_at when left out.' }),
+    .meta({ description: 'Order of the list. "-" puts the newest first. Default: created_at.' }),
   updated_since: z.iso
     .datetime({ offset: true })
     .optional()
-    .meta({ description: 'Only what was changed at this time or later.', examples: ['2026-11-01T00:00:00Z'] }),
+    .meta({ description: 'Only items that were changed at this time or later.', examples: ['2026-11-01T00:00:00Z'] }),
 });
 
 /** Parameters of a list that depend on its type. */

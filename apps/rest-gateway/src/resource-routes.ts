@@ -73,9 +73,9 @@ export const resourceAnswer = async (status: number, resource: ResourceView, ask
 /** A route whose command is asynchronous, and one that creates. */
 export const accepting = {
   status: 202,
-  headers: { Location: 'The operation, to be read until it has ended.' },
+  headers: { Location: 'Address of the operation. Read it until the operation has ended.' },
 } as const;
-export const creating = { status: 201, headers: { Location: 'What was created.' } } as const;
+export const creating = { status: 201, headers: { Location: 'Address of the new resource.' } } as const;
 
 /** The answer to an accepted asynchronous command: its subject now, and where its operation is read. */
 export async function acceptedAnswer({ resource, operationId }: Executed, asked: Asked, tools: Tools) {
@@ -144,13 +144,18 @@ export function list(
   const { noun } = productCatalog.resources[type];
   const of = parent
     ? `of one ${productCatalog.resources[parent.type].noun}`
-    : 'visible to the credential: owned, edited as collaborator, seen as member of an organization';
+    : 'that the credential can see: its own, those that it edits as a collaborator, and those of organizations that it is a member of';
   const { states, attributes }: ResourceDefinition = productCatalog.resources[type];
   const shownStates = states.filter((state) => !goneStates.has(state));
   const chosen = listQuery.extend({
-    state: z.array(z.enum(shownStates)).optional().meta({ description: 'Only those in one of these states.' }),
+    state: z.array(z.enum(shownStates)).optional().meta({ description: 'Only items in one of these states.' }),
     ...('title' in attributes.shape && {
-      q: z.string().min(1).max(200).optional().meta({ description: 'Only those whose title contains this text.' }),
+      q: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: 'Only items whose title contains this text, in upper or lower case.' }),
     }),
   });
   return defineRoute({
@@ -269,7 +274,7 @@ const consequence = z.strictObject({
 /** What a deletion that changed something else answers with. */
 const deletion = {
   status: 200,
-  when: 'Done, and something else changed at the same moment: `consequences` says what.',
+  when: 'Done, and something else has changed with it: see `consequences`.',
   answer: {
     name: 'Deletion',
     schema: z.strictObject({ id: z.string(), state: z.literal('deleted'), consequences: z.array(consequence).min(1) }),

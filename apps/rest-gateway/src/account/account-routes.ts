@@ -61,7 +61,11 @@ const usage: AnswerShape = {
 };
 
 const usageQuery = z.strictObject({
-  needed_ms: z.int().min(1).optional().describe('What a start was refused for; the `Link` of the 402 has it.'),
+  needed_ms: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Encoding time that a refused start needs, in milliseconds. The `Link` header of the 402 contains it.'),
 });
 
 /** The first moment of the UTC month after `month` ("2026-11"). */
@@ -76,7 +80,7 @@ export const readUsage = (path: string) =>
     method: 'GET',
     path,
     operation: 'accountUsageGet',
-    summary: 'What is left of the plan and until when: encoding time of the UTC month, analytics, history.',
+    summary: 'Shows what is left of the plan: encoding time of the current UTC month, analytics, days of history.',
     query: usageQuery,
     answer: usage,
     run: async ({ caller, query: { needed_ms: neededMs } }, { management }) => {

@@ -13,13 +13,13 @@ export const metaSchema = z.strictObject({
   history_window: z
     .strictObject({ from: z.iso.datetime(), requested_from: z.iso.datetime(), days: z.int() })
     .optional(),
-  window: z.enum(windowNames).describe('What the downloads were counted in.'),
+  window: z.enum(windowNames).describe('The window in which the downloads were counted.'),
   known_at: z.iso
     .datetime()
     .optional()
-    .describe('Present when it was asked for: the numbers are those that were known at this time.'),
+    .describe('Present if the request has it: the numbers are those that were known at this time.'),
   methodology_version: z.string(),
-  complete_until: z.iso.datetime().describe('Facts up to this time are counted; never later than `known_at`.'),
+  complete_until: z.iso.datetime().describe('All downloads up to this time are counted. Never later than `known_at`.'),
   provisional_from: z.iso
     .datetime()
     .describe(

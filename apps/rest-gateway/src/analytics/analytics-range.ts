@@ -25,7 +25,7 @@ const basis = {
     .optional()
     .meta({
       description:
-        'Downloads as they were known at this time, before later corrections; a time that is still to come means now. Such numbers are in UTC (`time_zone` is refused) and their `listeners` are null.',
+        'Downloads as they were known at this time, before later corrections; a time in the future means now. Such numbers are in UTC (`time_zone` is refused) and their `listeners` are null.',
       examples: ['2026-11-01T10:00:00Z'],
     }),
 };
@@ -33,12 +33,14 @@ const basis = {
 const points = {
   from: point
     .optional()
-    .meta({ description: 'Begin of the range; sent together with `to`.', examples: ['2026-11-01'] }),
-  to: point.optional().meta({ description: 'End of the range; sent together with `from`.', examples: ['2026-11-30'] }),
+    .meta({ description: 'Start of the range. Send it together with `to`.', examples: ['2026-11-01'] }),
+  to: point
+    .optional()
+    .meta({ description: 'End of the range. Send it together with `from`.', examples: ['2026-11-30'] }),
   granularity: z
     .enum(['hour', 'day', 'week', 'month'])
     .optional()
-    .meta({ description: 'Chosen by the length of the range when it is left out.' }),
+    .meta({ description: 'Length of each bucket. Default: chosen by the length of the range.' }),
   ...basis,
 };
 
@@ -47,7 +49,7 @@ export const podcastRangeQuery = z.strictObject({
   ...points,
   days_offset: dayCount
     .optional()
-    .meta({ description: 'Days before today, in place of `from` and `to`.', examples: [30] }),
+    .meta({ description: 'Number of days before today, instead of `from` and `to`.', examples: [30] }),
 });
 
 /** IANA name of the zone whose days, weeks and months are counted; UTC without it. */
@@ -62,9 +64,10 @@ export const podcastSeriesQuery = podcastRangeQuery.extend({ time_zone: timeZone
 /** The same of one episode. */
 export const episodeRangeQuery = z.strictObject({
   ...points,
-  days_since_published: dayCount
-    .optional()
-    .meta({ description: 'Days after the episode’s publication, in place of `from` and `to`.', examples: [7] }),
+  days_since_published: dayCount.optional().meta({
+    description: 'Number of days after the publication of the episode, instead of `from` and `to`.',
+    examples: [7],
+  }),
   time_zone: timeZone.optional(),
 });
 

@@ -34,7 +34,7 @@ export const answerOf = (name: string, one: z.ZodObject): AnswerShape => ({
 const bucket = z.strictObject({
   date: z.string(),
   downloads: count,
-  listeners: count.nullable().describe('Null in numbers as they were known: the record of changes names no listeners.'),
+  listeners: count.nullable().describe('Null with `known_at`: the record of changes does not contain listeners.'),
 });
 
 /** One object per bucket; none when the range was cut to nothing. */
@@ -257,7 +257,7 @@ export const podcastAdsAnalytics = (path: string) =>
     path,
     operation: 'podcastAdsAnalytics',
     summary:
-      'Ads delivered in a podcast over time: all their bytes within a counted download, in the bucket in which it began; zero-filled.',
+      'Ads delivered in a podcast over time. An ad is delivered when all its bytes were sent within a counted download, and belongs to the bucket in which the download began. Buckets without ads are zero.',
     object,
     permit: permitPodcastAnalytics,
     query: podcastRangeQuery.omit({ window: true, known_at: true }),

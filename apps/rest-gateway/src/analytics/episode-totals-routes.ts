@@ -53,7 +53,7 @@ export const analyticsEpisodes = (path: string) =>
     path,
     operation: 'analyticsEpisodes',
     summary:
-      'Episodes of all podcasts whose analytics the caller may see, with their downloads in the range, most downloaded first; a page at a time.',
+      'Episodes of all podcasts whose analytics the caller may see, with their downloads in the range, most downloaded first, in pages.',
     permit: permitSomeAnalytics,
     query: podcastRangeQuery.omit({ window: true, known_at: true }).extend({
       page: z.int().min(1).default(1),

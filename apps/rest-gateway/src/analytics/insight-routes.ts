@@ -19,7 +19,7 @@ export const listenersOverTime = (path: string) =>
     method: 'GET',
     path,
     operation: 'listenersOverTime',
-    summary: 'Distinct listeners of a podcast in each of the last twelve months, the present one included.',
+    summary: 'Distinct listeners of a podcast in each of the last twelve months, including the current one.',
     object,
     permit: permitPodcastAnalytics,
     answer: {

@@ -112,7 +112,7 @@ export const readLegacyExport = (path: string) =>
     method: 'GET',
     path,
     operation: 'legacyExportGet',
-    summary: 'The latest export of the download history of a podcast.',
+    summary: 'Reads the latest export of the download history of a podcast.',
     object,
     permit: permitPodcastAnalytics,
     answer: exportShape,

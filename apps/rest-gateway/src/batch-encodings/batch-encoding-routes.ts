@@ -76,7 +76,7 @@ export const startBatch = (path: string) =>
       initiator: z
         .enum(batchInitiators, { error: wrongInitiator })
         .default(defaultInitiator)
-        .describe('What changed. Without it: intro and outro.'),
+        .describe('What has changed. Default: intro and outro.'),
     }),
     answer: 'empty',
     run: async (call, tools) => {

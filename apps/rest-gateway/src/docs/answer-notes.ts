@@ -5,24 +5,24 @@ import { deprecationNotes } from './deprecation.ts';
 export const statusNotes: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Created.',
-  202: 'Accepted; the work goes on.',
+  202: 'Accepted. The work continues after this answer.',
   204: 'Done.',
-  302: 'It is found at the address in Location.',
-  303: 'It is found at the address in Location.',
-  304: 'Unchanged since the tag in If-None-Match.',
+  302: 'The answer is at the address in Location.',
+  303: 'The answer is at the address in Location.',
+  304: 'Unchanged: If-None-Match names the current ETag.',
   400: 'The body could not be read.',
   401: 'Missing or wrong credential, plan without API access, or suspended subscription.',
-  402: 'Not enough encoding time left: GET /account/usage says how much is left and until when.',
-  403: 'The credential may not do this.',
+  402: 'Not enough encoding time is left. GET /account/usage shows how much is left and when the period ends.',
+  403: 'The credential does not have the permission for this.',
   404: 'The object does not exist or is not visible to the credential.',
-  409: 'The idempotency key names another payload, or what it names still runs.',
-  412: 'The version of the object differs from If-Match.',
+  409: 'The idempotency key was used with another payload, or the same work is still running.',
+  412: 'The object has changed: If-Match does not name its current version.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is neither JSON nor a form.',
-  422: 'Validation failed, or the state does not allow this; the message says why.',
+  422: 'Validation failed, or the state of the object does not allow this. The message says why.',
   429: 'Rate limit exceeded.',
-  500: 'Unhandled error; repeat later.',
-  503: 'A dependency is not available (repeat later), or this client is blocked.',
+  500: 'Unexpected error. Try again later.',
+  503: 'A part of the service is not available (try again later), or this client is blocked.',
 };
 
 /** Every error status that a route can answer with. */
@@ -40,19 +40,19 @@ export function errorStatuses(route: Route): number[] {
 
 /** Headers that any answer may have; their names are those of the document's components. */
 export const headerNotes = {
-  'X-Request-Id': 'Names this request in the log.',
-  'RateLimit-Limit': 'Requests that the credential may send per minute; absent while nothing is counted.',
-  'RateLimit-Remaining': 'Requests that are left in the current minute.',
-  'RateLimit-Reset': 'Epoch second at which the current minute ends.',
+  'X-Request-Id': 'ID of this request in the log of the service. Name it when you report a problem.',
+  'RateLimit-Limit': 'Requests that the credential may send per minute. Missing while requests are not counted.',
+  'RateLimit-Remaining': 'Requests left in the current minute.',
+  'RateLimit-Reset': 'When the current minute ends, in seconds since 1970-01-01T00:00:00Z.',
   'Retry-After': 'Seconds to wait before the next request.',
   'WWW-Authenticate': 'How to authenticate.',
-  ETag: 'Tag of the version that the answer shows.',
-  Link: 'First, previous, next and last page (RFC 8288), when a page was asked for.',
-  'X-Total-Count': 'Items of all pages, when a page was asked for.',
+  ETag: 'Identifies the version in this answer, for If-Match and If-None-Match.',
+  Link: 'Addresses of the first, previous, next and last page (RFC 8288), when a page was requested.',
+  'X-Total-Count': 'Number of items on all pages, when a page was requested.',
 } as const satisfies HeaderNotes;
 
 /** `Link` of a refusal that the account's plan explains. */
-const helpNote = 'Where the plan, what is left of it and until when is read: rel="help" (RFC 8288).';
+const helpNote = 'The address of GET /account/usage, with rel="help" (RFC 8288): it shows what is left of the plan.';
 
 type HeaderName = keyof typeof headerNotes;
 

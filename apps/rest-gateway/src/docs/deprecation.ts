@@ -18,11 +18,11 @@ export const describeDeprecation = ({ method, path }: Pick<Route, 'method' | 'pa
   ].join(' ');
 
 export const deprecationNotes: HeaderNotes = {
-  Deprecation: 'Since when this path is deprecated (RFC 9745).',
-  Sunset: 'When this path ends (RFC 8594).',
+  Deprecation: 'The date since which this path is deprecated (RFC 9745).',
+  Sunset: 'The date on which this path is removed (RFC 8594).',
   Link:
-    'The path that replaces this one, rel="successor-version", and where the deprecation is described with its date, last ' +
-    'supported version, replacement, migration and removal, rel="deprecation".',
+    'The path that replaces this one (rel="successor-version"), and the address at which the deprecation is described ' +
+    '(rel="deprecation"): its date, last supported version, replacement, migration and removal.',
 };
 
 /** The newer path, free of what would end a Link's target (RFC 8288 §3). */

@@ -3,18 +3,18 @@ import type { FrontPage } from '@longwave/api-docs';
 /** The page at the root of `{base_url}`. */
 export const frontPage: FrontPage = {
   about:
-    'Podcast hosting with an audio ad server. This is the host of REST API v1: podcasts, episodes, uploads, encoding and numbers of downloads.',
+    'Podcast hosting with an audio ad server. This is the host of REST API v1: podcasts, episodes, uploads, encoding and download numbers.',
   links: [
     {
       href: '/api-docs',
       name: 'Documentation',
       about: 'Every operation with its fields and errors, and a form to try it.',
     },
-    { href: '/api/v1/docs', name: 'OpenAPI document', about: 'The same for programs, as JSON.' },
+    { href: '/api/v1/docs', name: 'OpenAPI document', about: 'The same for programs, in JSON.' },
     {
       href: '/api/v1/podcasts',
       name: 'Your podcasts',
-      about: 'The data, as JSON. It needs an API key, in the header “Authorization: Bearer KEY”.',
+      about: 'The podcasts of an account, in JSON. Send an API key in the header “Authorization: Bearer KEY”.',
     },
   ],
 };

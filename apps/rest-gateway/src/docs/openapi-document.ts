@@ -20,7 +20,7 @@ function bodyParameters(body: z.ZodObject): Json[] {
     .filter(([, { type }]) => type !== 'array' && type !== 'object')
     .map(([name, schema]) => ({
       ...{ name, in: 'query', required: false, schema },
-      description: 'May come in the body instead; the body wins.',
+      description: 'May also be sent in the body. If both have it, the body counts.',
     }));
 }
 
@@ -43,10 +43,29 @@ function parameters(route: Route): Json[] {
     ...query,
     ...(route.queryOrBody && route.body ? bodyParameters(route.body) : []),
     ...(route.command
-      ? [header('Idempotency-Key', 'Names this write: a retry with the same key is the same write.')]
+      ? [
+          header(
+            'Idempotency-Key',
+            'A key that you choose for this write. A retry with the same key does not repeat the write.',
+          ),
+        ]
       : []),
-    ...(takesIfMatch(route) ? [header('If-Match', 'ETag of the version you saw.')] : []),
-    ...(route.tagged ? [header('If-None-Match', 'ETag of what you have.')] : []),
+    ...(takesIfMatch(route)
+      ? [
+          header(
+            'If-Match',
+            'ETag of the version that you read. If the object has changed since then, the request is refused with 412.',
+          ),
+        ]
+      : []),
+    ...(route.tagged
+      ? [
+          header(
+            'If-None-Match',
+            'ETag of the version that you have. If it is current, the answer is 304 without a body.',
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -86,7 +105,7 @@ function response(route: Route, status: number, content: Json): Json {
   const note = statusNotes[status] ?? '';
   return {
     description: route.emptyRefusals.includes(status)
-      ? `${note} Or there is nothing to report: then without a body.`
+      ? `${note} The body is empty when there is nothing to report.`
       : note,
     headers: {
       ...Object.fromEntries(shared.map((name) => [name, reference('headers', name)])),
@@ -146,23 +165,27 @@ const introduction = `Lists podcasts, takes uploads, encodes audio, publishes fe
 podcast, ask for an upload (\`POST /uploads\`), send the file with PUT to \`upload_url\`, create a production with the returned
 \`file_url\`, and start it.
 
-**Errors** are JSON with \`code\` (the HTTP status) and \`message\`. A write that is repeated with the same \`Idempotency-Key\` happens once.`;
+**Errors** are JSON with \`code\` (the HTTP status) and \`message\`. A write that is sent again with the same
+\`Idempotency-Key\` is carried out once.`;
 
 /** The groups of operations, in the order of first use. */
 const tags = [
-  { name: 'podcasts', description: 'Shows: their fields, publication, feed, collaborators, moves and numbers.' },
-  { name: 'episodes', description: 'Episodes: their fields, publication, chapters, transcripts and numbers.' },
-  { name: 'uploads', description: 'Files on their way in: one PUT, or parts above 30 MB.' },
+  {
+    name: 'podcasts',
+    description: 'Podcasts: fields, publication, feed, collaborators, moving from and to other hosts, analytics.',
+  },
+  { name: 'episodes', description: 'Episodes: fields, publication, chapters, transcripts, analytics.' },
+  { name: 'uploads', description: 'Sending files: with one PUT, or in parts above 30 MB.' },
   { name: 'productions', description: 'Encoding of an episode: create, start, follow, stop.' },
   { name: 'media_clips', description: 'Encoded files of an episode, or files hosted elsewhere.' },
   {
     name: 'batch_encodings',
-    description: 'All episodes of a podcast encoded again, after its intro or outro changed.',
+    description: 'Encoding all episodes of a podcast again, after its intro or outro has changed.',
   },
-  { name: 'analytics', description: 'Monthly reports and their archive.' },
+  { name: 'analytics', description: 'Downloads of all episodes, monthly reports and their archive.' },
   { name: 'statistics', description: 'Older paths of analytics. Deprecated.' },
-  { name: 'account', description: 'Plan, usage and credentials of the account.' },
-  { name: 'operations', description: 'Work that goes on after its request was answered.' },
+  { name: 'account', description: 'Plan, usage, members and keys of the account.' },
+  { name: 'operations', description: 'Work that continues after the request was answered.' },
 ];
 
 /** The OpenAPI 3.1 document of REST API v1, derived from the route table. */

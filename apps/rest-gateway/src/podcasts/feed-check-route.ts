@@ -49,7 +49,7 @@ export function publishPodcast(path: string): Route {
     ...published,
     otherAnswer: {
       status: 202,
-      when: 'The podcast is published, but its feed could not be read within 10 s; it follows by itself.',
+      when: 'The podcast is published, but its feed could not be read within 10 s. It becomes available without another request.',
       answer: podcastView,
     },
     run: async (call, tools) => {

@@ -84,8 +84,7 @@ export const podcastImport = (path: string): readonly Route[] => [
     method: 'GET',
     path,
     operation: 'podcastImportGet',
-    summary:
-      'How far the import of a podcast has come, and what it changed and lost. 404 for a podcast that was not imported.',
+    summary: 'Shows the progress of an import, and what it changed and lost. 404 for a podcast that was not imported.',
     object,
     answer: importShape,
     run: async (call, { management }) => {

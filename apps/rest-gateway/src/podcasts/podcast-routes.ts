@@ -22,7 +22,7 @@ const listCollaborators = (path: string): Route =>
     method: 'GET',
     path,
     operation: 'collaboratorList',
-    summary: 'Lists the collaborators of one podcast, for those who may invite them.',
+    summary: 'Lists the collaborators of one podcast. Only those who may invite collaborators can read it.',
     object: { type: 'podcasts', from: 'path', field: 'id' },
     permit: permitCommand('podcast.invite_collaborator'),
     query: listQuery.pick({ page: true, per_page: true }),

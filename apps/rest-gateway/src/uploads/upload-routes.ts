@@ -69,7 +69,7 @@ export const grantUpload = (path: string) =>
     queryOrBody: true,
     body: grantCommand.changes.extend({
       filesize: grantCommand.changes.shape.filesize.describe(
-        'Bytes of the file, at most 20 GB. `upload_url` then takes exactly this many; above 30 MB the file can be sent in parts, above 5 GiB only so. Without `filesize` a file may have 5 GiB.',
+        'Size of the file in bytes, at most 20 GB. `upload_url` then takes exactly this many bytes. Above 30 MB the file can be sent in parts, above 5 GiB it must be. Without `filesize`, the file may have up to 5 GiB.',
       ),
       checksum_sha256: grantCommand.changes.shape.checksum_sha256.describe(
         'SHA-256 of the file in lower-case hexadecimal digits. `upload_url` then takes these bytes and no others, sent with the headers in `upload_headers`. A file that is sent in parts is compared when it is first used, above 256 MiB when it is encoded.',
@@ -152,7 +152,7 @@ export const listUploads = (path: string) =>
     method: 'GET',
     path,
     operation: 'uploadList',
-    summary: 'Lists the uploads of the own account that were not given up.',
+    summary: 'Lists the uploads of your account, without those that were aborted or have expired.',
     query: listQuery,
     answer: { ...listedUpload, list: true },
     run: ({ caller, query, url }, { management, baseUrl }) =>
@@ -171,7 +171,7 @@ export const readUpload = (path: string) =>
     path,
     operation: 'uploadGet',
     summary:
-      'Reads one upload of the own account, with a signed address of its file; its id is the part of `file_url` that begins with `upl_`.',
+      'Reads one upload of your account, with a signed address of its file. The ID is the part of `file_url` that begins with `upl_`.',
     object: ofUpload,
     permit: requireOwnUpload,
     answer: upload,
@@ -213,7 +213,7 @@ export const signPart = (path: string) =>
     path,
     operation: 'uploadSignPart',
     summary:
-      'Signs the PUT URL of one part of a multipart upload: `part_size` bytes, the last part the rest. 422 once the parts are joined.',
+      'Signs the PUT URL of one part of a multipart upload. Each part has `part_size` bytes, the last part has the rest. 422 after the parts were joined.',
     bucket: 'upload_urls',
     permit: permitCommand('upload.grant'),
     queryOrBody: true,
@@ -235,7 +235,7 @@ export const signCompletion = (path: string) =>
     method: 'POST',
     path,
     operation: 'uploadSignCompletion',
-    summary: 'Signs the URL to which the part list of a multipart upload is POSTed.',
+    summary: 'Signs the URL to which you POST the list of parts, to complete a multipart upload.',
     bucket: 'upload_urls',
     permit: permitCommand('upload.grant'),
     queryOrBody: true,

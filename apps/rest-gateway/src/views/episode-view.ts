@@ -36,7 +36,7 @@ const schema = z.strictObject({
     .optional()
     .describe(
       'The address of the audio in the feed. Only for episodes that listeners can play. It appears and disappears a moment after the ' +
-        'change that causes it, and is missing while the delivery service cannot be asked.',
+        'change that causes it, and is missing while the delivery service is not available.',
     ),
 });
 

@@ -25,11 +25,11 @@ const schema = z.strictObject({
   /** While it is encoded or waits for it. */
   queue: z
     .strictObject({
-      position: z.int().min(0).describe('How many encodings go before it, itself included; 0 while it is encoded.'),
-      estimated_start_at: z.iso.datetime().optional().describe('Absent once it has begun.'),
+      position: z.int().min(0).describe('Position in the queue: 1 is the next one, 0 is being encoded.'),
+      estimated_start_at: z.iso.datetime().optional().describe('Missing after the encoding has begun.'),
       estimated_end_at: z.iso.datetime(),
     })
-    .describe('An estimate: as if nothing else came to be encoded, at the pace of the last hour.')
+    .describe('An estimate from the pace of the last hour, if nothing else is added to the queue.')
     .optional(),
   publication_flag: z.boolean(),
   /** Null until audio is attached. */
@@ -39,7 +39,7 @@ const schema = z.strictObject({
   loudness: attributes.loudness,
   problem: attributes.problem,
   warnings: attributes.warnings.describe(
-    'What is wrong with the file, although it could be encoded; absent when nothing was found.',
+    'Problems of the file that did not prevent its encoding. Missing when there are none.',
   ),
 });
 
