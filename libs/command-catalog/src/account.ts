@@ -149,7 +149,7 @@ export const accountCommands = {
     changes: z.strictObject({}),
     machines: ['operator'],
     event: 'credential.blocked',
-    externalEffect: 'Its requests are answered 503.',
+    externalEffect: 'Its requests are answered with 503.',
     summary: 'Blocks a client whose requests harm the service; it may be unblocked.',
   }),
   'credential.unblock': defineCommand({
@@ -185,7 +185,7 @@ export const accountCommands = {
     event: 'membership.added',
     ruled: true,
     problems: ['value_taken', 'validation_failed', 'link_not_found'],
-    summary: "Makes an account a member of another one's organization.",
+    summary: "Makes an account a member of another account's organization.",
   }),
   'membership.revise': defineCommand({
     type: 'membership.revise',

@@ -70,8 +70,8 @@ export const advertiserCommands = {
     roles: ['finance', 'admin'],
     versionGuard: 'required',
     event: 'advertiser.suspended',
-    externalEffect: 'Within seconds no decision gives away anything of it.',
-    summary: 'Suspends an advertiser; none of its ads are served any more.',
+    externalEffect: 'Within seconds, ad decisions no longer choose any of its ads.',
+    summary: 'Suspends an advertiser; none of its ads are served from then on.',
   }),
   'advertiser.reinstate': defineCommand({
     type: 'advertiser.reinstate',
@@ -84,7 +84,8 @@ export const advertiserCommands = {
     review: 'single',
     reviewers: ['reviewer', 'finance', 'admin'],
     event: 'advertiser.reinstated',
-    externalEffect: 'Within seconds what the plan in force contains of it serves again, the rest with the next plan.',
+    externalEffect:
+      'Ads that the current serving plan contains serve again within seconds, the others with the next plan.',
     summary: 'Ends a suspension.',
   }),
   'advertiser.archive': defineCommand({

@@ -51,7 +51,7 @@ export const batchEncodingCommands = {
     event: 'batch_encoding.started',
     ruled: true,
     problems: ['value_taken', 'state_not_allowed'],
-    summary: 'Applies the present intro, outro or audio settings to every episode; one batch at a time per podcast.',
+    summary: 'Applies the current intro, outro or audio settings to every episode; one batch at a time per podcast.',
   }),
   'batch_encoding.revert': defineCommand({
     type: 'batch_encoding.revert',

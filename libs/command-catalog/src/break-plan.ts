@@ -129,7 +129,7 @@ export const breakPlanCommands = {
     event: 'break_plan.published',
     ruled: true,
     problems: ['link_not_found'],
-    externalEffect: 'From its time on, plays have the breaks of this plan.',
+    externalEffect: 'From its start time on, plays have the breaks of this plan.',
     summary: 'Publishes a break plan; when it takes effect, it replaces the plan that covered the same inventory.',
   }),
   'break_plan.retire': defineCommand({
@@ -144,8 +144,7 @@ export const breakPlanCommands = {
     event: 'break_plan.retired',
     ruled: true,
     problems: ['link_not_found', 'validation_failed'],
-    externalEffect:
-      'Plays that begin from now on have the breaks of the replacement, or those that any other plan gives.',
+    externalEffect: 'Plays that begin from now on have the breaks of the replacement, or of another plan that applies.',
     summary: 'Takes a break plan out of use, with or without a published replacement.',
   }),
   'break_plan.supersede': defineCommand({

@@ -112,7 +112,7 @@ export const campaignCommands = {
     roles: traffickers,
     versionGuard: 'required',
     event: 'campaign.paused',
-    externalEffect: 'Within seconds no decision gives away its line items.',
+    externalEffect: 'Within seconds, ad decisions no longer choose its line items.',
     summary: 'Pauses a campaign with all its line items.',
   }),
   'campaign.resume': defineCommand({
@@ -125,7 +125,7 @@ export const campaignCommands = {
     versionGuard: 'required',
     event: 'campaign.resumed',
     externalEffect:
-      'Within seconds those of its line items that the plan in force contains serve again, the rest with the next plan.',
+      'Line items that the current serving plan contains serve again within seconds, the others with the next plan.',
     summary: 'Resumes a paused campaign.',
   }),
   'campaign.complete': defineCommand({
@@ -153,7 +153,7 @@ export const campaignCommands = {
     review: 'single',
     reviewers: ['reviewer', 'finance', 'admin'],
     event: 'campaign.cancelled',
-    externalEffect: 'Its line items are cancelled, or stopped where they have begun.',
+    externalEffect: 'Its line items are cancelled; those that have begun are stopped.',
     summary: 'Cancels a campaign and ends its line items.',
   }),
   'campaign.complete_cancel': defineCommand({

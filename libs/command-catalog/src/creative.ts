@@ -162,7 +162,7 @@ export const creativeCommands = {
     roles: ['trafficker', 'reviewer', 'publisher', 'admin'],
     versionGuard: 'required',
     event: 'creative.suspended',
-    externalEffect: 'Within seconds no decision gives it away.',
+    externalEffect: 'Within seconds, ad decisions no longer choose it.',
     summary: 'Takes an approved creative out of use temporarily.',
   }),
   'creative.reinstate': defineCommand({
@@ -176,7 +176,8 @@ export const creativeCommands = {
     review: 'single',
     reviewers: ['reviewer', 'publisher', 'admin'],
     event: 'creative.reinstated',
-    externalEffect: 'Within seconds it serves again if the plan in force contains it, else with the next plan.',
+    externalEffect:
+      'It serves again within seconds if the current serving plan contains it, otherwise with the next plan.',
     summary: 'Ends a suspension.',
   }),
   'creative.reject': defineCommand({
@@ -188,7 +189,7 @@ export const creativeCommands = {
     roles: ['reviewer', 'publisher', 'admin'],
     versionGuard: 'required',
     event: 'creative.rejected',
-    externalEffect: 'Within seconds no decision gives it away.',
+    externalEffect: 'Within seconds, ad decisions no longer choose it.',
     summary: 'Rejects a creative permanently.',
   }),
   'creative.archive': defineCommand({

@@ -192,7 +192,7 @@ export const episodeCommands = {
     event: 'episode.production_attached',
     ruled: true,
     problems: ['episode_has_no_audio'],
-    externalEffect: 'With mode "stop_all", plays of the audio before end within 5 s.',
+    externalEffect: 'With mode "stop_all", plays of the previous audio end within 5 s.',
     summary: 'Makes an encoded production the audio of the episode, with the intro and outro of its podcast.',
   }),
   'episode.apply_template': defineCommand({
@@ -264,7 +264,7 @@ export const episodeCommands = {
     machines: ['management'],
     event: 'episode.unpublished',
     ruled: true,
-    externalEffect: 'The episode leaves the feed; with mode "stop_all", plays that have begun end within 5 s.',
+    externalEffect: 'The episode is removed from the feed; with mode "stop_all", plays that have begun end within 5 s.',
     summary:
       'Removes the episode from the feed, or cancels its scheduled publication. Plays that have begun finish, unless mode is "stop_all".',
   }),
@@ -276,7 +276,7 @@ export const episodeCommands = {
     changes: z.strictObject({}),
     roles: ['owner', 'editor'],
     event: 'episode.archived',
-    externalEffect: 'The episode leaves the feed and its audio ends.',
+    externalEffect: 'The episode is removed from the feed and its audio is no longer available.',
     summary: 'Archives an episode permanently; its history is kept.',
   }),
 } as const;

@@ -53,7 +53,7 @@ export const lineItemCommands = {
     event: 'line_item.amended',
     ruled: true,
     problems: ['validation_failed', 'link_not_found'],
-    externalEffect: 'The first serving plan that is compiled after its time has the change.',
+    externalEffect: 'The first serving plan that is compiled after that time contains the change.',
     summary:
       'Changes a booked line item, now or at a later time. Only one amendment can wait: a newer one replaces it.',
   }),
@@ -66,7 +66,7 @@ export const lineItemCommands = {
     event: 'line_item.amendment_applied',
     ruled: true,
     problems: ['state_not_allowed'],
-    summary: 'An amendment takes effect at its time.',
+    summary: 'Applies an amendment at its time.',
   }),
   'line_item.submit': defineCommand({
     type: 'line_item.submit',
@@ -182,7 +182,7 @@ export const lineItemCommands = {
     versionGuard: 'optional',
     event: 'line_item.paused',
     ruled: true,
-    externalEffect: 'Within seconds no decision gives it away.',
+    externalEffect: 'Within seconds, ad decisions no longer choose it.',
     summary: 'Pauses a line item; resuming returns it to the state before the pause.',
   }),
   'line_item.resume': defineCommand({
@@ -196,7 +196,8 @@ export const lineItemCommands = {
     event: 'line_item.resumed',
     ruled: true,
     problems: ['state_not_allowed'],
-    externalEffect: 'Within seconds it serves again if the plan in force contains it, else with the next plan.',
+    externalEffect:
+      'It serves again within seconds if the current serving plan contains it, otherwise with the next plan.',
     summary: 'Resumes a paused line item; refused when its window has ended.',
   }),
   'line_item.extend': defineCommand({
@@ -210,7 +211,7 @@ export const lineItemCommands = {
     event: 'line_item.extended',
     ruled: true,
     problems: ['validation_failed'],
-    externalEffect: 'The next serving plan has the later end.',
+    externalEffect: 'The next serving plan contains the later end.',
     summary: 'Moves the end of a line item to a later time.',
   }),
   'line_item.set_priority': defineCommand({
@@ -222,7 +223,7 @@ export const lineItemCommands = {
     review: 'policy',
     versionGuard: 'required',
     event: 'line_item.priority_set',
-    externalEffect: 'The next serving plan has the new priority.',
+    externalEffect: 'The next serving plan contains the new priority.',
     summary: 'Sets the priority of a line item among line items of the same kind.',
   }),
   'line_item.stop': defineCommand({
@@ -238,7 +239,7 @@ export const lineItemCommands = {
     event: 'line_item.stopped',
     ruled: true,
     problems: ['state_not_allowed', 'temporarily_unavailable'],
-    externalEffect: 'Within seconds no decision gives it away.',
+    externalEffect: 'Within seconds, ad decisions no longer choose it.',
     summary: 'Stops a line item that has begun to deliver.',
   }),
   'line_item.cancel': defineCommand({

@@ -46,7 +46,7 @@ export const mediaClipCommands = {
     event: 'media_clip.registered',
     ruled: true,
     problems: ['validation_failed', 'upload_not_received', 'media_not_fetchable', 'temporarily_unavailable'],
-    externalEffect: 'A file outside is looked at by HEAD and a short range read.',
+    externalEffect: 'A file on another host is checked with a HEAD request and a read of a short range.',
     summary: 'Registers a file as audio of an episode: an upload, or a file on another host.',
   }),
   'media_clip.record': defineCommand({
@@ -78,8 +78,9 @@ export const mediaClipCommands = {
     event: 'media_clip.deleted',
     consequences: ['episode.unpublished', 'episode.audio_removed'],
     ruled: true,
-    externalEffect: 'The enclosure of the episode ends; plays that have begun finish, unless mode is "stop_all".',
+    externalEffect:
+      'The enclosure of the episode is no longer available; plays that have begun finish, unless mode is "stop_all".',
     summary:
-      'Deletes a clip and removes its audio from the episode: a published or scheduled episode without other audio is unpublished at the same moment, and the answer says so. Plays that have begun finish; with mode "stop_all" all plays of the episode that began before end within 5 s.',
+      'Deletes a clip and removes its audio from the episode: a published or scheduled episode without other audio is unpublished at the same moment, and the answer names it. Plays that have begun finish; with mode "stop_all", all plays of the episode that have begun end within 5 s.',
   }),
 } as const;

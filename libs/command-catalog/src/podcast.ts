@@ -240,7 +240,7 @@ export const podcastCommands = {
     changes: z.strictObject({}),
     roles: ['owner'],
     event: 'podcast.archived',
-    externalEffect: 'The feed answers 410 and its audio ends.',
+    externalEffect: 'The feed answers 410 and its audio is no longer available.',
     summary: 'Archives a podcast permanently; its subdomain becomes free.',
   }),
   'podcast.set_intro': setPart('intro'),
@@ -261,7 +261,7 @@ export const podcastCommands = {
     ruled: true,
     externalEffect: 'The account of that address sees the podcast.',
     summary:
-      'Lets the account of an e-mail address edit the podcast and see its analytics (editor), or see its analytics alone (analyst). Roles are a set: a second invitation adds its role.',
+      'Lets the account of an e-mail address edit the podcast and see its analytics (editor), or only see its analytics (analyst). A collaborator can have both roles: a second invitation adds its role.',
   }),
   'podcast.remove_collaborator': defineCommand({
     type: 'podcast.remove_collaborator',

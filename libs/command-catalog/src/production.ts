@@ -173,7 +173,7 @@ export const productionCommands = {
     event: 'production.deleted',
     consequences: ['media_clip.deleted'],
     ruled: true,
-    externalEffect: 'An encoder that works on it gives up within 5 s; the reserved encoding time is returned.',
+    externalEffect: 'An encoder that is processing it stops within 5 s; the reserved encoding time is returned.',
     summary:
       'Deletes a production; one that is being encoded is stopped first. The audio of its episode stays, as a media clip; a clip that the episode does not play is deleted with its production.',
   }),
@@ -204,7 +204,7 @@ export const productionCommands = {
     settlesOf: ['production.start'],
     event: 'production.stopped',
     ruled: true,
-    externalEffect: 'The encoder gives up within 5 s and removes its temporary files.',
+    externalEffect: 'The encoder stops within 5 s and removes its temporary files.',
     summary: 'Stops encoding; the reserved encoding time is returned.',
   }),
   'production.complete': defineCommand({

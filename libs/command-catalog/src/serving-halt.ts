@@ -33,8 +33,8 @@ export const servingHaltCommands = {
     event: 'serving.halted',
     ruled: true,
     problems: ['link_not_found'],
-    externalEffect: 'Within 5 s no decision gives away what the halt covers.',
-    summary: 'Stops advertising at once: everywhere, in one podcast, of one line item or creative, or on one surface.',
+    externalEffect: 'Within 5 s, ad decisions no longer choose ads that the halt covers.',
+    summary: 'Stops advertising at once: everywhere, in one podcast, for one line item or creative, or on one surface.',
   }),
   'serving.release': defineCommand({
     type: 'serving.release',
@@ -47,7 +47,7 @@ export const servingHaltCommands = {
     review: 'single',
     reviewers: ['reviewer', 'publisher', 'admin'],
     event: 'serving.released',
-    externalEffect: 'Within seconds decisions give it away again.',
+    externalEffect: 'Within seconds, ad decisions can choose it again.',
     summary: 'Ends a halt.',
   }),
 } as const;

@@ -107,7 +107,7 @@ export const servingPlanCommands = {
     event: 'serving_plan.rolled_back',
     ruled: true,
     problems: ['validation_failed', 'link_not_found'],
-    externalEffect: 'Within seconds ad decisions use what the earlier plan contained.',
+    externalEffect: 'Within seconds, ad decisions use the content of the earlier plan.',
     summary: 'Rolls back a published plan; the content of the earlier plan is published again as a new plan.',
   }),
   'serving_plan.republish': defineCommand({

@@ -57,7 +57,7 @@ export const uploadCommands = {
     ruled: true,
     problems: ['validation_failed'],
     externalEffect: 'Above 30 MB a multipart upload is opened in the object store.',
-    summary: 'Grants a place in the object store for one file.',
+    summary: 'Grants space in the object store for one file.',
   }),
   'upload.receive': defineCommand({
     type: 'upload.receive',
@@ -69,8 +69,9 @@ export const uploadCommands = {
     event: 'upload.received',
     ruled: true,
     problems: ['upload_not_received', 'temporarily_unavailable'],
-    externalEffect: 'The bytes that were used are kept under a key of their own.',
-    summary: 'The file is used: it does not expire, no further part of it is signed, and its bytes stay what they are.',
+    externalEffect: 'The bytes that were used are copied to a separate key.',
+    summary:
+      'Records that the file is used: it does not expire, no more of its parts are signed, and its bytes no longer change.',
   }),
   'upload.expire': defineCommand({
     type: 'upload.expire',
@@ -83,7 +84,7 @@ export const uploadCommands = {
     ruled: true,
     problems: ['state_not_allowed'],
     externalEffect: 'The object is removed.',
-    summary: 'The clock ends a temporary upload after 24 h, and one that nothing used.',
+    summary: 'The clock ends a temporary upload after 24 h, and an upload that was never used.',
   }),
   'upload.abort': defineCommand({
     type: 'upload.abort',
@@ -97,6 +98,6 @@ export const uploadCommands = {
     ruled: true,
     problems: ['state_not_allowed'],
     externalEffect: 'The object is removed.',
-    summary: 'Gives up an upload; what was stored is removed. Refused while something uses the file.',
+    summary: 'Aborts an upload and removes the stored data. Refused while a resource uses the file.',
   }),
 } as const;

@@ -64,7 +64,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     const resource = options.catalog.resources[definition.subject]!;
     if (definition.from === null && request.subject.id !== null && actor.kind === 'principal')
       throw new Problem('validation_failed', 'The id of a new resource is chosen by the service.', {
-        errors: [{ path: '/subject/id', code: 'not_null', detail: 'Leave the id null.' }],
+        errors: [{ path: '/subject/id', code: 'not_null', detail: 'Send the id as null; the service chooses it.' }],
       });
     const parsed = parseRequest(definition, request);
     const scope = {

@@ -203,7 +203,7 @@ function asProblem(error: unknown, limits: TimeLimits): unknown {
   if (noSuchHost.includes(code)) return notPublic(error);
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code))
     return refuse('The certificate of the host is not valid.', error);
-  if (code.startsWith('HPE_')) return refuse('The host does not answer as a web server does.', error);
+  if (code.startsWith('HPE_')) return refuse('The host does not answer like a web server.', error);
   return refuse(
     'The host cannot be reached, or the connection was interrupted. Try again later, or give another address.',
     error,

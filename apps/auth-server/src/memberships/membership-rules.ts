@@ -11,7 +11,7 @@ export const membershipRules: Pick<Rules<typeof identityCatalog>, 'membership.ad
   'membership.add': async ({ tx, workspaceId, changes }) => {
     const { owner_account_id: ownerId, member_account_id: memberId } = changes;
     if (ownerId === memberId)
-      throw refused('/changes/member_account_id', 'own_account', 'An account is no member of its own organization.');
+      throw refused('/changes/member_account_id', 'own_account', 'An account cannot be a member of its own organization.');
     const member = await findAnywhere(tx, 'accounts', memberId);
     if (member?.lifecycle_state !== 'active')
       throw refused('/changes/member_account_id', 'unknown_account', `There is no account ${memberId}.`);
@@ -19,7 +19,7 @@ export const membershipRules: Pick<Rules<typeof identityCatalog>, 'membership.ad
     await lockAccount(tx, ownerId);
     const members = await listLinked(tx, workspaceId, 'memberships', 'owner', ownerId);
     if (members.some((each) => each.lifecycle_state === 'active' && each.attributes['member_account_id'] === memberId))
-      throw new Problem('value_taken', 'This account is a member already.');
+      throw new Problem('value_taken', 'This account is already a member.');
     return { attributes: changes };
   },
 };

@@ -174,7 +174,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
   'episode.publish_due': async (input) => {
     const { current, now } = input;
     if (current.publish_at === undefined || new Date(current.publish_at) > now)
-      throw new Problem('state_not_allowed', 'The time of publication has not come.');
+      throw new Problem('state_not_allowed', 'The time of publication has not been reached.');
     await audible(input);
     return { attributes: publishedEpisode(current, current.publish_at) };
   },

@@ -50,7 +50,7 @@ export const reviewRules: ReviewRules = {
   'review.expire': ({ current, now }) => {
     if (Date.parse(current.due_at) > now.getTime())
       throw new Problem('state_not_allowed', 'The review period has not ended yet.');
-    const detail = 'Nobody decided in time. Send the command again if it is still wanted.';
+    const detail = 'The review was not decided in time. Send the command again if you still need it.';
     return { attributes: current, also: ends(current, 'failed', now, { code: 'review_expired', detail }) };
   },
 };

@@ -29,9 +29,9 @@ export function decided(
 ): ReviewTask {
   if (Date.parse(task.due_at) <= at.getTime())
     throw new Problem('state_not_allowed', 'The review period has ended. Send the command again.');
-  if (by === task.requested_by) throw denied('Whoever asks for a command does not review it.');
+  if (by === task.requested_by) throw denied('You cannot review a command that you requested.');
   if (roles !== 'all' && !task.required_roles.some((role) => roles.includes(role)))
-    throw denied(`This review takes one of the roles ${task.required_roles.join(', ')}.`);
+    throw denied(`This review needs one of the roles ${task.required_roles.join(', ')}.`);
   if (verdict === 'approve' && approvals(task).includes(by)) throw denied('You have approved this already.');
   return {
     ...task,
