@@ -277,7 +277,7 @@ test('a body that breaks off is a problem, never a short file', async () => {
 
 test('headers without end are refused', async () => {
   handle = (_request, response) => response.writeHead(200, { 'x-much': 'x'.repeat(20_000) }).end();
-  expect((await problemOf(whole(local(), origin))).message).toContain('not answer as a web server');
+  expect((await problemOf(whole(local(), origin))).message).toContain('not answer like a web server');
 });
 
 test('a host that is not there is a problem in words; a name that does not exist and a private one get the same answer', async () => {

@@ -11,7 +11,11 @@ export const membershipRules: Pick<Rules<typeof identityCatalog>, 'membership.ad
   'membership.add': async ({ tx, workspaceId, changes }) => {
     const { owner_account_id: ownerId, member_account_id: memberId } = changes;
     if (ownerId === memberId)
-      throw refused('/changes/member_account_id', 'own_account', 'An account cannot be a member of its own organization.');
+      throw refused(
+        '/changes/member_account_id',
+        'own_account',
+        'An account cannot be a member of its own organization.',
+      );
     const member = await findAnywhere(tx, 'accounts', memberId);
     if (member?.lifecycle_state !== 'active')
       throw refused('/changes/member_account_id', 'unknown_account', `There is no account ${memberId}.`);
