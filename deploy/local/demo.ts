@@ -40,8 +40,7 @@ function readOptions(): Options {
       'port-base': { type: 'string', default: defaultPortBase },
     },
   });
-  if (values.audio === undefined)
-    throw new Error('Name the audio file: npm run demo -- --audio FILE (--help explains the options)');
+  if (values.audio === undefined) throw new Error('Name the audio file: npm run demo -- --audio FILE');
   const callers = process.env['INIT_CWD'] ?? process.cwd();
   const [audio = '', ad = samples.ad] = [values.audio, values.ad].map((file) =>
     file === undefined ? undefined : path.resolve(callers, file),
@@ -95,7 +94,7 @@ let options: Options;
 try {
   options = readOptions();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(`${(error as Error).message}\nnpm run demo -- --help explains the options.`);
   process.exit(64);
 }
 const stream = options.json ? process.stderr : process.stdout;

@@ -9,6 +9,6 @@ export const defaultPortBase = '8080';
 export function parsePortBase(text: string): PublicPorts {
   const base = Number(text);
   if (!Number.isInteger(base) || base < 1 || base > 65_531)
-    throw new Error(`--port-base must be a number from 1 to 65531, not "${text}"`);
+    throw new Error(`--port-base must be a number from 1 to 65531, not “${text}”.`);
   return { base, mcp: base + 1, api: base + 2, media: base + 3, objectStore: base + 4 };
 }

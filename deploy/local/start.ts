@@ -46,9 +46,7 @@ function describeEvent(event: ServiceEvent): string {
   }
 }
 
-async function main(): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) outliveWriteErrors(stream);
-  const { ports, dataFolder } = readOptions();
+async function main({ ports, dataFolder }: ReturnType<typeof readOptions>): Promise<number> {
   const report = createReport({ stream: process.stdout, now: () => performance.now() });
   const stopping = stopRequested();
   const starting = startFleet({
@@ -76,8 +74,16 @@ async function main(): Promise<number> {
   return 0;
 }
 
+for (const stream of [process.stdout, process.stderr]) outliveWriteErrors(stream);
+let options: ReturnType<typeof readOptions>;
 try {
-  process.exit(await main());
+  options = readOptions();
+} catch (error) {
+  console.error(`${(error as Error).message}\nnpm start -- --help explains the options.`);
+  process.exit(64);
+}
+try {
+  process.exit(await main(options));
 } catch (error) {
   if (error instanceof PortTaken)
     console.error(`\n${error.message}. Choose others with: npm start -- --port-base ${error.port + 1000}`);

@@ -34,10 +34,19 @@ test('demo without a file, or with one that is not there, says so without starti
   });
 });
 
-test('start refuses a port base that is no port', () => {
-  expect(run('start.ts', '--port-base', 'many')).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('"many"'),
+test('start and demo name a wrong option and where the options are explained, with the exit code of a wrong usage', () => {
+  const help = 'npm start -- --help explains the options.';
+  for (const [wrong, ...typed] of [
+    ['“many”', '--port-base', 'many'],
+    ["'--colour'", '--colour'],
+  ] as const) {
+    const { status, stderr } = run('start.ts', ...typed);
+    expect({ status, stderr }).toEqual({ status: 64, stderr: expect.stringContaining(wrong) });
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe(help);
+  }
+  expect(run('demo.ts', '--colour')).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining('npm run demo -- --help explains the options.'),
   });
 });
 
