@@ -1,6 +1,11 @@
-/** A jest reporter that writes what a project's tests came to into `$TEST_RESULTS/<project>.json`, for tools/test.mjs. */
+/**
+ * A jest reporter that writes what a project's tests came to into `$TEST_RESULTS/<project>.json`, for tools/test.mjs. A project
+ * whose process does not end after its tests has one more failure, and is ended.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+
+const endsWithinMs = 60_000;
 
 export default class ResultFile {
   constructor({ rootDir }) {
@@ -20,5 +25,10 @@ export default class ResultFile {
       skipped: withStatus('pending', 'skipped', 'todo', 'disabled').map(({ fullName }) => fullName),
     };
     writeFileSync(this.file, JSON.stringify(summary));
+    setTimeout(() => {
+      console.error('The tests ended, but something that they left open kept their process running.');
+      writeFileSync(this.file, JSON.stringify({ ...summary, failed: summary.failed + 1 }));
+      process.exit(1);
+    }, endsWithinMs).unref();
   }
 }

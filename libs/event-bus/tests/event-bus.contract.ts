@@ -253,6 +253,22 @@ export function describeEventBus(engine: Engine): void {
       expect(dead[0]!.error).toBe('Its consumer ended 2 times without an answer.');
     }, 120_000);
 
+    test('a bus closes while its engine is away', async () => {
+      const bus = engine.createBus();
+      const topic = newTopic();
+      const seen: DeliveredMessage[] = [];
+      await subscribeInto(bus, topic, 'leaving', seen);
+      await bus.publish(numbered(topic, 5, 5, 'before'));
+      await until(() => distinct(seen) === 5);
+      const restore = await engine.interrupt();
+      try {
+        await until(async () => !(await bus.ping()));
+        await bus[Symbol.asyncDispose]();
+      } finally {
+        await restore();
+      }
+    }, 120_000);
+
     test('publish rejects while the engine is away, and everything goes on when it is back', async () => {
       await using bus = engine.createBus();
       const topic = newTopic();

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { freePort } from '@longwave/fleet';
 import { Redis } from 'ioredis';
 import { createRedisBus, type DeliveredMessage } from '../src/index.ts';
 import { describeEventBus, type Engine } from './event-bus.contract.ts';
+import { until } from './_messages.ts';
 
 let folder = '';
 let port = 0;
@@ -18,6 +19,8 @@ async function startServer(): Promise<void> {
   const args = ['--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--save', ''];
   server = spawn('redis-server', ['--port', String(port), ...args], { stdio: 'ignore' });
   await once(server, 'spawn');
+  await using bus = createRedisBus(config());
+  await until(() => bus.ping());
 }
 
 /** As hard as a crash: what was acknowledged must be in the append-only file. */
@@ -40,8 +43,6 @@ const engine: Engine = {
     folder = await mkdtemp(path.join(os.tmpdir(), 'event-bus-redis-'));
     port = await freePort();
     await startServer();
-    await using bus = createRedisBus(config());
-    while (!(await bus.ping()));
   },
   async stop() {
     await endServer();
@@ -122,12 +123,3 @@ describe('only Redis Streams', () => {
     await redis.quit();
   });
 });
-
-async function freePort(): Promise<number> {
-  const probe = net.createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}

@@ -85,13 +85,9 @@ export async function runPartition(duty: PartitionDuty): Promise<void> {
 
 /** A blocking read needs its own connection. */
 function openDoorbell(redis: Redis, signal: AbortSignal) {
-  const connection = redis.duplicate({
-    // Waiting again does no harm, unlike a repeated fetch.
-    autoResendUnfulfilledCommands: true,
-    maxRetriesPerRequest: null,
-    commandTimeout: undefined,
-    socketTimeout: 5 * blockMs,
-  });
+  // As on the other connection, a command ends with its connection: ioredis never settles one that it kept for a resend when the
+  // client is disconnected while the server is away, and closing would wait for it.
+  const connection = redis.duplicate({ commandTimeout: undefined, socketTimeout: 5 * blockMs });
   connection.on('error', () => undefined);
   const disconnect = () => connection.disconnect();
   signal.addEventListener('abort', disconnect, { once: true });
