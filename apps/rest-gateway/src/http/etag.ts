@@ -48,6 +48,6 @@ export function guardFor(header: string | undefined, resource: ResourceView): st
 /** Throws `version_conflict` when `If-Match` names another version than the resource's, or there is none to name (RFC 9110 §13.1.1). */
 export function checkIfMatch(header: string | undefined, resource: ResourceView | undefined): void {
   if (!isStated(header)) return;
-  if (!resource) throw new Problem('version_conflict', 'There is no version here that If-Match could name.');
+  if (!resource) throw new Problem('version_conflict', 'This has no version: send the request without If-Match.');
   if (!revisionTagsOf(header).includes(etagOf(resource))) throw stale(resource);
 }
