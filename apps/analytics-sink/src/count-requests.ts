@@ -13,7 +13,7 @@ const optionalId = z.string().transform((text) => text || undefined);
 
 const wireRange = z
   .strictObject({ fromMs: z.bigint().min(0n).max(lastMs), toMs: z.bigint().min(0n).max(lastMs) })
-  .refine(({ fromMs, toMs }) => fromMs < toMs, 'from must come before to');
+  .refine(({ fromMs, toMs }) => fromMs < toMs, '“from” must be before “to”');
 
 /** Counts are kept by the hour: a range grows to whole UTC hours. */
 const inHours = ({ fromMs, toMs }: { fromMs: bigint; toMs: bigint }): HourRange => ({
@@ -32,7 +32,7 @@ const dimensions = {
 } as const satisfies Partial<Record<WireDimension, Dimension>>;
 
 const dimension = z
-  .enum(Object.keys(dimensions) as (keyof typeof dimensions)[], 'Name a dimension.')
+  .enum(Object.keys(dimensions) as (keyof typeof dimensions)[], '“dimension” must name a dimension.')
   .transform((wire): Dimension => dimensions[wire]);
 
 const windows = {
@@ -52,7 +52,10 @@ const wireWindows: Readonly<Record<Window, WireWindow>> = {
 export const wireWindow = (window: Window): WireWindow => wireWindows[window];
 
 const window = z
-  .enum(Object.keys(windows) as (keyof typeof windows)[], 'Name a window: calendar_utc, first or last touch.')
+  .enum(
+    Object.keys(windows) as (keyof typeof windows)[],
+    '“window” must be calendar_utc, first_touch_24h or last_touch_24h.',
+  )
   .optional();
 const knownAtMs = z.bigint().min(0n).max(lastMs).optional();
 const knownAtOf = (ms: bigint | undefined) => (ms === undefined ? undefined : new Date(Number(ms)));
@@ -101,7 +104,7 @@ const mostDays = 31n;
 const shortRange = wireRange
   .refine(
     ({ fromMs, toMs }) => toMs - fromMs <= mostDays * 24n * BigInt(hourMs),
-    `the range spans at most ${mostDays} days`,
+    `the range may span at most ${mostDays} days`,
   )
   .transform(inHours);
 

@@ -51,7 +51,7 @@ export type CheckAccess = (
 /** The unit of a granularity. Throws `validation_failed` when none was named. */
 function requireUnit(granularity: Granularity): BucketUnit {
   const unit = bucketUnit(granularity);
-  if (unit === undefined) throw new Problem('validation_failed', 'Name a granularity: hour, day, week or month.');
+  if (unit === undefined) throw new Problem('validation_failed', '“granularity” must be hour, day, week or month.');
   return unit;
 }
 

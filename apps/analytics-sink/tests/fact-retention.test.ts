@@ -204,7 +204,7 @@ describe('counting again what is no longer stored', () => {
       facts: { waiting: 2 },
       windows: { calendar_utc: { podcasts: [] } },
     });
-    expect(counted.err).toMatch(/2 facts name a user agent whose text has not come, or is no longer stored/);
+    expect(counted.err).toMatch(/2 facts name a user agent whose text is missing or no longer stored/);
     expect((await recountTool('compare', file())).code).toBe(1);
   });
 

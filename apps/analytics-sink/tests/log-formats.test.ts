@@ -149,7 +149,7 @@ describe('the combined format of Apache and nginx', () => {
       malformed: 2,
       problems: [
         { line: 9, problem: 'url: missing' },
-        { line: 10, problem: 'not a line of the combined format' },
+        { line: 10, problem: 'not in the combined format' },
       ],
     });
     expect(counts).toMatchObject([{ episode_id: 'ep_1', prefix_requests: 3 }]);
@@ -159,7 +159,7 @@ describe('the combined format of Apache and nginx', () => {
     expect(columns.not_understood).toEqual(['fields behind the user agent', 'identity', 'user']);
     expect(columns.absent).toContainEqual({
       field: 'range',
-      effect: 'probes are known by answers of one or two bytes alone',
+      effect: 'only answers of one or two bytes are recognized as probes',
     });
   });
 
@@ -195,13 +195,13 @@ describe('a refusal never repeats what stood in the log', () => {
     ['pipes', `NovelPlayer|192.0.2.1|GET`],
   ])('a table without a header line, its values parted by %s', async (_, first) => {
     const said = await refusal([first, first]);
-    expect(said).toMatch(/has no column for .*Its first line holds values, not the names of columns/);
+    expect(said).toMatch(/has no column for .*Its first line contains values instead of column names/);
     expect(said).not.toMatch(secrets);
   });
 
   test('but names columns that it does not know', async () => {
     expect(await refusal(['wann;was;cs(Foo-Bar);x_edge.name', '1;2;3;4'])).toMatch(
-      /Its columns are wann, was, cs\(Foo-Bar\), x_edge\.name: name them with --columns/,
+      /Its columns are wann, was, cs\(Foo-Bar\), x_edge\.name\. Say with --columns which of them it is/,
     );
   });
 });
@@ -213,8 +213,8 @@ test('the report for people names the columns: what each was read as, what was n
   expect(out).toMatch(/^Columns$/m);
   expect(out).toMatch(/ip +ip$/m);
   expect(out).toMatch(/edge +not understood$/m);
-  expect(out).toMatch(/\(none\) +range: probes of two bytes count as requests$/m);
-  expect(out).toMatch(/\(none\) +status: answers that were errors count as well$/m);
+  expect(out).toMatch(/\(none\) +range: probes of two bytes are counted as requests$/m);
+  expect(out).toMatch(/\(none\) +status: requests that were answered with an error are counted too$/m);
 });
 
 test('a range that has an end and no beginning is malformed', async () => {
@@ -225,6 +225,6 @@ test('a range that has an end and no beginning is malformed', async () => {
   ]);
   expect(problems).toEqual([
     { line: 2, problem: 'range_start: missing' },
-    { line: 3, problem: 'range_start: no number' },
+    { line: 3, problem: 'range_start: not a whole number' },
   ]);
 });

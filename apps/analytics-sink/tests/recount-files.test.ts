@@ -295,10 +295,10 @@ test('a cut, foreign or missing file is refused with words that say what to do',
     expect({ code, out }).toEqual({ code: 2, out: '' });
     return err;
   };
-  expect(await attempt('no-end.jsonl', lines.slice(0, -1).join('\n'))).toMatch(/not whole: export the facts again/);
+  expect(await attempt('no-end.jsonl', lines.slice(0, -1).join('\n'))).toMatch(/not complete\. Export the facts again/);
   expect(await attempt('half.jsonl', lines.join('\n').slice(0, -80))).toMatch(/export/i);
-  expect(await attempt('half.gz', readFileSync(file).subarray(0, -20))).toMatch(/damaged|not whole/);
-  expect(await attempt('foreign.jsonl', '{"a":1}\n')).toMatch(/no fact file: make one with `recount export`/);
+  expect(await attempt('half.gz', readFileSync(file).subarray(0, -20))).toMatch(/damaged|not complete/);
+  expect(await attempt('foreign.jsonl', '{"a":1}\n')).toMatch(/is not a file of facts. Make one with `recount export`/);
   expect(await attempt('empty.jsonl', '')).toMatch(/empty/);
   expect((await recountTool('count', inFolder('missing.jsonl'))).err).toMatch(/missing.jsonl/);
   expect((await recountTool('count')).err).toMatch(/Name one or more files/);

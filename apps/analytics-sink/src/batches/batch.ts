@@ -173,30 +173,43 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
   const [from, to] = [Date.parse(window.from), Date.parse(window.to)];
   if (from < earliest) return [error('/window/from', 'too_early', 'The window begins before the year 2000.')];
   if (from >= to) return [error('/window/to', 'empty_window', 'The window ends before it begins.')];
-  if (to > now.getTime() + skewMsMax) return [error('/window/to', 'in_future', 'The window has not ended yet.')];
+  if (to > now.getTime() + skewMsMax) return [error('/window/to', 'in_future', 'The window ends in the future.')];
   return rows.flatMap((row, index) => {
     const at = Date.parse(row.at);
     const found: FieldError[] = [];
-    if (at < from || at >= to) found.push(error(`/rows/${index}/at`, 'outside_window', 'It lies outside the window.'));
+    if (at < from || at >= to)
+      found.push(error(`/rows/${index}/at`, 'outside_window', 'The time is outside the window of the batch.'));
     if ('region' in row && row.region !== 'unknown' && !row.region.startsWith(`${row.country}-`))
-      found.push(error(`/rows/${index}/region`, 'other_country', 'The region lies in another country.'));
+      found.push(error(`/rows/${index}/region`, 'other_country', 'The region is not in the country of the row.'));
     if (row.kind !== 'byte_range_served') return found;
     if (row.previous_listener === row.listener)
-      found.push(error(`/rows/${index}/previous_listener`, 'same_listener', 'A new salt gives another bucket.'));
+      found.push(
+        error(
+          `/rows/${index}/previous_listener`,
+          'same_listener',
+          'The previous bucket must differ from the bucket of the row.',
+        ),
+      );
     if (row.previous_listener !== undefined && keyMonths(new Date(row.started_at)).previous === undefined)
       found.push(
         error(
           `/rows/${index}/previous_listener`,
           'late_link',
-          'A bucket may name the one before it only for requests of the first 48 h of a UTC month.',
+          'A previous bucket is accepted only for requests of the first 48 h of a UTC month.',
         ),
       );
-    if (row.from >= row.to) found.push(error(`/rows/${index}/to`, 'empty_range', 'The range holds no byte.'));
+    if (row.from >= row.to) found.push(error(`/rows/${index}/to`, 'empty_range', 'The range contains no bytes.'));
     const startedAt = Date.parse(row.started_at);
     if (startedAt > at)
       found.push(error(`/rows/${index}/started_at`, 'after_end', 'The request began after its bytes were written.'));
     if (startedAt < at - responseMsMax)
-      found.push(error(`/rows/${index}/started_at`, 'too_early', 'The request began more than 24 h before.'));
+      found.push(
+        error(
+          `/rows/${index}/started_at`,
+          'too_early',
+          'The request began more than 24 h before its bytes were written.',
+        ),
+      );
     return found;
   });
 }
@@ -226,12 +239,12 @@ export function refuseForeign(
   const errors: FieldError[] = [];
   const producer = textAt(body, 'producer');
   if (producer !== undefined && producer !== client.producer)
-    errors.push(error('/producer', 'other_producer', 'The token is of another producer.'));
+    errors.push(error('/producer', 'other_producer', 'The token belongs to another producer.'));
   const rows = (body as { readonly rows?: unknown } | null)?.rows;
   for (const [index, row] of (Array.isArray(rows) ? rows : []).entries()) {
     const workspace = textAt(row, 'workspace');
     if (workspace !== undefined && !client.workspaces.has(workspace))
-      errors.push(error(`/rows/${index}/workspace`, 'other_workspace', 'The token does not name this workspace.'));
+      errors.push(error(`/rows/${index}/workspace`, 'other_workspace', 'The token is not valid for this workspace.'));
   }
   if (errors.length > 0)
     throw new Problem('permission_denied', 'The token is not valid for this producer and these workspaces.', {

@@ -141,7 +141,7 @@ export function byteRangeFact(
     lists_version: `declared by ${producer}`,
   };
   const { user_agent_verdict: agent, previous_listener: previous } = row;
-  // What does not count joins nobody to anybody, nor does a request of after the 48 h in which the previous key holds.
+  // Only a row that counts may link two buckets, and only in the first 48 h of a month, in which the previous key is valid.
   const isInTime = keyMonths(new Date(row.started_at)).previous !== undefined;
   const isLink = previous !== undefined && isInTime && agent !== 'no_ua' && judgeFact(fact, agent) === 'eligible';
   return isLink ? { ...fact, previous_listener_key: listenerOf(producer, previous) } : fact;

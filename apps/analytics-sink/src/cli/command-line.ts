@@ -4,7 +4,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 export const exitCodes = { done: 0, differs: 1, failed: 2 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What was typed makes no sense; the message says what to type. */
+/** The command line is not valid; the message says what to type. */
 export class UsageError extends Error {}
 
 /** Where a command reads its settings and writes its words. */
@@ -50,7 +50,9 @@ export function hourOf(values: Values, name: string): Date | undefined {
   const at = new Date(text);
   const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
   if (!isTime || Number.isNaN(at.getTime()) || at.getTime() % 3_600_000 !== 0)
-    throw new UsageError(`--${name} is a UTC date (2026-11-01) or a whole hour (2026-11-01T13:00:00Z), not ${text}.`);
+    throw new UsageError(
+      `--${name} must be a UTC date (2026-11-01) or a whole hour (2026-11-01T13:00:00Z), not ${text}.`,
+    );
   return at;
 }
 
@@ -71,7 +73,7 @@ export async function runCommandLine(
   }
   const command = commands.find((one) => one.name === name);
   if (!command) {
-    terminal.tell(`There is no command "${name}".\n\n${overview}\n`);
+    terminal.tell(`There is no command “${name}”.\n\n${overview}\n`);
     return exitCodes.failed;
   }
   try {
@@ -87,7 +89,7 @@ export async function runCommandLine(
     return await command.run(values as Values, positionals, terminal);
   } catch (error) {
     const isUsage = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
-    terminal.tell(`${wordsOf(error)}${isUsage ? '\n`--help` shows how.' : ''}\n`);
+    terminal.tell(`${wordsOf(error)}${isUsage ? '\nRun it with --help to see how it is used.' : ''}\n`);
     return exitCodes.failed;
   }
 }

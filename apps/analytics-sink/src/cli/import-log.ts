@@ -40,36 +40,39 @@ export const help = `usage: longwave-import-log FILE… --report | --store [opti
        longwave-import-log --show --workspace WS [options]
 
 Reads access logs of a prefix service or another host: CSV with a header line, W3C extended (Amazon CloudFront), the combined format of
-nginx and Apache, JSON lines or Avro object container files (those of oDL among them), each also packed with gzip. They tell what was
-requested, not what was heard: the figures are prefix_requests, distinct listeners of an episode per UTC day. They are not downloads and
-are stored separately. The report names the columns that were understood and those that were not.
+nginx and Apache, JSON lines, or Avro object container files (such as those of oDL). All of them may be compressed with gzip. Logs show what
+was requested, not what was heard, so the numbers are prefix_requests: distinct listeners of an episode per UTC day. They are not downloads
+and are stored separately. The report names the columns that were understood and those that were not.
 
-  --report                 print the numbers of the files and keep nothing
-  --store                  add them to the database of DATABASE_URL; a file that was stored before changes nothing
+  --report                 print the numbers of the files and store nothing
+  --store                  add them to the database at DATABASE_URL; a file that was stored before changes nothing
   --show                   print the numbers that are stored
 
-  --workspace WS           the workspace of the podcasts; for --store and --show
-  --podcast POD            the podcast of the episodes, where nothing else names it; for --show: this one alone. Alone it is enough for
-                           a log whose column episode_id holds the ids of episodes
+  --workspace WS           the workspace of the podcasts; required with --store and --show
+  --podcast POD            the podcast of the episodes, if nothing else names it; with --show, only this podcast. If the log has a column
+                           episode_id with the IDs of episodes, nothing else is needed
   --episodes FILE          CSV of enclosures: url,episode_id[,podcast_id]
-  --url-pattern PATTERN    end of the logged path, like /audio/{podcast}/{episode}.mp3; * is anything but a slash
-  --secret-file FILE       32 bytes or more that only you know (openssl rand -hex 32 > FILE): listeners are known by hashes under it.
-                           Addresses are written nowhere. Keep the file: one workspace, one secret
-  --columns NAMES          columns with unusual names: time=ts,url=request_url; of time, url, episode_id, method, status, range,
-                           range_start, range_end, body_bytes, ip, ip_hash, user_agent, referer, purpose
-  --format FORMAT          csv, combined, jsonl or avro, where the first bytes mislead
-  --strict                 a malformed record is a failure (exit code 1), and nothing is stored
-  --from HOUR, --to HOUR   for --show
-  --json                   one JSON object instead of tables
-  --lists FOLDER           user-agent and network lists (default: AUDIENCE_DATA, or those that came with the program)
-  --temp FOLDER            for temporary files (default: the system's)`;
+  --url-pattern PATTERN    the end of the logged path, such as /audio/{podcast}/{episode}.mp3; * matches anything but a slash
+  --secret-file FILE       file with a secret of at least 32 bytes (openssl rand -hex 32 > FILE). Listeners are stored as hashes made with
+                           it, and no address is stored. Keep the file: a workspace always needs the same secret
+  --columns NAMES          columns with unusual names, such as time=ts,url=request_url. Fields: time, url, episode_id, method, status,
+                           range, range_start, range_end, body_bytes, ip, ip_hash, user_agent, referer, purpose
+  --format FORMAT          csv, combined, jsonl or avro, if the format is not recognized
+  --strict                 fail (exit code 1) and store nothing if a record is malformed
+  --from HOUR, --to HOUR   the range of --show
+  --json                   print one JSON object instead of tables
+  --lists FOLDER           user-agent and network lists (default: AUDIENCE_DATA, or the lists of this program)
+  --temp FOLDER            folder for temporary files (default: the system's)`;
 
 function readSecret(values: Values): Buffer {
   const file = textOf(values, 'secret-file');
   if (file === undefined)
-    throw new UsageError('--secret-file is missing. Make one with: openssl rand -hex 32 > prefix-secret');
+    throw new UsageError('--secret-file is required. Make a secret with: openssl rand -hex 32 > prefix-secret');
   const secret = Buffer.from(readFileSync(file, 'utf8').trim());
-  if (secret.length < 32) throw new UsageError(`${file} holds fewer than 32 bytes. openssl rand -hex 32 makes enough.`);
+  if (secret.length < 32)
+    throw new UsageError(
+      `The secret in ${file} is shorter than 32 bytes. Make a new one with: openssl rand -hex 32 > ${file}`,
+    );
   return secret;
 }
 
@@ -87,7 +90,7 @@ function readMatch(values: Values): MatchRecord {
   const [podcast, episodes, pattern] = ['podcast', 'episodes', 'url-pattern'].map((name) => textOf(values, name));
   if (episodes === undefined && pattern === undefined && podcast === undefined)
     throw new UsageError(
-      'Say which episode a URL is of: --episodes FILE or --url-pattern PATTERN; or --podcast POD, where the log has ids of its episodes.',
+      'Say which episode a URL belongs to, with --episodes FILE or --url-pattern PATTERN. If the log contains the IDs of episodes, --podcast POD is enough.',
     );
   return typed(() => {
     const table = episodes === undefined ? undefined : parseEpisodes(readFileSync(episodes, 'utf8'), podcast);
@@ -100,7 +103,8 @@ function readMatch(values: Values): MatchRecord {
 function readFormat(values: Values): { readonly format: LogFormat | undefined; readonly columns: NamedColumns } {
   const asked = textOf(values, 'format');
   const format = logFormats.find((one) => one === asked);
-  if (asked !== undefined && format === undefined) throw new UsageError(`--format is ${logFormats.join(', ')}.`);
+  if (asked !== undefined && format === undefined)
+    throw new UsageError(`--format must be one of ${logFormats.join(', ')}.`);
   const columns = textOf(values, 'columns');
   return { format, columns: columns === undefined ? {} : typed(() => parseColumns(columns)) };
 }
@@ -205,7 +209,7 @@ const importLogCommand: Command = {
   },
   run: async (values, files, terminal) => {
     if (['report', 'store', 'show'].filter((name) => values[name]).length !== 1)
-      throw new UsageError('Say what to do: --report, --store or --show.');
+      throw new UsageError('Use one of --report, --store and --show.');
     if (values['show']) return show(values, terminal);
     if (files.length === 0) throw new UsageError('Name one or more log files.');
     try {

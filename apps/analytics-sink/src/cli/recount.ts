@@ -28,11 +28,11 @@ import { readLists, withDatabase } from './settings.ts';
 export const overview = `usage: longwave-recount COMMAND
 
   export   write the stored facts, which are pseudonymous, to a file
-  count    count files of facts again, without any database
-  compare  set what files give beside what the service shows
+  count    count the facts in files again, without a database
+  compare  compare the numbers of files with those that the service shows
 
-Each takes --help. Exit codes: 0 done, 1 the numbers differ, 2 it could not be done.
-The method is docs/counting.md.`;
+Every command has --help. Exit codes: 0 success, 1 the numbers differ, 2 failure.
+The counting method is described in docs/counting.md.`;
 
 const progressOf = (work: string, { tell }: Terminal) =>
   createProgress({ work, unit: 'facts' }, tell, () => performance.now());
@@ -42,14 +42,14 @@ function windowsOf(values: Values, otherwise: readonly Window[]): readonly Windo
   const asked = textOf(values, 'window');
   if (asked === undefined) return otherwise;
   const found = windows.filter((window) => asked === 'all' || window === asked);
-  if (found.length === 0) throw new UsageError(`--window is ${windows.join(', ')} or all, not ${asked}.`);
+  if (found.length === 0) throw new UsageError(`--window must be ${windows.join(', ')} or all, not ${asked}.`);
   return found;
 }
 
 /** Headers of the files, and the part of them that is asked for. */
 async function readScope(values: Values, files: readonly string[]) {
   const [first, ...rest] = await Promise.all(files.map(readFactFileHeader));
-  if (first === undefined) throw new UsageError('Name one or more files that `export` made.');
+  if (first === undefined) throw new UsageError('Name one or more files that `export` has written.');
   const headers: [FactFileHeader, ...FactFileHeader[]] = [first, ...rest];
   return { headers, scope: narrowScope(combineHeaders(headers), hourOf(values, 'from'), hourOf(values, 'to')) };
 }
@@ -83,9 +83,11 @@ function basisOf(scope: FactScope, headers: readonly FactFileHeader[], listsVers
 
 function renderBasis(basis: ReturnType<typeof basisOf>): string {
   return [
-    `From ${basis.from ?? 'the beginning'} to ${basis.to ?? 'the end'}, by the start of the download`,
-    `Counted by ${basis.methodology_version} with lists ${basis.lists_version}`,
-    `Facts complete until ${basis.complete_until ?? 'no time: there are none'}`,
+    `From ${basis.from ?? 'the beginning'} to ${basis.to ?? 'the end'}, by the start of each download`,
+    `Counted with method ${basis.methodology_version} and lists ${basis.lists_version}`,
+    basis.complete_until === null
+      ? 'There were no facts when the file was written'
+      : `Facts are complete until ${basis.complete_until}`,
     '',
     '',
   ].join('\n');
@@ -97,7 +99,9 @@ function warnOfOthers(headers: readonly FactFileHeader[], listsVersion: string, 
     (one) => one.lists_version !== listsVersion || one.methodology_version !== methodologyVersion,
   );
   if (others.length > 0)
-    tell('Other lists or another method were installed when the facts were exported: this is a restatement.\n');
+    tell(
+      'The facts were exported under another method or other lists, so these numbers may differ from those of that time.\n',
+    );
 }
 
 /** Warns of facts that could not be judged: what they would count is missing. */
@@ -105,7 +109,7 @@ function warnOfWaiting({ facts }: Tally, { tell }: Terminal): void {
   const waiting = facts.get('waiting') ?? 0;
   if (waiting > 0)
     tell(
-      `${waiting} facts name a user agent whose text has not come, or is no longer stored. They are listed as "waiting" and counted nowhere.\n`,
+      `${waiting} facts name a user agent whose text is missing or no longer stored. They are listed as “waiting” and not counted.\n`,
     );
 }
 
@@ -122,17 +126,18 @@ const exportCommand: Command = {
   name: 'export',
   help: `usage: longwave-recount export --out FILE[.gz] [options]
 
-Writes the facts that downloads of a range are counted from, one JSON object a line, to a file; a name that ends in .gz is
-compressed. Facts hold listener keys, no addresses. The file appears when it is whole; another try begins anew.
+Writes the facts from which the downloads of a range are counted to a file, one JSON object per line. If the name ends in .gz, the
+file is compressed. Facts contain listener keys and no addresses. The file appears when it is complete; a failed export starts again
+from the beginning.
 
-  --out FILE         the file
+  --out FILE         the file to write
   --from HOUR        first hour, a UTC date or 2026-11-01T13:00:00Z (default: the oldest facts that are stored)
-  --to HOUR          the hour after the last (default: the end)
-  --workspace WS     one workspace (default: all)
-  --podcast POD      one podcast
-  --lists FOLDER     user-agent and network lists (default: AUDIENCE_DATA, or those that came with the program)
+  --to HOUR          the hour after the last one (default: the newest facts)
+  --workspace WS     only this workspace (default: all)
+  --podcast POD      only this podcast
+  --lists FOLDER     user-agent and network lists (default: AUDIENCE_DATA, or the lists of this program)
 
-Reads the database of DATABASE_URL. The file also holds the facts around a range that its downloads depend on.`,
+Reads the database at DATABASE_URL. The file also contains facts from before and after the range that its downloads depend on.`,
   options: {
     ...rangeOptions,
     out: { type: 'string' },
@@ -141,7 +146,7 @@ Reads the database of DATABASE_URL. The file also holds the facts around a range
     lists: { type: 'string' },
   },
   run: async (values, files, terminal) => {
-    if (files.length > 0) throw new UsageError(`Name the file with --out; ${files[0]} is not understood.`);
+    if (files.length > 0) throw new UsageError(`Name the file with --out. “${files[0]}” is not an option.`);
     const out = needed(values, 'out');
     const [from, to] = [hourOf(values, 'from'), hourOf(values, 'to')];
     if (from && to && from >= to) throw new UsageError('--from must be before --to.');
@@ -161,14 +166,14 @@ const countCommand: Command = {
   name: 'count',
   help: `usage: longwave-recount count FILE… [options]
 
-Counts downloads, listeners, ads and facts by judgement from files that \`export\` made, without any database. Files may overlap;
-a fact counts once. Numbers belong to the hour in which their download began.
+Counts downloads, listeners, ads and facts by judgement from files that \`export\` has written, without a database. Files may
+overlap: each fact counts once. A download belongs to the hour in which it began.
 
-  --from HOUR, --to HOUR   a part of what the files hold
+  --from HOUR, --to HOUR   only this part of the files' range
   --window WINDOW          calendar_utc (the default), first_touch_24h, last_touch_24h or all
-  --json                   one JSON object instead of tables
-  --lists FOLDER           count by other lists than those that came with the program
-  --temp FOLDER            for temporary files, about as large as the facts (default: the system's)`,
+  --json                   print one JSON object instead of tables
+  --lists FOLDER           count with other lists than those of this program
+  --temp FOLDER            folder for temporary files, which are about as large as the facts (default: the system's)`,
   options: countOptions,
   run: async (values, files, terminal) => {
     const asked = windowsOf(values, ['calendar_utc']);
@@ -186,19 +191,19 @@ const compareCommand: Command = {
   name: 'compare',
   help: `usage: longwave-recount compare FILE… [options]
 
-Counts files and sets every number beside the one that the service shows; facts by judgement say where a difference comes from.
-Exit code 1 when numbers differ. Facts that came after the export differ as well: choose a range that is complete.
+Counts files and compares every number with the one that the service shows. Facts by judgement show where a difference comes from.
+The exit code is 1 if numbers differ. Facts that came after the export make a difference too, so choose a range that is complete.
 
-  --tolerance PERCENT      greatest difference that is none (default 0; between different counters 5 is usual)
-  --from HOUR, --to HOUR   a part of what the files hold
+  --tolerance PERCENT      how far numbers may be apart and still agree (default: 0; between different counters 5 is usual)
+  --from HOUR, --to HOUR   only this part of the files' range
   --window WINDOW          all (the default), calendar_utc, first_touch_24h or last_touch_24h
   --json, --lists FOLDER, --temp FOLDER   as for count
 
-Reads the database of DATABASE_URL.`,
+Reads the database at DATABASE_URL.`,
   options: { ...countOptions, tolerance: { type: 'string' } },
   run: async (values, files, terminal) => {
     const percent = Number(textOf(values, 'tolerance') ?? '0');
-    if (!(percent >= 0 && percent <= 100)) throw new UsageError('--tolerance is a percentage from 0 to 100.');
+    if (!(percent >= 0 && percent <= 100)) throw new UsageError('--tolerance must be a percentage from 0 to 100.');
     const asked = windowsOf(values, windows);
     const { headers, scope } = await readScope(values, files);
     const stored = await withDatabase(terminal, 'longwave-recount', (pool) =>
@@ -216,7 +221,7 @@ Reads the database of DATABASE_URL.`,
     const basis = basisOf(scope, headers, listsVersion);
     if (!stored.hasFacts) {
       tally.facts.clear();
-      terminal.tell('The range begins before the facts that are still stored: facts by judgement are not compared.\n');
+      terminal.tell('Some facts of this range are no longer stored, so facts by judgement are not compared.\n');
     }
     const figures = compareTallies(stored.numbers, tally, asked, percent / 100);
     const differing = figures.filter((one) => one.differs).length;

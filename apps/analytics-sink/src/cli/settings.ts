@@ -18,7 +18,7 @@ export function readLists(
 ): AudienceLists {
   const folder = textOf(values, 'lists') ?? environment['AUDIENCE_DATA'] ?? installedLists;
   if (!existsSync(path.join(folder, 'sources.json')))
-    throw new UsageError(`${folder} holds no lists: name the folder (libs/audience/data) with --lists.`);
+    throw new UsageError(`There are no lists in ${folder}. Name their folder (libs/audience/data) with --lists.`);
   return readAudienceLists(folder, nowMs);
 }
 
@@ -31,7 +31,7 @@ export async function withDatabase<T>(
   const url = environment['DATABASE_URL'];
   if (!url)
     throw new UsageError(
-      'Set DATABASE_URL to the database (postgres://longwave_audience:…@host/db), or start the service with `npm start`.',
+      'DATABASE_URL is not set. Set it to the URL of the database (postgres://longwave_audience:…@host/db), or start the installation with `npm start`.',
     );
   const pool = createPool(url, 'audience', { name, max: 2 });
   try {

@@ -41,7 +41,7 @@ export const createAuthenticate =
 
 /** Throws `insufficient_scope` unless the client has the scope. */
 export function requireScope(client: Client, scope: AudienceScope): void {
-  if (!client.scopes.has(scope)) throw new Problem('insufficient_scope', `This needs the scope ${scope}.`);
+  if (!client.scopes.has(scope)) throw new Problem('insufficient_scope', `This request needs the scope ${scope}.`);
 }
 
 /** The `WWW-Authenticate` of a refusal (RFC 6750 §3, RFC 9728 §5.1), or undefined for another problem. */

@@ -22,7 +22,7 @@ const batchStatus = z.strictObject({
     .enum(['stored', 'waiting', 'aggregated'])
     .describe('`waiting` while rows name an arrangement or a serving that is not known yet.'),
   received: count.describe('Rows of the batch: stored, aggregated, rejected and waiting ones.'),
-  stored: count.describe('Kept: not looked at yet, or of a kind that no number is made of.'),
+  stored: count.describe('Stored: not processed yet, or of a kind that is not counted.'),
   aggregated: count,
   rejected: count,
   waiting: count,
@@ -77,15 +77,15 @@ const answer = (description: string, name: string) => ({
 });
 
 const notes: Readonly<Record<number, string>> = {
-  400: 'No Idempotency-Key, or a body that is no JSON or no gzip.',
-  401: 'No token, or one that is not valid here.',
+  400: 'The Idempotency-Key is missing, or the body is not valid JSON or gzip.',
+  401: 'The token is missing, or not valid here.',
   403: 'The token lacks the scope, or is not for this producer and these workspaces.',
-  404: 'There is no such thing, for this token.',
-  409: 'The batch id or the key names another body; or another batch of the producer is being accepted.',
+  404: 'It does not exist, or not for this token.',
+  409: 'The batch ID or the key was used with another body, or another batch of the producer is being accepted.',
   413: 'The body has more than 1 MiB, compressed or not.',
-  415: 'The body is no application/json, or has a coding other than gzip.',
-  422: 'Fields are not valid: the first 20 are named. Nothing was accepted.',
-  503: 'A dependency is away; send the same again later.',
+  415: 'The body is not application/json, or has a content coding other than gzip.',
+  422: 'Fields are not valid; the first 20 are named. Nothing was accepted.',
+  503: 'A part of the service is not available. Send the same request again later.',
 };
 
 const failures = (...statuses: readonly number[]) =>

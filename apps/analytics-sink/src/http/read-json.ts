@@ -15,7 +15,7 @@ export function checkBodyHeaders({ headers }: IncomingMessage): 'gzip' | 'identi
     throw new Problem('unsupported_media_type', 'Send application/json; gzip compression is optional.');
   const coding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (coding !== 'gzip' && coding !== 'identity')
-    throw new Problem('unsupported_media_type', 'The only content coding is gzip.');
+    throw new Problem('unsupported_media_type', 'The only supported content coding is gzip.');
   if (Number(headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge();
   return coding;
 }
@@ -71,7 +71,7 @@ export async function readJson(request: IncomingMessage, coding: 'gzip' | 'ident
   } catch (error) {
     const isGone = request.destroyed && !request.complete;
     if (error instanceof Problem || isGone) throw error;
-    throw new Problem('malformed_json', 'The body is not gzip.', { cause: error });
+    throw new Problem('malformed_json', 'The body is not valid gzip.', { cause: error });
   }
   let text: string;
   let body: unknown;
@@ -83,6 +83,6 @@ export async function readJson(request: IncomingMessage, coding: 'gzip' | 'ident
   }
   const twice = findRepeatedName(text);
   if (twice !== undefined)
-    throw new Problem('malformed_json', `An object of the body has the field “${twice.slice(0, 100)}” twice.`);
+    throw new Problem('malformed_json', `An object in the body has the field “${twice.slice(0, 100)}” twice.`);
   return body;
 }

@@ -26,8 +26,8 @@ const validName = (name: string) => name.replace(/[^\w.]/g, '_').replace(/(^|\.)
 const primitives = new Set(['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string']);
 
 /**
- * A schema with names that Avro allows. Some writers do not check them: fastavro, and with it oDL, names its records "oDL Events". How
- * records are decoded does not depend on names.
+ * A schema with names that Avro allows. Some writers do not check names: oDL, which uses fastavro, calls its records "oDL Events". Decoding
+ * does not depend on names.
  */
 export function withValidNames(schema: unknown): unknown {
   if (typeof schema === 'string') return primitives.has(schema) ? schema : validName(schema);
@@ -44,7 +44,7 @@ export function withValidNames(schema: unknown): unknown {
   );
 }
 
-/** A field of a record; its default is for readers with another schema. */
+/** A field of a record without its default, which only readers with another schema need. */
 function withoutDefault(field: unknown): unknown {
   if (!isObject(field)) return field;
   const { default: _, ...rest } = field;
@@ -53,7 +53,7 @@ function withoutDefault(field: unknown): unknown {
 
 /**
  * The records of an object container file (Avro 1.11), uncompressed or deflated. Every block ends with the marker that the header names.
- * Throws `RangeError` when the file was cut, and the decoder's error for anything else that is none.
+ * Throws `RangeError` when the end of the file is missing, and the decoder's error when it is not such a file.
  */
 export async function* readAvroRecords(file: string): AsyncGenerator<ReadonlyMap<string, unknown>> {
   const decoder = new avro.streams.BlockDecoder({
@@ -69,5 +69,5 @@ export async function* readAvroRecords(file: string): AsyncGenerator<ReadonlyMap
   const records = pipeline(await openPlain(file), stream, decoder, () => undefined);
   for await (const value of records as AsyncIterable<unknown>)
     yield new Map(isObject(value) ? Object.entries(value) : []);
-  if (!marker?.equals(tail())) throw new RangeError('the file does not end with a block');
+  if (!marker?.equals(tail())) throw new RangeError('the end of the file is missing');
 }

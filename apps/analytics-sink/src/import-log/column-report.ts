@@ -15,12 +15,12 @@ export interface ColumnReport {
 }
 
 const effects: Partial<Readonly<Record<LogField, string>>> = {
-  method: 'every record counts as a GET',
-  status: 'answers that were errors count as well',
-  range: 'probes of two bytes count as requests',
-  ip: 'rule 12 (networks of machines) is left to whoever hashed the addresses',
-  referer: 'rule 13 (pages that preload) is not applied',
-  purpose: 'rule 9 (announced prefetches) is not applied',
+  method: 'every record is counted as a GET request',
+  status: 'requests that were answered with an error are counted too',
+  range: 'probes of two bytes are counted as requests',
+  ip: 'rule 12 (data centers and similar networks) cannot be applied, because the addresses are hashed',
+  referer: 'rule 13 (pages that preload) cannot be applied',
+  purpose: 'rule 9 (announced prefetches) cannot be applied',
 };
 
 /** Fields that stand for another one. */
@@ -40,7 +40,7 @@ export function createColumnReport(): ColumnReport {
     note: (columns) => {
       for (const [field, column] of columns.understood) understood.set(`${field} ${column}`, { field, column });
       for (const name of columns.ignored)
-        if (ignored.size < mostNames) ignored.add(isColumnName(name) ? name : 'a name that is not shown');
+        if (ignored.size < mostNames) ignored.add(isColumnName(name) ? name : '(a name that is not shown)');
     },
     read: () => {
       const present = new Set([...understood.values()].map(({ field }) => field));
@@ -49,7 +49,7 @@ export function createColumnReport(): ColumnReport {
         const effect = effects[field];
         if (effect === undefined || !isAbsent(field)) return [];
         return field === 'range' && present.has('body_bytes')
-          ? [{ field, effect: 'probes are known by answers of one or two bytes alone' }]
+          ? [{ field, effect: 'only answers of one or two bytes are recognized as probes' }]
           : [{ field, effect }];
       });
       return {

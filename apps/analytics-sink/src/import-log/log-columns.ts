@@ -54,7 +54,7 @@ export function parseColumns(text: string): NamedColumns {
     const known = logFields.find((one) => one === field);
     if (known === undefined || column === '')
       throw new RangeError(
-        `--columns is a list like time=ts,url=request_url of ${logFields.join(', ')}; not "${pair}".`,
+        `--columns must be a list such as time=ts,url=request_url; “${pair}” is not part of one. Fields: ${logFields.join(', ')}.`,
       );
     named[known] = column;
   }

@@ -38,7 +38,7 @@ describe('a logged URL is matched by a pattern', () => {
   ])('%s', (url, episode) => expect(byPattern(url)).toEqual(episode));
 
   test('which names an episode and a podcast', () => {
-    expect(() => matchByPattern('/audio/{podcast}.mp3', undefined)).toThrow(/names \{episode\}/);
+    expect(() => matchByPattern('/audio/{podcast}.mp3', undefined)).toThrow(/must contain \{episode\}/);
     expect(() => matchByPattern('/audio/{episode}.mp3', undefined)).toThrow(/--podcast/);
     expect(matchByPattern('{episode}.mp3', 'pod_1')('/a/ep_1.mp3')).toEqual({ podcastId: 'pod_1', episodeId: 'ep_1' });
   });
@@ -46,9 +46,9 @@ describe('a logged URL is matched by a pattern', () => {
 
 test('a table of episodes that is wrong is refused with its line', () => {
   expect(() => parseEpisodes('url,episode_id\nhttps://a.example/1.mp3,ep_1\n', undefined)).toThrow(
-    /line 2.*podcast_id/,
+    /Line 2.*podcast_id/,
   );
   expect(() => parseEpisodes('url,episode_id,podcast_id\nhttps://a.example/1.mp3,"ep 1",p\n', undefined)).toThrow(
-    /line 2.*episode_id/,
+    /Line 2.*episode_id/,
   );
 });

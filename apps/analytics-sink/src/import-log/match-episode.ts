@@ -42,7 +42,7 @@ export function parseEpisodes(text: string, podcastId: string | undefined): Map<
     });
     if (!parsed.success)
       throw new RangeError(
-        `line ${row.line} of the episodes is not url,episode_id,podcast_id: ${parsed.error.issues[0]!.path.join('.')}`,
+        `Line ${row.line} of the table of episodes has no valid ${parsed.error.issues[0]!.path.join('.')}. Its columns are url, episode_id and podcast_id.`,
       );
     byUrl.set(bareUrl(parsed.data.url), { podcastId: parsed.data.podcast_id, episodeId: parsed.data.episode_id });
   });
@@ -85,7 +85,7 @@ export function matchByEnclosure(byUrl: ReadonlyMap<string, EpisodeRef>): MatchE
 export function matchByPattern(pattern: string, podcastId: string | undefined): MatchEpisode {
   if (!pattern.includes('{episode}') || (!pattern.includes('{podcast}') && podcastId === undefined))
     throw new RangeError(
-      `--url-pattern names {episode}, and {podcast} unless --podcast does: /audio/{podcast}/{episode}.mp3`,
+      `--url-pattern must contain {episode}, and also {podcast} if --podcast is not given, as in /audio/{podcast}/{episode}.mp3.`,
     );
   const source = pattern
     .split(/(\{episode\}|\{podcast\}|\*)/)

@@ -27,16 +27,16 @@ describe('a time is understood', () => {
     '[02/Foo/2025:10:00:00 +0000]',
     -1,
     {},
-  ])('or said to be none: %j', (time) => expect(tryParseRecord({ ...whole, time })).toBe('time: no time'));
+  ])('or said to be none: %j', (time) => expect(tryParseRecord({ ...whole, time })).toBe('time: not a valid time'));
 });
 
 test('what a record lacks or has wrong is named, and nothing of the record is repeated', () => {
   expect(tryParseRecord({ ...whole, time: undefined })).toBe('time: missing');
   expect(tryParseRecord({ ...whole, ip: undefined })).toBe('ip: missing');
-  expect(tryParseRecord({ ...whole, ip: '192.0.2.300' })).toBe('ip: no address');
-  expect(tryParseRecord({ ...whole, status: 'abc' })).toBe('status: no status');
-  expect(tryParseRecord({ ...whole, status: 99 })).toBe('status: no status');
-  expect(tryParseRecord({ ...whole, user_agent: 7 })).toBe('user_agent: no text');
+  expect(tryParseRecord({ ...whole, ip: '192.0.2.300' })).toBe('ip: not a valid address');
+  expect(tryParseRecord({ ...whole, status: 'abc' })).toBe('status: not a valid status');
+  expect(tryParseRecord({ ...whole, status: 99 })).toBe('status: not a valid status');
+  expect(tryParseRecord({ ...whole, user_agent: 7 })).toBe('user_agent: not a text');
   expect(tryParseRecord({ ...whole, url: 'x'.repeat(9_000) })).toBe('url: too long');
 });
 

@@ -47,21 +47,21 @@ function parseTimeMs(value: string | number): number {
 const earliestMs = Date.UTC(2000, 0);
 const latestMs = Date.UTC(2100, 0);
 
-const time = z.union([z.string().max(64), z.number()], { error: 'no time' }).transform((value, context) => {
+const time = z.union([z.string().max(64), z.number()], { error: 'not a valid time' }).transform((value, context) => {
   const ms = Math.floor(parseTimeMs(value));
   if (ms >= earliestMs && ms < latestMs) return ms;
-  context.issues.push({ code: 'custom', message: 'no time', input: undefined });
+  context.issues.push({ code: 'custom', message: 'not a valid time', input: undefined });
   return z.NEVER;
 });
 
 /** A count of bytes, as a number or in digits. */
 const bytes = z
-  .union([z.string().regex(/^\d{1,15}$/, 'no number'), z.number()], { error: 'no number' })
+  .union([z.string().regex(/^\d{1,15}$/, 'not a whole number'), z.number()], { error: 'not a whole number' })
   .transform(Number)
-  .pipe(z.int('no number').min(0, 'no number'))
+  .pipe(z.int('not a whole number').min(0, 'not a whole number'))
   .optional();
 
-const text = (most: number) => z.string({ error: 'no text' }).max(most, 'too long');
+const text = (most: number) => z.string({ error: 'not a text' }).max(most, 'too long');
 
 /**
  * One record of a foreign log, after its columns were named; absent fields are undefined. Messages never repeat what was in the record.
@@ -75,9 +75,13 @@ export const prefixRecordSchema = z
     /** A log without methods is one of downloads. */
     method: text(16).default('GET'),
     status: z
-      .union([z.string(), z.number()], { error: 'no status' })
+      .union([z.string(), z.number()], { error: 'not a valid status' })
       .transform(Number)
-      .pipe(z.int('no status').refine((status) => status === 0 || (status >= 100 && status <= 599), 'no status'))
+      .pipe(
+        z
+          .int('not a valid status')
+          .refine((status) => status === 0 || (status >= 100 && status <= 599), 'not a valid status'),
+      )
       .optional(),
     range: text(1_024).optional(),
     /** First and last byte, where a log has them in columns of their own. */
@@ -86,7 +90,7 @@ export const prefixRecordSchema = z
     /** Bytes of the answer without its headers. */
     body_bytes: bytes,
     ip: text(64)
-      .refine((address) => isIP(address) !== 0, 'no address')
+      .refine((address) => isIP(address) !== 0, 'not a valid address')
       .optional(),
     ip_hash: text(256).optional(),
     user_agent: text(4_096).default(''),

@@ -32,8 +32,8 @@ function columnsOf(
   report.note(columns);
   if (missing.length === 0) return read;
   const instead = names.every(isColumnName)
-    ? `Its columns are ${names.join(', ')}: name them with --columns.`
-    : 'Its first line holds values, not the names of columns: put a line with names before it, or say --format.';
+    ? `Its columns are ${names.join(', ')}. Say with --columns which of them it is.`
+    : 'Its first line contains values instead of column names. Put a line with names before it, or name the format with --format.';
   throw new UnreadableLog(`${file} has no column for ${missing.join(', ')}. ${instead}`);
 }
 
@@ -86,7 +86,7 @@ async function* readCsv(file: string, named: NamedColumns, report: ColumnReport)
     yield group;
     group = [];
   }
-  if (!reader) throw new UnreadableLog(`${file} has no header line: its first line names the columns.`);
+  if (!reader) throw new UnreadableLog(`${file} has no header line. The first line must name the columns.`);
   reader.end();
   yield group;
 }
@@ -150,7 +150,7 @@ async function* readAvro(file: string, named: NamedColumns, report: ColumnReport
   } catch (error) {
     if (error instanceof UnreadableLog) throw error;
     throw new UnreadableLog(
-      `${file} is no whole Avro object container file, or its codec is neither null nor deflate (after record ${number}).`,
+      `${file} is not a complete Avro object container file, or its codec is neither null nor deflate (after record ${number}).`,
       { cause: error },
     );
   }
@@ -168,9 +168,7 @@ async function* readCombined(file: string, _named: NamedColumns, report: ColumnR
       number += 1;
       if (line.trim() === '') continue;
       const parsed = tryParseCombinedLine(line);
-      group.push(
-        parsed ? entryOf(number, parsed.fields) : { line: number, problem: 'not a line of the combined format' },
-      );
+      group.push(parsed ? entryOf(number, parsed.fields) : { line: number, problem: 'not in the combined format' });
       hasMore ||= parsed?.hasMore === true;
     }
     yield group;

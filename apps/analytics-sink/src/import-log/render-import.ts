@@ -39,7 +39,7 @@ const sorted = <K extends string>(judged: ReadonlyMap<K, number>) => [...judged]
 /** What was read and counted, as tables for people. */
 export function renderImport(files: readonly FileReport[], tally: PrefixTally): string {
   const records = files.flatMap(({ file, outcome }): (string | number)[][] => {
-    if (outcome === 'imported_before') return [[file, 'stored before, not read again', 0]];
+    if (outcome === 'imported_before') return [[file, 'stored before, so not read again', 0]];
     const judged = sorted(outcome.judged).map(([judgement, count]) => [file, judgement, count]);
     return outcome.malformed > 0 ? [...judged, [file, 'malformed', outcome.malformed]] : judged;
   });
@@ -54,7 +54,7 @@ export function renderImport(files: readonly FileReport[], tally: PrefixTally): 
   });
   const counts = ['prefix_requests', 'first_two'];
   return [
-    'These are prefix_requests, window calendar_utc: requests, not downloads.\n',
+    'These numbers are prefix_requests (window calendar_utc): requests, not downloads.\n',
     ...(files.length > 0
       ? [
           renderTable('Columns', ['file', 'column', 'read as'], columns),

@@ -26,7 +26,7 @@ export async function storeRequests<G extends GatheredRequests>(
     const known = await findPrefixImports(tx, workspaceId);
     if ([...known.values()].some((name) => name !== by.secretName))
       throw new OtherSecret(
-        'The workspace has requests under another secret: use that --secret-file, or listeners would count twice.',
+        'Requests of this workspace were stored with another secret. Use that secret file; with a different one, listeners would be counted twice.',
       );
     const firstPlaces = new Map(files.map(({ digest }, place) => [digest, place] as const).reverse());
     const places = [...firstPlaces]

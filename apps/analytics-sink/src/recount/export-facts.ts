@@ -15,7 +15,7 @@ async function keptScope(tx: Transaction, scope: FactScope): Promise<FactScope> 
   if (keptFrom === undefined) return scope;
   if ((scope.from ?? scope.to ?? keptFrom) < keptFrom)
     throw new RemovedFacts(
-      `Facts from before ${keptFrom.toISOString()} are no longer stored, so nothing can be counted from them. Choose a later range.`,
+      `Facts from before ${keptFrom.toISOString()} are no longer stored. Choose a range that begins later.`,
     );
   return { ...scope, from: scope.from ?? keptFrom };
 }

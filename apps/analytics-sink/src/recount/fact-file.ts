@@ -72,7 +72,7 @@ function addToTrailer(trailer: Trailer, entries: readonly { readonly kind: FileE
 
 const emptyTrailer = (): Trailer => ({ kind: 'end', facts: 0, user_agents: 0, others: 0 });
 
-/** A file that is no whole fact file; the message names it and says what to do. */
+/** A file that is not a complete file of facts; the message names it and says what to do. */
 export class UnusableFactFile extends Error {}
 
 async function write(to: Writable, lines: readonly object[]): Promise<void> {
@@ -123,7 +123,7 @@ function parseLine<T>(schema: z.ZodType<T>, line: string, file: string, lineNumb
   try {
     value = JSON.parse(line);
   } catch {
-    throw new UnusableFactFile(`${file}, line ${lineNumber}: not JSON. Export the facts again.`);
+    throw new UnusableFactFile(`${file}, line ${lineNumber} is not JSON. Export the facts again.`);
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -137,10 +137,10 @@ function parseLine<T>(schema: z.ZodType<T>, line: string, file: string, lineNumb
 export async function readFactFileHeader(file: string): Promise<FactFileHeader> {
   for await (const [first = ''] of linesOf(file)) {
     if (!first.startsWith('{"kind":"fact_file"'))
-      throw new UnusableFactFile(`${file} is no fact file: make one with \`recount export\`.`);
+      throw new UnusableFactFile(`${file} is not a file of facts. Make one with \`recount export\`.`);
     return parseLine(headerSchema, first, file, 1);
   }
-  throw new UnusableFactFile(`${file} is empty: export the facts again.`);
+  throw new UnusableFactFile(`${file} is empty. Export the facts again.`);
 }
 
 /** The lines of a file; one that was cut or damaged is said to be unusable. */
@@ -149,7 +149,7 @@ async function* linesOf(file: string): AsyncGenerator<string[]> {
     yield* readLines(await openPlain(file));
   } catch (error) {
     if (!String((error as { code?: unknown }).code).startsWith('Z_')) throw error;
-    throw new UnusableFactFile(`${file} is damaged or was cut: export the facts again.`, { cause: error });
+    throw new UnusableFactFile(`${file} is damaged or incomplete. Export the facts again.`, { cause: error });
   }
 }
 
@@ -180,5 +180,5 @@ export async function* readFactFile(file: string): AsyncGenerator<FileLine[]> {
     yield group;
   }
   if (JSON.stringify(trailer) !== JSON.stringify(counted))
-    throw new UnusableFactFile(`${file} is not whole: export the facts again.`);
+    throw new UnusableFactFile(`${file} is not complete. Export the facts again.`);
 }

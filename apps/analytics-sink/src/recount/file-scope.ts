@@ -11,7 +11,7 @@ const asDate = (ms: number) => (Number.isFinite(ms) ? new Date(ms) : undefined);
 export function combineHeaders(headers: readonly [FactFileHeader, ...FactFileHeader[]]): FactScope {
   const [{ workspace_id, podcast_id }] = headers;
   if (headers.some((one) => one.workspace_id !== workspace_id || one.podcast_id !== podcast_id))
-    throw new UnusableFactFile('The files are of different workspaces or podcasts: count them one by one.');
+    throw new UnusableFactFile('The files are of different workspaces or podcasts. Count them one by one.');
   const ranges = headers
     .map(({ from, to }) => ({ fromMs: atMs(from, -Infinity), toMs: atMs(to, Infinity) }))
     .sort((a, b) => a.fromMs - b.fromMs);
@@ -20,7 +20,7 @@ export function combineHeaders(headers: readonly [FactFileHeader, ...FactFileHea
   for (const range of ranges) {
     if (range.fromMs > toMs)
       throw new UnusableFactFile(
-        `No file holds ${new Date(toMs).toISOString()} to ${new Date(range.fromMs).toISOString()}: export that range too.`,
+        `No file contains ${new Date(toMs).toISOString()} to ${new Date(range.fromMs).toISOString()}. Export that range too.`,
       );
     toMs = Math.max(toMs, range.toMs);
   }
@@ -39,8 +39,8 @@ export function narrowScope(scope: FactScope, from: Date | undefined, to: Date |
     ms === undefined || (ms >= (scope.from?.getTime() ?? -Infinity) && ms <= (scope.to?.getTime() ?? Infinity));
   if (!within(fromMs) || !within(toMs))
     throw new UnusableFactFile(
-      `The files hold ${scope.from?.toISOString() ?? 'the beginning'} to ${scope.to?.toISOString() ?? 'the end'}: ` +
-        'choose --from and --to within.',
+      `The files contain ${scope.from?.toISOString() ?? 'the beginning'} to ${scope.to?.toISOString() ?? 'the end'}. ` +
+        'Choose --from and --to within this range.',
     );
   return { ...scope, from: from ?? scope.from, to: to ?? scope.to };
 }
