@@ -373,14 +373,15 @@ test('a damaged MP3 and one that was cut off without a header are encoded with w
     {
       code: 'media_damaged',
       detail:
-        'The file is damaged in 120 places, first at 00:00:00: something may be missing there, or noise be heard. Check the original, and upload it again.',
+        'The file is damaged in 120 places, the first at 00:00:00. Sound may be missing there, or noise may be heard. Check the original and upload it again.',
       places: 120,
     },
   ]);
   expect(await warningsOf('cut.mp3', cut)).toEqual([
     {
       code: 'media_cut_off',
-      detail: 'The file ends in the middle of a frame: its end may be missing. Compare its length with the original.',
+      detail:
+        'The file ends in the middle of an audio frame, so its end may be missing. Compare its length with that of the original.',
     },
   ]);
 });

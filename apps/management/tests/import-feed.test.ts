@@ -146,6 +146,7 @@ test('whatever the feed standard has a place for moves in, under any prefix; the
       <p20:trailer pubdate="Mon, 01 Jun 2020 06:00:00 GMT" url="https://cdn.example/trailer.mp3" length="9" type="audio/mpeg" season="2">Soon</p20:trailer>
       <p20:trailer pubdate="Mon, 01 Jun 2020 06:00:00 GMT" url="https://cdn.example/1.mp3">An item</p20:trailer>
       <p20:liveItem status="live" start="2026-01-01T00:00:00Z"><title>Live</title></p20:liveItem>
+      <p20:liveItem status="pending" start="2026-01-08T00:00:00Z"><title>Live</title><enclosure url="https://cdn.example/live"/></p20:liveItem>
       <p20:value type="lightning" method="keysend">${recipient('abc')}${recipient('')}</p20:value>
       <item><title>One</title><guid>one</guid><pubDate>Mon, 01 Jun 2020 06:00:00 GMT</pubDate>
         <description>Short notes</description><body:encoded><![CDATA[<p>Long notes</p>]]></body:encoded>
@@ -217,17 +218,18 @@ test('whatever the feed standard has a place for moves in, under any prefix; the
     return rows[0]!.notes.map(({ kind, field, detail }) => `${kind} ${field}: ${detail}`);
   };
   expect(await notes(0)).toEqual([
-    'lost podcast:liveItem: Live streams are not hosted here: “Live”.',
-    'changed categories: “Games & Hobbies > Video Games” is called “Leisure > Video Games” now.',
-    'lost categories: “Gossip” is no category of Apple Podcasts.',
-    'lost value.recipients[1]: It lacks address.',
+    'lost podcast:liveItem: Live streams are not hosted here, so this live item was not imported: “Live”, status “live”, start “2026-01-01T00:00:00Z”.',
+    'lost podcast:liveItem: Live streams are not hosted here, so this live item was not imported: “Live”, status “pending”, start “2026-01-08T00:00:00Z”.',
+    'changed categories: “Games & Hobbies > Video Games” is now called “Leisure > Video Games”.',
+    'lost categories: “Gossip” is not a category of Apple Podcasts.',
+    'lost value.recipients[1]: It has no “address”.',
   ]);
   expect(await notes(1)).toEqual([
-    'changed enclosure: The item has no enclosure: the file of its media:content is taken.',
-    'lost itunes:summary: Another description is kept in its place: “Another”.',
-    'lost transcripts: Only VTT, SRT and JSON are kept, this one is “text/html”.',
-    'lost apple:order: There is no place for it here: “7”.',
-    'lost own:mood: There is no place for it here.',
+    'changed enclosure: The item has no enclosure. The file of its media:content is used instead.',
+    'lost itunes:summary: Another description is used instead of “Another”.',
+    'lost transcripts: Only VTT, SRT and JSON can be imported. The feed says “text/html”.',
+    'lost apple:order: This service has no field for it: “7”.',
+    'lost own:mood: This service has no field for it.',
   ]);
   expect((await reportOf(accepted)).map(({ state, guid, problem }) => [state, guid, problem])).toEqual([
     ['encoding', 'one', null],
@@ -289,11 +291,11 @@ test('an untidy feed is taken as far as it goes', async () => {
   expect(podcast.import).toMatchObject({ total: 10, done: 5, failed: 5 });
   const report = await reportOf(accepted);
   expect(report.filter(({ state }) => state === 'failed').map(({ guid, problem }) => [guid, problem])).toEqual([
-    ['guid-1', 'It repeats the GUID of item 1, which is imported.'],
-    ['silent', 'The item names no file with a web address: the episode has no audio.'],
+    ['guid-1', 'It has the same guid as item 1, which is imported.'],
+    ['silent', 'The item names no file at a web address, so the episode has no audio.'],
     ['', 'The item has neither guid, file, link nor title.'],
-    ['broken', 'The item names no file with a web address: the episode has no audio.'],
-    ['', 'The item is no XML that can be read: more than 40 elements inside each other.'],
+    ['broken', 'The item names no file at a web address, so the episode has no audio.'],
+    ['', 'The item cannot be read as XML: more than 40 elements inside each other.'],
   ]);
   expect(report.find(({ guid }) => guid === 'broken')!.notes).toContainEqual(
     expect.objectContaining({ kind: 'changed', field: 'xml' }),
@@ -301,15 +303,11 @@ test('an untidy feed is taken as far as it goes', async () => {
 });
 
 test.each([
-  [
-    'a web page',
-    { body: '<!doctype html><html><body>Hi</body></html>', type: 'text/html' },
-    'does not hold the RSS feed',
-  ],
-  ['an Atom feed', { body: '<feed xmlns="http://www.w3.org/2005/Atom"><entry/></feed>' }, 'does not hold the RSS feed'],
-  ['nothing', { body: '' }, 'does not hold the RSS feed'],
-  ['JSON', { body: '{"title":"x"}' }, 'does not hold the RSS feed'],
-  ['no channel', { body: '<rss version="2.0"></rss>' }, 'does not hold the RSS feed'],
+  ['a web page', { body: '<!doctype html><html><body>Hi</body></html>', type: 'text/html' }, 'is not the RSS feed'],
+  ['an Atom feed', { body: '<feed xmlns="http://www.w3.org/2005/Atom"><entry/></feed>' }, 'is not the RSS feed'],
+  ['nothing', { body: '' }, 'is not the RSS feed'],
+  ['JSON', { body: '{"title":"x"}' }, 'is not the RSS feed'],
+  ['no channel', { body: '<rss version="2.0"></rss>' }, 'is not the RSS feed'],
   ['no title', { body: feed('', simpleItem(1)) }, 'no title'],
   ['no items', { body: feed('<title>Empty</title>', '') }, 'The feed of “Empty” has no episodes.'],
   ['a missing page', { body: 'gone', status: 404 }, 'status 404'],
@@ -331,7 +329,7 @@ test.each([
         ).join('')}]>`,
       ),
     },
-    'The feed declares entities or elements of its own in its DOCTYPE.',
+    'The DOCTYPE of the feed declares its own entities or elements.',
   ],
 ])('%s is not importable, and says so', async (_kind, page, words) => {
   pages.set('/x.xml', page);
@@ -356,7 +354,7 @@ test('a locked feed stays where it is', async () => {
   });
   expect(await refusal('/locked.xml')).toMatchObject({
     code: 'feed_locked',
-    message: 'The feed of “Fort” is locked: set podcast:locked to no at the present host, then try again.',
+    message: 'The feed of “Fort” is locked. Set podcast:locked to “no” at the current host, then try again.',
   });
 });
 

@@ -201,7 +201,7 @@ test('a feed redirects only to where a feed is: whatever answers otherwise, or l
     await expect(redirect()).rejects.toMatchObject({
       code: 'validation_failed',
       message:
-        'Publish the feed at its new address first, then redirect to it. The address answers with status 404 instead of a feed. Check it.',
+        'Publish the feed at its new address first, then redirect to it. The address answers with status 404 instead of a feed. Check the address.',
     });
     const finalUrl = `${mediaUrl}/feeds/${String(podcast.attributes['subdomain'])}.xml`;
     management.fetch = async (url, request) => ({ ...(await fetch(url, request)), finalUrl });

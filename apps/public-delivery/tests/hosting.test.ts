@@ -57,6 +57,8 @@ beforeEach(() => {
 
 const transcript = parseTranscript('vtt', 'WEBVTT\n\n00:01.000 --> 00:02.500\n<v Ana>Low tide.\n');
 
+const recipient = { type: 'node', address: 'abc', split: 100 };
+
 /** A show with everything that hosting knows; all of it real. */
 async function fullShow() {
   const [intro, content, outro] = [tone(3, 440), tone(20, 330), tone(2, 550)] as const;
@@ -92,6 +94,10 @@ async function fullShow() {
       },
     ],
     soundbites: [{ start_ms: 1_500, duration_ms: 4_000, title: 'Best' }],
+    value: {
+      ...{ type: 'lightning', method: 'keysend', recipients: [recipient] },
+      time_splits: [{ start_ms: 3_000, duration_ms: 2_500, remote_start_ms: 500, recipients: [recipient] }],
+    },
   });
   await apply(bench, podcast, episode, show.events.production);
   const channel = async () => channelOf((await ask(`/feeds/${show.subdomain}.xml`)).body);
@@ -246,7 +252,10 @@ describe('a hosted show', () => {
       expect((await ask(`/delivery/v1/t/${show.transcriptDigest}/${file}`)).status).toBe(404);
   });
 
-  test('shifts its soundbites', () => {
+  test('shifts its soundbites and value time splits by the intro, but no time of another file', () => {
+    const { 'podcast:valueTimeSplit': split } = item['podcast:value'] as Record<string, Record<string, unknown>>;
+    const times = ['startTime', 'duration', 'remoteStartTime'].map((name) => split![`@_${name}`]);
+    expect(times).toEqual([String((3_000 + introMs) / 1000), '2.5', '0.5']);
     expect(attribute('podcast:soundbite', 'startTime')).toBe(String((1_500 + introMs) / 1000));
     expect(attribute('podcast:soundbite', 'duration')).toBe('4');
   });

@@ -19,7 +19,7 @@ import { principalOf, principals } from './_principals.ts';
 
 const importItem = {
   ...{ position: 1, guid: 'one', title: 'One', state: 'encoded', episodeId: '', problem: '' },
-  notes: [{ kind: 'lost', field: 'itunes:order', detail: 'There is no place for it here: “7”.' }],
+  notes: [{ kind: 'lost', field: 'itunes:order', detail: 'This service has no field for it: “7”.' }],
 };
 
 export const readCases = (name: string): unknown =>

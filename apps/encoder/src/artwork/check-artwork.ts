@@ -9,7 +9,7 @@ const refused = (detail: string) => new MediaFault('artwork_not_acceptable', det
 /** Refuses an image whose size directories would refuse, before a pixel is decoded. Throws `MediaFault` with the reason. */
 export function checkArtworkSize({ width, height }: Pick<ImageFile, 'width' | 'height'>): void {
   const size = `${width} × ${height} pixels`;
-  if (width === 0 || height === 0) throw refused('The image says it has no pixels. Upload it again.');
+  if (width === 0 || height === 0) throw refused('The image has no pixels. Upload it again.');
   if (width !== height)
     throw refused(`The image is not square: it has ${size}. Upload one of 1400 × 1400 to 3000 × 3000 pixels.`);
   if (width < artworkSide.min)

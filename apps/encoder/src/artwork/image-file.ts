@@ -93,7 +93,8 @@ function readJpeg(bytes: Buffer): ImageFile {
       const imageEnd = bytes.lastIndexOf('ffd9', undefined, 'hex');
       if (imageEnd < end) throw incomplete();
       // Without Adobe's marker nobody knows whether the inks are inverted.
-      if (components === 4 && !byAdobe) throw refused('The image is CMYK of an unknown kind. Export it as RGB.');
+      if (components === 4 && !byAdobe)
+        throw refused('The colours of this CMYK image cannot be read. Export it as RGB.');
       return { kind: 'jpeg', ...size, bytes: Buffer.concat([...kept, bytes.subarray(at, imageEnd + 2)]) };
     }
     const isApplication = marker >= 0xe0 && marker <= 0xef;

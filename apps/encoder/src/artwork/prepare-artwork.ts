@@ -37,7 +37,7 @@ export function createPrepareArtwork(options: {
   const { store, guardedFetch, gate, workFolder } = options;
   return async ({ storageKey, sourceUrl }, context) => {
     if ((storageKey !== '') === (sourceUrl !== undefined))
-      throw new Problem('validation_failed', 'Name a stored object or an address, exactly one of both.');
+      throw new Problem('validation_failed', 'Name either a stored object or an address.');
     return await answerInTime({ gate, context, msMax, noun: 'image' }, async (signal) => {
       const bytes =
         sourceUrl === undefined

@@ -77,7 +77,7 @@ async function fetchOnce(
     createWriteStream(target),
     { signal },
   );
-  if (received === 0) throw new MediaFault('media_empty', 'The address answers with an empty file.');
+  if (received === 0) throw new MediaFault('media_empty', 'The file at this address is empty.');
   return { sizeBytes: received, sha256: hash.digest('hex') };
 }
 

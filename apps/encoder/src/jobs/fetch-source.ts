@@ -13,6 +13,8 @@ const spareBytes = 512 * 1024 * 1024;
 /** A store that sends nothing for so long will not send the rest either. */
 const silenceMsMax = 60_000;
 
+const inEnglish = new Intl.NumberFormat('en');
+
 export interface FetchOptions {
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -29,7 +31,7 @@ export interface FetchedFile {
 export const tooManyBytes = (maxBytes: number): MediaFault =>
   new MediaFault(
     'encoder_failed',
-    `The file has more than ${maxBytes} bytes. Upload a smaller one, for example as FLAC or MP3.`,
+    `The file has more than ${inEnglish.format(maxBytes)} bytes. Upload a smaller one, for example as FLAC or MP3.`,
   );
 
 /** Throws a plain error when the disk cannot hold `sizeBytes` more and what is made from them. */
@@ -61,7 +63,7 @@ export async function fetchSource(
   if (typeof source.declaredBytes === 'number' && source.declaredBytes !== stored.sizeBytes)
     throw new MediaFault(
       'media_size_mismatch',
-      `The file was announced with ${source.declaredBytes} bytes, but ${stored.sizeBytes} were uploaded. Upload the whole file again.`,
+      `The file was announced with ${inEnglish.format(source.declaredBytes)} bytes, but ${inEnglish.format(stored.sizeBytes)} were uploaded. Upload the whole file again.`,
     );
   if (stored.etag !== source.etag)
     throw new MediaFault(

@@ -56,7 +56,10 @@ const probeSchema = z.object({
 });
 
 const truncated = () =>
-  new MediaFault('media_truncated', 'The file ends before the sound it announces does. Upload the whole file again.');
+  new MediaFault(
+    'media_truncated',
+    'The file is incomplete: it ends before its sound does. Upload the whole file again.',
+  );
 const notAudio = () =>
   new MediaFault(
     'media_not_audio',

@@ -30,13 +30,13 @@ export async function findWarnings(
   const found: MediaWarning[] = [];
   if (places > 0) {
     const where = places === 1 ? 'one place' : `${places} places`;
-    const first = firstAtMs === undefined ? '' : `, first at ${clock(firstAtMs)}`;
-    const detail = `The file is damaged in ${where}${first}: something may be missing there, or noise be heard. Check the original, and upload it again.`;
+    const first = firstAtMs === undefined ? '' : `, the first at ${clock(firstAtMs)}`;
+    const detail = `The file is damaged in ${where}${first}. Sound may be missing there, or noise may be heard. Check the original and upload it again.`;
     found.push({ code: 'media_damaged', detail, places });
   }
   if (cutOff) {
     const detail =
-      'The file ends in the middle of a frame: its end may be missing. Compare its length with the original.';
+      'The file ends in the middle of an audio frame, so its end may be missing. Compare its length with that of the original.';
     found.push({ code: 'media_cut_off', detail });
   }
   return found;

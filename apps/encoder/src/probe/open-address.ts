@@ -13,6 +13,7 @@ const bytesMax = 32 * 1024 * 1024;
 const firstPieceBytes = 256 * 1024;
 const requestMs = 15_000;
 
+const inEnglish = new Intl.NumberFormat('en');
 const faulty = (detail: string) => new MediaFault('media_not_fetchable', detail);
 
 /** A file at an address that a client named, readable in pieces. */
@@ -45,7 +46,7 @@ export async function openAddress(
       for await (const chunk of response.body) {
         transferred += chunk.length;
         if (transferred > bytesMax)
-          throw faulty('Too much of the file must be read to learn what it is. Upload it instead.');
+          throw faulty('The beginning of the file does not show what kind of file it is. Upload it instead.');
         yield chunk;
       }
     }
@@ -101,20 +102,23 @@ async function openHead(
   });
   const { status, headers, finalUrl } = response;
   const total = /^bytes (?:\d+-\d+|\*)\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1];
-  if (status === 416 && total === '0') throw new MediaFault('media_empty', 'The address answers with an empty file.');
+  if (status === 416 && total === '0') throw new MediaFault('media_empty', 'The file at this address is empty.');
   if (status !== 200 && status !== 206) throw faulty(answered(status));
   if (status === 206) {
     const sizeBytes = Number(total ?? Number.NaN);
     if (!Number.isSafeInteger(sizeBytes))
       throw faulty('The host does not say how large the file is. Upload the file instead.');
-    if (sizeBytes > sourceBytesMax) throw faulty(`The file has more than ${sourceBytesMax} bytes.`);
+    if (sizeBytes > sourceBytesMax)
+      throw faulty(`The file has more than ${inEnglish.format(sourceBytesMax)} bytes. Upload a smaller one.`);
     const bytes = await readAll(response);
     return { url: finalUrl, sizeBytes, bytes, whole: bytes.length >= sizeBytes };
   }
   const chunks: Uint8Array[] = [];
   let received = 0;
   const tooLarge = () =>
-    faulty('The host answers no byte ranges, which podcast apps need, and the file is too large to be read without.');
+    faulty(
+      'The host does not support byte ranges, which podcast apps need, and the file is too large to be read without them. Upload it instead.',
+    );
   if (Number(headers['content-length'] ?? 0) > bytesMax) throw tooLarge();
   for await (const chunk of response.body) {
     received += chunk.length;

@@ -28,7 +28,7 @@ export function createProbe(options: {
   const { store, guardedFetch, sourceBytesMax, gate } = options;
   return async ({ storageKey, sourceUrl }, context) => {
     if ((storageKey !== '') === (sourceUrl !== undefined))
-      throw new Problem('validation_failed', 'Name a stored object or an address, exactly one of both.');
+      throw new Problem('validation_failed', 'Name either a stored object or an address.');
     return await answerInTime({ gate, context, msMax: probeMsMax, noun: 'file' }, async (signal) => {
       if (sourceUrl === undefined) return await probeObject(store, storageKey, signal);
       await using file = await openAddress(guardedFetch, sourceUrl, { sourceBytesMax, signal });

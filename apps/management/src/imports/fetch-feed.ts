@@ -27,11 +27,11 @@ const refuse = (detail: string, cause?: unknown) =>
 /** The pieces of a stored or fetched document. Throws `feed_not_importable`. */
 export function piecesOf(document: string): FeedPieces {
   const pieces = cutFeed(document);
-  if (pieces === 'no_rss') throw refuse('The address does not hold the RSS feed of a podcast. Check it.');
+  if (pieces === 'no_rss') throw refuse('The address is not the RSS feed of a podcast. Check it.');
   if (pieces === 'own_declarations')
     throw refuse(
-      'The feed declares entities or elements of its own in its DOCTYPE. These are not read, because they can make a small file grow ' +
-        'without end. Ask the present host to leave out the part of the DOCTYPE in square brackets.',
+      'The DOCTYPE of the feed declares its own entities or elements. They are not read, because they can make a small file grow ' +
+        'without limit. Ask the current host to remove the part of the DOCTYPE in square brackets.',
     );
   return pieces;
 }
@@ -111,7 +111,7 @@ export async function fetchFeed(
   if (channel.locked)
     throw new Problem(
       'feed_locked',
-      `The feed of “${title}” is locked: set podcast:locked to no at the present host, then try again.`,
+      `The feed of “${title}” is locked. Set podcast:locked to “no” at the current host, then try again.`,
     );
   const older = await fetchOlderItems(fetch, { pieces, frame, first, msLeft: () => endsAtMs - now() });
   const itemCount = pieces.items.length + older.length;
@@ -197,7 +197,7 @@ async function fetchPage(fetch: GuardedFetch, url: string, bounds: Bounds): Prom
       headers: { accept: 'application/rss+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.5' },
     });
     if (response.status !== 200)
-      throw refuse(`The address answers with status ${response.status} instead of a feed. Check it.`);
+      throw refuse(`The address answers with status ${response.status} instead of a feed. Check the address.`);
     const text = decodeXml(await readAll(response), response.headers['content-type']);
     if (text === undefined) throw refuse('The feed is written in an unknown character encoding.');
     return { text, finalUrl: response.finalUrl };

@@ -32,7 +32,7 @@ export function createNotes(): ImportNotes {
     const detail = text.slice(0, maxDetail).toWellFormed();
     if (list.length > maxNotes || list.some((note) => note.field === field && note.detail === detail)) return;
     if (list.length === maxNotes)
-      list.push({ kind: 'lost', field: 'report', detail: 'There are more notes than fit here.' });
+      list.push({ kind: 'lost', field: 'report', detail: 'There were more notes than this report can hold.' });
     else list.push({ kind, field: field.slice(0, 100), detail });
   };
   return {

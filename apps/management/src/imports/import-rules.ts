@@ -81,7 +81,7 @@ export function importRules(options: {
           const known = await findImportedPodcast(tx, workspaceId, guid);
           if (known)
             throw new Problem('value_taken', `“${known.title}” is here already (${known.id}). Archive it first.`, {
-              errors: [{ path: '/changes/feed_url', code: 'value_taken', detail: 'This podcast is here already.' }],
+              errors: [{ path: '/changes/feed_url', code: 'value_taken', detail: 'This podcast already exists here.' }],
             });
           const attributes: Podcast = {
             ...createPodcast({ ...settings, title: title!, language }, subjectId, mediaUrl),

@@ -69,7 +69,7 @@ async function addExtras(
     const chapters = text === undefined ? undefined : parseChaptersFile(text);
     if (chapters?.length)
       note('chapters', await refusalOf(() => send('chapters', 'episode.set_chapters', subject, { chapters })));
-    else notes.lost('chapters', 'Their file cannot be fetched or read.');
+    else notes.lost('chapters', 'The file with the chapters cannot be fetched or read.');
   }
   if (item.transcripts.length === 0 || episode.attributes['transcripts'] !== undefined) return;
   const transcripts = new Map<string, GivenTranscript>();
@@ -80,7 +80,7 @@ async function addExtras(
     const given =
       content === undefined ? undefined : acceptable({ language: own, format, content, ...(captions && { captions }) });
     if (given && listed.safeParse([...transcripts.values(), given]).success) transcripts.set(own.toLowerCase(), given);
-    else notes.lost('transcripts', `The one for “${own}” cannot be fetched or read.`);
+    else notes.lost('transcripts', `The transcript for “${own}” cannot be fetched or read.`);
   }
   if (transcripts.size > 0)
     note(
@@ -167,9 +167,9 @@ export function createImportWork(options: ImportWorkOptions): Work {
     // The date of an item without one is that of the import.
     const date = item.publishedAt ?? context.importedAt;
     const isFuture = date > context.importedAt;
-    if (isFuture) notes.changed('publish_at', `It is dated in the future and is scheduled for ${date.toISOString()}.`);
+    if (isFuture) notes.changed('publish_at', `Its date is in the future. It is scheduled for ${date.toISOString()}.`);
     if (item.settings.blocked)
-      notes.changed('blocked', 'The feed hides it: it stays a draft until a person publishes it.');
+      notes.changed('blocked', 'The feed hides this item. Its episode stays a draft until somebody publishes it.');
     let episodeId: string | undefined;
     let productionId: string | undefined;
     const refusal = await refusalOf(async () => {
@@ -190,7 +190,7 @@ export function createImportWork(options: ImportWorkOptions): Work {
       if (item.enclosureUrl === undefined)
         throw new Problem(
           'media_not_fetchable',
-          'The item names no file with a web address: the episode has no audio.',
+          'The item names no file at a web address, so the episode has no audio.',
         );
       const production = await send(
         'production',
@@ -221,7 +221,7 @@ export function createImportWork(options: ImportWorkOptions): Work {
       const problem =
         place === undefined
           ? `Only the newest ${itemsMax} items are imported.`
-          : `It repeats the GUID of item ${place + 1}, which is imported.`;
+          : `It has the same guid as item ${place + 1}, which is imported.`;
       return { position, guid, title, problem, notes: [] };
     }
     const outcome = await importItem(job, read, context);
@@ -235,7 +235,7 @@ export function createImportWork(options: ImportWorkOptions): Work {
       commandType: 'podcast.fail_import',
       problem: {
         code: 'import_gave_up',
-        detail: 'The import failed again and again and gave up. The episodes created so far stay.',
+        detail: 'The import failed too often and was given up. The episodes that it created are kept.',
       },
     },
     run: async (job, signal) => {

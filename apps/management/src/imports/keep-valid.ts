@@ -45,7 +45,7 @@ function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNo
     if (removed.length === 0) break;
     notes.lost(
       nameOf(field, removed),
-      part === undefined ? `It lacks ${String(path.at(-1))}.` : `${shown(part)} is not valid here.`,
+      part === undefined ? `It has no “${String(path.at(-1))}”.` : `${shown(part)} is not valid here.`,
     );
     remove(value, removed);
   }

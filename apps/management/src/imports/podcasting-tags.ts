@@ -1,8 +1,8 @@
 import { oneLine } from './feed-text.ts';
 import { parseFeedDate, parseSeconds } from './feed-values.ts';
-import type { ImportNotes } from './import-notes.ts';
+import { quoted, type ImportNotes } from './import-notes.ts';
 import { present } from './keep-valid.ts';
-import type { XmlNode } from './xml-node.ts';
+import { firstText, type XmlNode } from './xml-node.ts';
 
 /** Tags of the Podcasting 2.0 namespace, read as the catalog writes them; what is not valid there is dropped by `keepValid`. */
 
@@ -92,13 +92,20 @@ export const namespaceBlocks = (channel: XmlNode): string[] =>
     .filter((tag) => yes(tag.text))
     .map((tag) => tag.attribute('id')?.trim().toLowerCase() ?? 'all');
 
+/** A live item is a stream with a beginning and an end: none of it is a file that an episode could have. */
+function liveItemNote(live: XmlNode): string {
+  const [title, status, start] = [firstText(live, 'title'), live.attribute('status'), live.attribute('start')];
+  const named = [
+    quoted(title ?? firstText(live, 'guid') ?? 'without a title'),
+    ...(status ? [`status ${quoted(status)}`] : []),
+    ...(start ? [`start ${quoted(start)}`] : []),
+  ];
+  return `Live streams are not hosted here, so this live item was not imported: ${named.join(', ')}.`;
+}
+
 /** Tags of a channel. */
 export function channelTags(channel: XmlNode, notes: ImportNotes): Fields {
-  for (const live of channel.children('podcast:liveItem'))
-    notes.lost(
-      'podcast:liveItem',
-      `Live streams are not hosted here: “${live.children('title')[0]?.text.trim() ?? ''}”.`,
-    );
+  for (const live of channel.children('podcast:liveItem')) notes.lost('podcast:liveItem', liveItemNote(live));
   return {
     ...sharedTags(channel, notes),
     medium: address(channel.children('podcast:medium')[0]?.text)?.toLowerCase(),

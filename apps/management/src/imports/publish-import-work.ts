@@ -29,7 +29,7 @@ export function createPublishImportWork({
       commandType: 'podcast.fail_import_publication',
       problem: {
         code: 'publication_gave_up',
-        detail: 'Publishing the imported episodes failed again and again and gave up. Start it again.',
+        detail: 'Publishing the imported episodes failed too often and was given up. Start it again.',
       },
     },
     run: async (job, signal) => {

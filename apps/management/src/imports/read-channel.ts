@@ -74,9 +74,9 @@ function categoriesOf(channel: XmlNode, notes: ImportNotes): string[] {
   for (const { parent, child } of given) {
     const name = child === undefined ? parent : `${parent} > ${child}`;
     const mapped = mapCategory(parent, child);
-    if (mapped === undefined) notes.lost('categories', `${quoted(name)} is no category of Apple Podcasts.`);
+    if (mapped === undefined) notes.lost('categories', `${quoted(name)} is not a category of Apple Podcasts.`);
     else if (mapped.toLowerCase() !== name.toLowerCase())
-      notes.changed('categories', `${quoted(name)} is called “${mapped}” now.`);
+      notes.changed('categories', `${quoted(name)} is now called “${mapped}”.`);
     if (mapped !== undefined) found.add(mapped);
   }
   if (found.size > maxCategories)
@@ -97,7 +97,7 @@ const isComplete = (channel: XmlNode) => /^(?:yes|true)$/i.test(firstText(channe
 export function readChannel(channel: XmlNode, fault?: string): ImportedChannel {
   const notes = createNotes();
   if (fault !== undefined)
-    notes.changed('xml', `The channel is not well-formed XML and was read as far as it goes: ${fault}`);
+    notes.changed('xml', `The channel is not well-formed XML. It was read as far as possible: ${fault}`);
   const owner = channel.children('itunes:owner')[0];
   const owned = (field: string, name: string) => owner && readLine(owner, field, [name], notes);
   const blocks = namespaceBlocks(channel);

@@ -92,7 +92,10 @@ function transcriptsOf(item: XmlNode, notes: ImportNotes): ImportedTranscript[] 
     const type = mediaType(tag.attribute('type'));
     const format = Object.hasOwn(transcriptFormats, type) ? transcriptFormats[type] : undefined;
     if (url === undefined || format === undefined) {
-      notes.lost('transcripts', `Only VTT, SRT and JSON are kept, this one is ${quoted(type || 'of no type')}.`);
+      notes.lost(
+        'transcripts',
+        `Only VTT, SRT and JSON can be imported. The feed says ${type === '' ? 'no type' : quoted(type)}.`,
+      );
       return [];
     }
     const language = tag.attribute('language')?.trim().replaceAll('_', '-');
@@ -111,9 +114,10 @@ function enclosureOf(item: XmlNode, notes: ImportNotes): string | undefined {
   const media = [item, ...item.children('media:group')].flatMap((holder) => [...holder.children('media:content')]);
   const candidates = [...enclosures.filter(isAudible), ...enclosures, ...media.filter(isAudible)];
   const urls = [...new Set(candidates.flatMap((tag) => webAddress(tag.attribute('url')) ?? []))];
-  if (enclosures.length > 1) notes.lost('enclosure', `Only one of ${enclosures.length} files is kept.`);
+  if (enclosures.length > 1)
+    notes.lost('enclosure', `The item names ${enclosures.length} files. Only one is imported.`);
   if (enclosures.length === 0 && urls.length > 0)
-    notes.changed('enclosure', 'The item has no enclosure: the file of its media:content is taken.');
+    notes.changed('enclosure', 'The item has no enclosure. The file of its media:content is used instead.');
   return urls[0];
 }
 
@@ -122,10 +126,11 @@ function guidOf(item: XmlNode, enclosureUrl: string | undefined, title: string |
   const own = firstText(item, 'guid', 'atom:id');
   const given = own ?? enclosureUrl ?? firstText(item, 'link') ?? title;
   if (given === undefined) return undefined;
-  if (own === undefined) notes.changed('guid', `The item has no guid: apps and this import take ${quoted(given)}.`);
+  if (own === undefined)
+    notes.changed('guid', `The item has no guid. Podcast apps and this import use ${quoted(given)} instead.`);
   const guid = given.replace(/\s+/g, ' ');
   if (guid.length <= 255) return guid;
-  notes.changed('guid', 'It is longer than 255 characters: its SHA-256 digest is taken.');
+  notes.changed('guid', 'It is longer than 255 characters. Its SHA-256 digest is used instead.');
   return createHash('sha256').update(guid).digest('hex');
 }
 
@@ -136,8 +141,8 @@ function dateOf(item: XmlNode, notes: ImportNotes): Date | undefined {
     notes.changed(
       'published_at',
       text === undefined
-        ? 'The item has no date: that of the import is taken.'
-        : `${quoted(text)} is no date: that of the import is taken.`,
+        ? 'The item has no date. The date of the import is used.'
+        : `${quoted(text)} is not a date. The date of the import is used.`,
     );
   return date;
 }
@@ -146,7 +151,8 @@ function chaptersOf(item: XmlNode, notes: ImportNotes): string | undefined {
   const tags = item.children('podcast:chapters');
   const chapters = tags.find((tag) => /json/.test(mediaType(tag.attribute('type')) || 'json'));
   const url = webAddress(chapters?.attribute('url'));
-  if (tags.length > 0 && url === undefined) notes.lost('chapters', 'Only JSON chapters with a web address are kept.');
+  if (tags.length > 0 && url === undefined)
+    notes.lost('chapters', 'Only chapters in JSON at a web address can be imported.');
   return url;
 }
 
@@ -155,7 +161,7 @@ function readFields(item: XmlNode, notes: ImportNotes): ImportedItem | undefined
   const title = readLine(item, 'title', ['title', 'itunes:title'], notes);
   const guid = guidOf(item, enclosureUrl, title, notes);
   if (guid === undefined) return undefined;
-  if (title === undefined) notes.changed('title', 'The item has no title: its guid is taken.');
+  if (title === undefined) notes.changed('title', 'The item has no title. Its guid is used instead.');
   const publishedAt = dateOf(item, notes);
   const chaptersUrl = chaptersOf(item, notes);
   const order = ['content:encoded', 'description', 'itunes:summary', 'googleplay:description', 'media:description'];
@@ -198,11 +204,11 @@ export function readItem(xml: string, namespaces: Namespaces = {}): ReadItem {
   const unreadable = (problem: string): ReadItem => ({ item: undefined, problem, notes: [] });
   if (xml.length > itemCharactersMax) return unreadable(`The item is longer than ${itemCharactersMax} characters.`);
   const parsed = tryParse(xml, namespaces);
-  if (parsed instanceof Error) return unreadable(`The item is no XML that can be read: ${parsed.message}.`);
+  if (parsed instanceof Error) return unreadable(`The item cannot be read as XML: ${parsed.message}.`);
   if (!parsed) return unreadable('The item is empty.');
   const notes = createNotes();
   if (parsed.fault !== undefined)
-    notes.changed('xml', `It is not well-formed XML and was read as far as it goes: ${parsed.fault}`);
+    notes.changed('xml', `The item is not well-formed XML. It was read as far as possible: ${parsed.fault}`);
   const item = readFields(parsed.node, notes);
   return item ? { item, notes } : unreadable('The item has neither guid, file, link nor title.');
 }

@@ -11,7 +11,7 @@ function preferred(node: XmlNode, names: readonly string[], notes: ImportNotes):
   });
   const [first, ...others] = found;
   for (const { name, text } of others)
-    if (text !== first!.text) notes.lost(name, `${first!.name} is kept in its place: ${quoted(text)}.`);
+    if (text !== first!.text) notes.lost(name, `${first!.name} is used instead of ${quoted(text)}.`);
   return first?.text;
 }
 
@@ -24,7 +24,8 @@ export function readLine(
   maxCharacters = 255,
 ): string | undefined {
   const line = oneLine(preferred(node, names, notes), Number.MAX_SAFE_INTEGER);
-  if (line !== undefined && line.length > maxCharacters) notes.changed(field, `Cut to ${maxCharacters} characters.`);
+  if (line !== undefined && line.length > maxCharacters)
+    notes.changed(field, `The text was cut to ${maxCharacters} characters.`);
   return oneLine(line, maxCharacters);
 }
 
@@ -32,8 +33,8 @@ export function readLine(
 function readNotes(field: string, text: string | undefined, maxBytes: number, notes: ImportNotes): string | undefined {
   if (text === undefined) return undefined;
   const { notes: kept, removed, cut } = importNotes(text, maxBytes);
-  if (removed) notes.changed(field, 'Scripts, embeds, forms, styles or unsafe links were taken out.');
-  if (cut) notes.changed(field, `Cut to ${maxBytes} bytes.`);
+  if (removed) notes.changed(field, 'Scripts, embeds, forms, styles or unsafe links were removed.');
+  if (cut) notes.changed(field, `The text was cut to ${maxBytes} bytes.`);
   return kept;
 }
 
@@ -57,7 +58,7 @@ export function readTexts(
   const different = others.filter(({ text }) => text !== best?.text);
   const [short, ...rest] = different;
   for (const { name, text } of rest)
-    if (text !== short!.text) notes.lost(name, `Another description is kept in its place: ${quoted(text)}.`);
+    if (text !== short!.text) notes.lost(name, `Another description is used instead of ${quoted(text)}.`);
   return {
     description: readNotes('description', best?.text ?? subtitle, maxBytes, notes) ?? '',
     summary: readNotes('summary', short?.text, maxDescriptionBytes, notes),
@@ -115,7 +116,7 @@ export function noteUnread(node: XmlNode, remade: ReadonlySet<string>, notes: Im
     if (text === '' && child.attributeCount === 0) continue;
     notes.lost(
       child.label,
-      text === '' ? 'There is no place for it here.' : `There is no place for it here: ${quoted(text)}.`,
+      text === '' ? 'This service has no field for it.' : `This service has no field for it: ${quoted(text)}.`,
     );
   }
 }

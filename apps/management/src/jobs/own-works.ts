@@ -24,7 +24,7 @@ export const createOwnWorks = (
       commandType: 'batch_encoding.fail',
       problem: {
         code: 'batch_gave_up',
-        detail: 'The batch encoding failed again and again and gave up. Start another one.',
+        detail: 'The batch encoding failed too often and was given up. Start another one.',
       },
     },
   },

@@ -38,7 +38,7 @@ export async function lookAtFile(ask: Ask, url: string, path: string): Promise<O
   ]);
   if (![200, 206].includes(read.status))
     throw notFetchable(path, `The address answers with ${describeAnswer(read)}. Name a file that everybody may fetch.`);
-  if (read.body.length === 0) throw notFetchable(path, 'The address answers with an empty file.');
+  if (read.body.length === 0) throw notFetchable(path, 'The file at this address is empty.');
   return {
     sizeBytes: sizeOf(read) ?? sizeOf(head),
     contentType: read.header('content-type'),

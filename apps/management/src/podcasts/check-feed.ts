@@ -72,7 +72,7 @@ function checkChannel(channel: Node, feedUrl: string, found: Findings): void {
     const names = list(category['itunes:category']).map((child) => `${parent} > ${attribute(child, 'text') ?? ''}`);
     for (const name of names.length > 0 ? names : [parent])
       if (!(appleCategories as readonly string[]).includes(name))
-        found.error('category_unknown', `“${name}” is no category of Apple Podcasts.`);
+        found.error('category_unknown', `“${name}” is not a category of Apple Podcasts.`);
   }
 }
 
