@@ -2,7 +2,16 @@ import path from 'node:path';
 import type { FleetAccess } from '@longwave/fleet';
 import { bookCampaign, publishPlan } from './job/book-campaign.ts';
 import { checkFeed } from './job/check-feed.ts';
-import { checkRanges, dissect, download, sha256 } from './job/check-delivery.ts';
+import {
+  checkRanges,
+  dissect,
+  download,
+  listenerAgentOf,
+  NoAd,
+  sha256,
+  type DissectedFile,
+  type Download,
+} from './job/check-delivery.ts';
 import type { JobReporter, JobResult } from './job/job-result.ts';
 import { createAccount, openOperator, type Account } from './job/operator.ts';
 import { createRestClient, uploadFile, type RestClient } from './job/rest-client.ts';
@@ -25,6 +34,8 @@ interface ProductionView {
 }
 
 const uploadIdOf = (fileUrl: string) => /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)![1]!;
+/** So many listeners may be given a file without the ad, on a machine too busy to decide in time, before the trial fails. */
+const maxListeners = 5;
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
@@ -146,15 +157,24 @@ export async function runJob(options: {
       return `${booking.lineItemId}, ${seconds(booking.streams[0]!.duration_ms)} of ad, ${booking.streams.length} loudnesses`;
     });
     await step('serving plan in force', () => publishPlan(operator, account.workspaceId));
-    await step('download with the ad stitched in', async () => {
-      const got = await download(result.enclosure_url!);
+    let listeners = 0;
+    const listen = async (): Promise<{ got: Download; file: DissectedFile }> => {
+      const got = await download(result.enclosure_url!, listenerAgentOf(listeners));
+      listeners += 1;
       const rendition = production.files.find((file) => file.role === 'rendition')!;
+      const content = { sha256: rendition.sha256, size_bytes: rendition.size, duration_ms: rendition.duration_ms ?? 0 };
+      try {
+        return { got, file: dissect(got.bytes, booking.streams, content) };
+      } catch (error) {
+        // A listener keeps the file that they were given, so the next try is another listener's.
+        if (error instanceof NoAd && listeners < maxListeners) return listen();
+        throw error;
+      }
+    };
+    await step('download with the ad stitched in', async () => {
+      const { got, file } = await listen();
+      const { parts, ad } = file;
       result.download = { status: got.status, bytes: got.bytes.length, sha256: sha256(got.bytes), etag: got.etag };
-      const { parts, ad } = dissect(got.bytes, booking.streams, {
-        sha256: rendition.sha256,
-        size_bytes: rendition.size,
-        duration_ms: rendition.duration_ms ?? 0,
-      });
       const [adLufs, episodeLufs] = [ad.loudness_lufs, production.loudness?.output_lufs ?? null];
       // Silence has no loudness to be near to.
       const apartLu = adLufs === null || episodeLufs === null ? 0 : Math.abs(adLufs - episodeLufs);
@@ -170,13 +190,14 @@ export async function runJob(options: {
         );
         const downloads = series.objects.reduce((sum, day) => sum + day.downloads, 0);
         const ads = await operator.adsDelivered(account.workspaceId, booking.lineItemId);
-        if (downloads > 1 || ads > 1)
-          throw new Error(`counted ${downloads} downloads and ${ads} ads instead of one each`);
-        return downloads === 1 && ads === 1 && series.objects.length >= 7
+        if (downloads > listeners || ads > 1)
+          throw new Error(`counted ${downloads} downloads and ${ads} ads instead of ${listeners} and 1`);
+        return downloads === listeners && ads === 1 && series.objects.length >= 7
           ? { downloads, ads_delivered: ads }
           : undefined;
       });
-      return '1 download, 1 ad delivered, empty days filled with zero';
+      const counted = listeners === 1 ? '1 download' : `${listeners} downloads`;
+      return `${counted}, 1 ad delivered, empty days filled with zero`;
     });
     result.ok = true;
   } catch {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { publishPlan } from '@longwave/local/job/book-campaign';
-import { checkRanges, type Download } from '@longwave/local/job/check-delivery';
+import { checkRanges, download, type Download } from '@longwave/local/job/check-delivery';
 import { checkFeed } from '@longwave/local/job/check-feed';
 import { until } from '@longwave/local/job/until';
 import { advertisingOf, type Booked } from '../_advertising.ts';
@@ -128,15 +128,12 @@ const plays = new Map<string, Timeline>();
 
 /** Downloads the enclosure as this listener. */
 async function play(agent: string, enclosure = enclosureUrl): Promise<Play> {
+  const got = await download(enclosure, agent);
   const headers = { 'user-agent': agent };
-  const redirect = await fetch(enclosure, { headers, redirect: 'manual' });
-  const mediaUrl = redirect.headers.get('location')!;
-  const response = await fetch(mediaUrl, { headers });
-  const beside = (name: string) => fetch(mediaUrl.replace(/[^/]+$/, name), { headers });
-  const bytes = Buffer.from(await response.arrayBuffer());
+  const beside = (name: string) => fetch(got.mediaUrl.replace(/[^/]+$/, name), { headers });
   const timeline = (await (await beside('timeline.json')).json()) as Timeline;
-  plays.set(mediaUrl, timeline);
-  return { status: response.status, mediaUrl, etag: response.headers.get('etag') ?? '', bytes, timeline, beside };
+  plays.set(got.mediaUrl, timeline);
+  return { ...got, timeline, beside };
 }
 
 const shapeOf = ({ timeline }: Play) =>

@@ -3,19 +3,25 @@ import type { PreparedAd, PreparedAudio } from './book-campaign.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** An ordinary podcast app. */
-export const listenerAgent = 'AntennaPod/3.5.0';
+/** An ordinary podcast app; each version of it is another listener. */
+export const listenerAgentOf = (version: number): string => `AntennaPod/3.5.${version}`;
+export const listenerAgent = listenerAgentOf(0);
+
+/** The file has no ad: on a busy machine the ad decision comes after the time that a listener is made to wait. */
+export class NoAd extends Error {}
 
 export interface Download {
   readonly status: number;
   readonly mediaUrl: string;
   readonly etag: string;
   readonly bytes: Buffer;
+  /** The user agent that it was given to. */
+  readonly agent: string;
 }
 
 /** Downloads an enclosure as a podcast app does: follow the redirect, take everything. */
-export async function download(enclosureUrl: string): Promise<Download> {
-  const headers = { 'user-agent': listenerAgent };
+export async function download(enclosureUrl: string, agent = listenerAgent): Promise<Download> {
+  const headers = { 'user-agent': agent };
   const redirect = await fetch(enclosureUrl, { headers, redirect: 'manual' });
   const mediaUrl = redirect.headers.get('location');
   if (redirect.status !== 302 || !mediaUrl) throw new Error(`the enclosure answered ${redirect.status} instead of 302`);
@@ -28,6 +34,7 @@ export async function download(enclosureUrl: string): Promise<Download> {
     mediaUrl: new URL(mediaUrl, enclosureUrl).href,
     etag: response.headers.get('etag') ?? '',
     bytes,
+    agent,
   };
 }
 
@@ -47,7 +54,7 @@ export interface DissectedFile {
 export function dissect(bytes: Buffer, streams: readonly PreparedAd[], content: PreparedAudio): DissectedFile {
   const header = bytes.length - streams[0]!.size_bytes - content.size_bytes;
   if (header < 10 && sha256(bytes.subarray(-content.size_bytes)) === content.sha256)
-    throw new Error('the file has no ad: the ad decision came too late, as on a busy machine. Try again.');
+    throw new NoAd('the file has no ad: the ad decision came too late, as on a busy machine. Try again.');
   if (header < 10 || bytes.subarray(0, 3).toString('latin1') !== 'ID3')
     throw new Error(`no ID3 header before the audio (${header} bytes left over)`);
   const found = sha256(bytes.subarray(header, header + streams[0]!.size_bytes));
@@ -65,9 +72,9 @@ export function dissect(bytes: Buffer, streams: readonly PreparedAd[], content: 
 
 /** Asks for ranges, HEAD, If-Range and an impossible range; every answer must be the slice of the whole. Answers how many. */
 export async function checkRanges(whole: Download, joints: readonly number[]): Promise<number> {
-  const { bytes, mediaUrl, etag } = whole;
+  const { bytes, mediaUrl, etag, agent } = whole;
   const get = (headers: Record<string, string>, method = 'GET') =>
-    fetch(mediaUrl, { method, headers: { 'user-agent': listenerAgent, ...headers } });
+    fetch(mediaUrl, { method, headers: { 'user-agent': agent, ...headers } });
   const last = bytes.length - 1;
   const ranges: (readonly [number, number])[] = [
     [0, 0],
