@@ -252,6 +252,21 @@ describe('what management sees', () => {
     expect(guarded).toMatchObject({ ifMatch: '"7.0123456789abcdef"', subjectVersion: 7 });
   });
 
+  test.each(['initial', 'encoding', 'encoded', 'error'])(
+    'the answer of a GET may be put back, whatever it shows: a production that is %s stays as it is',
+    async (state) => {
+      const path = `/productions/${fixtures[`production_${state}`]!.id}`;
+      const shown = await (await gateway.get(path)).json();
+      const answer = await fetch(`${gateway.url}/api/v1${path}`, {
+        method: 'PUT',
+        headers: { Token: 'owner', 'content-type': 'application/json' },
+        body: JSON.stringify(shown),
+      });
+      expect([answer.status, await answer.json()]).toEqual([200, shown]);
+      expect(gateway.scene.commands).toEqual([]);
+    },
+  );
+
   test('every call of one request has the same end: 15 s, of a start 25 s', async () => {
     const started = fixtures['production_initial']!.id;
     for (const [path, seconds] of [

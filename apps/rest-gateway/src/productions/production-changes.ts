@@ -3,7 +3,8 @@ import { productCatalog } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { Problem, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
-import { productionFile, productionView } from '../views/production-view.ts';
+import { productionFile } from '../views/production-view.ts';
+import { views } from '../views/views.ts';
 
 const { publication_flag, file_url, mode } = productCatalog.commands['production.revise'].changes.shape;
 
@@ -14,7 +15,7 @@ export const sentFiles = z
   .describe('The audio as `[{"url": "…"}]`, the same as `file_url`.');
 
 /** The body of a PUT: what may change, and what was read and may be sent back. */
-export const productionPut = productionView.schema.partial().extend({
+export const productionPut = views.productions.schema.partial().extend({
   publication_flag,
   mode,
   file_url: z.union([file_url, z.null()]),
@@ -43,14 +44,17 @@ export function attachedUrl(files: z.output<typeof sentFiles> | undefined): stri
   return url;
 }
 
-const writable: readonly string[] = ['publication_flag', 'file_url', 'files', 'state', 'mode'];
+const notCompared: readonly string[] = ['publication_flag', 'file_url', 'files', 'state', 'mode', 'updated_at'];
 const commanded: readonly string[] = ['initial', 'encoding'] satisfies ProductionChanges['state'][];
 
-/** Fields that only the service sets and that were sent with another value; while a production is encoded they change by themselves. */
+/**
+ * Fields that only the service sets and that were sent with another value; while a production is encoded they change by themselves. When it
+ * was last changed is not compared: a PUT that is repeated sends the time before its own change.
+ */
 function readOnlyErrors(sent: ProductionPut, shown: Readonly<Record<string, unknown>>): FieldError[] {
   if (shown['state'] === 'encoding') return [];
   return Object.entries(sent)
-    .filter(([name, value]) => !writable.includes(name) && !isDeepStrictEqual(value, shown[name]))
+    .filter(([name, value]) => !notCompared.includes(name) && !isDeepStrictEqual(value, shown[name]))
     .map(([name]) => ({
       path: `/${name}`,
       code: 'read_only',
