@@ -41,6 +41,8 @@ test('what is sanitised once stays as it is', () => {
 test('markup that no person wrote loses its tags instead of an HTML parser’s time', () => {
   for (const part of ['<p><ul><li>', '<b>', '<a href="', '<!--'])
     expect(sanitizeNotes(part.repeat(300_000)).notes).not.toMatch(/<[a-z/!?]/i);
+  for (const part of ['< ', '&amp;', '&'])
+    expect(/<[a-z/!?]/i.test(sanitizeNotes(`<b>a</b>${part.repeat(100_000)}`).notes)).toBe(false);
 });
 
 test('notes that are too long when written out safely are refused with their field', () => {

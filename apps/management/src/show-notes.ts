@@ -34,6 +34,9 @@ const unchanged: IOptions = {
 const tagStart = /<[a-z/!?]/gi;
 /** Real notes have some hundreds. Deeply nested ones take an HTML parser quadratic time. */
 const maxTags = 10_000;
+/** Each of these characters is a piece of its own for an HTML parser. More of them, written out safely, are longer than any notes may be. */
+const pieceStart = /[<&]/g;
+const maxPieces = 50_000;
 
 /** The text alone, for markup that no person wrote. Linear in its length. */
 const textOf = (markup: string): string => markup.replace(/<[^<>]*>/g, ' ').replaceAll('<', '&lt;');
@@ -46,7 +49,7 @@ const textOf = (markup: string): string => markup.replace(/<[^<>]*>/g, ' ').repl
 export function sanitizeNotes(markup: string): { readonly notes: string; readonly removed: boolean } {
   const tags = markup.match(tagStart)?.length ?? 0;
   if (tags === 0) return { notes: markup, removed: false };
-  if (tags > maxTags) return { notes: textOf(markup), removed: true };
+  if (tags > maxTags || markup.match(pieceStart)!.length > maxPieces) return { notes: textOf(markup), removed: true };
   const notes = sanitizeHtml(markup, shown);
   return { notes, removed: notes !== sanitizeHtml(markup, unchanged) };
 }

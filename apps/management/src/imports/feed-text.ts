@@ -99,10 +99,12 @@ export function oneLine(text: string | undefined, charactersMax = 255): string |
 function cutMarkup(text: string, bytesMax: number): string {
   const end = '…';
   // The decoder shows a halved character as U+FFFD at the end.
-  const cut = Buffer.from(text)
+  const decoded = Buffer.from(text)
     .subarray(0, bytesMax - Buffer.byteLength(end))
-    .toString()
-    .replace(/\ufffd+$/, '');
+    .toString();
+  let length = decoded.length;
+  while (decoded[length - 1] === '\ufffd') length -= 1;
+  const cut = decoded.slice(0, length);
   const openTag = cut.lastIndexOf('<');
   return (openTag > cut.lastIndexOf('>') ? cut.slice(0, openTag) : cut).trimEnd() + end;
 }

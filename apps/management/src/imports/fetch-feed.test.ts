@@ -59,3 +59,15 @@ test('a first page that does not come is a refusal', async () => {
   const { fetch, now } = slowHost(15_001, (n) => page(n));
   await expect(fetchFeed(fetch, start, { now })).rejects.toMatchObject({ code: 'feed_not_importable' });
 });
+
+test('namespaces of older pages, written into each of their items, stay within the bound of a whole feed', async () => {
+  const declared = Array.from(
+    { length: 100 },
+    (_, i) => `xmlns:a${i}="https://vocabulary.example/${i}/${'u'.repeat(60)}"`,
+  );
+  const older = `<rss ${declared.join(' ')}><channel><title>Paged</title>${'<item></item>'.repeat(8_000)}</channel></rss>`;
+  const { fetch, now } = slowHost(10, (n) => (n === 0 ? page(0, 1) : older));
+  const { bytes, itemCount } = await fetchFeed(fetch, start, { now });
+  expect(bytes.length).toBeLessThan(50_000_000);
+  expect(itemCount).toBeGreaterThan(1_000);
+});

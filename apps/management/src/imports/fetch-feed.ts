@@ -162,7 +162,12 @@ async function fetchOlderItems(
     // Older episodes may be had another day; the newer ones are what is wanted.
     if (!page) break;
     charactersLeft -= page.sizeCharacters;
-    for (const item of page.items) items.push(declared(item, page.namespaces, frame.namespaces));
+    for (const item of page.items) {
+      const whole = declared(item, page.namespaces, frame.namespaces);
+      charactersLeft -= whole.length - item.length;
+      if (charactersLeft < 0) break;
+      items.push(whole);
+    }
     next = page.next;
   }
   return items;

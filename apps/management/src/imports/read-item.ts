@@ -86,8 +86,14 @@ const webAddress = (text: string | undefined): string | undefined => {
 
 const mediaType = (text: string | undefined) => (text ?? '').split(';')[0]!.trim().toLowerCase();
 
+/** Files that are fetched for one episode: 20 languages can be kept, each in some formats. More would make the import a tool for asking another host without end. */
+const maxTranscripts = 60;
+
 function transcriptsOf(item: XmlNode, notes: ImportNotes): ImportedTranscript[] {
-  return item.children('podcast:transcript').flatMap((tag) => {
+  const tags = item.children('podcast:transcript');
+  if (tags.length > maxTranscripts)
+    notes.lost('transcripts', `Only the first ${maxTranscripts} of ${tags.length} are looked at.`);
+  return tags.slice(0, maxTranscripts).flatMap((tag) => {
     const url = webAddress(tag.attribute('url'));
     const type = mediaType(tag.attribute('type'));
     const format = Object.hasOwn(transcriptFormats, type) ? transcriptFormats[type] : undefined;

@@ -60,3 +60,12 @@ test('elements without end, inside each other or side by side, and faults withou
   expect(() => parseXml(`<item>${'</a>'.repeat(300_000)}</item>`)).toThrow('no XML');
   expect(() => parseXml(`<item ${'a="" '.repeat(300_000)}/>`)).toThrow('no XML');
 });
+
+test('a document that declares more namespaces than any feed uses is refused', () => {
+  const declare = (count: number, length = 5) =>
+    Array.from({ length: count }, (_, i) => `xmlns:a${i}="${'u'.repeat(length)}"`).join(' ');
+  const frame = (declared: string) => `<rss ${declared}><channel ${declared}><title>A</title></channel></rss>`;
+  expect(Object.keys(parseXml(frame(declare(100)), 'channel')!.namespaces)).toHaveLength(100);
+  expect(() => parseXml(frame(declare(101)), 'channel')).toThrow('100 namespaces');
+  expect(() => parseXml(frame(declare(2, 6_000)), 'channel')).toThrow('10000 characters');
+});

@@ -35,6 +35,18 @@ const maxDepth = 40;
 /** Elements of one channel or item. */
 const maxElements = 20_000;
 const maxFaults = 100;
+/** Real feeds declare some ten around their items, and each item is read with them. */
+const maxNamespaces = 100;
+const maxNamespaceCharacters = 10_000;
+
+/** Throws when a document declares more around its items than any feed uses. */
+function boundNamespaces(namespaces: Namespaces): void {
+  const declared = Object.entries(namespaces);
+  if (declared.length > maxNamespaces) throw new Error(`more than ${maxNamespaces} namespaces`);
+  const characters = declared.reduce((sum, [prefix, uri]) => sum + prefix.length + uri.length, 0);
+  if (characters > maxNamespaceCharacters)
+    throw new Error(`namespaces of more than ${maxNamespaceCharacters} characters`);
+}
 
 interface Element extends XmlNode {
   readonly own: {
@@ -68,7 +80,7 @@ function createElement(label: string, name: string | undefined, attributes: Read
 /**
  * Parses one piece of a feed, an item or a document without its items. Namespaces are recognised by their address, entities that the
  * document declares are never expanded, and what is not well-formed is read as far as it goes. Throws when the piece nests
- * deeper than 40 elements, holds more than 20,000 or has more than 100 faults. Undefined without an element.
+ * deeper than 40 elements, holds more than 20,000, has more than 100 faults or declares more than 100 namespaces. Undefined without an element.
  * @param inner child of the outermost element that is asked for, such as the channel of a document
  * @param outer declared around the piece
  */
@@ -95,7 +107,10 @@ export function parseXml(text: string, inner?: string, outer: Namespaces = {}): 
     elements += 1;
     if (path.length > maxDepth) throw new Error(`more than ${maxDepth} elements inside each other`);
     if (elements > maxElements) throw new Error(`more than ${maxElements} elements`);
-    if (path.length === 1 || (path.length === 2 && local === inner)) Object.assign(namespaces, ns);
+    if (path.length === 1 || (path.length === 2 && local === inner)) {
+      Object.assign(namespaces, ns);
+      boundNamespaces(namespaces);
+    }
     const values = new Map<string, string>();
     for (const { name: attribute, value } of Object.values(attributes))
       if (!/^xmlns(?::|$)/.test(attribute)) values.set(attribute, legalText(value));
