@@ -121,6 +121,7 @@ export function audienceOpenApi() {
       '/batches': {
         post: {
           operationId: 'batch.send',
+          tags: ['batches'],
           summary: 'Send measurements: all rows are accepted, or none.',
           description: 'Needs the scope audience:write. A repetition is answered 200 with the first answer.',
           parameters: [
@@ -144,6 +145,7 @@ export function audienceOpenApi() {
       '/batches/{id}': {
         get: {
           operationId: 'batch.read',
+          tags: ['batches'],
           summary: 'The status of a batch.',
           description: 'Needs the scope audience:read.',
           parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
@@ -153,6 +155,7 @@ export function audienceOpenApi() {
       '/watermarks': {
         get: {
           operationId: 'watermark.read',
+          tags: ['watermarks'],
           summary: 'The progress of a producer’s batches, with missing sequence numbers.',
           description: 'Needs the scope audience:read.',
           parameters: [{ name: 'producer', in: 'query', required: true, schema: { type: 'string' } }],
@@ -162,6 +165,7 @@ export function audienceOpenApi() {
       '/contract': {
         get: {
           operationId: 'contract.read',
+          tags: ['contract'],
           summary: 'Name, version and deprecations of this API.',
           security: [],
           responses: {

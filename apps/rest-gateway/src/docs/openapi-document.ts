@@ -122,12 +122,19 @@ const otherSuccess = (route: Route, { status, when, answer }: NonNullable<Route[
   description: when,
 });
 
+/** The first sentence is the summary, which is plain text; what follows is Markdown (OpenAPI 3.1.1 §4.8.10). */
+function describe(route: Route): Json {
+  const [summary = '', more] = route.summary.split(/(?<=\.) (.*)/s);
+  const description = [more, route.deprecated && describeDeprecation(route)].filter(Boolean).join('\n\n');
+  return { summary, ...(description !== '' && { description }) };
+}
+
 function operation(route: Route): Json {
   const failures = errorStatuses(route).map((status) => [status, response(route, status, failure(route, status))]);
   return {
     operationId: route.operation,
-    summary: route.summary,
-    ...(route.deprecated && { deprecated: true, description: describeDeprecation(route) }),
+    ...describe(route),
+    ...(route.deprecated && { deprecated: true }),
     tags: [tagOf(route)],
     parameters: parameters(route),
     ...requestBody(route),
