@@ -81,6 +81,22 @@ test('a mark of a clock that is ahead claims nothing of the time to come', async
   expect(await completeUntilMs(pool)).toBeLessThan(Date.now());
 });
 
+test('a clock that is ahead does not end the waiting for other producers, and holds nothing back once it is right', async () => {
+  const said = (producer: string, until: Date): FactsPublished => ({
+    ...{ kind: 'facts_published', producer, until: until.toISOString(), ended: false, part: 0, parts: 1 },
+  });
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  const behind = ago(10);
+  await saveProducerMarks(pool, [said('ahead', new Date('2199-01-01T00:00:00Z')), said('right', behind)]);
+  expect(await completeUntilMs(pool)).toBe(behind.getTime() - 30_000);
+
+  // As a release before this one stored it.
+  await pool.query(`update producer_mark set until = '2199-01-01' where producer = 'ahead'`);
+  const corrected = ago(20);
+  await saveProducerMarks(pool, [said('ahead', corrected)]);
+  expect(await completeUntilMs(pool)).toBe(corrected.getTime() - 30_000);
+});
+
 test('a fact that waits for its user agent holds it back, whatever producers say', async () => {
   await record([fact({ fact_id: 'fct_1', started_at: '2025-11-02T09:00:00.000Z', user_agent_digest: 'f'.repeat(64) })]);
   await mark('one', '02T10:00:30');

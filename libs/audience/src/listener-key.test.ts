@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { addressKeyBytes } from './address.ts';
 import {
@@ -46,6 +48,19 @@ test('of a user agent at most 512 bytes count, whole characters alone', () => {
   expect(byteLengthOf('é'.repeat(256))).toBe(512);
   expect(normaliseUserAgent(`x${'é'.repeat(300)}`)).toBe(`x${'é'.repeat(255)}`);
   expect(normaliseUserAgent(`xy${'😀'.repeat(200)}`)).toBe(`xy${'😀'.repeat(127)}`);
+});
+
+test('the rest of a long user agent is not kept in memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const kept = Array.from({ length: 1_000 }, (_, n) =>
+    normaliseUserAgent(Buffer.from(`${n} ${'x'.repeat(15_000)}`).toString('latin1')),
+  );
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
+  expect(kept).toHaveLength(1_000);
 });
 
 test('the address key of a day tells nothing about another day', () => {

@@ -7,9 +7,11 @@ const userAgentBytesMax = 512;
 
 /** The longest beginning of whole characters that takes at most so many bytes of UTF-8. */
 function cutToBytes(text: string, bytesMax: number): string {
+  const bytes = Buffer.alloc(bytesMax);
   // Each UTF-16 unit takes at least one byte.
-  const { read } = new TextEncoder().encodeInto(text.slice(0, bytesMax), new Uint8Array(bytesMax));
-  return text.slice(0, read);
+  const { written } = new TextEncoder().encodeInto(text.slice(0, bytesMax), bytes);
+  // A text of its own: a slice would hold the whole text in memory for as long as it is kept.
+  return bytes.toString('utf8', 0, written);
 }
 
 /**
