@@ -18,7 +18,10 @@ import { listKeys, listMembers } from './accounts/account-lists.ts';
 
 function refuseNoWorkspace(workspaceId: string): void {
   if (!isId(workspaceId, 'ws'))
-    throw new Problem('validation_failed', 'workspace_id: expected an id ws_…; a new account brings a new one.');
+    throw new Problem(
+      'validation_failed',
+      'workspace_id: Write an ID of the form ws_…. A new account brings a new one.',
+    );
 }
 
 const executeFor =

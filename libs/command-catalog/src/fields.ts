@@ -40,12 +40,12 @@ export const showNotes = z
 
 /** An id of another resource; that it exists in the workspace is checked by the pipeline. */
 export const reference = (prefix: string) =>
-  z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `expected an id ${prefix}_…`);
+  z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `This is not an ID of the form ${prefix}_….`);
 
 /** A language tag: language and subtags (RFC 5646). */
 export const languageTag = z
   .string()
-  .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'expected a language tag such as "en" or "pt-BR"');
+  .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'Write a language tag such as “en” or “pt-BR”.');
 
 /** SHA-256 in lower-case hex. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -90,4 +90,4 @@ export const stateReason = cause.optional();
 export const taxonomyIds = z.array(shortText.max(64)).max(100);
 
 /** Name of a group of competitors; ads of the same group are not played together. */
-export const separationGroup = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected a name such as "beer"');
+export const separationGroup = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'Write a name such as “beer”.');

@@ -21,7 +21,12 @@ import {
 } from './podcasting-tags.ts';
 
 /** DNS label, RFC 1035 §2.3.1. */
-const subdomain = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'expected a DNS label: a-z, 0-9 and "-"');
+const subdomain = z
+  .string()
+  .regex(
+    /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+    'Use small letters, digits and, between them, hyphens: at most 63 characters.',
+  );
 
 const settings = {
   title: shortText,

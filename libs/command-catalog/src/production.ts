@@ -27,7 +27,7 @@ const silences = z
   .array(z.tuple([z.int().min(0), z.int().min(1)]))
   .max(2000)
   .refine((spans) => spans.every(([start, end], i) => start < end && start > (spans[i - 1]?.[1] ?? -1)), {
-    error: 'expected spans in order that do not touch',
+    error: 'The spans must be in order and must not touch.',
   });
 
 /** What is wrong with a file that was encoded nevertheless. */

@@ -15,9 +15,9 @@ const word = z
   .max(64)
   .regex(/^[^\r\n]+$/);
 
-const country = z.string().regex(/^[A-Z]{2}$/, 'expected an ISO 3166-1 code such as "DE"');
-const region = z.string().regex(/^[A-Z]{2}-[A-Z0-9]{1,3}$/, 'expected an ISO 3166-2 code such as "US-CA"');
-const primaryLanguage = z.string().regex(/^[a-z]{2,3}$/, 'expected a primary language subtag such as "en"');
+const country = z.string().regex(/^[A-Z]{2}$/, 'Write an ISO 3166-1 code such as “DE”.');
+const region = z.string().regex(/^[A-Z]{2}-[A-Z0-9]{1,3}$/, 'Write an ISO 3166-2 code such as “US-CA”.');
+const primaryLanguage = z.string().regex(/^[a-z]{2,3}$/, 'Write a language code such as “en”.');
 
 function isTimeZone(name: string): boolean {
   try {
@@ -29,7 +29,7 @@ function isTimeZone(name: string): boolean {
 
 const dayparts = z.strictObject({
   /** An IANA zone; hours are those of its clocks. */
-  time_zone: z.string().max(64).refine(isTimeZone, { message: 'expected an IANA time zone such as "Europe/Berlin"' }),
+  time_zone: z.string().max(64).refine(isTimeZone, { message: 'Write an IANA time zone such as “Europe/Berlin”.' }),
   /** Hours of the week that may serve, 0 = Monday 00:00. */
   hours: z.array(z.int().min(0).max(167)).min(1).max(168),
 });

@@ -12,7 +12,7 @@ const filename = z
   .min(1)
   .max(255)
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
-  .regex(/^[^/\\\u0000-\u001f]+$/, 'expected a plain file name');
+  .regex(/^[^/\\\u0000-\u001f]+$/, 'Write a file name without slashes.');
 const checksum = z.string().regex(/^[0-9a-f]{64}$/, 'Use 64 hexadecimal digits in lower case.');
 const uploadType = z.enum(['public', 'private', 'temporary']);
 

@@ -114,7 +114,7 @@ test('a problem with a thousand field errors arrives as itself, with field error
   const errors = Array.from({ length: 1_000 }, (_, i) => ({
     path: `/changes/targeting/podcasts/${i}`,
     code: 'invalid_format',
-    detail: 'expected an id pod_…',
+    detail: 'This is not an ID of the form pod_….',
   }));
   const detail = errors.map((e) => `${e.path}: ${e.detail}`).join(' ');
   const { probe } = await pair(async () => {

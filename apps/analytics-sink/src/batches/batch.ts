@@ -12,7 +12,8 @@ export const givenName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, '1 to 128 of letters, digits, ".", "_", ":", "-"; no sign first');
 
-const id = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `expected an id ${prefix}_…`);
+const id = (prefix: string) =>
+  z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `This is not an ID of the form ${prefix}_….`);
 /** RFC 3339, of any offset from UTC; with one it is kept as the same time of UTC. */
 const instant = z.iso
   .datetime({ offset: true })

@@ -8,14 +8,14 @@ import { z } from 'zod';
 import type { ListenerBuckets } from '../listeners/listener-memory.ts';
 
 const id = (prefix: string) =>
-  z.string().refine((text) => isId(text, prefix), { message: `expected an id ${prefix}_…` });
+  z.string().refine((text) => isId(text, prefix), { message: `This is not an ID of the form ${prefix}_….` });
 /** PostgreSQL stores no NUL, and one refused row fails its whole batch. */
 const word = z.string().regex(/^[^\0]{1,64}$/u);
 const label = z.string().regex(/^[^\0]{0,128}$/u);
 const wholeMs = z.bigint().min(0n).max(BigInt(8.64e15)).transform(Number);
 const bucket = z
   .instanceof(Uint8Array)
-  .refine((bytes) => bytes.length === 0 || bytes.length === 16, { message: 'expected 16 bytes or none' });
+  .refine((bytes) => bytes.length === 0 || bytes.length === 16, { message: 'It must have 16 bytes or none.' });
 const milliseconds = (max: number) => z.bigint().min(1n).max(BigInt(max)).transform(Number);
 
 const schema = z.strictObject({

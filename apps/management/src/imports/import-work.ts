@@ -167,8 +167,13 @@ export function createImportWork(options: ImportWorkOptions): Work {
     // The date of an item without one is that of the import.
     const date = item.publishedAt ?? context.importedAt;
     const isFuture = date > context.importedAt;
-    if (isFuture) notes.changed('publish_at', `Its date is in the future. It is scheduled for ${date.toISOString()}.`);
-    if (item.settings.blocked)
+    const { blocked } = item.settings;
+    if (isFuture)
+      notes.changed(
+        'publish_at',
+        `Its date, ${date.toISOString()}, is in the future.${blocked ? '' : ' Publishing the import schedules it for that time.'}`,
+      );
+    if (blocked)
       notes.changed('blocked', 'The feed hides this item. Its episode stays a draft until somebody publishes it.');
     let episodeId: string | undefined;
     let productionId: string | undefined;

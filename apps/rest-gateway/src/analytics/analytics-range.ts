@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 const point = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
-  error: 'write a date such as 2026-11-01, or a time such as 2026-11-01T10:00:00Z',
+  error: 'Write a date such as 2026-11-01, or a time such as 2026-11-01T10:00:00Z.',
 });
 const dayCount = z.int().min(0).max(36_500);
 
@@ -18,9 +18,9 @@ const basis = {
       'When the same listener counts again for the same episode: once per UTC date (`calendar_utc`, the default), 24 h after the last counted start (`first_touch_24h`), or 24 h after the last qualifying start, counted or not (`last_touch_24h`).',
   }),
   known_at: z.iso
-    .datetime({ offset: true, error: 'write a time such as 2026-11-01T10:00:00Z', abort: true })
+    .datetime({ offset: true, error: 'Write a time such as 2026-11-01T10:00:00Z.', abort: true })
     .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < Date.UTC(2200, 0), {
-      error: 'name a time from 1970 to 2199',
+      error: 'Name a time from 1970 to 2199.',
     })
     .optional()
     .meta({
@@ -56,7 +56,7 @@ export const podcastRangeQuery = z.strictObject({
 const timeZone = z
   .string()
   .max(64)
-  .refine(isTimeZone, { error: ({ input }) => `"${String(input)}" is not the name of an IANA time zone` });
+  .refine(isTimeZone, { error: ({ input }) => `“${String(input)}” is not the name of an IANA time zone.` });
 
 /** The same of numbers over time. */
 export const podcastSeriesQuery = podcastRangeQuery.extend({ time_zone: timeZone.optional() });

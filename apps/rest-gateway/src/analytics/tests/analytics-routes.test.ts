@@ -69,7 +69,12 @@ test('days of a time zone', async () => {
   ]);
   expect(await get(`/podcasts/${arts}/analytics?days_offset=1&time_zone=Mars/Olympus`)).toEqual({
     status: 422,
-    body: { code: 422, message: 'time_zone: "Mars/Olympus" is not the name of an IANA time zone' },
+    body: { code: 422, message: 'time_zone: “Mars/Olympus” is not the name of an IANA time zone.' },
+  });
+  const form = 'Write a date such as 2026-11-01, or a time such as 2026-11-01T10:00:00Z.';
+  expect(await get(`/podcasts/${arts}/analytics?from=soon&to=later`)).toEqual({
+    status: 422,
+    body: { code: 422, message: `from: ${form} to: ${form}` },
   });
 });
 

@@ -117,8 +117,8 @@ describe('windows and what was known', () => {
       const { status, body } = await get(`/podcasts/${arts}/analytics?days_offset=1&${query}`);
       return [status, body['message']];
     };
-    expect(await message('known_at=yesterday')).toEqual([422, 'known_at: write a time such as 2026-11-01T10:00:00Z']);
-    expect(await message('known_at=1969-12-31T00:00:00Z')).toEqual([422, 'known_at: name a time from 1970 to 2199']);
+    expect(await message('known_at=yesterday')).toEqual([422, 'known_at: Write a time such as 2026-11-01T10:00:00Z.']);
+    expect(await message('known_at=1969-12-31T00:00:00Z')).toEqual([422, 'known_at: Name a time from 1970 to 2199.']);
     expect(await message('known_at=2026-11-01T10:00:00Z&time_zone=Europe/Paris')).toEqual([
       422,
       'Numbers as known at an earlier time are in UTC: leave out the time zone.',
