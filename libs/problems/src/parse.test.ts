@@ -44,6 +44,15 @@ test('the sentence for people names every field, so that a client without "error
   expect(message).toContain('“seasons” ');
 });
 
+test('a hostile value with very many wrong fields, or with one of a very long name, gets a short answer', () => {
+  const many = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`field${n}`, 1]));
+  expect(problemOf({ title: 'One', seasons: [], ...many }).context.errors).toHaveLength(50);
+  const { message, context } = problemOf({ title: 'One', seasons: [], [`a${'😀'.repeat(100_000)}`]: 1 });
+  expect(message.length).toBeLessThan(200);
+  expect(context.errors?.[0]?.path.length).toBeLessThan(200);
+  expect([message.isWellFormed(), context.errors?.[0]?.path.isWellFormed()]).toEqual([true, true]);
+});
+
 test('paths begin at the given root', () => {
   expect(pathsOf({ title: '', seasons: [], colour: 1 }, '/changes')?.sort()).toEqual([
     '/changes/colour',
