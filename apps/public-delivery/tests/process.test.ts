@@ -95,7 +95,8 @@ test('after kill -9 while the bus does not answer, every fact is published by th
 
 test('kill -9 right after they were acknowledged loses no delivery event', async () => {
   const ask = askAt(() => Number(new URL(service.url).port));
-  const ad = audio(100);
+  // Long enough for 200 reports of its progress.
+  const ad = audio(500);
   await bench.store.put(`media/${sha256(ad)}`, ad, { contentType: 'audio/mpeg' });
   const served = await serveOnce(bench, ask, await enclosureOf(), ad);
   const token = tokensOf(bench).mint('evt', served, served.startedAt);

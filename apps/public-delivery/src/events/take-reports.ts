@@ -5,6 +5,7 @@ import type { IdentifyListener } from '../listener/identify-listener.ts';
 import { findServings, type Serving } from '../play/play-table.ts';
 import { eventFact } from './event-fact.ts';
 import type { TokenReport } from './read-report.ts';
+import { createReportLimit } from './report-limit.ts';
 import type { ServingTokens } from './serving-token.ts';
 
 /** A report whose token opened, and what it is of. */
@@ -19,7 +20,8 @@ export interface TakeReports {
   find(purpose: 'evt' | 'clk', reports: readonly TokenReport[], at: Date): Promise<readonly FoundReport[]>;
   /**
    * Keeps them as facts. Resolves when no end of this process loses them; rejects with `temporarily_unavailable` when the disk does
-   * not take them. A look (HEAD), an announced prefetch and our own monitors report nothing.
+   * not take them. A look (HEAD), an announced prefetch and our own monitors report nothing, and of a serving that is reported far more
+   * often than its ad can play nothing more is kept.
    */
   keep(found: readonly FoundReport[], request: IncomingMessage, at: Date): Promise<void>;
 }
@@ -34,6 +36,10 @@ export interface TakeReportsOptions {
 
 /** What turns players' reports into facts. */
 export function createTakeReports({ pool, identify, tokens, facts, listsVersion }: TakeReportsOptions): TakeReports {
+  const limit = createReportLimit();
+  const counted = ({ serving: { ad, adDurationMs }, report: { event } }: FoundReport) => ({
+    ...{ servingId: ad.serving_id, event, adDurationMs },
+  });
   return {
     find: async (purpose, reports, at) => {
       const opened = reports.flatMap((report) => {
@@ -51,10 +57,17 @@ export function createTakeReports({ pool, identify, tokens, facts, listsVersion 
     keep: async (found, request, at) => {
       const reporter = identify(request, at);
       if (found.length === 0 || request.method === 'HEAD' || reporter.prefetch || reporter.internal) return;
+      const kept = found.filter((one) => limit.tryKeep(counted(one)));
+      if (kept.length === 0) return;
       facts.sawUserAgent(reporter.userAgentDigest, reporter.userAgent, at);
-      await facts.keep(
-        found.map(({ serving, report, late }) => eventFact(serving, report, late, reporter, at, listsVersion)),
-      );
+      try {
+        await facts.keep(
+          kept.map(({ serving, report, late }) => eventFact(serving, report, late, reporter, at, listsVersion)),
+        );
+      } catch (error) {
+        for (const one of kept) limit.release(counted(one));
+        throw error;
+      }
     },
   };
 }

@@ -1,0 +1,43 @@
+import { maxEventsOfServing } from '@longwave/audience';
+import type { DeliveryEventKind } from '@longwave/events';
+import { createRecentlyUsed } from '../recently-used.ts';
+
+/** A report, as far as it is counted. */
+export interface CountedReport {
+  readonly servingId: string;
+  readonly event: DeliveryEventKind;
+  /** Undefined when nobody told it. */
+  readonly adDurationMs: number | undefined;
+}
+
+/** Bounds the reports of one serving that this process keeps: whoever has its address could else fill every disk behind it. */
+export interface ReportLimit {
+  /** Whether one more report may be kept; it is counted if so. */
+  tryKeep(report: CountedReport): boolean;
+  /** Takes back a report that was counted and then not kept. */
+  release(report: CountedReport): void;
+}
+
+/** Servings whose reports are counted; those that were silent for longest are forgotten. */
+const servingsMax = 50_000;
+/** Players repeat what was not answered, and count repetitions in their own ways; far more than that is no player. */
+const timesPossible = 32;
+
+export function createReportLimit(): ReportLimit {
+  const servings = createRecentlyUsed<Map<DeliveryEventKind, number>>(servingsMax);
+  return {
+    tryKeep: ({ servingId, event, adDurationMs }) => {
+      const known = servings.find(servingId);
+      const counts = known ?? new Map<DeliveryEventKind, number>();
+      if (!known) servings.keep(servingId, counts, 1);
+      const count = counts.get(event) ?? 0;
+      if (count >= timesPossible * maxEventsOfServing(event, adDurationMs)) return false;
+      counts.set(event, count + 1);
+      return true;
+    },
+    release: ({ servingId, event }) => {
+      const counts = servings.find(servingId);
+      counts?.set(event, Math.max(0, (counts.get(event) ?? 0) - 1));
+    },
+  };
+}
