@@ -67,9 +67,10 @@ test.each(faults)('a file outside with %s is refused by field, in words', async 
   });
 });
 
-test('a file on a private network is refused', async () => {
+test('a file on a private network is refused like one on a host that does not exist', async () => {
   await expect(register({ url: 'https://10.0.0.1/a.mp3' })).rejects.toMatchObject({
     code: 'media_not_fetchable',
+    message: 'There is nothing to fetch at this address. No public host with this name was found. Check the address.',
     context: { errors: [{ path: '/changes/url' }] },
   });
 });

@@ -258,7 +258,7 @@ ${items}</channel></rss>`);
   test('that is not there, or at a private address, is one finding', async () => {
     expect((await checkFeed(`${host.origin}/none.xml`, ask)).map(({ code }) => code)).toEqual(['feed_not_found']);
     const [finding] = await checkFeed('http://127.0.0.1:1/feed.xml', ask);
-    expect(finding?.text).toMatch(/^The feed answers with nothing \(.+\)\.$/);
+    expect(finding?.text).toMatch(/^The feed cannot be fetched\. [A-Z][^()]+\.$/);
   });
 });
 

@@ -36,6 +36,11 @@ export async function lookAtFile(ask: Ask, url: string, path: string): Promise<O
     ask(url, { method: 'HEAD' }),
     ask(url, { range: { start: 0, end: startBytes - 1 }, maxBytes: startBytes }),
   ]);
+  if (read.status === 0)
+    throw notFetchable(
+      path,
+      `There is nothing to fetch at this address. ${read.reason ?? 'The address does not answer.'}`,
+    );
   if (![200, 206].includes(read.status))
     throw notFetchable(path, `The address answers with ${describeAnswer(read)}. Name a file that everybody may fetch.`);
   if (read.body.length === 0) throw notFetchable(path, 'The file at this address is empty.');

@@ -205,7 +205,12 @@ export async function checkFeed(feedUrl: string, ask: Ask): Promise<Finding[]> {
   const found = new Findings();
   const answer = await ask(feedUrl, { maxBytes: feedBytesMax });
   if (answer.status !== 200) {
-    found.error('feed_not_found', `The feed answers with ${describeAnswer(answer)}.`);
+    found.error(
+      'feed_not_found',
+      answer.status === 0
+        ? `The feed cannot be fetched. ${answer.reason ?? 'Its address does not answer.'}`
+        : `The feed answers with ${describeAnswer(answer)}.`,
+    );
     return found.list;
   }
   const type = answer.header('content-type') ?? '';
