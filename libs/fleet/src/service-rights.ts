@@ -38,8 +38,9 @@ const redisRights: Readonly<Record<FleetService, RedisRights>> = {
   'rest-gateway': { keys: ['progress:*', 'rate:*', 'upload_url:*'], channels: ['progress:*'] },
 };
 
-/** No administration, no names of others' keys; INFO is how a client learns that Redis is ready. */
-const commands = '+@all -@admin -@dangerous -@scripting +eval +evalsha +script|load +info -scan -randomkey -dbsize';
+/** No administration, no names of others' keys, which tracking tells as they change; INFO is how a client learns that Redis is ready. */
+const commands =
+  '+@all -@admin -@dangerous -@scripting +eval +evalsha +script|load +info -scan -randomkey -dbsize -client|tracking';
 /** All that a follower does with the stream of a topic and its group's keys in one command; adding to the stream is not among it. */
 const followerCommands =
   '+eval +evalsha +exists +get +setnx +xack +xclaim +xgroup|create +xinfo +xlen +xpending +xrange +xread +xreadgroup';

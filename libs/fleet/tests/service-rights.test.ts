@@ -73,7 +73,7 @@ test.each<[FleetService, string]>([
   ['public-delivery', `XADD bus:serving.decisions:0 ${entry.join(' ')}`],
   ['auth-server', `XADD bus:product.events:0 ${entry.join(' ')}`],
   ...serviceNames.flatMap((service) =>
-    ['FLUSHALL', 'CONFIG GET *', 'KEYS *', 'SCAN 0', 'ACL LIST', 'CLIENT LIST'].map(
+    ['FLUSHALL', 'CONFIG GET *', 'KEYS *', 'SCAN 0', 'ACL LIST', 'CLIENT LIST', 'CLIENT TRACKING ON BCAST'].map(
       (command): [FleetService, string] => [service, command],
     ),
   ),

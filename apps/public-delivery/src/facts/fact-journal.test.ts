@@ -37,6 +37,14 @@ test('lines are published once, in order, and a clean stop leaves nothing behind
   expect((await stat(file())).size).toBe(0);
 });
 
+test('no other user of the machine may read what is known of listeners', async () => {
+  folder = path.join(folder, 'inside');
+  await using journal = await open();
+  journal.append('{"n":0}');
+  const modes = await Promise.all([folder, file()].map(async (name) => (await stat(name)).mode & 0o077));
+  expect(modes).toEqual([0, 0]);
+});
+
 test('while the bus is down nothing is lost, and afterwards everything comes in order', async () => {
   const journal = await open();
   busIsDown = true;

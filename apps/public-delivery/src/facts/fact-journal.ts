@@ -44,8 +44,8 @@ export async function openFactJournal({
   flushEveryMs,
   rewindBytes,
 }: FactJournalOptions): Promise<FactJournal> {
-  await mkdir(folder, { recursive: true });
-  const file = await open(path.join(folder, 'facts.jsonl'), 'a+');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = await open(path.join(folder, 'facts.jsonl'), 'a+', 0o600);
   let written = (await file.stat()).size;
   let synced = 0;
   let published = 0;

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 /** The name of the journal in a folder, kept beside it: facts that a process leaves there are published under it by the next one. */
 export async function readProducerName(folder: string): Promise<string> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'producer');
   const stored = await readFile(file, 'utf8').catch((error: unknown) => {
     if ((error as { code?: unknown }).code === 'ENOENT') return '';
