@@ -58,7 +58,18 @@ test('elements without end, inside each other or side by side, and faults withou
   expect(() => parseXml(`<item>${'<a>'.repeat(50)}`)).toThrow('40');
   expect(() => parseXml(`<item>${'<a/>'.repeat(30_000)}</item>`)).toThrow('20000');
   expect(() => parseXml(`<item>${'</a>'.repeat(300_000)}</item>`)).toThrow('no XML');
-  expect(() => parseXml(`<item ${'a="" '.repeat(300_000)}/>`)).toThrow('no XML');
+  expect(() => parseXml(`<item ${'a="" '.repeat(300_000)}/>`)).toThrow('1000 attributes');
+});
+
+test('an element of more attributes than any feed uses is refused at once, not after all of them', () => {
+  const attributes = (count: number) => Array.from({ length: count }, (_, i) => `a${i}=""`).join(' ');
+  expect(parseXml(`<item ${attributes(1_000)}/>`)!.node.attributeCount).toBe(1_000);
+  const startedAt = performance.now();
+  expect(() => parseXml(`<item ${attributes(150_000)}/>`)).toThrow('1000 attributes');
+  expect(() =>
+    parseXml(`<item><x ${attributes(150_000).replaceAll(' a', ' xmlns:a').replaceAll('""', '"u"')}/></item>`),
+  ).toThrow('1000 attributes');
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
 test('a document that declares more namespaces than any feed uses is refused', () => {

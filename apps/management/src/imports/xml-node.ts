@@ -35,6 +35,8 @@ const maxDepth = 40;
 /** Elements of one channel or item. */
 const maxElements = 20_000;
 const maxFaults = 100;
+/** Of one element. */
+const maxAttributes = 1_000;
 /** Real feeds declare some ten around their items, and each item is read with them. */
 const maxNamespaces = 100;
 const maxNamespaceCharacters = 10_000;
@@ -80,7 +82,7 @@ function createElement(label: string, name: string | undefined, attributes: Read
 /**
  * Parses one piece of a feed, an item or a document without its items. Namespaces are recognised by their address, entities that the
  * document declares are never expanded, and what is not well-formed is read as far as it goes. Throws when the piece nests
- * deeper than 40 elements, holds more than 20,000, has more than 100 faults or declares more than 100 namespaces. Undefined without an element.
+ * deeper than 40 elements, holds more than 20,000, has more than 100 faults, more than 1,000 attributes at one element or more than 100 namespaces. Undefined without an element.
  * @param inner child of the outermost element that is asked for, such as the channel of a document
  * @param outer declared around the piece
  */
@@ -102,6 +104,14 @@ export function parseXml(text: string, inner?: string, outer: Namespaces = {}): 
   parser.on('error', ({ message }) => {
     faults.push(message);
     if (faults.length > maxFaults) throw new Error(`no XML: ${message}`);
+  });
+  let attributesOfElement = 0;
+  parser.on('opentagstart', () => {
+    attributesOfElement = 0;
+  });
+  parser.on('attribute', () => {
+    attributesOfElement += 1;
+    if (attributesOfElement > maxAttributes) throw new Error(`an element of more than ${maxAttributes} attributes`);
   });
   parser.on('opentag', ({ name, prefix, local, uri, attributes, ns }) => {
     elements += 1;
