@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { dataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
 import { openOperator } from './job/operator.ts';
-import { explainedFailure, readCommandLine } from './longwave/command-line.ts';
+import { explainedFailure, readCommandLine, readToolLine, type ToolLine } from './longwave/command-line.ts';
 import { UsageError, type OperatorCommand, type Options } from './longwave/command.ts';
-import { tools, type Command } from './longwave/commands.ts';
+import type { Command } from './longwave/commands.ts';
 import { openBus, type BusCommand } from './longwave/dead-letter-commands.ts';
 
 async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
@@ -35,8 +35,8 @@ async function runCommand(command: Command, options: Options, data: string): Pro
 }
 
 /** Runs a tool on the database of DATABASE_URL, or of the running fleet; answers its exit code. */
-function runTool(script: string, args: readonly string[]): Promise<number> {
-  const fleet = findRunningFleet(dataFolder(path.resolve(workspaceRoot, '.longwave')));
+function runTool({ script, args, data }: ToolLine): Promise<number> {
+  const fleet = findRunningFleet(dataFolder(path.resolve(workspaceRoot, data)));
   const databaseUrl = process.env['DATABASE_URL'] ?? fleet?.databaseUrls['audience'];
   const child = spawn(process.execPath, [path.join(workspaceRoot, script), ...args], {
     stdio: 'inherit',
@@ -51,9 +51,10 @@ function runTool(script: string, args: readonly string[]): Promise<number> {
   });
 }
 
-async function main([first = '', ...rest]: readonly string[]): Promise<number> {
-  if (Object.hasOwn(tools, first)) return runTool(tools[first]!.script, rest);
-  const line = readCommandLine([first, ...rest].filter((each, index) => index > 0 || each !== ''));
+async function main(args: readonly string[]): Promise<number> {
+  const tool = readToolLine(args);
+  if (tool) return runTool(tool);
+  const line = readCommandLine(args.filter((each, index) => index > 0 || each !== ''));
   if (line.kind === 'explain') {
     console.log(line.text);
     return 0;

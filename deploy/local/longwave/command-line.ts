@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { UsageError, type CommandOption, type Options } from './command.ts';
-import { commands, type Command } from './commands.ts';
+import { commands, tools, type Command } from './commands.ts';
 import { dataOption, helpOf, helpOfNoun, overview, usageOf } from './help.ts';
 
 /** What a command line asks for. */
@@ -44,6 +44,27 @@ function checkOptions(command: Command, options: Options): void {
     const wrong = options[name].split(',').find((each) => !isId(each, idPrefix));
     if (wrong !== undefined) throw new UsageError(`--${name}: “${wrong}” is not an ID of the form ${idPrefix}_….`);
   }
+}
+
+/** A tool and what it gets. */
+export interface ToolLine {
+  readonly script: string;
+  /** Everything that was typed after its name, but for the data folder. */
+  readonly args: readonly string[];
+  readonly data: string;
+}
+
+/** The tool that was typed after `npm run longwave --`; undefined when it is none. Throws `UsageError` when `--data` names no folder. */
+export function readToolLine(args: readonly string[]): ToolLine | undefined {
+  const at = args.findIndex((each) => each === '--data' || each.startsWith('--data='));
+  const [option, next] = at < 0 ? [] : args.slice(at);
+  const joined = option?.slice('--data='.length);
+  const others = args.filter((_, index) => at < 0 || (index !== at && (joined || index !== at + 1)));
+  const [name = '', ...rest] = others;
+  if (!Object.hasOwn(tools, name)) return undefined;
+  const data = joined || next;
+  if (option !== undefined && !data) throw new UsageError('--data is empty.');
+  return { script: tools[name]!.script, args: rest, data: data ?? '.longwave' };
 }
 
 /** Reads what was typed after `npm run longwave --`. Throws `UsageError` with the usage that was meant. */

@@ -161,6 +161,19 @@ test('without a running fleet it says how to start one', () => {
     });
 });
 
+test('a tool takes the data folder as every command does, before its name or after it', () => {
+  for (const args of [
+    ['--data', nowhere, 'import-log', '--help'],
+    ['import-log', '--help', `--data=${nowhere}`],
+    ['import-log', '--data', nowhere, '--help'],
+  ])
+    expect(longwave(...args)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('usage: longwave-import-log FILE…'),
+    });
+  expect(longwave('recount', 'export', '--data')).toMatchObject({ status: 64, stderr: '--data is empty.\n' });
+});
+
 test('a tool gets its own arguments, and its exit code is the answer', () => {
   expect(longwave('recount', 'count', '--help')).toMatchObject({
     status: 0,
