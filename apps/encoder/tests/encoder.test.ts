@@ -377,6 +377,10 @@ test('a damaged MP3 and one that was cut off without a header are encoded with w
       places: 120,
     },
   ]);
+  const withHeader = readFileSync(makeSource(world.folder, 'header.mp3', speech(20), '-c:a', 'libmp3lame'));
+  for (const at of [0.3, 0.6])
+    withHeader.fill(0x5a, Math.floor(withHeader.length * at), Math.floor(withHeader.length * at) + 2000);
+  expect(await warningsOf('damaged-header.mp3', withHeader)).toMatchObject([{ code: 'media_damaged' }]);
   expect(await warningsOf('cut.mp3', cut)).toEqual([
     {
       code: 'media_cut_off',

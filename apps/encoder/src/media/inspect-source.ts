@@ -4,7 +4,7 @@ import { estimateDurationMs } from './estimate-duration.ts';
 import type { FoundChapter } from './list-chapters.ts';
 import { MediaFault } from './media-fault.ts';
 import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
-import { inspectStructure, type ByteReader } from './source-structure.ts';
+import { inspectStructure, type ByteReader, type SourceStructure } from './source-structure.ts';
 
 /** What a source is, learnt without decoding it whole. */
 export interface SourceInfo {
@@ -153,7 +153,7 @@ export async function inspectSource(
     codec: stream.codec_name,
     durationMs,
     ...(declaredMs !== undefined && { declaredMs }),
-    toleranceMs: structure.declaredMs !== undefined ? 150 : 500,
+    toleranceMs: toleranceOf(structure),
     sampleRate: stream.sample_rate,
     channels: stream.channels,
     bitrate: stream.bit_rate || probe.format.bit_rate,
@@ -163,6 +163,12 @@ export async function inspectSource(
       title: tags.title,
     })),
   };
+}
+
+/** A damaged file whose bytes are all there may lack up to half of its sound; the encoding warns of it. */
+function toleranceOf({ declaredMs, whole }: SourceStructure): number {
+  if (declaredMs === undefined) return 500;
+  return whole ? Math.max(150, declaredMs / 2) : 150;
 }
 
 /** Throws when fewer samples came out than the container promised, or none at all. */

@@ -12,6 +12,8 @@ export interface SourceStructure {
   readonly cut: boolean;
   /** Sound the container promises. */
   readonly declaredMs?: number;
+  /** All bytes the container promises are there: sound that is missing was damaged, not cut off. */
+  readonly whole?: boolean;
 }
 
 const unknown: SourceStructure = { cut: false };
@@ -84,7 +86,8 @@ async function inspectMp3(reader: ByteReader, from: number): Promise<SourceStruc
   if (!vbr) return unknown;
   // Against the whole file and with a frame to spare: writers disagree about counting tags and the header frame.
   const cut = vbr.sizeBytes !== undefined && reader.sizeBytes + header.sizeBytes < vbr.sizeBytes;
-  return { cut, ...(vbr.frames && { declaredMs: (vbr.frames * header.samples * 1000) / header.sampleRate }) };
+  const whole = vbr.sizeBytes !== undefined && reader.sizeBytes - from + header.sizeBytes >= vbr.sizeBytes;
+  return { cut, whole, ...(vbr.frames && { declaredMs: (vbr.frames * header.samples * 1000) / header.sampleRate }) };
 }
 
 /** Reads the container's own statement of length. Containers not listed here make none that can be checked. */
