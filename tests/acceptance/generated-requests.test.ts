@@ -151,7 +151,7 @@ test(`${requests} generated requests meet no 5xx, no undocumented status and no 
       }
       let parser = parsers.get(answer);
       if (!parser) parsers.set(answer, (parser = answerParser(schema)));
-      if (text === '' && answer.description?.includes('without a body')) return;
+      if (text === '' && answer.description?.includes('The body is empty')) return;
       const parsed = text === '' ? { success: false as const, error: 'empty' } : parser.safeParse(JSON.parse(text));
       if (!parsed.success) failures.push(`${shown}: ${JSON.stringify(parsed.error).slice(0, 300)}`);
     });
