@@ -36,6 +36,8 @@ interface ServedPage {
   readonly status?: number;
   /** The connection breaks off instead of an answer. */
   readonly torn?: boolean;
+  /** The answer waits for this. */
+  readonly after?: Promise<unknown>;
 }
 
 /** management beside a host whose feeds it imports. */
@@ -43,9 +45,10 @@ export async function startImportHost() {
   /** What the host serves, by path. */
   const pages = new Map<string, ServedPage>();
   const asked: string[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     asked.push(request.url!);
     const page = pages.get(request.url!);
+    await page?.after;
     if (page?.torn) return void response.destroy();
     response.writeHead(page?.status ?? (page ? 200 : 404), { 'content-type': page?.type ?? 'application/rss+xml' });
     response.end(page?.body);

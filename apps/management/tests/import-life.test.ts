@@ -36,6 +36,20 @@ test('one podcast moves in once, even when two ask at the same moment', async ()
   await send(world, '/once.xml');
 });
 
+test('slow feeds of one workspace hold up no import of another', async () => {
+  const { promise: after, resolve: answer } = Promise.withResolvers<void>();
+  const slow = createWorld(management);
+  const paths = Array.from({ length: 5 }, (_v, n) => `/slow-${n}.xml`);
+  for (const path of paths) pages.set(path, { body: feed(`<title>${path}</title>`, simpleItem(1)), after });
+  const waiting = paths.map((path) => send(slow, path).catch((error: unknown) => error));
+  await until(async () => asked.some((path) => paths.includes(path)));
+  pages.set('/quick.xml', { body: feed('<title>Quick</title>', simpleItem(1)) });
+  expect((await send(createWorld(management), '/quick.xml')).attributes['title']).toBe('Quick');
+  expect(asked.filter((path) => paths.includes(path))).toHaveLength(1);
+  answer();
+  await Promise.all(waiting);
+});
+
 test('an import that is killed again and again ends with every episode once', async () => {
   const count = 12;
   pages.set('/resume.xml', {

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { accessTo, type Access } from './http/access.ts';
 import type { Caller } from './http/authenticate.ts';
 import { checkIfMatch, guardFor } from './http/etag.ts';
+import { pathAndQuery } from './http/path-and-query.ts';
 import { noBody, parseBody, parseParameters, parseQuery, readBody, type RawBody } from './http/read-input.ts';
 import { notFound, type Asker } from './management.ts';
 import { takesIfMatch, type Answer, type Route, type Tools } from './route.ts';
@@ -81,7 +82,7 @@ export async function answerRoute(
     access,
     query: route.queryOrBody ? {} : parseQuery(route.query, request.query),
     body: route.body && readParameters(route, route.body, request, body),
-    url: request.originalUrl,
+    url: pathAndQuery(request.originalUrl),
     ifMatch: route.guarded && object ? guardFor(ifMatch, object) : undefined,
     idempotencyKey: idempotencyKeyOf(request, route),
   };

@@ -14,6 +14,7 @@ import { allowBrowsers } from './http/cors.ts';
 import { matchesNone } from './http/etag.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import type { Bucket, CountRequest } from './http/rate-limit.ts';
+import { pathAndQuery } from './http/path-and-query.ts';
 import { RestFailure, toRestError } from './http/rest-failure.ts';
 import type { Answer, Route, Tools } from './route.ts';
 
@@ -167,7 +168,7 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     for (const route of here)
       at[methodNames[route.method]](async (request, response) => {
         response.locals['route'] = `${route.method} ${route.path}`;
-        if (route.deprecated) response.set(deprecationHeaders(route, request.originalUrl));
+        if (route.deprecated) response.set(deprecationHeaders(route, pathAndQuery(request.originalUrl)));
         const admitted = await admit(request, response, route.bucket);
         if (!admitted) return;
         const reauthenticate = () => authenticate(request);

@@ -311,6 +311,15 @@ test('what is no HTTP is refused in the shape of every other refusal', async () 
   expect(JSON.parse(body!)).toEqual({ code: 400, message: 'The request is not valid HTTP.' });
 });
 
+test('a request whose target names another host gets no address of that host', async () => {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  const target = 'http://elsewhere.example/api/v1/podcasts?per_page=1';
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: longwave.test\r\nToken: owner\r\nConnection: close\r\n\r\n`);
+  const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+  expect(answer).toMatch(/^HTTP\/1.1 200 .*\r\nlink: </is);
+  expect(answer).not.toContain('elsewhere');
+});
+
 test('a wrong key that comes twenty times is looked up once, and each answer is the same 401', async () => {
   const answers = new Set<string>();
   for (let i = 0; i < 20; i++) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createGate } from './gate.ts';
+import { createGate, createGates } from './gate.ts';
 
 const patient = new AbortController().signal;
 
@@ -47,4 +47,14 @@ test('work that began goes on when its waiting would have ended; work that fails
   expect(await working).toBe('done');
   await expect(gate(() => Promise.reject(new Error('no')), patient)).rejects.toThrow('no');
   expect(await gate(async () => 'next', patient)).toBe('next');
+});
+
+test('each key has places of its own, and those who wait under one hold up nobody under another', async () => {
+  const gateOf = createGates(1);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const first = gateOf('a')(() => promise, patient);
+  const second = gateOf('a')(async () => 'second', patient);
+  expect(await gateOf('b')(async () => 'other', patient)).toBe('other');
+  resolve('first');
+  expect(await Promise.all([first, second])).toEqual(['first', 'second']);
 });

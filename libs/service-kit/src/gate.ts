@@ -4,6 +4,21 @@
  */
 export type Gate = <T>(work: () => Promise<T>, waiting: AbortSignal) => Promise<T>;
 
+/** A gate of `places` for each key; a key costs nothing once nobody works or waits under it. */
+export function createGates(places: number): (key: string) => Gate {
+  const gates = new Map<string, { readonly gate: Gate; inside: number }>();
+  return (key) => async (work, waiting) => {
+    let entry = gates.get(key);
+    if (!entry) gates.set(key, (entry = { gate: createGate(places), inside: 0 }));
+    entry.inside++;
+    try {
+      return await entry.gate(work, waiting);
+    } finally {
+      if (--entry.inside === 0) gates.delete(key);
+    }
+  };
+}
+
 /** Lets `places` pieces of work run at a time. */
 export function createGate(places: number): Gate {
   let free = places;

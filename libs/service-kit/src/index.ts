@@ -7,7 +7,7 @@ export {
   objectStoreConfig,
   readConfig,
 } from './config.ts';
-export { createGate, type Gate } from './gate.ts';
+export { createGate, createGates, type Gate } from './gate.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { outliveWriteErrors } from './outlive-write-errors.ts';
 export { redact } from './redact.ts';

@@ -5,7 +5,7 @@ import type { Rules } from '@longwave/command-pipeline';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
-import { createGate } from '@longwave/service-kit';
+import { createGate, createGates } from '@longwave/service-kit';
 import { finishJob, hasJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
 import type { PrepareArtwork } from '../prepare-artwork.ts';
@@ -38,6 +38,8 @@ export function importRules(options: {
 }): ImportRules {
   const { store, mediaUrl, fetch, prepareArtwork } = options;
   const gate = createGate(fetchesMax);
+  // So that the slow feeds of one workspace leave places to the others.
+  const gateOfWorkspace = createGates(1);
 
   /** Renditions of the artwork; without them the address is remembered, and publishing says what is wrong with it. */
   async function tryArtwork(sourceUrl: string | undefined, deadline: Date | undefined) {
@@ -65,10 +67,10 @@ export function importRules(options: {
 
   return {
     'podcast.import_feed': {
-      prepare: async ({ changes, deadline }) => {
+      prepare: async ({ workspaceId: importingTo, changes, deadline }) => {
         const { feed_url: feedUrl, publish = false } = changes;
         const turn = AbortSignal.timeout(turnWaitMs);
-        const fetching = gate(() => importFeed(feedUrl, deadline), turn);
+        const fetching = gateOfWorkspace(importingTo)(() => gate(() => importFeed(feedUrl, deadline), turn), turn);
         const { channel, artwork, feed } = await fetching.catch((error: unknown) => {
           if (error !== turn.reason) throw error;
           throw new Problem('temporarily_unavailable', 'Other feeds are being fetched. Try again in a moment.', {

@@ -19,7 +19,7 @@ export const productionFile = z.strictObject({
 const schema = z.strictObject({
   id: z.string(),
   episode_id: z.string(),
-  state: z.enum(productions.states),
+  state: z.enum(productions.states).exclude(['deleted']),
   /** 0 to 1; null after a failure. */
   progress: z.number().min(0).max(1).nullable(),
   /** While it is encoded or waits for it. */
