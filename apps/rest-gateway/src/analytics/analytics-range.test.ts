@@ -48,7 +48,7 @@ describe('the range of analytics', () => {
 
   test('a range that ends before it starts is refused', () => {
     expect(() => decide({ from: '2026-11-02', to: '2026-11-01' })).toThrow('The range ends before it starts.');
-    expect(() => decide({ from: '2026-02-30', to: '2026-03-01' })).toThrow('write a date');
+    expect(() => decide({ from: '2026-02-30', to: '2026-03-01' })).toThrow('Write a date');
   });
 
   test('days that have not begun and times before 1970 are not counted', () => {
