@@ -122,5 +122,6 @@ test.each(['not in the cache', 'in the cache'])(
     expect(Math.max(...held)).toBeLessThan(heldMaxBytes);
     expect(memoryOf(service, 'VmHWM') - residentBefore).toBeLessThan(heldMaxBytes + garbageMaxBytes);
   },
-  60_000,
+  // Two gigabytes through disks and hashes: minutes on a busy machine. What is promised is the memory.
+  300_000,
 );
