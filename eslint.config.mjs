@@ -40,6 +40,28 @@ export default [
     },
   },
   {
+    // Rules that know types. A promise that nobody waits for loses its error, so it says `void` or is awaited.
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
+      '@typescript-eslint/no-unnecessary-type-assertion': 'error',
+      '@typescript-eslint/only-throw-error': ['error', { allowThrowingAny: true, allowThrowingUnknown: true }],
+      '@typescript-eslint/prefer-promise-reject-errors': [
+        'error',
+        { allowThrowingAny: true, allowThrowingUnknown: true },
+      ],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-base-to-string': 'error',
+      '@typescript-eslint/no-for-in-array': 'error',
+      '@typescript-eslint/no-array-delete': 'error',
+      '@typescript-eslint/restrict-plus-operands': 'error',
+    },
+  },
+  {
     files: ['**/*.test.ts', '**/tests/**/*.ts'],
     rules: { 'max-lines': 'off', '@nx/enforce-module-boundaries': ['error', boundariesOfTests] },
   },

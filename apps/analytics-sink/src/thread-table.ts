@@ -113,6 +113,6 @@ function joinThreads(
     for (const key of thread.keys) threads.set(`${key} ${episodeId}`, thread);
   };
   for (const row of touched) join(row.episode_id, [row.listener_key], row.sinceMs);
-  for (const link of links) join(link.episode_id, [link.listener_key, link.previous_listener_key!], Infinity);
+  for (const link of links) join(link.episode_id, [link.listener_key, link.previous_listener_key], Infinity);
   return [...new Set(threads.values())].map((thread) => ({ ...thread, keys: [...thread.keys] }));
 }

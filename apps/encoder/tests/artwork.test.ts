@@ -124,7 +124,7 @@ test('an image becomes a JPEG of its own size, JPEGs of 1400 and 600 and a WebP 
         pixels: rendition.contentType === 'image/webp' ? 'yuv420p' : 'yuvj420p',
       });
       expect(shown.tags).toBeUndefined();
-      closeTo(shown.corners, [red!, green!, blue!, white!]);
+      closeTo(shown.corners, [red, green, blue, white]);
     }
   }
   expect(
@@ -152,13 +152,13 @@ test('a detailed image is compressed until it has at most 512 KB', async () => {
 
 describe('what is not RGB becomes RGB', () => {
   test.each([
-    ['CMYK', plainJpeg(1400, [255, 0, 0, 255], 0), red!],
+    ['CMYK', plainJpeg(1400, [255, 0, 0, 255], 0), red],
     ['CMYK with black', plainJpeg(1400, [255, 255, 255, 128], 0), [128, 128, 128]],
-    ['YCCK', plainJpeg(1400, [179, 171, 1, 255], 2), red!],
+    ['YCCK', plainJpeg(1400, [179, 171, 1, 255], 2), red],
     ['grey JPEG', makeImage('color=0x808080:s=1400x1400,format=gray', 'mjpeg'), [128, 128, 128]],
     ['grey PNG of 16 bits', makeImage('color=0x808080:s=1400x1400,format=gray16be', 'png'), [128, 128, 128]],
-    ['PNG with a palette', makeImage('color=red:s=1400x1400,format=pal8', 'png'), red!],
-    ['transparent PNG, on white', makeImage('color=red@0.0:s=1400x1400,format=rgba', 'png'), white!],
+    ['PNG with a palette', makeImage('color=red:s=1400x1400,format=pal8', 'png'), red],
+    ['transparent PNG, on white', makeImage('color=red@0.0:s=1400x1400,format=rgba', 'png'), white],
     ['half transparent PNG', makeImage('color=black@0.5:s=1400x1400,format=rgba', 'png'), [127, 127, 127]],
   ] as const)('%s', async (_name, image, colour) => {
     const [first] = await prepare(image);
@@ -171,7 +171,7 @@ describe('what is not RGB becomes RGB', () => {
 test('a photo that a camera turned stands upright', async () => {
   const image = makeImage(corners(1400), 'mjpeg', '-pix_fmt', 'yuvj444p');
   const [first] = await prepare(turned(image, 6));
-  closeTo((await show(first!)).corners, [blue!, red!, white!, green!]);
+  closeTo((await show(first!)).corners, [blue, red, white, green]);
 });
 
 describe('a wrong image is refused with the reason', () => {

@@ -16,7 +16,7 @@ export async function requireCurrency(
   const workspace = await findResource(tx, workspaceId, 'workspaces', workspaceId);
   const currency = workspace?.attributes['currency'] ?? sum.currency;
   if (sum.currency === currency) return;
-  const detail = `Prices of this workspace are in ${String(currency)}.`;
+  const detail = `Prices of this workspace are in ${currency as string}.`;
   throw new Problem('validation_failed', detail, {
     errors: [{ path: `${path}/currency`, code: 'wrong_currency', detail }],
   });

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from '@jest/globals';
 import { findResource, listLinked, type ExecuteCommand } from '@longwave/command-pipeline';
@@ -45,14 +45,15 @@ export async function startImportHost() {
   /** What the host serves, by path. */
   const pages = new Map<string, ServedPage>();
   const asked: string[] = [];
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     asked.push(request.url!);
     const page = pages.get(request.url!);
     await page?.after;
     if (page?.torn) return void response.destroy();
     response.writeHead(page?.status ?? (page ? 200 : 404), { 'content-type': page?.type ?? 'application/rss+xml' });
     response.end(page?.body);
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const management = await startTestManagement();

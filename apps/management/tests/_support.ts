@@ -340,3 +340,13 @@ export function createWorld(management: TestManagement, workspaceId?: string) {
 }
 
 export type World = ReturnType<typeof createWorld>;
+
+/** The problem that refuses an attempt. Throws when it succeeds or fails otherwise. */
+export async function refusalOf(attempt: Promise<unknown>): Promise<Problem> {
+  const error: unknown = await attempt.then(
+    () => new Error('the command was accepted'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof Problem) return error;
+  throw error;
+}

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
-import { Problem } from '@longwave/problems';
 import {
   createWorld,
   hour,
+  refusalOf,
   segment,
   service,
   startTestManagement,
@@ -19,11 +19,7 @@ beforeAll(async () => {
 afterAll(async () => management[Symbol.asyncDispose]());
 
 const refusal = async (attempt: Promise<unknown>) => {
-  const error = await attempt.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof Problem)) throw error ?? new Error('the command was accepted');
+  const error = await refusalOf(attempt);
   return {
     code: error.code,
     errors: (error.context.errors ?? []).map(({ path, detail }) => `${path} ${detail}`),

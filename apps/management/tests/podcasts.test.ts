@@ -8,6 +8,7 @@ import {
   createWorld,
   mediaUrl,
   preparedArtwork,
+  refusalOf,
   segment,
   service,
   startTestManagement,
@@ -30,11 +31,7 @@ beforeEach(() => {
 });
 
 const refusal = async (attempt: Promise<unknown>) => {
-  const error = await attempt.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof Problem)) throw error ?? new Error('the command was accepted');
+  const error = await refusalOf(attempt);
   return { code: error.code, paths: (error.context.errors ?? []).map(({ path }) => path), detail: error.message };
 };
 

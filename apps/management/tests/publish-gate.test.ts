@@ -2,11 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
-import { Problem } from '@longwave/problems';
 import { createAsk, type Ask } from '../src/podcasts/ask.ts';
 import { checkArtwork } from '../src/podcasts/check-artwork.ts';
 import { checkFeed } from '../src/podcasts/check-feed.ts';
-import { createWorld, mediaUrl, squarePng, startTestManagement, type TestManagement } from './_support.ts';
+import { createWorld, mediaUrl, refusalOf, squarePng, startTestManagement, type TestManagement } from './_support.ts';
 
 /** A file as a host serves it; each flag is a fault that directories refuse. */
 interface Served {
@@ -263,14 +262,6 @@ ${items}</channel></rss>`);
 });
 
 describe('podcast.publish', () => {
-  const refusal = async (attempt: Promise<unknown>) => {
-    const error = await attempt.then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    if (!(error instanceof Problem)) throw error ?? new Error('the command was accepted');
-    return error;
-  };
   let served: Ask;
   beforeAll(() => {
     served = management.ask;
@@ -291,7 +282,7 @@ describe('podcast.publish', () => {
       asked.push(url);
       return { ...(await served(url, options)), status: 200 };
     };
-    const problem = await refusal(world.send('podcast.publish', podcast, {}));
+    const problem = await refusalOf(world.send('podcast.publish', podcast, {}));
     expect([problem.code, problem.message]).toEqual([
       'podcast_not_ready',
       'Before publishing, “Harbour” still needs a description, an author, and a category. The artwork answers a byte range with 200; directories need 206.',
@@ -321,11 +312,11 @@ describe('podcast.publish', () => {
     const podcast = await world.readyPodcast();
     const episode = await world.audibleEpisode(podcast);
     await world.send('episode.publish', episode, {});
-    const problem = await refusal(world.send('podcast.publish', podcast, {}));
+    const problem = await refusalOf(world.send('podcast.publish', podcast, {}));
     expect(problem.context.errors?.map(({ path, code }) => `${path} ${code}`)).toEqual([
       `/episodes/${episode.id} episode_has_no_audio`,
     ]);
-    await management.store.put(world.completion.files[0]!.storage_key!, Buffer.alloc(384), {
+    await management.store.put(world.completion.files[0]!.storage_key, Buffer.alloc(384), {
       contentType: 'audio/mpeg',
     });
     const published = await world.send('podcast.publish', podcast, {});
@@ -335,7 +326,7 @@ describe('podcast.publish', () => {
   test('a published podcast cannot lose what its feed must have', async () => {
     const world = createWorld(management);
     const published = await world.publishedPodcast();
-    const problem = await refusal(world.send('podcast.revise', published, { description: ' ', categories: [] }));
+    const problem = await refusalOf(world.send('podcast.revise', published, { description: ' ', categories: [] }));
     expect([problem.code, problem.message]).toEqual([
       'podcast_not_ready',
       'A published podcast needs a description and a category. Unpublish it first.',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { createWorld, startTestManagement, type ProductCommand, type TestManagement } from './_support.ts';
+import { createWorld, startTestManagement, type TestManagement } from './_support.ts';
 
 let management: TestManagement;
 beforeAll(async () => {
@@ -31,9 +31,9 @@ test('names that every object has are no commands, resource types or file extens
     changes: {},
   };
   for (const commandType of ['constructor', '__proto__', 'toString'])
-    await expect(
-      management.execute({ ...request, commandType: commandType as ProductCommand }, world.actor),
-    ).rejects.toMatchObject({ code: 'unknown_command' });
+    await expect(management.execute({ ...request, commandType: commandType }, world.actor)).rejects.toMatchObject({
+      code: 'unknown_command',
+    });
   await expect(world.send('upload.grant', null, { filename: 'x.constructor', filesize: 40_000_000 })).rejects.toThrow(
     'Unsupported content type',
   );

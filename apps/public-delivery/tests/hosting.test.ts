@@ -290,7 +290,7 @@ describe('what is not shown', () => {
       { ...(show.events.episode.after.attributes['transcripts'] as object[])[0], sha256: sha256(audio(1)) },
     ];
     await apply(bench, next(show.events.episode, { chapters, transcripts }));
-    const files = await filesOf({ ...show, artwork } as FullShow);
+    const files = await filesOf({ ...show, artwork });
     expect(await statuses(files)).toEqual({ artwork: 200, chapters: 200, transcript: 200, document: 200 });
     await apply(bench, next(show.events.episode, { chapters, transcripts }, { state: 'unpublished', by: 2 }));
     expect(await statuses(files)).toEqual({ artwork: 200, chapters: 404, transcript: 404, document: 404 });

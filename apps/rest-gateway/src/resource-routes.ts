@@ -44,7 +44,7 @@ export async function showResources(
   const context = { caller, tools };
   const [found, bodies] = await Promise.all([
     view.findFields?.(resources, context),
-    Promise.all(resources.map((resource) => view.render(resource, context))),
+    Promise.all(resources.map(async (resource) => view.render(resource, context))),
   ]);
   return resources.map((resource, at) => {
     const fields = found?.get(resource.id);

@@ -30,7 +30,7 @@ function readOptions(command: Command, args: readonly string[]): Options {
     return values as Options;
   } catch (error) {
     // Node adds advice about positional arguments, which no command of ours takes.
-    throw new UsageError((error as Error).message.split('. To specify a positional argument')[0]!);
+    throw new UsageError((error as Error).message.split('. To specify a positional argument')[0]);
   }
 }
 

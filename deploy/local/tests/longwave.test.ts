@@ -77,7 +77,7 @@ describe.each(commands.map((command) => [command.name, command] as const))('%s',
     const line = readCommandLine(shellWords(command.example));
     expect(line).toMatchObject({ kind: 'run', command: { name }, data: '.longwave' });
     for (const [id, prefix] of command.example.matchAll(/\b([a-z]{2,4})_[0-9a-z]{20,}/g))
-      expect([id, isId(id, prefix!)]).toEqual([id, true]);
+      expect([id, isId(id, prefix)]).toEqual([id, true]);
   });
 
   test('without an option that it needs it says which one is missing, and what to type', () => {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { request } from 'node:http';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import express from 'express';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -156,10 +157,11 @@ test('a front page shows its words as they are, by day and by night and on a pho
 test('a text is sent compressed to clients that accept it, and not at all to those that have it', async () => {
   const read = (headers: Record<string, string>) =>
     new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
-      request(`${url}/openapi.json`, { headers }, async (response) => {
-        const parts: Buffer[] = [];
-        for await (const part of response) parts.push(part as Buffer);
-        resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(parts) });
+      request(`${url}/openapi.json`, { headers }, (response) => {
+        const answered = buffer(response).then((body) => ({
+          ...{ status: response.statusCode!, headers: response.headers, body },
+        }));
+        answered.then(resolve, reject);
       })
         .once('error', reject)
         .end();

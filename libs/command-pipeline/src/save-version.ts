@@ -36,7 +36,7 @@ export async function saveVersion(
     resource_type: resource.type,
     version: (current?.version ?? 0) + 1,
     lifecycle_state: state,
-    attributes: resource.attributes.parse(attributes) as Record<string, unknown>,
+    attributes: resource.attributes.parse(attributes),
     operation_id: operationId,
     created_at: current?.created_at ?? now,
     updated_at: now,

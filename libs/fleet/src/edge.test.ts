@@ -1,4 +1,4 @@
-import { createServer, request as send, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, request as send, type IncomingMessage, type ServerResponse, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -7,10 +7,10 @@ import { apiFrontPage, createEdge } from './edge.ts';
 
 let upstream: Server;
 let edge: HttpListener;
-let serve: RequestListener;
+let serve: (request: IncomingMessage, response: ServerResponse) => unknown;
 
 beforeEach(async () => {
-  upstream = createServer((request, response) => serve(request, response));
+  upstream = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const { port } = upstream.address() as AddressInfo;
   edge = await listenHttp(

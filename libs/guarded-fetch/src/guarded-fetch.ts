@@ -199,7 +199,7 @@ const noSuchHost: readonly string[] = ['ENOTFOUND', 'ENODATA', 'EAI_AGAIN', 'EAI
 function asProblem(error: unknown, limits: TimeLimits): unknown {
   if (limits.signal.aborted) return limits.signal.reason;
   if (error instanceof Problem) return error;
-  const code = String((error as { code?: unknown }).code ?? '');
+  const { code = '' } = error as { code?: string };
   if (noSuchHost.includes(code)) return notPublic(error);
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code))
     return refuse('The certificate of the host is not valid.', error);

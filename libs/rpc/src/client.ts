@@ -74,7 +74,7 @@ export function openChannel(address: string, service: ServiceName, tls: Tls): Rp
     client: <const D>(definition: D) => {
       const methods: Record<string, unknown> = { close: () => client.close() };
       for (const [name, method] of Object.entries(definition as unknown as ServiceDefinition))
-        methods[name] = unary(method as unknown as UnaryMethod);
+        methods[name] = unary(method);
       return methods as unknown as RpcClient<D>;
     },
     close: () => client.close(),

@@ -6,12 +6,13 @@ type Write = (chunk: string | Uint8Array, ...rest: never[]) => boolean;
 
 /** What anybody prints in this process (a library, `console`) passes `redact`. One write is one text: nothing is held back. */
 function redactStream(stream: NodeJS.WriteStream): void {
-  const write = stream.write.bind(stream) as Write;
-  stream.write = ((chunk, ...rest) =>
+  const write: Write = stream.write.bind(stream);
+  const redacted: Write = (chunk, ...rest) =>
     write(
       typeof chunk === 'string' ? redact(chunk) : Buffer.from(redact(Buffer.from(chunk).toString('latin1')), 'latin1'),
       ...rest,
-    )) as Write as typeof stream.write;
+    );
+  stream.write = redacted;
 }
 
 /**

@@ -18,7 +18,7 @@ describe('health', () => {
     cleanups.push(close);
     return async (path: string) => {
       const response = await fetch(`http://${listen}${path}`, { headers: { connection: 'close' } });
-      return { status: response.status, body: (await response.json()) as unknown };
+      return { status: response.status, body: await response.json() };
     };
   }
 

@@ -86,7 +86,7 @@ export async function runCommandLine(
       terminal.print(`${command.help}\n`);
       return exitCodes.done;
     }
-    return await command.run(values as Values, positionals, terminal);
+    return await command.run(values, positionals, terminal);
   } catch (error) {
     const isUsage = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
     terminal.tell(`${wordsOf(error)}${isUsage ? '\nRun it with --help to see how it is used.' : ''}\n`);

@@ -92,7 +92,7 @@ async function tryJob(job: Job, tools: JobTools, progress: ProgressReporter, sig
     const final = error instanceof MediaFault ? error : job.attempt >= attemptsMax ? gaveUp() : undefined;
     if (!final) throw error;
     if (final !== error) tools.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.given_up');
-    return report('fail', { problem: { code: final.code, detail: final.message } });
+    return await report('fail', { problem: { code: final.code, detail: final.message } });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

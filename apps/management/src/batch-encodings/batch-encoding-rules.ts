@@ -3,7 +3,6 @@ import { findResource, lockResource, type Decision, type RuleInput, type Rules }
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { finishJob, insertJob, requireLease, stopJobs, type LeaseReport } from '../jobs/job-table.ts';
-import type { Podcast } from '../podcasts/podcast.ts';
 import { startBatch, type BatchEncoding } from './batch-encoding.ts';
 
 type BatchRules = Pick<
@@ -37,7 +36,7 @@ export const batchEncodingRules: BatchRules = {
   'batch_encoding.start': async (input) => {
     const { podcast_id: podcastId, initiator } = input.changes;
     const podcast = await findResource(input.tx, input.workspaceId, 'podcasts', podcastId);
-    return queued(startBatch(podcastId, initiator, (podcast?.attributes ?? {}) as unknown as Podcast), input);
+    return queued(startBatch(podcastId, initiator, podcast?.attributes ?? {}), input);
   },
 
   'batch_encoding.revert': async (input) => {

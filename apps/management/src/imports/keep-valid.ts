@@ -36,8 +36,8 @@ function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNo
     const { path } = issue!;
     const part = at(value, path);
     if (issue!.code === 'too_big' && Array.isArray(part)) {
-      notes.lost(nameOf(field, path), `Only the first ${issue!.maximum} of ${part.length} are kept.`);
-      part.length = Number(issue!.maximum);
+      notes.lost(nameOf(field, path), `Only the first ${issue.maximum} of ${part.length} are kept.`);
+      part.length = Number(issue.maximum);
       continue;
     }
     // A part that is missing makes what it belongs to useless.

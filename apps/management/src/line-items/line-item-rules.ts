@@ -90,7 +90,7 @@ async function check(
     for (const [side, ids] of Object.entries(lists)) {
       const path = `/changes/targeting/${name}/${side}`;
       const named = await requireResources(tx, { workspaceId, type, ids: [...new Set(ids)], path, unless: [] });
-      if (name === 'inventory' && side === 'include') checkMixture(named, targeting!, path);
+      if (name === 'inventory' && side === 'include') checkMixture(named, targeting, path);
     }
   }
 }

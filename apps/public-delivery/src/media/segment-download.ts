@@ -106,7 +106,7 @@ export function startDownload(options: SegmentDownloadOptions): SegmentDownload 
   async function* read(handle: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
     const buffer = Buffer.allocUnsafeSlow(chunkBytes);
     for (let at = from; at < to;) {
-      if (failure !== undefined && !(failure instanceof DiskFailed)) throw failure;
+      if (failure !== undefined && !(failure instanceof DiskFailed)) throw failure as Error;
       let chunk: Buffer;
       if (failure !== undefined || at - readableBytes > aheadBytes) chunk = await readWindow(store, digest, at, to);
       else if (at < readableBytes) chunk = await readChunk(handle, buffer, at, Math.min(to, readableBytes));

@@ -71,7 +71,7 @@ const usageQuery = z.strictObject({
 /** The first moment of the UTC month after `month` ("2026-11"). */
 function endOf(month: string): Date {
   const [year, number] = month.split('-').map(Number);
-  return new Date(Date.UTC(year!, number!, 1));
+  return new Date(Date.UTC(year!, number, 1));
 }
 
 /** GET /account/usage: what is left of the account's own plan, and until when. */

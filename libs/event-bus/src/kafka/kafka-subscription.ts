@@ -162,7 +162,7 @@ export async function subscribeKafka(options: KafkaSubscriptionOptions): Promise
       );
     }
     // kafkajs joins again when it sees the error, after every handler of this member has finished.
-    if (membershipEnd !== undefined) throw membershipEnd;
+    if (membershipEnd !== undefined) throw membershipEnd as Error;
     // Other partitions go on meanwhile; the same messages are fetched again afterwards.
     if (delayMs !== undefined) later(payload.pause(), delayMs);
   }
