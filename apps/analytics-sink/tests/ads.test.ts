@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { userAgentDigest } from '@longwave/audience';
 import { deliveryEventKinds, type DecisionMade, type DeliveryEvent, type DeliveryFact } from '@longwave/events';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { TestDatabase } from '@longwave/fleet';
+import type { Pool } from '@longwave/postgres';
 import { recordDecisions } from '../src/ad-ledger.ts';
 import {
   countAdHours,
@@ -15,24 +15,14 @@ import {
 import { reconcileAds } from '../src/reconcile-ads.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/record-facts.ts';
 import { batches, emptyTables, lists, player, seen, shuffledTwice, withServing } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;
-let admin: Pool;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-  admin = createPool(database.adminUrl, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await admin?.end();
-  await database?.stop();
-});
+useTables((tables) => ({ database, pool } = tables));
 let memory: CountingMemory;
-beforeEach(async () => {
-  await emptyTables(database);
+beforeEach(() => {
   memory = createCountingMemory();
 });
 

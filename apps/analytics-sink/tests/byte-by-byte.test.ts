@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { DeliveryFact } from '@longwave/events';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { TestDatabase } from '@longwave/fleet';
+import type { Pool } from '@longwave/postgres';
 import fc from 'fast-check';
 import { reconcileAds } from '../src/reconcile-ads.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
 import { countByteByByte, tinyFacts, tinyRecords, type TinyRecord } from './_byte-by-byte.ts';
 import { recounted, stored } from './_counts.ts';
 import { emptyTables, lists } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 let admin: Pool;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-  admin = createPool(database.adminUrl, 'audience', { name: 'test', max: 1 });
-});
-afterAll(async () => {
-  await pool?.end();
-  await admin?.end();
-  await database?.stop();
-});
-beforeEach(() => emptyTables(database));
+useTables((tables) => ({ database, pool, admin } = tables));
 
 const range = { from: new Date('2025-10-30T00:00Z'), to: new Date('2025-11-09T00:00Z') };
 

@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { FactsPublished } from '@longwave/events';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { Pool } from '@longwave/postgres';
 import { completeUntilMs } from '../src/fact-table.ts';
 import { saveProducerMarks } from '../src/producer-mark-table.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
-import { emptyTables, fact, lists, seen } from './_facts.ts';
+import { fact, lists, seen } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
-let database: TestDatabase;
 let pool: Pool;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.stop();
-});
-beforeEach(() => emptyTables(database));
+useTables((tables) => ({ pool } = tables));
 
 const record = (facts: Parameters<typeof recordFacts>[1]) => recordFacts(pool, facts, lists, createCountingMemory());
 const completeUntil = async () => new Date(await completeUntilMs(pool)).toISOString().slice(5, 19);

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { userAgentDigest } from '@longwave/audience';
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { Pool } from '@longwave/postgres';
 import {
   countByDimension,
   countByEpisode,
@@ -14,21 +13,12 @@ import {
   type Dimension,
 } from '../src/count-queries.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
-import { batches, emptyTables, fact, lists, player, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { batches, fact, lists, player, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
-let database: TestDatabase;
 let pool: Pool;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.stop();
-});
-
-beforeEach(() => emptyTables(database));
+useTables((tables) => ({ pool } = tables));
 
 const record = (facts: readonly DeliveryFact[], memory = createCountingMemory()) =>
   recordFacts(pool, facts, lists, memory);

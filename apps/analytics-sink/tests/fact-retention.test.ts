@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeliveryFact } from '@longwave/events';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { TestDatabase } from '@longwave/fleet';
+import type { Pool } from '@longwave/postgres';
 import { declaredUserAgents, declaredUserAgentsSeen } from '../src/batches/row-facts.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { overview, recountCommands } from '../src/cli/recount.ts';
@@ -14,22 +14,15 @@ import { reconcileAds } from '../src/reconcile-ads.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
 import { removeUserAgents } from '../src/user-agent-table.ts';
 import { dataFolder, emptyTables, fact, lists, randomFacts, seen, withServing } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 let folder: string;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.stop();
-});
-beforeEach(async () => {
+useTables((tables) => ({ database, pool } = tables));
+beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'retention-'));
-  await emptyTables(database);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { methodologyVersion } from '@longwave/audience';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { Pool } from '@longwave/postgres';
 import { countAds } from '../src/ad-queries.ts';
 import { countByDimension, countByEpisode, countDownloads, type DownloadBasis } from '../src/count-queries.ts';
 import { countSeries } from '../src/count-series.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
 import { findRestatedAds, findRestatedDownloads } from '../src/restated-ranges.ts';
 import { totalsAndLedgers } from './_counts.ts';
-import { batches, emptyTables, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { batches, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
-let database: TestDatabase;
 let pool: Pool;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.stop();
-});
-beforeEach(() => emptyTables(database));
+useTables((tables) => ({ pool } = tables));
 
 const record = (facts: Parameters<typeof recordFacts>[1]) => recordFacts(pool, facts, lists, createCountingMemory());
 const scope = { workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: undefined };

@@ -1,30 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeliveryFact } from '@longwave/events';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { Pool } from '@longwave/postgres';
 import fc from 'fast-check';
 import { countAds } from '../src/ad-queries.ts';
 import { reconcileAds } from '../src/reconcile-ads.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/record-facts.ts';
-import { batches, emptyTables, lists, randomFacts, seen, shuffledTwice, totalBytes, withServing } from './_facts.ts';
+import { batches, lists, randomFacts, seen, shuffledTwice, totalBytes, withServing } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
-let database: TestDatabase;
 let pool: Pool;
 let admin: Pool;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-  admin = createPool(database.adminUrl, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await admin?.end();
-  await database?.stop();
-});
+useTables((tables) => ({ pool, admin } = tables));
 let memory: CountingMemory;
-beforeEach(async () => {
-  await emptyTables(database);
+beforeEach(() => {
   memory = createCountingMemory();
 });
 

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { DeliveryEvent, DeliveryFact } from '@longwave/events';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { TestDatabase } from '@longwave/fleet';
+import type { Pool } from '@longwave/postgres';
 import { completeUntilMs } from '../src/fact-table.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
 import { retryTransient } from '@longwave/event-bus';
 import { recounted, stored, totalsAndLedgers } from './_counts.ts';
 import { batches, emptyTables, fact, lists, randomFacts, seen, shuffledTwice, totalBytes } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.stop();
-});
-beforeEach(() => emptyTables(database));
+useTables((tables) => ({ database, pool } = tables));
 
 const record = (facts: readonly DeliveryFact[], memory = createCountingMemory()) =>
   recordFacts(pool, facts, lists, memory);

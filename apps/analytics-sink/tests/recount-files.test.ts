@@ -2,31 +2,24 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ByteRangeServed } from '@longwave/events';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { TestDatabase } from '@longwave/fleet';
+import type { Pool } from '@longwave/postgres';
 import { overview, recountCommands } from '../src/cli/recount.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { decideAnomaly } from '../src/decide-anomaly.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
-import { batches, dataFolder, emptyTables, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { batches, dataFolder, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 let folder: string;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.stop();
-});
-beforeEach(async () => {
+useTables((tables) => ({ database, pool } = tables));
+beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'recount-'));
-  await emptyTables(database);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

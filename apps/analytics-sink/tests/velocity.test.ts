@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { keyDay } from '@longwave/audience';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
-import { createPool, type Pool } from '@longwave/postgres';
+import type { Pool } from '@longwave/postgres';
 import { countDownloads, type DownloadBasis } from '../src/count-queries.ts';
 import { decideAnomaly, listAnomalies } from '../src/decide-anomaly.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/record-facts.ts';
 import { recounted, stored, totalsAndLedgers } from './_counts.ts';
-import { batches, emptyTables, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { batches, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { useTables } from './_tables.ts';
 
-let database: TestDatabase;
 let pool: Pool;
 
-beforeAll(async () => {
-  database = await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' });
-  pool = createPool(database.url, 'audience', { name: 'test' });
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.stop();
-});
+useTables((tables) => ({ pool } = tables));
 let memory: CountingMemory;
-beforeEach(async () => {
-  await emptyTables(database);
+beforeEach(() => {
   memory = createCountingMemory();
 });
 
