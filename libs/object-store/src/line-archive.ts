@@ -13,7 +13,7 @@ const keyOf = (folder: string, digest: string) => `${folder}/${digest}.ndjson.gz
  * Stores lines of JSON as one gzipped object under a folder of keys. Answers the SHA-256 (hex) of the lines, by which they are found
  * again: the same lines stored twice are one object, and other lines never take its place.
  */
-export async function putLines(store: ObjectStore, folder: string, lines: readonly string[]): Promise<string> {
+async function putLines(store: ObjectStore, folder: string, lines: readonly string[]): Promise<string> {
   const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   const digest = createHash('sha256').update(text).digest('hex');
   await store.put(keyOf(folder, digest), await compress(text), { contentType: 'application/gzip' });
@@ -27,4 +27,40 @@ export async function getLines(store: ObjectStore, folder: string, digest: strin
   if (createHash('sha256').update(text).digest('hex') !== digest)
     throw new Error(`${keyOf(folder, digest)} was changed`);
   return text.toString('utf8').split('\n').slice(0, -1);
+}
+
+/** Rows of one UTC day that may leave their table, each as a line of JSON. */
+export interface OldRows {
+  readonly day: string;
+  readonly rows: readonly { readonly id: string; readonly line: string }[];
+}
+
+/**
+ * Moves rows out of a table into objects below `root/{day}`, at most `rowsMax`; answers how many. `takeOut` is called only after the object
+ * with its rows is stored; whoever is killed between the two stores the same object again.
+ * @param table.read the oldest day's rows, at most so many, always in the same order; undefined when there are none
+ * @param table.takeOut ends these rows, which the object of this digest holds
+ */
+export async function moveLines(
+  store: ObjectStore,
+  root: string,
+  { rowsMax, linesMax }: { readonly rowsMax: number; readonly linesMax: number },
+  table: {
+    readonly read: (rowsMax: number) => Promise<OldRows | undefined>;
+    readonly takeOut: (ids: readonly string[], digest: string) => Promise<void>;
+  },
+): Promise<number> {
+  let moved = 0;
+  while (moved < rowsMax) {
+    const found = await table.read(Math.min(linesMax, rowsMax - moved));
+    if (!found) break;
+    const lines = found.rows.map(({ line }) => line);
+    const digest = await putLines(store, `${root}/${found.day}`, lines);
+    await table.takeOut(
+      found.rows.map(({ id }) => id),
+      digest,
+    );
+    moved += found.rows.length;
+  }
+  return moved;
 }

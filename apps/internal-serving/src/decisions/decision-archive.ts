@@ -1,4 +1,4 @@
-import { getLines, putLines, type ObjectStore } from '@longwave/object-store';
+import { getLines, moveLines, type ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import {
   markArchived,
@@ -17,7 +17,7 @@ export interface DecisionArchive {
 
 /** Decisions of one object: about a megabyte of JSON to read for a replay. */
 const linesMax = 250;
-const folderOf = (day: string) => `decisions/${day}`;
+const root = 'decisions';
 
 /**
  * Decisions in PostgreSQL and, when they are old, in the object store. A row is emptied only after the object with it is stored, and
@@ -25,7 +25,7 @@ const folderOf = (day: string) => `decisions/${day}`;
  */
 export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionArchive {
   async function readArchived(decisionId: string, day: string, digest: string): Promise<StoredDecision> {
-    for (const line of await getLines(store, folderOf(day), digest)) {
+    for (const line of await getLines(store, `${root}/${day}`, digest)) {
       const row: unknown = line.includes(decisionId) ? JSON.parse(line) : undefined;
       if (row && (row as { decision_id: unknown }).decision_id === decisionId) return toStoredDecision(row);
     }
@@ -38,25 +38,16 @@ export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionA
       return row?.kind === 'archived' ? readArchived(decisionId, row.day, row.digest) : row?.decision;
     },
 
-    moveOld: async (before, rowsMax) => {
-      let moved = 0;
-      while (moved < rowsMax) {
-        const found = await readOldestDay(pool, before, Math.min(linesMax, rowsMax - moved));
-        if (!found) break;
-        const digest = await putLines(
-          store,
-          folderOf(found.day),
-          found.rows.map(({ line }) => line),
-        );
-        await markArchived(
-          pool,
-          found.rows.map(({ decisionId }) => decisionId),
-          digest,
-        );
-        moved += found.rows.length;
-      }
-      return moved;
-    },
+    moveOld: (before, rowsMax) =>
+      moveLines(
+        store,
+        root,
+        { rowsMax, linesMax },
+        {
+          read: (count) => readOldestDay(pool, before, count),
+          takeOut: (ids, digest) => markArchived(pool, ids, digest),
+        },
+      ),
   };
 }
 

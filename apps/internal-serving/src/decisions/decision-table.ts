@@ -1,3 +1,4 @@
+import type { OldRows } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
 import type { CountedSlot } from '../goals/goal-guard.ts';
@@ -134,11 +135,7 @@ export async function findDecisionRow(pool: Pool, decisionId: string): Promise<F
 }
 
 /** Whole rows of the oldest UTC day before a time, always in the same order; undefined when there is none. */
-export async function readOldestDay(
-  pool: Pool,
-  before: Date,
-  rowsMax: number,
-): Promise<{ readonly day: string; readonly rows: readonly { decisionId: string; line: string }[] } | undefined> {
+export async function readOldestDay(pool: Pool, before: Date, rowsMax: number): Promise<OldRows | undefined> {
   // What the bus was not told of yet is read from its row.
   const movable = `archived_in is null and d.at < $1
     and not exists (select from decision_announcement waiting where waiting.decision_id = d.decision_id)`;
@@ -151,7 +148,7 @@ export async function readOldestDay(
     values: [before, rowsMax],
   });
   const [first] = rows;
-  return first && { day: first.day, rows: rows.map(({ decision_id: decisionId, line }) => ({ decisionId, line })) };
+  return first && { day: first.day, rows: rows.map(({ decision_id: id, line }) => ({ id, line })) };
 }
 
 /**

@@ -1,13 +1,8 @@
+import type { OldRows } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 
-/** Bindings with ads of one UTC day, as lines of JSON without anything of the listener. */
-export interface OldBindings {
-  readonly day: string;
-  readonly rows: readonly { readonly decisionId: string; readonly line: string }[];
-}
-
-/** The oldest day's bindings with ads that began before a time, at most so many, always in the same order; undefined when there is none. */
-export async function readOldBindings(pool: Pool, before: Date, rowsMax: number): Promise<OldBindings | undefined> {
+/** The oldest day's bindings with ads that began before a time, without anything of the listener, at most so many, always in the same order; undefined when there is none. */
+export async function readOldBindings(pool: Pool, before: Date, rowsMax: number): Promise<OldRows | undefined> {
   const { rows } = await pool.query<{ decision_id: string; day: string; line: string }>({
     name: 'read_old_bindings',
     text: `with oldest as (select date_trunc('day', started_at, 'UTC') as day from binding
@@ -21,7 +16,7 @@ export async function readOldBindings(pool: Pool, before: Date, rowsMax: number)
     values: [before, rowsMax],
   });
   const [first] = rows;
-  return first && { day: first.day, rows: rows.map(({ decision_id: decisionId, line }) => ({ decisionId, line })) };
+  return first && { day: first.day, rows: rows.map(({ decision_id: id, line }) => ({ id, line })) };
 }
 
 /** Removes bindings of these decisions. The database refuses it for those with ads whose token may still open. */
