@@ -32,7 +32,7 @@ const unescape = (text: string) =>
     hex === undefined ? sign : String.fromCharCode(Number.parseInt(hex, 16)),
   );
 
-/** The fields of a line, or undefined when it is none of the format. */
+/** Splits a line into its fields. Answers undefined for a line of another format. */
 export function tryParseCombinedLine(text: string): CombinedLine | undefined {
   const found = line.exec(text)?.groups;
   if (found === undefined) return undefined;

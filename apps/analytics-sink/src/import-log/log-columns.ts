@@ -1,9 +1,8 @@
 import { logFields, type LogField } from './prefix-record.ts';
 
 /**
- * What logs call their columns, without case and signs: those of OP3, oDL, Amazon CloudFront and S3, nginx, Apache and Cloudflare
- * among
- * them. The first that a log has is taken.
+ * The usual names of columns, in lower case and without signs: OP3, oDL, Amazon CloudFront and S3, nginx, Apache, Cloudflare and others
+ * use them. The first name that a log has is taken.
  */
 const usualNames: Readonly<Record<LogField, readonly string[]>> = {
   time: [

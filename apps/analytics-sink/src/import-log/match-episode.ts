@@ -102,7 +102,7 @@ export function matchByPattern(pattern: string, podcastId: string | undefined): 
   };
 }
 
-/** Matches an episode's id as it is: those of a table, or, where there is none, all of a podcast. */
+/** Matches an episode by its ID: any ID of the table, or, without a table, any ID of the podcast. */
 export function matchById(
   byUrl: ReadonlyMap<string, EpisodeRef> | undefined,
   podcastId: string | undefined,

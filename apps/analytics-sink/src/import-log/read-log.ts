@@ -21,7 +21,7 @@ function entryOf(line: number, fields: ReturnType<LogColumns['read']>): LogEntry
   return typeof record === 'string' ? { line, problem: record } : { line, record };
 }
 
-/** What reads the records of a file whose columns are known at its start. A first line of values is never repeated. */
+/** Makes the reader of a file whose columns are known at its start. No message repeats a first line that holds values. */
 function columnsOf(
   file: string,
   names: readonly string[],
@@ -201,7 +201,7 @@ export interface LogFile {
 
 /**
  * Reads the records of a log, unpacked when it is gzip; each parsed by the closed schema of a record or told why not. Reading throws
- * `UnreadableLog` when there are no such columns, or when the file is none of the formats.
+ * `UnreadableLog` when the file lacks the named columns or has an unknown format.
  */
 export function readLog(file: string, format: LogFormat | undefined, named: NamedColumns): LogFile {
   const report = createColumnReport();
