@@ -1,19 +1,20 @@
 /**
- * Proves that the module boundaries bite: lints imports that must be refused, as if they stood in real projects, and one that
- * must pass. A rule that is switched off or has lost the project graph lets the canary live and is found out.
+ * Proves that the module boundaries bite: lints imports that must be refused, as if they stood in files of real projects, and one
+ * that must pass. A rule that is switched off or has lost the project graph lets the canary live and is found out.
  */
 import { ESLint } from 'eslint';
 import path from 'node:path';
 
 const rule = '@nx/enforce-module-boundaries';
 
+/** The files exist: rules that know types judge no others. */
 const canaries = [
-  { file: 'libs/ids/src/canary.ts', imports: '@longwave/service-kit', refused: true, why: 'contract → platform' },
-  { file: 'libs/feed/src/canary.ts', imports: '@longwave/postgres', refused: true, why: 'logic → platform' },
-  { file: 'libs/postgres/src/canary.ts', imports: '@longwave/feed', refused: true, why: 'platform → logic' },
-  { file: 'apps/encoder/src/canary.ts', imports: '@longwave/fleet', refused: true, why: 'app → testing' },
-  { file: 'apps/encoder/src/canary.ts', imports: '../../management/src/config.ts', refused: true, why: 'app → app' },
-  { file: 'apps/encoder/src/canary.ts', imports: '@longwave/service-kit', refused: false, why: 'app → platform' },
+  { file: 'libs/ids/src/index.ts', imports: '@longwave/service-kit', refused: true, why: 'contract → platform' },
+  { file: 'libs/feed/src/index.ts', imports: '@longwave/postgres', refused: true, why: 'logic → platform' },
+  { file: 'libs/postgres/src/index.ts', imports: '@longwave/feed', refused: true, why: 'platform → logic' },
+  { file: 'apps/encoder/src/config.ts', imports: '@longwave/fleet', refused: true, why: 'app → testing' },
+  { file: 'apps/encoder/src/config.ts', imports: '../../management/src/config.ts', refused: true, why: 'app → app' },
+  { file: 'apps/encoder/src/config.ts', imports: '@longwave/service-kit', refused: false, why: 'app → platform' },
 ];
 
 /** @returns {Promise<{ ok: boolean, output: string }>} which import the rule judges wrongly */
@@ -23,6 +24,8 @@ export async function findBoundaryHoles(root) {
   for (const { file, imports, refused, why } of canaries) {
     const code = `import * as imported from '${imports}';\nexport const canary = imported;\n`;
     const [result] = await eslint.lintText(code, { filePath: path.join(root, file) });
+    const unread = result.messages.find(({ fatal }) => fatal);
+    if (unread) holes.push(`${why}: ${file} could not be judged: ${unread.message}`);
     const bitten = result.messages.some(({ ruleId, severity }) => ruleId === rule && severity === 2);
     if (bitten !== refused)
       holes.push(`${why}: ${file} importing ${imports} was ${bitten ? 'refused' : 'let through'}`);
