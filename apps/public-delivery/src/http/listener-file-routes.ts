@@ -6,7 +6,7 @@ import type { FindListenersPlay } from '../play/find-listeners-play.ts';
 import { stretchesOf, stretchesWithoutAds } from '../play/time-map.ts';
 import { findCompanionsByAlias } from '../projection/content-table.ts';
 import { sendChapters, sendTranscript } from './companion-files.ts';
-import { parameter } from './parameter.ts';
+import { parameter, tokenShape } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
 
 export interface ListenerFileRoutesOptions {
@@ -16,7 +16,6 @@ export interface ListenerFileRoutesOptions {
   readonly findListenersPlay: FindListenersPlay;
 }
 
-const aliasShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
 /** Another listener gets other times. */
 const cacheControl = 'private, no-store';
 
@@ -32,7 +31,7 @@ export function listenerFileRoutes({
 }: ListenerFileRoutesOptions): readonly Route[] {
   async function find(exchange: Exchange) {
     const { request, startedAt } = exchange;
-    const companions = await findCompanionsByAlias(pool, parameter(exchange, 'alias', aliasShape));
+    const companions = await findCompanionsByAlias(pool, parameter(exchange, 'alias', tokenShape));
     if (!companions) throw new Problem('not_found');
     if (companions === 'ended') throw new Problem('resource_gone');
     const play = await findListenersPlay(companions.episodeId, identify(request, startedAt), startedAt);

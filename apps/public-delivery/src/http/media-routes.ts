@@ -19,7 +19,7 @@ import { findAudioByDigest, type FoundAudio, type PlayableEpisode } from '../pro
 import type { RecentProjection } from '../projection/recent-projection.ts';
 import { createLastKnown } from '../last-known.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
-import { parameter } from './parameter.ts';
+import { parameter, tokenShape } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
 
 export interface MediaRoutesOptions {
@@ -44,7 +44,6 @@ export interface MediaRoutesOptions {
 const mp3Name = /^[A-Za-z0-9_-]{1,80}\.mp3$/;
 /** An enclosure whose clip lies outside has the extension of the clip. */
 const audioName = new RegExp(`^[A-Za-z0-9_-]{1,80}\\.(${clipFormats.join('|')})$`);
-const tokenShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
 const digestShape = /^[0-9a-f]{64}$/;
 
 /** What an address of audio leads to, or 410 for what was archived and 404 for all else. */

@@ -7,7 +7,7 @@ import { stretchesOf } from '../play/time-map.ts';
 import { timelineOf, type SlotAddresses } from '../play/timeline-document.ts';
 import { getCompanions } from '../projection/content-table.ts';
 import { sendChapters, sendMade, sendTranscript } from './companion-files.ts';
-import { parameter } from './parameter.ts';
+import { parameter, tokenShape } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
 
 export interface PlayFileRoutesOptions {
@@ -19,7 +19,6 @@ export interface PlayFileRoutesOptions {
   readonly mediaUrl: string;
 }
 
-const tokenShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
 const cacheControl = 'private, max-age=300';
 
 /**

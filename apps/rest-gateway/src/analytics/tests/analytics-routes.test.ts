@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { breakdownCases } from './_breakdown-cases.ts';
-import { exportOf, scene, startAnalytics } from './_analytics-world.ts';
+import { exportOf, scene } from './_analytics-world.ts';
 import {
   archived,
   arts,
@@ -16,20 +16,9 @@ import {
   story,
   unfinished,
 } from './_catalogue.ts';
+import { onlyKeys, useAnalytics } from './_use-analytics.ts';
 
-let analytics: Awaited<ReturnType<typeof startAnalytics>>;
-beforeAll(async () => {
-  analytics = await startAnalytics();
-});
-afterAll(() => analytics?.[Symbol.asyncDispose](), 30_000);
-beforeEach(() => void Object.assign(scene, { executed: [], refusal: undefined, exports: [] }));
-
-const get = (at: string, who?: string) => analytics.get(at, who);
-const objects = async (at: string, who?: string) => {
-  const { status, body } = await get(at, who);
-  expect({ status, body }).toMatchObject({ status: 200 });
-  return body['objects'] as Record<string, unknown>[];
-};
+const { world, get, objects } = useAnalytics();
 
 test('a podcast over time, zero-filled', async () => {
   const { body } = await get(`/podcasts/${arts}/analytics?from=2026-11-10&to=2026-11-12&granularity=day`);
@@ -92,13 +81,7 @@ test('listeners by country unless another dimension is named', async () => {
     { key: 'DE', dimension: 'country', downloads: 3, share: 0.75 },
     { key: 'FR', dimension: 'country', downloads: 1, share: 0.25 },
   ]);
-  for (const [dimension, key] of [
-    ['region', 'unknown'],
-    ['app', 'Overcast'],
-    ['device', 'Apple iPhone'],
-    ['platform', 'mobile'],
-    ['operating_system', 'iOS'],
-  ])
+  for (const [dimension, key] of onlyKeys)
     expect(await objects(`${october}&dimension=${dimension}`)).toEqual([{ key, dimension, downloads: 4, share: 1 }]);
   expect((await get(`${october}&dimension=mood`)).status).toBe(422);
 });
@@ -132,7 +115,7 @@ describe('one episode', () => {
   });
 });
 
-breakdownCases(() => analytics);
+breakdownCases(world);
 
 test('achievements, also of a draft and without analytics in the plan', async () => {
   expect((await get(`/podcasts/${arts}/achievements?type=downloads`)).body).toMatchObject({
@@ -290,7 +273,7 @@ test('achievements are never cut by the history of a plan', async () => {
 describe('the legacy export', () => {
   const at = `/podcasts/${arts}/analytics/legacy_export`;
   const start = async (who = 'owner') => {
-    const response = await fetch(analytics.url + at, {
+    const response = await fetch(world().url + at, {
       method: 'POST',
       headers: { Token: who, 'Idempotency-Key': 'one' },
     });

@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { scene, startAnalytics } from './_analytics-world.ts';
+import { describe, expect, test } from '@jest/globals';
 import { arts, news, story } from './_catalogue.ts';
+import { useAnalytics } from './_use-analytics.ts';
 
-let analytics: Awaited<ReturnType<typeof startAnalytics>>;
-beforeAll(async () => {
-  analytics = await startAnalytics();
-});
-afterAll(() => analytics?.[Symbol.asyncDispose](), 30_000);
-beforeEach(() => void Object.assign(scene, { executed: [], refusal: undefined, exports: [] }));
-
-const get = (at: string, who?: string) => analytics.get(at, who);
-const objects = async (at: string, who?: string) => {
-  const { status, body } = await get(at, who);
-  expect({ status, body }).toMatchObject({ status: 200 });
-  return body['objects'] as Record<string, unknown>[];
-};
+const { world, get, objects } = useAnalytics();
 
 test('an answer says from which day on its numbers are provisional: they may grow, or be held as more than people make', async () => {
   const { body } = await get(`/podcasts/${arts}/analytics?from=2026-11-10&to=2026-11-12&granularity=day`);
@@ -67,7 +55,7 @@ describe('windows and what was known', () => {
   );
 
   test('numbers can be asked as they were known before a late fact: without it, without listeners, complete until then at most', async () => {
-    const knownAt = analytics.beforeLateFact.toISOString();
+    const knownAt = world().beforeLateFact.toISOString();
     const query = `${july}&known_at=${knownAt}`;
     expect(await objects(`/podcasts/${news}/analytics?${query}`, 'guest')).toEqual([
       { date: '2026-07-01', downloads: 1, listeners: null },
@@ -77,7 +65,7 @@ describe('windows and what was known', () => {
     expect(await days(`/podcasts/${news}/analytics/episodes?${query}`)).toEqual([1]);
     expect(await days(`/podcasts/${news}/analytics/listeners?${query}`)).toEqual([1]);
     expect(await metaOf(`/podcasts/${news}/analytics?${query}`)).toMatchObject({ known_at: knownAt });
-    const before = analytics.beforeFacts.toISOString();
+    const before = world().beforeFacts.toISOString();
     expect(await days(`/podcasts/${news}/analytics?${july}&known_at=${before}`)).toEqual([0, 0]);
     const early = await metaOf(`/podcasts/${news}/analytics?${july}&known_at=2026-07-01T12:00:00%2B02:00`);
     expect(early).toMatchObject({
@@ -100,10 +88,10 @@ describe('windows and what was known', () => {
         { from: '2026-07-02T09:00:00.000Z', to: '2026-07-02T10:00:00.000Z', restated_at: expect.any(String) },
       ]);
       const [{ restated_at: restatedAt }] = restated as [{ restated_at: string }];
-      expect(Date.parse(restatedAt)).toBeGreaterThan(analytics.beforeLateFact.getTime());
+      expect(Date.parse(restatedAt)).toBeGreaterThan(world().beforeLateFact.getTime());
     }
     const series = `/podcasts/${news}/analytics?granularity=day`;
-    const knownAt = analytics.beforeLateFact.toISOString();
+    const knownAt = world().beforeLateFact.toISOString();
     for (const unchanged of [
       'from=2026-07-02&to=2026-07-02&window=first_touch_24h',
       `from=2026-07-02&to=2026-07-02&known_at=${knownAt}`,
