@@ -14,7 +14,6 @@ import {
   startRedisServer,
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
-import { findBoundaryHoles } from './boundary-canary.mjs';
 import { startForeignKafka } from './foreign-kafka.mjs';
 import { startForeignS3 } from './foreign-s3.mjs';
 
@@ -42,19 +41,29 @@ function run(command, args, { env = {}, show = false } = {}) {
   });
 }
 
-/** One check that is no test run: `work` answers `{ ok, output }`. */
-async function step(name, work) {
+/** Names of the checks that run, told on a terminal. */
+const running = new Set();
+function showRunning() {
+  if (!process.stdout.isTTY) return;
+  process.stdout.write(`\r\u001b[2K${running.size > 0 ? `  ${[...running].join(', ')} …` : ''}`);
+}
+
+/** One check that is no test run: a target of the whole repository. */
+async function check(target) {
   const startedMs = performance.now();
-  if (process.stdout.isTTY) process.stdout.write(`  ${name} …`);
-  const { ok, output } = await work().catch((error) => ({ ok: false, output: String(error?.stack ?? error) }));
+  running.add(target);
+  showRunning();
+  const { ok, output } = await run(program('nx'), ['run', `@longwave/root:${target}`], { env: quietNx });
+  running.delete(target);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   if (process.stdout.isTTY) process.stdout.write('\r\u001b[2K');
-  console.log(`${ok ? '✓' : '✗'} ${name.padEnd(nameWidth)} ${seconds.padStart(6)} s`);
+  console.log(`${ok ? '✓' : '✗'} ${target.padEnd(nameWidth)} ${seconds.padStart(6)} s`);
   if (ok) tally.passed += 1;
   else {
     tally.failed += 1;
     console.log(`${output.trimEnd()}\n`);
   }
+  showRunning();
 }
 
 /** Adds up the files that jest wrote, one per project that has tests. */
@@ -133,15 +142,12 @@ async function runTests() {
   const projects = JSON.parse(listed.output);
   const env = await startTestEngines(engines);
   const reporters = ['default', path.join(root, 'tools/jest-result.mjs')].map((reporter) => `--reporters=${reporter}`);
-  // Engines and built apps are no inputs of nx's cache, so nothing is taken from it.
-  const args = ['run-many', '-t', 'test', '--skip-nx-cache', '--output-style=static', ...reporters];
+  // Tests with engines wait as much as they work: three projects at a time keep two cores busy.
+  const args = ['run-many', '-t', 'test', '--parallel=3', '--output-style=static', ...reporters];
   await run(program('nx'), args, { env: { ...env, ...quietNx, TEST_RESULTS: results, FORCE_COLOR: '0' }, show: true });
   await engines.disposeAsync();
   addTestResults(projects);
 }
-
-const source = (folders, endings) =>
-  folders.filter((folder) => existsSync(path.join(root, folder))).map((folder) => `${folder}/**/*.{${endings}}`);
 
 const startedMs = performance.now();
 const giveUp = () => void engines.disposeAsync().finally(() => process.exit(130));
@@ -149,21 +155,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, giveU
 process.once('disconnect', giveUp);
 process.channel?.unref();
 
-await step('types', () => run(process.execPath, ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json']));
-await step('format', () =>
-  run(program('prettier'), [
-    '--check',
-    ...source(['apps', 'libs', 'deploy', 'tools', 'tests', 'docs'], 'ts,mjs,json,md'),
-    '*.{json,mjs,md}',
-  ]),
-);
-// The boundary rule reads nx's project graph from its cache and is silent without it.
-await step('project graph', () => run(program('nx'), ['show', 'projects', '--json'], { env: quietNx }));
-await step('lint', () => run(program('eslint'), ['.', '--max-warnings', '0']));
-await step('module boundaries bite', () => findBoundaryHoles(root));
-await step('contracts are regenerated', () => run(process.execPath, ['deploy/local/contracts.ts', '--check']));
-await step('protocol lint', () => run(program('buf'), ['lint']));
-await step('protocol compatibility', () => run(program('buf'), ['breaking', '--against', 'proto/baseline.binpb']));
+/** Checks one after the other. */
+async function checkAll(targets) {
+  for (const target of targets) await check(target);
+}
+// Each keeps one core busy.
+await Promise.all([checkAll(['lint', 'boundaries']), checkAll(['types', 'format', 'contracts', 'protocol'])]);
 try {
   await runTests();
 } catch (error) {

@@ -146,8 +146,8 @@ async function main([name, ...args]) {
   // Every program run from here on finds Node 24 first.
   process.env.PATH = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
   if (command.needs.includes('system')) ensureSystemPackages({ forTests: name === 'test' });
-  await generateCode(root);
   if (command.needs.includes('build')) await build(root);
+  else await generateCode(root);
   return handOver(node, command.script, args);
 }
 

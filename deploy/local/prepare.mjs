@@ -1,16 +1,7 @@
 /** Steps that make a machine ready, each quick when there is nothing to do. Messages go to stderr: stdout is the command's. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** The machine cannot be made ready; the message says what to do. */
@@ -141,78 +132,21 @@ function runQuietly(command, args, options, failure) {
   });
 }
 
-function filesUnder(folder, accept) {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory() && accept(entry.name))
-    .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
-    .sort();
-}
+/** Runs nx targets over all projects that have them; what has not changed since the last time comes from nx's cache. */
+const runTargets = (root, targets, failure) =>
+  runQuietly(
+    path.join(root, 'node_modules/.bin/nx'),
+    ['run-many', '--output-style=static', '-t', ...targets],
+    { cwd: root, env: { ...process.env, NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false', CI: '1' } },
+    failure,
+  );
 
-/** One generator: what it reads, what it makes, how to run it. */
-function generators(root) {
-  const inside = (...parts) => path.join(root, ...parts);
-  const program = (name) => inside('node_modules/.bin', name);
-  const buf = {
-    name: 'protocol buffers',
-    inputs: [
-      ...filesUnder(inside('proto'), (name) => name.endsWith('.proto')),
-      inside('buf.gen.yaml'),
-      inside('buf.yaml'),
-    ],
-    output: inside('libs/rpc/src/generated'),
-    run: () => runQuietly(program('buf'), ['generate'], { cwd: root }, 'buf generate failed, see above.'),
-  };
-  const prisma = ['apps', 'libs']
-    .flatMap((area) => readdirSync(inside(area)).map((project) => inside(area, project)))
-    .filter((project) => existsSync(path.join(project, 'prisma/schema.prisma')))
-    .map((project) => ({
-      name: `database client of ${path.basename(project)}`,
-      inputs: filesUnder(path.join(project, 'prisma'), (name) => name.endsWith('.prisma')),
-      output: path.join(project, 'src/generated/prisma'),
-      run: () =>
-        runQuietly(
-          program('prisma'),
-          ['generate', '--schema', 'prisma'],
-          // Prisma's native engine is a download that generating does not need.
-          { cwd: project, env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', CHECKPOINT_DISABLE: '1' } },
-          `prisma generate failed in ${path.relative(root, project)}, see above.`,
-        ),
-    }));
-  return [buf, ...prisma];
-}
+/** Generates RPC stubs and database clients. */
+export const generateCode = (root) => runTargets(root, ['generate'], 'The code could not be generated, see above.');
 
-/** Generates RPC stubs and database clients whose inputs changed since the last time. */
-export async function generateCode(root) {
-  const stampFile = path.join(root, '.nx/generated.json');
-  const stamps = existsSync(stampFile) ? JSON.parse(readFileSync(stampFile, 'utf8')) : {};
-  const lock = readFileSync(path.join(root, 'package-lock.json'));
-  const stale = generators(root)
-    .map((generator) => ({
-      ...generator,
-      stamp: digest(
-        Buffer.concat([lock, ...generator.inputs.flatMap((file) => [Buffer.from(file), readFileSync(file)])]),
-      ),
-    }))
-    .filter(({ name, stamp, output }) => stamps[name] !== stamp || !existsSync(output));
-  if (stale.length === 0) return;
-  const startedMs = performance.now();
-  mkdirSync(path.dirname(stampFile), { recursive: true });
-  for (const generator of stale) {
-    await generator.run();
-    stamps[generator.name] = generator.stamp;
-    writeFileSync(stampFile, JSON.stringify(stamps, null, 2));
-  }
-  say(`Generated code from ${stale.length} ${stale.length === 1 ? 'schema' : 'schemas'} in ${seconds(startedMs)}`);
-}
-
-/** Bundles the apps that changed. */
+/** Generates code and bundles the apps. */
 export async function build(root) {
   const startedMs = performance.now();
-  await runQuietly(
-    path.join(root, 'node_modules/.bin/nx'),
-    ['run-many', '-t', 'build', '--output-style=static'],
-    { cwd: root, env: { ...process.env, NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false', CI: '1' } },
-    'The apps could not be built, see above.',
-  );
+  await runTargets(root, ['build'], 'The apps could not be built, see above.');
   say(`Built the apps in ${seconds(startedMs)}`);
 }

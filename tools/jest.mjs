@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+/**
+ * Runs jest for the project in the current folder, on Node 24 whatever Node called: `node ../../tools/jest.mjs [jest options]`.
+ * What nx's `test` targets call.
+ */
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { findNode24 } from '../deploy/local/prepare.mjs';
+
+const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
+const node = findNode24(root);
+const child = spawn(node, [path.join(root, 'node_modules/jest/bin/jest.js'), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    PATH: [path.dirname(node), process.env.PATH].join(path.delimiter),
+    NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
+  },
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.once('error', (error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+child.once('exit', (code) => process.exit(code ?? 1));
