@@ -6,7 +6,7 @@ import {
   type VerifyResponse,
 } from '@longwave/rpc/credential';
 import { principalOf, principals, refusals } from './_principals.ts';
-import type { Scene } from './_stand-ins.ts';
+import type { Scene } from './_scene.ts';
 
 const gateway = ['rest-gateway'] as const;
 const sinceMs = BigInt(Date.parse('2026-11-20T09:00:00Z'));

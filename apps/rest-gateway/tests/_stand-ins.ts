@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { ResourceView } from '@longwave/events';
 import { rolesIn } from '@longwave/principal';
-import { Problem, type ProblemCode } from '@longwave/problems';
+import { Problem } from '@longwave/problems';
 import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
-import { AudienceServiceService, Window, type CountDownloadsRequest } from '@longwave/rpc/audience';
-import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
-import { EnclosureServiceService, type FindEnclosuresRequest } from '@longwave/rpc/delivery';
+import { AudienceServiceService, Window } from '@longwave/rpc/audience';
+import { CommandServiceService } from '@longwave/rpc/command';
+import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import { FeedServiceService } from '@longwave/rpc/feed';
 import {
   EncodingQueueServiceService,
@@ -16,6 +16,7 @@ import {
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { authServerServices } from './_auth-stand-in.ts';
 import { principalOf, principals } from './_principals.ts';
+import type { Scene } from './_scene.ts';
 
 const importItem = {
   ...{ position: 1, guid: 'one', title: 'One', state: 'encoded', episodeId: '', problem: '' },
@@ -27,52 +28,6 @@ export const readCases = (name: string): unknown =>
 
 /** Resources by fixture name; each is complete, as management shows it. */
 export const fixtures = readCases('fixtures.json') as Readonly<Record<string, ResourceView>>;
-
-/** What management answers to a command: a fixture, or a problem. */
-export type GivenAnswer =
-  | { readonly resource: string; readonly replayed?: boolean; readonly consequences?: readonly object[] }
-  | {
-      readonly problem: {
-        readonly code: ProblemCode;
-        readonly detail?: string;
-        readonly field?: string;
-        readonly neededMs?: number;
-      };
-    };
-
-/** What the stand-ins shall answer. */
-export interface Given {
-  /** By command type, in the order they are sent. */
-  readonly commands?: Readonly<Record<string, readonly GivenAnswer[]>>;
-  readonly sign?: { readonly problem: ProblemCode };
-  /** Credentials are verified when this resolves. */
-  readonly verifyAfter?: Promise<void>;
-  /** From now on no credential is known. */
-  readonly refused?: boolean;
-  /** Fixture name → lifecycle state it has meanwhile. */
-  readonly states?: Readonly<Record<string, string>>;
-  /** The largest page of a list that fits into one message. */
-  readonly pageSizeMax?: number;
-  /** Where productions that are encoded stand in the queue; absent: nothing is known of it. */
-  readonly queuePlace?: { readonly position: number; readonly startsInMs: bigint; readonly endsInMs: bigint };
-  /** Public Delivery serves every episode that it is asked about; else none. */
-  readonly served?: boolean;
-  /** Fixtures that are not there. */
-  readonly without?: readonly string[];
-}
-
-/** Everything the stand-ins were asked, and what they shall answer. */
-export interface Scene {
-  given: Given;
-  commands: ExecuteRequest[];
-  counted: CountDownloadsRequest[];
-  verified: number;
-  signed: number;
-  /** Until when each call to management may take. */
-  deadlines: Date[];
-  /** What Public Delivery was asked. */
-  enclosures: FindEnclosuresRequest[];
-}
 
 export const now = new Date('2026-11-21T12:00:30.000Z');
 const expiresAtMs = BigInt(now.getTime() + 3_600_000);

@@ -7,7 +7,8 @@ import { createLogger } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import { createApp } from '../src/app.ts';
 import { readRestGatewayConfig } from '../src/config.ts';
-import { now, readCases, startStandIns, type Given, type Scene } from './_stand-ins.ts';
+import type { Given, Scene } from './_scene.ts';
+import { now, readCases, startStandIns } from './_stand-ins.ts';
 
 export { fixtures } from './_stand-ins.ts';
 

@@ -2,7 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Problem } from '@longwave/problems';
-import type { GuardedResponse } from './guarded-fetch.ts';
+
+/** An answer that is still to be read. */
+interface Answer {
+  readonly body: AsyncIterable<Uint8Array>;
+}
 
 /** The problem that a podcaster reads; `cause` is for the log. */
 export const refuse = (detail: string, cause?: unknown): Problem =>
@@ -59,14 +63,14 @@ export async function* readBounded(
 }
 
 /** The whole body in memory; its size is bounded by the request's `maxBytes`. Throws `media_not_fetchable` when it breaks off. */
-export async function readAll({ body }: Pick<GuardedResponse, 'body'>): Promise<Buffer> {
+export async function readAll({ body }: Answer): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
 /** At most the first `bytes` of a body; the rest is not fetched. */
-export async function readStart({ body }: Pick<GuardedResponse, 'body'>, bytes: number): Promise<Buffer> {
+export async function readStart({ body }: Answer, bytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of body) {

@@ -1,6 +1,5 @@
 import { createPartitions, visitPartitions } from '../files/partitions.ts';
-import type { CountRange } from './count-group.ts';
-import { addAds, type Tally } from './tally.ts';
+import { addAds, type CountRange, type Tally } from './tally.ts';
 
 /** Deliveries that are to be billed, gathered until all are known. */
 export interface Bills {

@@ -4,17 +4,10 @@ import { createFrequencySketch } from '../files/frequency-sketch.ts';
 import { createPartitions, visitPartitions, type Partition } from '../files/partitions.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
 import { createBills } from './count-bills.ts';
-import {
-  addAddressDays,
-  countGroup,
-  infeasibleDays,
-  knownDays,
-  type CountRange,
-  type ListenerGroup,
-} from './count-group.ts';
+import { addAddressDays, countGroup, infeasibleDays, knownDays, type ListenerGroup } from './count-group.ts';
 import type { FileLine, VelocityDayEntry } from './fact-file.ts';
 import { joinChains } from './join-chains.ts';
-import { createTally, type Tally } from './tally.ts';
+import { createTally, type Tally, type CountRange } from './tally.ts';
 
 /** What one partition may hold when nothing else is said: some 100 MB of memory. */
 const usualFacts = 50_000;

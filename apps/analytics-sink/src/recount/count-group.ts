@@ -14,13 +14,7 @@ import {
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
 import type { Bills } from './count-bills.ts';
 import type { VelocityDayEntry } from './fact-file.ts';
-import { addAds, addTo, downloadCounter, lineItemKey, type Tally } from './tally.ts';
-
-/** Half-open; undefined: no bound. */
-export interface CountRange {
-  readonly fromMs: number | undefined;
-  readonly toMs: number | undefined;
-}
+import { addAds, addTo, downloadCounter, lineItemKey, type CountRange, type Tally } from './tally.ts';
 
 const isWithin = ({ fromMs, toMs }: CountRange, atMs: number) =>
   atMs >= (fromMs ?? -Infinity) && atMs < (toMs ?? Infinity);

@@ -19,6 +19,12 @@ export interface WindowTally {
   readonly days: Map<string, Counted>;
 }
 
+/** Half-open; undefined: no bound. */
+export interface CountRange {
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
+}
+
 /** Numbers of a range by what they are about. */
 export interface Tally {
   readonly windows: Readonly<Record<Window, WindowTally>>;

@@ -8,7 +8,7 @@ import { lookAtFile, notFetchable } from '../media-clips/outside-file.ts';
 import type { Ask } from '../podcasts/ask.ts';
 import { holdUpload, receivedUpload, type ReceivedUpload } from '../uploads/find-upload.ts';
 import { uploadIdOf, uploadIdOfKey } from '../uploads/upload.ts';
-import type { Production } from './production.ts';
+import type { Source } from './production.ts';
 
 export interface SourceOptions {
   readonly pool: Pool;
@@ -17,9 +17,6 @@ export interface SourceOptions {
   /** Asks addresses that a client named. */
   readonly ask: Ask;
 }
-
-/** What a production says of its source. */
-export type Source = Pick<Production, 'file_url' | 'upload_id' | 'storage_key'>;
 
 /** Where an encoder finds the source. */
 export type SourcePlace =

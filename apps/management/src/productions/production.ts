@@ -3,9 +3,11 @@ import { productCatalog, type productions } from '@longwave/command-catalog';
 import type { Actor } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import type { EncodingBalance } from './encoding-balance-table.ts';
-import type { Source } from './production-source.ts';
 
 export type Production = z.output<typeof productions.attributes>;
+
+/** What a production says of its source. */
+export type Source = Pick<Production, 'file_url' | 'upload_id' | 'storage_key'>;
 
 /** Throws unless the plan's month has room for `durationMs` more, or for anything when it is 0 (unknown). */
 function checkEncodingTime(balance: EncodingBalance, durationMs: number): void {
