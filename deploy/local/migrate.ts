@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { deployMigrations, schemaOf, startTestDatabase, workspaceRoot } from '@longwave/fleet';
+import { deployMigrations, ownApps, startTestDatabase, workspaceRoot } from '@longwave/fleet';
+import { schemaOwners, services } from '@longwave/services';
 
-const owners: Readonly<Record<string, string>> = schemaOf;
+const owners: Readonly<Record<string, string>> = Object.fromEntries(schemaOwners(services));
 
 /** Prisma folder relative to the repository, and schema, of one app. */
 function ownerOf(app: string | undefined): { readonly prisma: string; readonly schema: string } {
@@ -54,7 +55,7 @@ async function main(): Promise<number> {
       return migrateTool(database.adminUrl, schema, prisma, ['drift']);
     }
     case 'deploy':
-      await deployMigrations(administratorUrl(), rolePassword);
+      await deployMigrations(administratorUrl(), rolePassword, ownApps);
       console.log(`every schema is up to date: ${Object.values(owners).join(', ')}`);
       return 0;
     case 'status': {

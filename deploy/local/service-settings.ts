@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { serviceNames, type FleetOptions } from '@longwave/fleet';
+import type { FleetOptions } from '@longwave/fleet';
+import { namesOf, services } from '@longwave/services';
 
 /** Settings of services that `npm start` passes on from its own environment; each service reads those it knows. */
 export const passedSettings = [
@@ -22,5 +23,5 @@ export function settingsOf(
     const value = environment[name];
     return value ? [[name, name === 'PLANS_FILE' ? path.resolve(folder, value) : value] as const] : [];
   });
-  return Object.fromEntries(serviceNames.map((service) => [service, Object.fromEntries(settings)]));
+  return Object.fromEntries(namesOf(services).map((service) => [service, Object.fromEntries(settings)]));
 }

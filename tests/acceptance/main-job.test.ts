@@ -6,6 +6,7 @@ import { openSecrets } from '@longwave/fleet';
 import { runJob } from '@longwave/local/job';
 import { download, listenerAgent } from '@longwave/local/job/check-delivery';
 import { until } from '@longwave/local/job/until';
+import { services } from '@longwave/services';
 import { makeAudio, samples, startTestFleet, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
@@ -94,8 +95,8 @@ test('no credential, delivery token, presigned signature, address or user agent 
     (name) => [name, readFileSync(path.join(world.fleet.logsFolder, name), 'utf8')] as const,
   );
   expect(logs.length).toBeGreaterThanOrEqual(7);
-  const { services } = openSecrets(path.join(world.fleet.dataFolder, 'secrets'));
-  const ownSecrets = Object.values(services).flatMap(({ redisPassword, s3SecretKey }) => [redisPassword, s3SecretKey]);
+  const { services: logins } = openSecrets(path.join(world.fleet.dataFolder, 'secrets'), services);
+  const ownSecrets = Object.values(logins).flatMap(({ redisPassword, s3SecretKey }) => [redisPassword, s3SecretKey]);
   const secrets: readonly (readonly [string, RegExp])[] = [
     ['API key', /lw_key_[A-Za-z0-9_-]{20,}/],
     ['delivery token', /t1(?:\.|%2e)[A-Za-z0-9_-]{40,}/i],

@@ -7,7 +7,7 @@ import { download } from '@longwave/local/job/check-delivery';
 import { checkFeed } from '@longwave/local/job/check-feed';
 import { uploadFile } from '@longwave/local/job/rest-client';
 import { until } from '@longwave/local/job/until';
-import type { FleetService } from '@longwave/fleet';
+import type { ServiceName } from '@longwave/services';
 import pg from 'pg';
 import {
   countedDownloads,
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 /** kill -9, then wait until its supervisor has it serving again. */
-async function killAndWait(name: FleetService): Promise<void> {
+async function killAndWait(name: ServiceName): Promise<void> {
   const service = world.fleet.services[name];
   const before = service.pid;
   service.kill('SIGKILL');

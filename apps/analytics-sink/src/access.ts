@@ -1,10 +1,8 @@
 import { analyticsRoles, rolesIn, tryVerifyPrincipal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import { isGateway } from '@longwave/services';
 import type { JWK } from 'jose';
 import type { CheckAccess } from './server.ts';
-
-/** Services that ask for people only. */
-const gateways: readonly string[] = ['rest-gateway'];
 
 /**
  * Lets a service see what it asks for, and a person what its signed grants show: every podcast that is named, or the whole workspace.
@@ -15,7 +13,7 @@ export const createCheckAccess =
   (keys: readonly JWK[], clock: () => Date): CheckAccess =>
   async (context, workspaceId, podcastIds) => {
     if (context.principalStatement === undefined) {
-      if (gateways.includes(context.caller)) throw new Problem('token_missing');
+      if (isGateway(context.caller)) throw new Problem('token_missing');
       return;
     }
     const principal = await tryVerifyPrincipal(context.principalStatement, keys, clock());

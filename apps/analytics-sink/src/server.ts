@@ -3,6 +3,7 @@ import type { Pool } from '@longwave/postgres';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AnomalyServiceService, AudienceServiceService, type Granularity } from '@longwave/rpc/audience';
+import { gateways } from '@longwave/services';
 import {
   countAdHours,
   countAds,
@@ -55,7 +56,7 @@ function requireUnit(granularity: Granularity): BucketUnit {
   return unit;
 }
 
-const callers = ['rest-gateway', 'operator'] as const;
+const callers = [...gateways, 'operator'] as const;
 const exporters = [...callers, 'management'] as const;
 
 /** The read side: every query is bound to one workspace, and to what `checkAccess` lets the caller see there. */

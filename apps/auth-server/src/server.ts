@@ -13,6 +13,7 @@ import {
   type IssueResponse,
 } from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
+import { gateways } from '@longwave/services';
 import type { JWK } from 'jose';
 import { listKeys, listMembers } from './accounts/account-lists.ts';
 
@@ -47,7 +48,7 @@ function accountService(pool: Pool, principalKeys: readonly JWK[], clock: () => 
   };
   return rpcService(
     AccountServiceService,
-    { listMembers: ['rest-gateway'], listKeys: ['rest-gateway'] },
+    { listMembers: gateways, listKeys: gateways },
     {
       listMembers: async (request, context) => ({
         members: await listMembers(pool, await ownerOf(context), partOf(request)),
@@ -76,7 +77,7 @@ export const authServices = ({
   readonly principalKeys: readonly JWK[];
   readonly clock: () => Date;
 }): RpcService[] => [
-  rpcService(CredentialServiceService, { verify: ['rest-gateway'] }, { verify: verify }),
+  rpcService(CredentialServiceService, { verify: gateways }, { verify: verify }),
   accountService(pool, principalKeys, clock),
   rpcService(CommandServiceService, { execute: ['operator'] }, { execute: executeFor(execute) }),
   rpcService(

@@ -5,7 +5,7 @@ import { ProbeServiceService } from '@longwave/rpc/probe';
 export const encoderServices = (handlers: RpcHandlers<typeof ProbeServiceService>): readonly RpcService[] => [
   rpcService(
     ProbeServiceService,
-    { prepareArtwork: ['management', 'operator'], probe: ['management', 'rest-gateway', 'operator'] },
+    { prepareArtwork: ['management', 'operator'], probe: ['management', 'operator'] },
     handlers,
   ),
 ];

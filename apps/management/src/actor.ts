@@ -2,10 +2,8 @@ import type { Actor } from '@longwave/command-pipeline';
 import { tryVerifyPrincipal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
+import { isGateway } from '@longwave/services';
 import type { JWK } from 'jose';
-
-/** Services that act for people only: without a statement they may do nothing. */
-const gateways: readonly string[] = ['rest-gateway'];
 
 /** Who a call acts for: the person of the signed statement, else the calling service itself. */
 export async function actorOf(context: RpcContext, keys: readonly JWK[], now: Date): Promise<Actor> {
@@ -14,6 +12,6 @@ export async function actorOf(context: RpcContext, keys: readonly JWK[], now: Da
     if (!principal) throw new Problem('token_invalid');
     return { kind: 'principal', principal };
   }
-  if (gateways.includes(context.caller)) throw new Problem('token_missing');
+  if (isGateway(context.caller)) throw new Problem('token_missing');
   return { kind: 'service', name: context.caller };
 }

@@ -21,6 +21,7 @@ import {
   ResourceServiceService,
 } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
+import { gateways } from '@longwave/services';
 import type { JWK } from 'jose';
 import { z } from 'zod';
 import type { Access } from './access/access.ts';
@@ -55,7 +56,7 @@ const feedPatienceMs = 10_000;
 /** The table from RPC to function. */
 export function managementServices(options: ServerOptions): RpcService[] {
   const { execute, reader, access, uploads, pool, leaseMs } = options;
-  const readers = ['rest-gateway', 'operator'] as const;
+  const readers = [...gateways, 'operator'] as const;
   const actorOfCall = (context: RpcContext) => actorOf(context, options.principalKeys, options.clock());
   /** Absent on the wire: everywhere. */
   const named = (workspaceId: string) => (workspaceId === '' ? undefined : workspaceId);
@@ -85,7 +86,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
   return [
     rpcService(
       CommandServiceService,
-      { execute: ['rest-gateway', 'encoder', 'operator'] },
+      { execute: [...gateways, 'encoder', 'operator'] },
       {
         execute: async (request, context) => {
           const command = parseEnvelope(request, context.deadline);

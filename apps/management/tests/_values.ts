@@ -1,10 +1,11 @@
 import type { Actor } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import type { Principal } from '@longwave/principal';
+import type { CallerName } from '@longwave/services';
 
 export const hour = 3600_000;
 
-export const service = (name: string): Actor => ({ kind: 'service', name });
+export const service = (name: CallerName): Actor => ({ kind: 'service', name });
 
 /** A window that is open. */
 export const window = {

@@ -246,7 +246,7 @@ describe('below what was archived', () => {
     expect((await current(episode)).lifecycle_state).toBe('archived');
     await owner.send('podcast.archive', podcast, {});
     expect((await current(podcast)).lifecycle_state).toBe('archived');
-    for (const name of ['operator', 'encoder']) {
+    for (const name of ['operator', 'encoder'] as const) {
       const actor: Actor = { kind: 'service', name };
       expect(await access.see(actor, undefined, 'productions', production.id)).toMatchObject({ podcastId: podcast.id });
       expect(await act(actor, 'productions', production.id)).toBe('seen');

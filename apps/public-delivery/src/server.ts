@@ -2,6 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
+import { gateways } from '@longwave/services';
 import { enclosurePath } from './feed/to-feed.ts';
 import { listEnclosures } from './projection/feed-table.ts';
 
@@ -18,7 +19,7 @@ export const deliveryServices = ({
 }): RpcService[] => [
   rpcService(
     EnclosureServiceService,
-    { findEnclosures: ['rest-gateway'] },
+    { findEnclosures: gateways },
     {
       findEnclosures: async ({ workspaceId, episodeIds }) => {
         if (episodeIds.length > episodesMax)

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { newId } from '@longwave/ids';
-import { openChannel, readTls, type RpcClient, type ServiceName } from '@longwave/rpc';
+import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { MachineTokenServiceService } from '@longwave/rpc/credential';
@@ -8,6 +8,7 @@ import { ResourceServiceService } from '@longwave/rpc/resource';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import type { ResourceView } from '@longwave/events';
 import type { FleetAccess } from '@longwave/fleet';
+import type { ServiceName } from '@longwave/services';
 import { until } from './until.ts';
 
 const identityTypes: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { serviceNames } from '@longwave/fleet';
+import { namesOf, services } from '@longwave/services';
 import { drawTerminal } from '../draw-terminal.ts';
 import { describeAccount, describeRunning } from '../next-steps.ts';
 import { createReport } from '../report.ts';
@@ -85,7 +85,7 @@ test('the picture of npm start is drawn from its text, which ends as npm start d
     logsFolder: `${dataFolder}/logs`,
   });
   expect(text.endsWith(ending)).toBe(true);
-  for (const service of serviceNames) expect(text).toMatch(new RegExp(`^✓ ${service} +[\\d.]+ m?s   ready$`, 'm'));
+  for (const service of namesOf(services)) expect(text).toMatch(new RegExp(`^✓ ${service} +[\\d.]+ m?s   ready$`, 'm'));
 });
 
 test('the API key of a demo is shown on a terminal, and nowhere else', () => {

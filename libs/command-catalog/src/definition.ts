@@ -1,5 +1,6 @@
 import type { ProblemCode } from '@longwave/problems';
 import type { Role } from '@longwave/principal';
+import type { CallerName } from '@longwave/services';
 import type { z } from 'zod';
 
 /** A kind of versioned resource: its attributes, its life, and what ties it to others. */
@@ -39,7 +40,7 @@ export interface CommandDefinition {
   /** Roles that may send it; empty for machine commands. */
   readonly roles: readonly Role[];
   /** Services that may send it as themselves ("management" for its own clock and followers). */
-  readonly machines: readonly string[];
+  readonly machines: readonly CallerName[];
   /** sync: terminal in the first answer. async: accepted, followed by polling the operation. */
   readonly mode: 'sync' | 'async';
   /** Finishes the running operation of the subject: a machine reporting back, or someone stopping it. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { productCatalog } from '@longwave/command-catalog';
 import type { Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import type { CallerName } from '@longwave/services';
 import fc from 'fast-check';
 import { checkPermission, checkVersion, jcsDigest, parseRequest } from './check-request.ts';
 import type { CommandRequest } from './command-request.ts';
@@ -160,7 +161,7 @@ describe('permission', () => {
       ...change,
     },
   });
-  const service = (name: string) => ({ kind: 'service' as const, name });
+  const service = (name: CallerName) => ({ kind: 'service' as const, name });
   const complete = commands['production.complete'];
 
   test.each([

@@ -1,5 +1,6 @@
 import type { Principal, Role } from '@longwave/principal';
 import type { ResourceView } from '@longwave/events';
+import type { CallerName } from '@longwave/services';
 import { z } from 'zod';
 
 /** A command as a transport hands it over; `changes` and `reason` are still unparsed. */
@@ -24,7 +25,7 @@ export type Actor =
       /** Roles where the command acts, when that is not the principal's own workspace; whoever sets them has checked its grants. */
       readonly roles?: readonly Role[];
     }
-  | { readonly kind: 'service'; readonly name: string };
+  | { readonly kind: 'service'; readonly name: CallerName };
 
 /** The authenticated client: the client part of an idempotency key's scope (contract, Management API, rule 5). */
 export const clientIdOf = (actor: Actor): string =>

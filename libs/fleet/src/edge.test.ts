@@ -3,6 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { listenHttp, type HttpListener } from '@longwave/service-kit';
+import { services } from '@longwave/services';
 import { apiFrontPage, createEdge } from './edge.ts';
 
 let upstream: Server;
@@ -15,7 +16,7 @@ beforeEach(async () => {
   const { port } = upstream.address() as AddressInfo;
   edge = await listenHttp(
     '127.0.0.1:0',
-    createEdge([{ prefix: '/audience/v1', port }], apiFrontPage('http://base.test')),
+    createEdge([{ prefix: '/audience/v1', port }], apiFrontPage('http://base.test', services)),
   );
 });
 afterEach(async () => {
@@ -118,7 +119,7 @@ test('a service that is away is 502 with a problem, also when it dies before it 
   expect(await died.json()).toMatchObject({ code: 'bad_gateway', retry: { class: 'after_delay', after_seconds: 1 } });
   const away = await listenHttp(
     '127.0.0.1:0',
-    createEdge([{ prefix: '/audience/v1', port: 1 }], apiFrontPage('http://base.test')),
+    createEdge([{ prefix: '/audience/v1', port: 1 }], apiFrontPage('http://base.test', services)),
   );
   const refused = await fetch(`http://127.0.0.1:${away.port}/audience/v1/a`, {
     method: 'POST',

@@ -4,6 +4,7 @@ import { serveFrontPage, type FrontPage } from '@longwave/api-docs';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { renderProblem } from '@longwave/service-kit';
+import { namesOf, type Manifest } from '@longwave/services';
 import express from 'express';
 
 /** Everything under a path is served by one port of this machine. */
@@ -13,31 +14,29 @@ export interface EdgeRoute {
   readonly port: number;
 }
 
-/** What `{api_url}` is made of: the rules that an ingress has in a cluster. */
-export const apiRoutes = (ports: { readonly 'analytics-sink': number }): readonly EdgeRoute[] =>
-  ['/audience/v1', '/.well-known/oauth-protected-resource/audience/v1'].map((prefix) => ({
-    prefix,
-    port: ports['analytics-sink'],
-  }));
-
 /** The page at the root of `{api_url}`. */
-export const apiFrontPage = (baseUrl: string): FrontPage => ({
-  about:
-    'Podcast hosting with an audio ad server. This is the host of the ad server APIs: the Audience Analytics Sink API takes measurements of other programs and companies.',
-  links: [
-    {
-      href: '/audience/v1/docs',
-      name: 'Documentation of the Audience Analytics Sink API',
-      about: 'Every operation with its fields and errors, and a form to try it.',
-    },
-    { href: '/audience/v1/openapi.json', name: 'OpenAPI document', about: 'The same for programs, as JSON.' },
-    {
-      href: `${baseUrl}/api-docs`,
-      name: 'REST API v1',
-      about: 'Podcasts, episodes, uploads, encoding and numbers of downloads are at another address.',
-    },
-  ],
-});
+export function apiFrontPage(baseUrl: string, manifest: Manifest): FrontPage {
+  const apis = namesOf(manifest).flatMap((service) => manifest[service]?.apis ?? []);
+  const sentence = apis.map(({ name, purpose }) => `the ${name} ${purpose}`).join(' and ');
+  return {
+    about: `Podcast hosting with an audio ad server. This is the host of the ad server APIs: ${sentence}.`,
+    links: [
+      ...apis.flatMap(({ path, name }) => [
+        {
+          href: `${path}/docs`,
+          name: `Documentation of the ${name}`,
+          about: 'Every operation with its fields and errors, and a form to try it.',
+        },
+        { href: `${path}/openapi.json`, name: 'OpenAPI document', about: 'The same for programs, as JSON.' },
+      ]),
+      {
+        href: `${baseUrl}/api-docs`,
+        name: 'REST API v1',
+        about: 'Podcasts, episodes, uploads, encoding and numbers of downloads are at another address.',
+      },
+    ],
+  };
+}
 
 /** Headers of one connection (RFC 9110 §7.6.1), and `Expect`, which this end has answered already. */
 const ownToConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade', 'expect'];
@@ -61,15 +60,15 @@ function refuse(response: ServerResponse, problem: Problem): void {
 /**
  * A proxy by path: bodies stream through in both directions, status and headers stay as they are, whoever goes away ends the other
  * side. A service that is away is `bad_gateway`, a path of nobody `not_found`. It adds no header: nobody behind it asks for addresses.
- * The root is a page of its own.
+ * The first route that fits decides; '' fits every path. The root is `frontPage` when no route has it.
  */
-export function createEdge(routes: readonly EdgeRoute[], frontPage: FrontPage): RequestListener {
-  const front = express().disable('x-powered-by').get('/', serveFrontPage(frontPage));
+export function createEdge(routes: readonly EdgeRoute[], frontPage?: FrontPage): RequestListener {
+  const front = frontPage && express().disable('x-powered-by').get('/', serveFrontPage(frontPage));
   const agent = new Agent({ keepAlive: true });
   return (request, response) => {
     const path = (request.url ?? '/').split('?')[0]!;
     const route = routes.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
-    if (!route && path === '/' && isRead(request)) return front(request, response);
+    if (!route && front && path === '/' && isRead(request)) return front(request, response);
     if (!route) return refuse(response, new Problem('not_found', 'There is no such API.'));
     const onward = send({
       host: '127.0.0.1',

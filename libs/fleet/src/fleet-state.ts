@@ -1,18 +1,18 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServiceName } from '@longwave/services';
 import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
 import type { ObjectStoreAccess } from './object-store-server.ts';
 import { findProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 import type { FleetUrls } from './service-environment.ts';
-import type { FleetService } from './service-names.ts';
 
 /** How to reach a running fleet, from any process of the same user. */
-export interface FleetAccess {
+export interface FleetAccess<S extends string = ServiceName> {
   readonly urls: FleetUrls;
   /** The operator's certificate: what the admin CLI calls services with. */
   readonly operator: IdentityFiles;
   /** gRPC addresses ("host:port"). */
-  readonly addresses: Readonly<Record<FleetService, string>>;
+  readonly addresses: Readonly<Record<S, string>>;
   /** By schema, each as its own role. */
   readonly databaseUrls: Readonly<Record<string, string>>;
   /** The fleet's database as superuser. */
@@ -39,9 +39,9 @@ export class FleetIsRunning extends Error {
   }
 }
 
-interface State {
+interface State<S extends string> {
   readonly runner: ProcessIdentity;
-  readonly access: FleetAccess;
+  readonly access: FleetAccess<S>;
 }
 
 /** Who runs on the folder of this path; a copy of the folder has the path of the first. */
@@ -80,16 +80,16 @@ export function lockDataFolder(data: DataFolder): () => void {
 }
 
 /** Notes how to reach the fleet of this process, for `findRunningFleet`. Holds secrets, so only its owner reads it. */
-export function publishFleet(data: DataFolder, access: FleetAccess): void {
+export function publishFleet(data: DataFolder, access: FleetAccess<string>): void {
   const runner = findProcess(process.pid);
   if (!runner) return;
   const file = data.inside(stateName);
-  writeFileSync(`${file}.new`, JSON.stringify({ runner, access } satisfies State, null, 2), { mode: 0o600 });
+  writeFileSync(`${file}.new`, JSON.stringify({ runner, access } satisfies State<string>, null, 2), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
 /** The fleet that runs on this folder, or undefined. */
 export function findRunningFleet(data: DataFolder): FleetAccess | undefined {
-  const state = readJson<State>(data.inside(stateName));
+  const state = readJson<State<ServiceName>>(data.inside(stateName));
   return state && isAlive(state.runner) ? state.access : undefined;
 }

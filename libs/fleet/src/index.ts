@@ -15,7 +15,8 @@ export { sharedRedisDatabases, startTestRedis, type TestRedis } from './test-red
 export { workspaceRoot } from './workspace-root.ts';
 export { findRunningFleet, FleetIsRunning, type FleetAccess } from './fleet-state.ts';
 export type { FleetUrls } from './service-environment.ts';
-export { schemaOf, serviceNames, type FleetService } from './service-names.ts';
-export { PortTaken, startFleet, type Fleet, type FleetOptions, type PublicPorts } from './start-fleet.ts';
+export { ownApps, type Apps } from './apps.ts';
+export { PortTaken, type PublicPorts } from './fleet-ports.ts';
+export { startFleet, startFleetOf, type Fleet, type FleetOptions } from './start-fleet.ts';
 export type { ServiceEvent } from './keep-running.ts';
 export type { SupervisedService } from './supervised-service.ts';

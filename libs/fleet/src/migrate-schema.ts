@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { provisionOwners, sealMigrationHistory, type SchemaOwner } from '@longwave/postgres';
+import { schemaOwners } from '@longwave/services';
 import pg from 'pg';
-import { schemaOf } from './service-names.ts';
+import type { Apps } from './apps.ts';
 import { workspaceRoot } from './workspace-root.ts';
 
 /** Name and SHA-256 (hex) of each migration in a Prisma folder, oldest first; none when there is no such folder. */
@@ -69,16 +70,17 @@ export async function migrateSchema(adminUrl: string, schema: string, prismaFold
 export async function deployMigrations(
   adminUrl: string,
   rolePassword: (schema: string) => string,
+  apps: Apps<string>,
 ): Promise<readonly SchemaOwner[]> {
-  const owners = Object.values(schemaOf).map((schema) => ({
+  const owners = schemaOwners(apps.services).map(([, schema]) => ({
     schema,
     role: `longwave_${schema}`,
     password: rolePassword(schema),
   }));
   await provisionOwners(adminUrl, owners);
   await Promise.all(
-    Object.entries(schemaOf).map(async ([app, schema]) => {
-      const prismaFolder = path.join(workspaceRoot, 'apps', app, 'prisma');
+    schemaOwners(apps.services).map(async ([app, schema]) => {
+      const prismaFolder = path.join(apps.folder, app, 'prisma');
       if (listMigrations(prismaFolder).length) await migrateSchema(adminUrl, schema, prismaFolder);
     }),
   );

@@ -2,16 +2,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import { services } from '@longwave/services';
 import { openSecrets } from './secrets.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'longwave-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('secrets are made once, and the token secret is 32 bytes in hex', () => {
-  const made = openSecrets(folder);
-  expect(made.deliveryTokenSecrets).toMatch(/^[0-9a-f]{64}$/);
+  const made = openSecrets(folder, services);
+  expect(made.variables.DELIVERY_TOKEN_SECRETS).toMatch(/^[0-9a-f]{64}$/);
   const { rolePassword: _made, ...first } = made;
-  const { rolePassword: _again, ...second } = openSecrets(folder);
+  const { rolePassword: _again, ...second } = openSecrets(folder, services);
   expect(second).toEqual(first);
 });
 
@@ -24,5 +25,5 @@ test('the token keys of a folder made before keys rotated become its secrets, in
     { kid: 1, key: older },
   ]);
   writeFileSync(file, JSON.stringify({ ...stored, deliveryToken }));
-  expect(openSecrets(folder).deliveryTokenSecrets).toBe(`${newer},${older}`);
+  expect(openSecrets(folder, services).variables.DELIVERY_TOKEN_SECRETS).toBe(`${newer},${older}`);
 });

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { schemaOf, serviceNames, type FleetService } from './service-names.ts';
+import { namesOf, schemaOwners, type Manifest, type SecretVariable } from '@longwave/services';
 
 /** Everything random that one installation keeps; made once, never printed. */
-export interface Secrets {
+export interface Secrets<S extends string = string> {
   /** The superuser's. */
   readonly postgresPassword: string;
   /** The operator's, who may do everything there. */
@@ -12,26 +12,11 @@ export interface Secrets {
   /** Passwords of the database roles by schema; none says anything of another. Throws for a schema that nobody owns. */
   readonly rolePassword: (schema: string) => string;
   /** What each service is known by, by Redis and by the object store. */
-  readonly services: Readonly<Record<FleetService, ServiceSecrets>>;
+  readonly services: Readonly<Record<S, ServiceSecrets>>;
   /** The operator's key, which may do everything in the object store. */
   readonly s3AccessKey: string;
   readonly s3SecretKey: string;
-  /** 32 bytes, hex. */
-  readonly listenerSecret: string;
-  /** 32 bytes, hex. */
-  readonly cursorKey: string;
-  /** 32 bytes in hex each, separated by commas, the newest first. */
-  readonly deliveryTokenSecrets: string;
-  /** Private JWK (Ed25519), auth-server's. */
-  readonly principalPrivateKeyFile: string;
-  /** JWKS with the public key of the above. */
-  readonly principalKeysFile: string;
-  /** Private JWK (Ed25519). */
-  readonly receiptSigningKeyFile: string;
-  /** Private JWKS (ES256), the newest first; auth-server signs access tokens with it. */
-  readonly accessTokenSigningKeysFile: string;
-  /** JWKS with the public keys of the above, for whoever accepts access tokens. */
-  readonly accessTokenKeysFile: string;
+  readonly variables: Readonly<Record<SecretVariable, string>>;
 }
 
 /** One service's own, each part random. */
@@ -41,11 +26,11 @@ export interface ServiceSecrets {
   readonly s3SecretKey: string;
 }
 
-interface Stored {
+interface Stored<S extends string> {
   readonly postgres: string;
   readonly redis: string;
   readonly roles: Readonly<Record<string, string>>;
-  readonly services: Readonly<Record<FleetService, ServiceSecrets>>;
+  readonly services: Readonly<Record<S, ServiceSecrets>>;
   readonly s3AccessKey: string;
   readonly s3SecretKey: string;
   readonly listener: string;
@@ -54,7 +39,9 @@ interface Stored {
 }
 
 /** In folders made before every part had secrets of its own, `roles` is the text that all roles' passwords began with. */
-type FoundStored = Omit<Partial<Stored>, 'roles'> & { readonly roles?: Stored['roles'] | string };
+type FoundStored = Omit<Partial<Stored<string>>, 'roles'> & {
+  readonly roles?: Readonly<Record<string, string>> | string;
+};
 
 function writePrivately(file: string, value: unknown): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
@@ -67,23 +54,27 @@ const s3Key = () => ({ s3AccessKey: `LW${hex(9).toUpperCase()}`, s3SecretKey: he
 const serviceSecrets = (): ServiceSecrets => ({ redisPassword: hex(24), ...s3Key() });
 
 /** An entry for each name: the one that is there, else a new one. */
-const complete = <K extends string, V>(names: readonly K[], found: Partial<Record<K, V>>, make: () => V) =>
-  Object.fromEntries(names.map((name) => [name, found[name] ?? make()])) as Record<K, V>;
+const complete = <K extends string, V>(
+  names: readonly K[],
+  found: Readonly<Partial<Record<string, V>>>,
+  make: () => V,
+) => Object.fromEntries(names.map((name) => [name, found[name] ?? make()])) as Record<K, V>;
 
 /**
  * What is missing is made. Of a folder whose services shared Redis, the object store and the beginning of their database passwords,
  * everything that was shared is replaced; what opens stored data or addresses that were handed out is kept.
  */
-function completeSecrets(found: FoundStored): Stored {
+function completeSecrets<S extends string>(found: FoundStored, manifest: Manifest<S>): Stored<S> {
   const wasShared = typeof found.roles === 'string';
   const kept = wasShared ? { ...found, redis: undefined, s3AccessKey: undefined, s3SecretKey: undefined } : found;
   const roles = typeof found.roles === 'string' ? {} : (found.roles ?? {});
+  const schemas = schemaOwners(manifest).map(([, schema]) => schema);
   const operatorKey = s3Key();
   return {
     postgres: kept.postgres ?? hex(24),
     redis: kept.redis ?? hex(24),
-    roles: complete(Object.values(schemaOf), roles, () => hex(24)),
-    services: complete(serviceNames, kept.services ?? {}, serviceSecrets),
+    roles: complete(schemas, roles, () => hex(24)),
+    services: complete(namesOf(manifest), kept.services ?? {}, serviceSecrets),
     s3AccessKey: kept.s3AccessKey ?? operatorKey.s3AccessKey,
     s3SecretKey: kept.s3SecretKey ?? operatorKey.s3SecretKey,
     listener: kept.listener ?? hex(32),
@@ -130,12 +121,12 @@ export function addAccessTokenKey(folder: string): string {
   return named.kid;
 }
 
-/** The secrets of the installation in `folder`, made on first use; files readable by the owner only. */
-export function openSecrets(folder: string): Secrets {
+/** The secrets of the installation in `folder`, made on first use and for each service that is new; files readable by the owner only. */
+export function openSecrets<S extends string>(folder: string, manifest: Manifest<S>): Secrets<S> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'secrets.json');
   const found = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as FoundStored) : {};
-  const stored = completeSecrets(found);
+  const stored = completeSecrets(found, manifest);
   if (JSON.stringify(stored) !== JSON.stringify(found)) writePrivately(file, stored);
   const principalPrivateKeyFile = path.join(folder, 'principal-private.jwk.json');
   const principalKeysFile = path.join(folder, 'principal-keys.jwks.json');
@@ -155,13 +146,15 @@ export function openSecrets(folder: string): Secrets {
     services: stored.services,
     s3AccessKey: stored.s3AccessKey,
     s3SecretKey: stored.s3SecretKey,
-    listenerSecret: stored.listener,
-    cursorKey: stored.cursor,
-    deliveryTokenSecrets: readTokenSecrets(stored.deliveryToken),
-    principalPrivateKeyFile,
-    principalKeysFile,
-    receiptSigningKeyFile,
-    accessTokenSigningKeysFile: accessToken.signingKeys,
-    accessTokenKeysFile: accessToken.publicKeys,
+    variables: {
+      PRINCIPAL_PRIVATE_KEY: principalPrivateKeyFile,
+      PRINCIPAL_KEYS: principalKeysFile,
+      RECEIPT_SIGNING_KEY: receiptSigningKeyFile,
+      ACCESS_TOKEN_SIGNING_KEYS: accessToken.signingKeys,
+      ACCESS_TOKEN_KEYS: accessToken.publicKeys,
+      CURSOR_KEY: stored.cursor,
+      LISTENER_SECRET: stored.listener,
+      DELIVERY_TOKEN_SECRETS: readTokenSecrets(stored.deliveryToken),
+    },
   };
 }

@@ -1,15 +1,16 @@
 import os from 'node:os';
 import type { SchemaOwner } from '@longwave/postgres';
+import { namesOf } from '@longwave/services';
 import pg from 'pg';
+import type { Apps } from './apps.ts';
 import type { DataFolder } from './data-folder.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.ts';
 import type { ServiceEvent } from './keep-running.ts';
 import { deployMigrations } from './migrate-schema.ts';
 import { startObjectStoreServer, type ObjectStoreServer } from './object-store-server.ts';
+import { redisUserLine } from './redis-user.ts';
 import { startRedisServer, type RedisServer } from './redis-server.ts';
 import type { Secrets } from './secrets.ts';
-import { serviceNames } from './service-names.ts';
-import { objectRights, redisUserLine } from './service-rights.ts';
 import { superviseEngine, type StartedEngine, type SupervisedEngine } from './supervised-engine.ts';
 
 const database = 'longwave';
@@ -26,9 +27,10 @@ export interface Engines {
   readonly owners: readonly SchemaOwner[];
 }
 
-export interface EngineOptions {
+export interface EngineOptions<S extends string> {
+  readonly apps: Apps<S>;
   readonly data: DataFolder;
-  readonly secrets: Secrets;
+  readonly secrets: Secrets<S>;
   readonly mode: 'durable' | 'fast';
   readonly objectStorePort: number | undefined;
   readonly stack: AsyncDisposableStack;
@@ -36,10 +38,16 @@ export interface EngineOptions {
   readonly timed: <T>(name: string, work: () => Promise<T>) => Promise<T>;
 }
 
-const objectStoreKeys = ({ services }: Secrets) =>
-  serviceNames.flatMap((service) => {
-    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = services[service];
-    const permissions = objectRights[service];
+const redisUsers = <S extends string>({ services }: Apps<S>, secrets: Secrets<S>) =>
+  namesOf(services).flatMap((service) => {
+    const { redis } = services[service];
+    return redis ? [redisUserLine(service, redis, secrets.services[service].redisPassword)] : [];
+  });
+
+const objectStoreKeys = <S extends string>({ services }: Apps<S>, secrets: Secrets<S>) =>
+  namesOf(services).flatMap((service) => {
+    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets.services[service];
+    const { objects: permissions } = services[service];
     return permissions ? [{ accessKey, secretKey, permissions }] : [];
   });
 
@@ -58,8 +66,8 @@ async function ensureDatabase(serverUrl: string): Promise<string> {
 }
 
 /** Starts PostgreSQL (provisioned and migrated), Redis and the S3 server; each comes back when it dies and is stopped by `stack`. */
-export async function startEngines(options: EngineOptions): Promise<Engines> {
-  const { data, secrets, mode, stack, timed, onEvent } = options;
+export async function startEngines<S extends string>(options: EngineOptions<S>): Promise<Engines> {
+  const { apps, data, secrets, mode, stack, timed, onEvent } = options;
   const supervised = async <E extends StartedEngine>(name: string, start: (port?: number) => Promise<E>) => {
     const engine = await superviseEngine(name, start, onEvent);
     stack.defer(engine.stop);
@@ -80,7 +88,7 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
   ).then(async (postgres) => {
     return timed('schemas and migrations', async () => {
       const adminDatabaseUrl = await ensureDatabase(postgres.first.adminUrl);
-      const owners = await deployMigrations(adminDatabaseUrl, secrets.rolePassword);
+      const owners = await deployMigrations(adminDatabaseUrl, secrets.rolePassword, apps);
       return { postgres, adminDatabaseUrl, owners };
     });
   });
@@ -89,7 +97,7 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
       startRedisServer({
         folder: data.inside('redis'),
         password: secrets.redisPassword,
-        users: serviceNames.map((service) => redisUserLine(service, secrets.services[service].redisPassword)),
+        users: redisUsers(apps, secrets),
         maxMemoryBytes: redisMemoryBytes(os.totalmem()),
         mode,
         ...at(port),
@@ -103,7 +111,7 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
         folder: data.inside('objects'),
         accessKey: secrets.s3AccessKey,
         secretKey: secrets.s3SecretKey,
-        furtherKeys: objectStoreKeys(secrets),
+        furtherKeys: objectStoreKeys(apps, secrets),
         ...at(port ?? options.objectStorePort),
         ...files('s3-server'),
       }),

@@ -1,39 +1,30 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { listenHttp } from '@longwave/service-kit';
+import { namesOf, publicHosts, routesOf, soleServiceOf, type ServiceName } from '@longwave/services';
+import { ownApps, type Apps } from './apps.ts';
 import { endLeftovers } from './child.ts';
 import { dataFolder as openDataFolder } from './data-folder.ts';
 import { developmentCa } from './development-ca.ts';
-import { apiFrontPage, apiRoutes, createEdge } from './edge.ts';
+import { apiFrontPage, createEdge } from './edge.ts';
+import { chooseHttpPorts, choosePorts, portPerService, type PublicPorts } from './fleet-ports.ts';
 import { lockDataFolder, publishFleet, type FleetAccess } from './fleet-state.ts';
-import { freePort, freePorts, isPortFree } from './free-ports.ts';
 import type { ServiceEvent } from './keep-running.ts';
 import { locateFolder } from './reachable-folder.ts';
 import { assertRoom, roomNeededBytes } from './room.ts';
 import { openSecrets } from './secrets.ts';
 import { serviceEnvironment, type Wiring } from './service-environment.ts';
-import { schemaOf, serviceNames, type FleetService } from './service-names.ts';
 import { startEngines, type Engines } from './start-engines.ts';
 import { superviseService, type SupervisedService } from './supervised-service.ts';
-import { workspaceRoot } from './workspace-root.ts';
 
-/** The ports the outside uses; all others are private. */
-export interface PublicPorts {
-  readonly base: number;
-  readonly mcp: number;
-  readonly api: number;
-  readonly media: number;
-  readonly objectStore: number;
-}
-
-export interface FleetOptions {
+export interface FleetOptions<S extends string = ServiceName> {
   /** Absolute; everything the fleet keeps, made when absent. */
   readonly dataFolder: string;
   readonly ports: PublicPorts | 'free';
   /** Default: all of them. */
-  readonly services?: readonly FleetService[];
+  readonly services?: readonly S[];
   /** Added to (and overriding) a service's environment. */
-  readonly env?: Readonly<Partial<Record<FleetService, Readonly<Record<string, string>>>>>;
+  readonly env?: Readonly<Partial<Record<S, Readonly<Record<string, string>>>>>;
   /** Default: Redis Streams. */
   readonly bus?: { readonly kind: 'redis' } | { readonly kind: 'kafka'; readonly brokers: string };
   /** `fast` gives up durability, for tests that throw the data away. Default: `durable`. */
@@ -45,58 +36,48 @@ export interface FleetOptions {
   readonly onEvent?: (event: ServiceEvent) => void;
 }
 
-export interface Fleet extends FleetAccess, AsyncDisposable {
-  readonly services: Readonly<Record<FleetService, SupervisedService>>;
+export interface Fleet<S extends string = ServiceName> extends FleetAccess<S>, AsyncDisposable {
+  readonly services: Readonly<Record<S, SupervisedService>>;
   readonly engines: Pick<Engines, 'postgres' | 'redis' | 'objectStore'>;
   /** Stops every process, services first. Twice is harmless. */
   readonly stop: () => Promise<void>;
 }
 
-/** Raised before anything is started. */
-export class PortTaken extends Error {
-  readonly port: number;
-
-  constructor(port: number, purpose: string) {
-    super(`Port ${port} (${purpose}) is used by another program`);
-    this.name = 'PortTaken';
-    this.port = port;
-  }
-}
-
 const bucket = 'longwave';
 
-async function choosePorts(wanted: FleetOptions['ports']): Promise<PublicPorts> {
-  if (wanted === 'free') {
-    const [base = 0, mcp = 0, api = 0, media = 0, objectStore = 0] = await freePorts(5);
-    return { base, mcp, api, media, objectStore };
+/** Serves the public hosts that several services, or only some paths, are behind. */
+async function startEdges<S extends string>(wiring: Wiring<S>, ports: PublicPorts, stack: AsyncDisposableStack) {
+  const { services } = wiring.apps;
+  for (const host of publicHosts) {
+    const routes = routesOf(services, host).map(({ prefix, service }) => ({
+      prefix,
+      port: wiring.httpPorts[service]!,
+    }));
+    if (routes.length === 0 || soleServiceOf(services, host)) continue;
+    const edge = await listenHttp(
+      `127.0.0.1:${ports[host]}`,
+      createEdge(routes, host === 'api' ? apiFrontPage(wiring.urls.base, services) : undefined),
+    );
+    stack.defer(() => edge.close());
   }
-  const used = [
-    [wanted.base, 'web and REST API'],
-    [wanted.api, 'ad server APIs'],
-    [wanted.media, 'feeds and audio'],
-    [wanted.objectStore, 'uploads'],
-  ] as const;
-  for (const [port, purpose] of used) if (!(await isPortFree(port))) throw new PortTaken(port, purpose);
-  return wanted;
-}
-
-async function portPerService(): Promise<Record<FleetService, number>> {
-  const ports = await freePorts(serviceNames.length);
-  return Object.fromEntries(serviceNames.map((name, index) => [name, ports[index]])) as Record<FleetService, number>;
 }
 
 function databaseUrlOf(adminUrl: string, role: string, password: string): string {
   return Object.assign(new URL(adminUrl), { username: role, password }).href;
 }
 
+/** Starts Longwave's own services, as `startFleetOf` does. */
+export const startFleet = (options: FleetOptions): Promise<Fleet> => startFleetOf(ownApps, options);
+
 /**
  * Starts a whole installation as processes of this machine and waits until every service is ready: engines, certificates,
  * secrets, schemas, services. A service that dies is started again. Everything that was started is stopped when starting
  * fails. Rejects with `NotEnoughRoom`, `FleetIsRunning`, `CopiedFolder`, `PortTaken`, or an error that shows the end of the failing part's log.
  */
-export async function startFleet(options: FleetOptions): Promise<Fleet> {
+export async function startFleetOf<S extends string>(apps: Apps<S>, options: FleetOptions<S>): Promise<Fleet<S>> {
   const data = openDataFolder(options.dataFolder);
-  const names = options.services ?? serviceNames;
+  const allNames = namesOf(apps.services);
+  const names = options.services ?? allNames;
   const timed = async <T>(part: string, work: () => Promise<T>): Promise<T> => {
     const startedMs = performance.now();
     const result = await work();
@@ -109,11 +90,12 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   await using stack = new AsyncDisposableStack();
   stack.defer(lockDataFolder(data));
   await endLeftovers(data.pids);
-  const ports = await choosePorts(options.ports);
+  const ports = await choosePorts(apps, options.ports);
   mkdirSync(data.logs, { recursive: true });
-  const secrets = openSecrets(data.inside('secrets'));
-  const identities = await developmentCa(data.inside('tls'), [...serviceNames, 'operator'], new Date());
+  const secrets = openSecrets(data.inside('secrets'), apps.services);
+  const identities = await developmentCa(data.inside('tls'), [...allNames, 'operator'], new Date());
   const engines = await startEngines({
+    apps,
     data,
     secrets,
     mode: options.mode ?? 'durable',
@@ -130,53 +112,47 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     ]),
   );
   const { endpoint, region, accessKey, secretKey } = engines.objectStore.first;
-  const sinkPort = await freePort();
-  const wiring: Wiring = {
+  const wiring: Wiring<S> = {
+    apps,
     data,
     urls: { base: url(ports.base), mcp: url(ports.mcp), api: url(ports.api), media: url(ports.media) },
-    grpcPorts: await portPerService(),
-    healthPorts: await portPerService(),
-    httpPorts: { 'rest-gateway': ports.base, 'public-delivery': ports.media, 'analytics-sink': sinkPort },
+    grpcPorts: await portPerService(allNames),
+    healthPorts: await portPerService(allNames),
+    httpPorts: await chooseHttpPorts(apps, ports),
     identities,
-    databaseUrls: Object.fromEntries(
-      Object.entries(schemaOf).map(([service, schema]) => [service, urlBySchema[schema] ?? '']),
-    ),
+    databaseUrls: urlBySchema,
     redisAddress: `127.0.0.1:${engines.redis.first.port}`,
     kafkaBrokers: options.bus?.kind === 'kafka' ? options.bus.brokers : undefined,
     objectStore: { endpoint, region, bucket },
     secrets,
   };
-  const services: Partial<Record<FleetService, SupervisedService>> = {};
+  const services = new Map<S, SupervisedService>();
   stack.defer(async () => {
-    await Promise.all(Object.values(services).map((service) => service.stop()));
+    await Promise.all([...services.values()].map((service) => service.stop()));
   });
   await Promise.all(
     names.map((name) =>
       timed(name, async () => {
         const service = await superviseService({
           name,
-          main: path.join(workspaceRoot, 'apps', name, 'dist/main.js'),
+          main: path.join(apps.folder, name, 'dist/main.js'),
           environment: { ...serviceEnvironment(name, wiring), ...options.env?.[name] },
           healthAddress: `127.0.0.1:${wiring.healthPorts[name]}`,
           data,
           onEvent: (event) => options.onEvent?.(event),
         });
-        services[name] = service;
+        services.set(name, service);
         await service.ready();
       }),
     ),
   );
-  const edge = await listenHttp(
-    `127.0.0.1:${ports.api}`,
-    createEdge(apiRoutes({ 'analytics-sink': sinkPort }), apiFrontPage(wiring.urls.base)),
-  );
-  stack.defer(() => edge.close());
-  const access: FleetAccess = {
+  await startEdges(wiring, ports, stack);
+  const access: FleetAccess<S> = {
     urls: wiring.urls,
     operator: identities.operator,
     addresses: Object.fromEntries(
-      serviceNames.map((name) => [name, `127.0.0.1:${wiring.grpcPorts[name]}`]),
-    ) as FleetAccess['addresses'],
+      allNames.map((name) => [name, `127.0.0.1:${wiring.grpcPorts[name]}`]),
+    ) as FleetAccess<S>['addresses'],
     databaseUrls: urlBySchema,
     adminDatabaseUrl: engines.adminDatabaseUrl,
     redisUrl: engines.redis.first.url,
@@ -188,5 +164,11 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   publishFleet(data, access);
   const running = stack.move();
   const stop = () => running.disposeAsync();
-  return { ...access, services: services as Fleet['services'], engines, stop, [Symbol.asyncDispose]: stop };
+  return {
+    ...access,
+    services: Object.fromEntries(services) as Fleet<S>['services'],
+    engines,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }

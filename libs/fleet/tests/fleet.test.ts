@@ -4,16 +4,17 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createObjectStore } from '@longwave/object-store';
+import { services, type ServiceName } from '@longwave/services';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { dataFolder, removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
 import { findRunningFleet } from '../src/fleet-state.ts';
+import { PortTaken } from '../src/fleet-ports.ts';
 import { freePorts } from '../src/free-ports.ts';
 import { isAlive, type ProcessIdentity } from '../src/process-identity.ts';
 import { NotEnoughRoom } from '../src/room.ts';
 import { openSecrets } from '../src/secrets.ts';
-import type { FleetService } from '../src/service-names.ts';
-import { PortTaken, startFleet } from '../src/start-fleet.ts';
+import { startFleet } from '../src/start-fleet.ts';
 
 let data: DataFolder;
 beforeEach(() => {
@@ -204,14 +205,14 @@ test('PostgreSQL starts even where its user cannot enter the folder, every secre
     expect(statSync(data.inside(file)).mode & 0o077).toBe(0);
 
   // Each service does with objects what is its own, with a key of its own.
-  const { services } = openSecrets(data.inside('secrets'));
-  const storeOf = (service: FleetService) => {
-    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = services[service];
+  const { services: keys } = openSecrets(data.inside('secrets'), services);
+  const storeOf = (service: ServiceName) => {
+    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = keys[service];
     return createObjectStore({ ...fleet.objectStore, accessKey, secretKey });
   };
-  const put = (service: FleetService, key: string) =>
+  const put = (service: ServiceName, key: string) =>
     storeOf(service).put(key, Buffer.from(key), { contentType: 'text/plain' });
-  const get = async (service: FleetService, key: string) => (await storeOf(service).get(key)).destroy();
+  const get = async (service: ServiceName, key: string) => (await storeOf(service).get(key)).destroy();
   await storeOf('management').ensureBucket();
   for (const key of ['uploads/a', 'plans/a', 'exports/a', 'bus/a']) await put('management', key);
   for (const key of ['media/a', 'artwork/a']) await put('encoder', key);

@@ -1,9 +1,10 @@
 import { Client, credentials, Metadata, type ServiceDefinition } from '@grpc/grpc-js';
 import { principalMetadata } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import type { ServiceName } from '@longwave/services';
 import { fromServiceError } from './problem-status.ts';
 import type { RequestOf, ResponseOf } from './serve.ts';
-import type { ServiceName, Tls } from './tls.ts';
+import type { Tls } from './tls.ts';
 
 export interface CallOptions {
   /** Either a length from now or a point in time; the earlier one holds when both are given, 10 s when neither is. */

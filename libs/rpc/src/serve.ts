@@ -8,14 +8,15 @@ import {
 } from '@grpc/grpc-js';
 import { Problem } from '@longwave/problems';
 import { principalMetadata } from '@longwave/principal';
+import type { CallerName } from '@longwave/services';
 import { HealthImplementation } from 'grpc-health-check';
 import { toServiceError } from './problem-status.ts';
-import { callerOf, type ServiceName, type Tls } from './tls.ts';
+import { callerOf, type Tls } from './tls.ts';
 
 /** What a handler knows about a call besides its request. */
 export interface RpcContext {
   /** The calling service, from its certificate. */
-  readonly caller: ServiceName;
+  readonly caller: CallerName;
   /** The end user's signed statement, when one was sent on. */
   readonly principalStatement: string | undefined;
   /** Aborted when the caller gives up or the deadline passes. */
@@ -38,7 +39,7 @@ export type RpcHandlers<D> = {
 export interface RpcService<D = ServiceDefinition> {
   readonly definition: D;
   readonly handlers: RpcHandlers<D>;
-  readonly callers: { readonly [M in keyof D]: readonly ServiceName[] };
+  readonly callers: { readonly [M in keyof D]: readonly CallerName[] };
 }
 
 /** Pairs definition, handlers and allow-lists; a missing method is a compile error. */
@@ -102,7 +103,7 @@ function unary(
     const [statement] = call.metadata.get(principalMetadata);
     const deadline = call.getDeadline();
     const context: RpcContext = {
-      caller: caller as ServiceName,
+      caller: caller as CallerName,
       principalStatement: statement?.toString(),
       get signal() {
         aborted ??= new AbortController();

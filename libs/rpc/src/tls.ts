@@ -12,17 +12,6 @@ export function readTls(files: { readonly ca: string; readonly cert: string; rea
   return { ca: readFileSync(files.ca), cert: readFileSync(files.cert), key: readFileSync(files.key) };
 }
 
-/** Names of the services, as in the certificate's URI SAN `spiffe://longwave/<name>`; `operator` is the admin CLI. */
-export type ServiceName =
-  | 'rest-gateway'
-  | 'auth-server'
-  | 'management'
-  | 'encoder'
-  | 'public-delivery'
-  | 'internal-serving'
-  | 'analytics-sink'
-  | 'operator';
-
 /** The service named by a certificate's subjectAltName line (`URI:spiffe://longwave/…`), or undefined. */
 export function callerOf(subjectAltName: string | undefined): string | undefined {
   return /(?:^|, )URI:spiffe:\/\/longwave\/([a-z-]+)(?:,|$)/.exec(subjectAltName ?? '')?.[1];

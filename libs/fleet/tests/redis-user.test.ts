@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRedisBus } from '@longwave/event-bus';
+import { namesOf, services, type ServiceName } from '@longwave/services';
 import { Redis } from 'ioredis';
 import { removeDataFolder, temporaryDataFolder } from '../src/data-folder.ts';
 import { startRedisServer, type RedisServer } from '../src/redis-server.ts';
-import { serviceNames, type FleetService } from '../src/service-names.ts';
-import { redisUserLine } from '../src/service-rights.ts';
+import { redisUserLine } from '../src/redis-user.ts';
 
 const data = temporaryDataFolder();
+const serviceNames = namesOf(services);
 let server: RedisServer;
 
 beforeAll(async () => {
   server = await startRedisServer({
     folder: data.inside('redis'),
     password: 'operator',
-    users: serviceNames.map((service) => redisUserLine(service, `of-${service}`)),
+    users: serviceNames.map((service) => redisUserLine(service, services[service].redis ?? {}, `of-${service}`)),
     mode: 'fast',
     logFile: data.logFile('redis'),
     pidFolder: data.pids,
@@ -24,7 +25,7 @@ afterAll(async () => {
   removeDataFolder(data);
 });
 
-const urlOf = (service: FleetService, password = `of-${service}`) =>
+const urlOf = (service: ServiceName, password = `of-${service}`) =>
   `redis://${service}:${password}@127.0.0.1:${server.port}`;
 
 /** What Redis answers to one command of a service: `OK` or `NOPERM`, or how the login fails. */
@@ -43,7 +44,7 @@ async function answerTo(url: string, [command = '', ...args]: readonly string[])
 
 const entry = ['*', 'field', 'value'];
 
-test.each<[FleetService, string]>([
+test.each<[ServiceName, string]>([
   ['rest-gateway', 'SET rate:requests:crd_1:1 1'],
   ['rest-gateway', 'SUBSCRIBE progress:pro_1'],
   ['encoder', 'PUBLISH progress:pro_1 x'],
@@ -58,7 +59,7 @@ test.each<[FleetService, string]>([
   expect(await answerTo(urlOf(service), command.split(' '))).toBe('OK');
 });
 
-test.each<[FleetService, string]>([
+test.each<[ServiceName, string]>([
   ['rest-gateway', 'GET goal:li_1'],
   ['rest-gateway', 'PUBLISH longwave:jobs x'],
   ['rest-gateway', 'XRANGE bus:product.events:0 - +'],
@@ -74,7 +75,7 @@ test.each<[FleetService, string]>([
   ['auth-server', `XADD bus:product.events:0 ${entry.join(' ')}`],
   ...serviceNames.flatMap((service) =>
     ['FLUSHALL', 'CONFIG GET *', 'KEYS *', 'SCAN 0', 'ACL LIST', 'CLIENT LIST', 'CLIENT TRACKING ON BCAST'].map(
-      (command): [FleetService, string] => [service, command],
+      (command): [ServiceName, string] => [service, command],
     ),
   ),
 ])('on Redis %s may not %s', async (service, command) => {
@@ -86,7 +87,7 @@ test('no service logs in as another one, nor without a name', async () => {
   expect(await answerTo(`redis://127.0.0.1:${server.port}`, ['PING'])).toBe('NOAUTH');
 });
 
-test.each<[string, FleetService, FleetService, string]>([
+test.each<[string, ServiceName, ServiceName, string]>([
   ['product.events', 'management', 'public-delivery', 'public-delivery'],
   ['product.events', 'management', 'internal-serving', 'internal-serving'],
   ['product.events', 'management', 'internal-serving', 'internal-serving.states'],

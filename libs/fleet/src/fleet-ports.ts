@@ -1,0 +1,61 @@
+import { namesOf, publicHosts, routesOf, soleServiceOf, type PublicHost } from '@longwave/services';
+import type { Apps } from './apps.ts';
+import { freePorts, isPortFree } from './free-ports.ts';
+
+/** The ports the outside uses; all others are private. */
+export type PublicPorts = Readonly<Record<PublicHost | 'objectStore', number>>;
+
+/** Raised before anything is started. */
+export class PortTaken extends Error {
+  readonly port: number;
+
+  constructor(port: number, purpose: string) {
+    super(`Port ${port} (${purpose}) is used by another program`);
+    this.name = 'PortTaken';
+    this.port = port;
+  }
+}
+
+const purposes: Readonly<Record<PublicHost, string>> = {
+  base: 'web and REST API',
+  mcp: 'MCP',
+  api: 'ad server APIs',
+  media: 'feeds and audio',
+};
+
+/** The public ports. Throws `PortTaken` when one that is needed is not free. */
+export async function choosePorts(apps: Apps<string>, wanted: PublicPorts | 'free'): Promise<PublicPorts> {
+  if (wanted === 'free') {
+    const [base = 0, mcp = 0, api = 0, media = 0, objectStore = 0] = await freePorts(5);
+    return { base, mcp, api, media, objectStore };
+  }
+  const used = [
+    ...publicHosts
+      .filter((host) => routesOf(apps.services, host).length > 0)
+      .map((host) => [wanted[host], purposes[host]] as const),
+    [wanted.objectStore, 'uploads'] as const,
+  ];
+  for (const [port, purpose] of used) if (!(await isPortFree(port))) throw new PortTaken(port, purpose);
+  return wanted;
+}
+
+/** A free port for each. */
+export async function portPerService<S extends string>(names: readonly S[]): Promise<Record<S, number>> {
+  const ports = await freePorts(names.length);
+  return Object.fromEntries(names.map((name, index) => [name, ports[index]])) as Record<S, number>;
+}
+
+/** A service that has a public host for itself listens on the port of the host, the others behind its edge. */
+export async function chooseHttpPorts<S extends string>(
+  { services }: Apps<S>,
+  ports: PublicPorts,
+): Promise<Partial<Record<S, number>>> {
+  const chosen: Partial<Record<S, number>> = await portPerService(
+    namesOf(services).filter((name) => services[name].http),
+  );
+  for (const host of publicHosts) {
+    const sole = soleServiceOf(services, host);
+    if (sole) chosen[sole] = ports[host];
+  }
+  return chosen;
+}

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { RedisRights } from '@longwave/services';
+
+/** No administration, no names of others' keys, which tracking tells as they change; INFO is how a client learns that Redis is ready. */
+const commands =
+  '+@all -@admin -@dangerous -@scripting +eval +evalsha +script|load +info -scan -randomkey -dbsize -client|tracking';
+/** All that a follower does with the stream of a topic and its group's keys in one command; adding to the stream is not among it. */
+const followerCommands =
+  '+eval +evalsha +exists +get +setnx +xack +xclaim +xgroup|create +xinfo +xlen +xpending +xrange +xread +xreadgroup';
+
+/** `user` line of redis.conf (Redis ACL, with selectors of Redis 7); keys of the bus are in `libs/event-bus/src/redis/redis-keys.ts`. */
+export function redisUserLine(service: string, rights: RedisRights, password: string): string {
+  const { keys = [], channels = [], publishes = [], follows = [] } = rights;
+  const stream = (topic: string) => [`bus:${topic}:partitions`, `bus:${topic}:[0-9]*`];
+  const group = (topic: string, name: string) => [`bus:${topic}:*:${name}`, `bus:${topic}:*:${name}:*`];
+  const patterns = (list: readonly string[]) => list.map((pattern) => `~${pattern}`).join(' ');
+  const own = [...keys, ...publishes.flatMap(stream), ...follows.flatMap(([topic, name]) => group(topic, name))];
+  const selectors = follows.map(([topic, name]) => {
+    const followed = [...stream(topic), `bus:${topic}:archived:*`, ...group(topic, name)];
+    return `(-@all ${followerCommands} ${patterns(followed)})`;
+  });
+  const digest = createHash('sha256').update(password).digest('hex');
+  return [
+    `user ${service} on #${digest} resetchannels ${commands} ${patterns(own)}`.trimEnd(),
+    ...channels.map((channel) => `&${channel}`),
+    ...selectors,
+  ].join(' ');
+}

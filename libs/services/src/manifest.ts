@@ -1,0 +1,119 @@
+import { namesOf } from './derive.ts';
+import type { Manifest, ObjectRights, ServiceEntry } from './service-entry.ts';
+
+/** Reads whatever is not the business of other services alone. */
+const readsMedia = {
+  '': ['read'],
+  'bindings/': [],
+  'bus/': [],
+  'decisions/': [],
+  'exports/': [],
+  'imports/': [],
+  'plans/': [],
+} as const satisfies ObjectRights;
+
+const audienceLists = { AUDIENCE_DATA: 'libs/audience/data' } as const;
+
+const entries = {
+  'auth-server': {
+    schema: 'identity',
+    grpc: true,
+    calls: [],
+    secrets: ['PRINCIPAL_PRIVATE_KEY', 'RECEIPT_SIGNING_KEY', 'ACCESS_TOKEN_SIGNING_KEYS'],
+    redis: { publishes: ['identity.events'], follows: [['product.events', 'auth-server']] },
+  },
+  management: {
+    schema: 'product',
+    grpc: true,
+    calls: ['encoder', 'analytics-sink'],
+    secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY'],
+    // It archives and trims the streams of every topic.
+    redis: { keys: ['bus:*'], channels: ['longwave:jobs'] },
+    // Every object is management's but what the encoder makes and what decided and delivered plays leave behind.
+    objects: {
+      '': ['read', 'write', 'list'],
+      'media/': ['read', 'list'],
+      'artwork/': ['read', 'list'],
+      'bindings/': [],
+      'decisions/': [],
+    },
+  },
+  encoder: {
+    grpc: true,
+    calls: ['management'],
+    secrets: [],
+    folders: { ENCODER_WORK_FOLDER: 'encoder' },
+    redis: { keys: ['progress:*'], channels: ['progress:*', 'longwave:jobs'] },
+    objects: { ...readsMedia, 'media/': ['read', 'write'], 'artwork/': ['read', 'write'] },
+  },
+  'internal-serving': {
+    schema: 'serving',
+    grpc: true,
+    calls: [],
+    secrets: [],
+    redis: {
+      keys: ['goal:*', 'listener:*', 'share:*'],
+      publishes: ['serving.decisions'],
+      follows: [
+        ['product.events', 'internal-serving'],
+        ['product.events', 'internal-serving.states'],
+      ],
+    },
+    objects: { 'plans/': ['read'], 'decisions/': ['read', 'write'] },
+  },
+  'analytics-sink': {
+    schema: 'audience',
+    grpc: true,
+    http: { api: ['/audience/v1', '/.well-known/oauth-protected-resource/audience/v1'] },
+    apis: [
+      {
+        path: '/audience/v1',
+        name: 'Audience Analytics Sink API',
+        purpose: 'takes measurements of other programs and companies',
+      },
+    ],
+    calls: [],
+    secrets: ['PRINCIPAL_KEYS', 'ACCESS_TOKEN_KEYS'],
+    files: audienceLists,
+    redis: {
+      follows: [
+        ['serving.decisions', 'analytics-sink'],
+        ['delivery.facts', 'analytics-sink'],
+        ['identity.events', 'analytics-sink'],
+      ],
+    },
+  },
+  'public-delivery': {
+    schema: 'delivery',
+    grpc: true,
+    http: { media: [''] },
+    calls: ['internal-serving'],
+    secrets: ['LISTENER_SECRET', 'DELIVERY_TOKEN_SECRETS'],
+    folders: { CACHE_FOLDER: 'delivery-cache', JOURNAL_FOLDER: 'delivery-journal' },
+    files: audienceLists,
+    redis: { publishes: ['delivery.facts'], follows: [['product.events', 'public-delivery']] },
+    objects: { ...readsMedia, 'bindings/': ['write'] },
+  },
+  'rest-gateway': {
+    grpc: false,
+    http: { base: [''] },
+    isGateway: true,
+    calls: ['management', 'auth-server', 'analytics-sink', 'public-delivery'],
+    secrets: [],
+    redis: { keys: ['progress:*', 'rate:*', 'upload_url:*'], channels: ['progress:*'] },
+  },
+} as const satisfies Readonly<Record<string, ServiceEntry>>;
+
+export type ServiceName = keyof typeof entries;
+
+/** Who may be named by a certificate: a service, or `operator`, the person at the operator commands. */
+export type CallerName = ServiceName | 'operator';
+
+/** The services of Longwave. Everything that starts, connects, permits or deploys them is derived from this. */
+export const services: Manifest<ServiceName> = entries;
+
+/** The services that act for people only. */
+export const gateways: readonly ServiceName[] = namesOf(services).filter((name) => services[name].isGateway);
+
+/** Whether a caller acts for people only. */
+export const isGateway = (caller: CallerName): boolean => gateways.some((name) => name === caller);

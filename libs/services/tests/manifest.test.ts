@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { namesOf, services, type ServiceEntry } from '../src/index.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const names = namesOf(services);
+
+test('every service is an app that is built, and every app that is built is a service', () => {
+  const built = readdirSync(path.join(root, 'apps')).filter((app) => {
+    const file = path.join(root, 'apps', app, 'package.json');
+    if (!existsSync(file)) return false;
+    const { nx } = JSON.parse(readFileSync(file, 'utf8')) as { nx: { targets: Readonly<Record<string, unknown>> } };
+    return 'build' in nx.targets;
+  });
+  expect(built).toEqual([...names].sort());
+  for (const app of built) expect(existsSync(path.join(root, 'apps', app, 'src/main.ts'))).toBe(true);
+});
+
+test('a service owns a schema exactly when its app has migrations, and no two own the same', () => {
+  const owners = names.filter((name) => services[name].schema !== undefined);
+  expect(owners).toEqual(names.filter((name) => existsSync(path.join(root, 'apps', name, 'prisma/schema.prisma'))));
+  expect(new Set(owners.map((name) => services[name].schema)).size).toBe(owners.length);
+});
+
+test.each(names)('%s calls services that answer, and never itself', (name) => {
+  for (const called of services[name].calls) {
+    expect(called).not.toBe(name);
+    expect(services[called].grpc).toBe(true);
+  }
+});
+
+test.each(names)('every file that %s reads is in the repository', (name) => {
+  for (const file of Object.values(services[name].files ?? {})) expect(existsSync(path.join(root, file))).toBe(true);
+});
+
+/** The names in code style of a table cell, sorted. */
+const wordsOf = (cell: string) => [...new Set(cell.match(/`[^`]+`/g) ?? [])].map((word) => word.slice(1, -1)).sort();
+
+/** Prefixes that may be written, or, when everything else may be, those that may not. */
+function writtenPrefixes({ objects = {} }: ServiceEntry): readonly string[] {
+  const others = objects['']?.includes('write') ?? false;
+  return Object.keys(objects).filter((prefix) => prefix !== '' && objects[prefix]!.includes('write') !== others);
+}
+
+test.each(names)('docs/engines.md states the login and the rights of %s', (name) => {
+  const lines = readFileSync(path.join(root, 'docs/engines.md'), 'utf8').split('\n');
+  const row = lines.find((line) => line.startsWith(`| ${name} `));
+  const [, , database = '', own = '', bus = '', objects = ''] = row?.split('|') ?? [];
+  const { schema, redis: { keys = [], channels = [], publishes = [], follows = [] } = {}, ...entry } = services[name];
+  expect(wordsOf(database)).toEqual(schema === undefined ? [] : [schema, `longwave_${schema}`].sort());
+  expect(wordsOf(own)).toEqual([...new Set([...keys, ...channels])].sort());
+  expect(wordsOf(bus)).toEqual([...new Set([...publishes, ...follows.map(([topic]) => topic)])].sort());
+  expect(wordsOf(objects)).toEqual([...writtenPrefixes(services[name])].sort());
+  expect(objects.includes('no key')).toBe(entry.objects === undefined);
+});
