@@ -1,6 +1,6 @@
 import type { ResourceView } from '@longwave/events';
-import { uploadFile } from '@longwave/local/job/rest-client';
-import { until } from '@longwave/local/job/until';
+import { uploadFile } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import type { Podcaster, TestFleet } from './_fleet.ts';
 
 const hourMs = 3600_000;
@@ -50,10 +50,14 @@ export function advertisingOf({ operator }: TestFleet, { account, rest }: Podcas
     });
     const { fileUrl } = await uploadFile(rest, ad);
     await send('creative.attach_media', creative, { upload_ref: /upl_[0-9a-z]{26}/.exec(fileUrl)![0] });
-    const prepared = await until('preparing the ad', 120_000, async () => {
-      const now = await operator.read(workspaceId, 'creatives', creative.id);
-      return (now.attributes['media'] as unknown[]).length > 0 ? now : undefined;
-    });
+    const prepared = await until(
+      'preparing the ad',
+      async () => {
+        const now = await operator.read(workspaceId, 'creatives', creative.id);
+        return (now.attributes['media'] as unknown[]).length > 0 ? now : undefined;
+      },
+      { timeoutMs: 120_000 },
+    );
     return send('creative.submit', prepared, {
       disclosure: 'Advertisement',
       ...(clickUrl !== undefined && { click_url: clickUrl }),

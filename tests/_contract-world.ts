@@ -2,8 +2,8 @@ import { createReadStream, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { uploadFile, type RestClient } from '@longwave/local/job/rest-client';
-import { until } from '@longwave/local/job/until';
+import { type RestClient, uploadFile } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import pg from 'pg';
 import { makeAudio } from './_fleet.ts';
 import {
@@ -138,7 +138,7 @@ async function ownedThings({ world, names }: Setting, { rest }: WorldAccount): P
       duration: 10,
     }),
   });
-  await until('the clip of the encoded file', 60_000, async () => {
+  await until('the clip of the encoded file', async () => {
     const [found] = await rest.get<{ id: string }[]>(`/media_clips?episode_id=${first.episodeId}`);
     names['clip'] = found?.id ?? '';
     return found !== undefined || undefined;
@@ -247,7 +247,7 @@ async function maker(setting: Setting): Promise<void> {
   const busy = await account(setting, 'busy');
   names['busyPodcast'] = await publishedPodcast(busy.rest, 'Busy');
   const { id } = await busy.rest.post<{ id: string }>(`/podcasts/${names['busyPodcast']}/analytics/legacy_export`);
-  await until('the export', 60_000, async () => {
+  await until('the export', async () => {
     const found = await busy.rest.get<{ state: string }>(`/podcasts/${names['busyPodcast']}/analytics/legacy_export`);
     return found.state === 'ready' || undefined;
   });
@@ -273,7 +273,7 @@ async function guests(setting: Setting, owner: WorldAccount): Promise<void> {
     if (name === 'member') await issue(setting, 'memberLegacy', member, 'legacy_token');
   }
   for (const name of ['editor', 'analyst', 'member', 'memberAnalyst'])
-    await until(`what ${name} may see`, 30_000, async () => {
+    await until(`what ${name} may see`, async () => {
       const answer = await fetch(`${world.fleet.urls.base}/api/v1/podcasts/${names['podcast']}`, {
         headers: { token: credentials[name]! },
       });

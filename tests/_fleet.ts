@@ -1,11 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { removeDataFolder, startFleet, temporaryDataFolder, type Fleet, type FleetOptions } from '@longwave/fleet';
-import { createAccount, openOperator, type Account, type Operator } from '@longwave/local/job/operator';
-import { createRestClient, uploadFile, type RestClient } from '@longwave/local/job/rest-client';
-import { until } from '@longwave/local/job/until';
+import {
+  type Account,
+  createAccount,
+  createRestClient,
+  openOperator,
+  type Operator,
+  type RestClient,
+  uploadFile,
+} from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 
 const root = path.resolve(import.meta.dirname, '..');
 export const samples = {
@@ -139,10 +145,14 @@ export async function createPodcaster({ fleet, operator }: TestFleet, plan?: str
       return { productionId: id, episodeId, fileUrl };
     },
     state: (productionId, ...states) =>
-      until(`production ${states.join(' or ')}`, 120_000, async () => {
-        const production = await rest.get<ProductionView>(`/productions/${productionId}`);
-        return states.includes(production.state) ? production : undefined;
-      }),
+      until(
+        `production ${states.join(' or ')}`,
+        async () => {
+          const production = await rest.get<ProductionView>(`/productions/${productionId}`);
+          return states.includes(production.state) ? production : undefined;
+        },
+        { timeoutMs: 120_000 },
+      ),
   };
 }
 
@@ -153,5 +163,3 @@ export async function countedDownloads({ rest, podcastId }: Podcaster): Promise<
   );
   return objects.reduce((sum, day) => sum + day.downloads, 0);
 }
-
-export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');

@@ -1,9 +1,15 @@
 import path from 'node:path';
 import { removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
-import { createAccount, issueCredential, type Operator } from '@longwave/local/job/operator';
-import { createRestClient, uploadFile, type RestClient } from '@longwave/local/job/rest-client';
-import { until } from '@longwave/local/job/until';
+import {
+  createAccount,
+  createRestClient,
+  issueCredential,
+  type Operator,
+  type RestClient,
+  uploadFile,
+} from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import { many, writePlansWithoutLimits } from '@longwave/local/plans-without-limits';
 import { makeAudio, samples, startTestFleet, type ProductionView, type TestFleet } from './_fleet.ts';
 
@@ -110,15 +116,16 @@ export async function encodedEpisode(
     state: 'encoding',
     publication_flag: publish,
   });
-  await until(`production of ${title}`, 60_000, async () => {
+  await until(`production of ${title}`, async () => {
     const { state, problem } = await rest.get<ProductionView>(`/productions/${productionId}`);
     if (state === 'error') throw new Error(problem?.detail);
     return state === 'encoded' || undefined;
   });
-  await until(`${title} with its audio`, 30_000, async () => {
-    const { state, current_production_id: current } = await rest.get<{ state: string; current_production_id?: string }>(
-      `/episodes/${episodeId}`,
-    );
+  await until(`${title} with its audio`, async () => {
+    const { state, current_production_id: current } = await rest.get<{
+      state: string;
+      current_production_id?: string;
+    }>(`/episodes/${episodeId}`);
     return (current === productionId && (state === 'published') === publish) || undefined;
   });
   return { episodeId, productionId };

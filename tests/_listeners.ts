@@ -1,9 +1,7 @@
 import path from 'node:path';
 import type { FleetOptions } from '@longwave/fleet';
-import { bookCampaign, publishPlan } from '@longwave/local/job/book-campaign';
-import { checkFeed } from '@longwave/local/job/check-feed';
-import { uploadFile } from '@longwave/local/job/rest-client';
-import { until } from '@longwave/local/job/until';
+import { bookCampaign, checkFeed, publishPlan, uploadFile } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import pg from 'pg';
 import { countedDownloads, createPodcaster, makeAudio, samples, startTestFleet, type TestFleet } from './_fleet.ts';
 
@@ -67,7 +65,7 @@ export async function openStage(options: Partial<FleetOptions>): Promise<Stage> 
     goal: 1000,
   });
   await publishPlan(world.operator, workspaceId);
-  const { enclosureUrl } = await until('the feed', 60_000, () => checkFeed(podcaster.feedUrl));
+  const { enclosureUrl } = await until('the feed', () => checkFeed(podcaster.feedUrl));
 
   const countNow = async (): Promise<Counts> => ({
     downloads: await countedDownloads(podcaster),
@@ -86,7 +84,7 @@ export async function openStage(options: Partial<FleetOptions>): Promise<Stage> 
         heard,
         afterSome: async (more) => {
           const target = heard.length + more;
-          await until(`${more} more listeners`, 90_000, async () => (heard.length >= target ? true : undefined));
+          await until(`${more} more listeners`, async () => heard.length >= target, { timeoutMs: 90_000 });
         },
         end: async () => {
           running = false;
@@ -97,14 +95,18 @@ export async function openStage(options: Partial<FleetOptions>): Promise<Stage> 
     settledCounts: (atLeast) => {
       let last: string | undefined;
       let sinceMs = performance.now();
-      return until('the counts to settle', 120_000, async () => {
-        // Who was killed may not answer yet.
-        const counts = await countNow().catch(() => undefined);
-        const text = JSON.stringify(counts);
-        if (counts === undefined || text !== last) sinceMs = performance.now();
-        last = text;
-        return counts && counts.downloads >= atLeast && performance.now() - sinceMs > 4_000 ? counts : undefined;
-      });
+      return until(
+        'the counts to settle',
+        async () => {
+          // Who was killed may not answer yet.
+          const counts = await countNow().catch(() => undefined);
+          const text = JSON.stringify(counts);
+          if (counts === undefined || text !== last) sinceMs = performance.now();
+          last = text;
+          return counts && counts.downloads >= atLeast && performance.now() - sinceMs > 4_000 ? counts : undefined;
+        },
+        { timeoutMs: 120_000 },
+      );
     },
     contradictions: async () => {
       const database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });

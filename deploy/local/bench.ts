@@ -13,7 +13,7 @@ import { requestRate } from './bench/request-rate.ts';
 import { slowListeners } from './bench/slow-listeners.ts';
 import { publishStitched } from './bench/stitched.ts';
 import { uploadMemory } from './bench/upload-memory.ts';
-import { openOperator } from './job/operator.ts';
+import { openOperator } from '@longwave/test-kit/clients';
 import { writePlansWithoutLimits } from './plans-without-limits.ts';
 import { samples } from './samples.ts';
 

@@ -13,8 +13,8 @@ import {
   type PublicPorts,
 } from '@longwave/fleet';
 import { runJob } from './job.ts';
-import type { JobResult } from './job/job-result.ts';
-import type { Account } from './job/operator.ts';
+import type { JobResult } from './job-result.ts';
+import type { Account } from '@longwave/test-kit/clients';
 import { describeAccount } from './next-steps.ts';
 import { defaultPortBase, parsePortBase } from './ports.ts';
 import { createReport, type Report } from './report.ts';

@@ -1,21 +1,25 @@
 import path from 'node:path';
 import type { FleetAccess } from '@longwave/fleet';
-import { bookCampaign, publishPlan } from './job/book-campaign.ts';
-import { checkFeed } from './job/check-feed.ts';
 import {
+  type Account,
+  bookCampaign,
+  checkFeed,
   checkRanges,
+  createAccount,
+  createRestClient,
   dissect,
+  type DissectedFile,
   download,
+  type Download,
   listenerAgentOf,
   NoAd,
-  sha256,
-  type DissectedFile,
-  type Download,
-} from './job/check-delivery.ts';
-import type { JobReporter, JobResult } from './job/job-result.ts';
-import { createAccount, openOperator, type Account } from './job/operator.ts';
-import { createRestClient, uploadFile, type RestClient } from './job/rest-client.ts';
-import { until } from './job/until.ts';
+  openOperator,
+  publishPlan,
+  type RestClient,
+  uploadFile,
+} from '@longwave/test-kit/clients';
+import type { JobReporter, JobResult } from './job-result.ts';
+import { sha256, until } from '@longwave/test-kit';
 
 interface ProductionView {
   readonly id: string;
@@ -48,11 +52,15 @@ async function encode(
   const ticks = rest.followProgress(productionId, progress, watching.signal).catch(() => undefined);
   try {
     await rest.post(`/productions/${productionId}/start?publish_episode=true`);
-    return await until('encoding', 4 * 3600_000, async () => {
-      const production = await rest.get<ProductionView>(`/productions/${productionId}`);
-      if (production.state === 'error') throw new Error(`${production.problem?.code}: ${production.problem?.detail}`);
-      return production.state === 'encoded' ? production : undefined;
-    });
+    return await until(
+      'encoding',
+      async () => {
+        const production = await rest.get<ProductionView>(`/productions/${productionId}`);
+        if (production.state === 'error') throw new Error(`${production.problem?.code}: ${production.problem?.detail}`);
+        return production.state === 'encoded' ? production : undefined;
+      },
+      { timeoutMs: 4 * 3600_000 },
+    );
   } finally {
     watching.abort();
     await ticks;
@@ -143,7 +151,7 @@ export async function runJob(options: {
       return `${seconds(duration)} of audio, ${loudness?.output_lufs ?? 'no'} LUFS`;
     });
     await step('feed', async () => {
-      const item = await until('the episode in the feed', 30_000, () => checkFeed(result.feed_url!));
+      const item = await until('the episode in the feed', () => checkFeed(result.feed_url!), { timeoutMs: 30_000 });
       result.enclosure_url = item.enclosureUrl;
       return `required fields, strong ETag, 304; enclosure of ${megabytes(item.length)}`;
     });
@@ -184,7 +192,7 @@ export async function runJob(options: {
       return `${megabytes(got.bytes.length)}, ${parts.map((part) => part.kind).join(' + ')}, ${result.ranges_checked} ranges equal the slice`;
     });
     await step('counted once', async () => {
-      result.analytics = await until('counting', 60_000, async () => {
+      result.analytics = await until('counting', async () => {
         const series = await rest.get<{ objects: readonly { downloads: number }[] }>(
           `/podcasts/${ids.podcast}/analytics?days_offset=6&granularity=day`,
         );

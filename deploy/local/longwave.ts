@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { dataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
-import { openOperator } from './job/operator.ts';
+import { openOperator } from '@longwave/test-kit/clients';
 import { explainedFailure, readCommandLine, readToolLine, type ToolLine } from './longwave/command-line.ts';
 import { UsageError, type OperatorCommand, type Options } from './longwave/command.ts';
 import type { Command } from './longwave/commands.ts';

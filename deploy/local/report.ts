@@ -1,4 +1,4 @@
-import type { JobReporter } from './job/job-result.ts';
+import type { JobReporter } from './job-result.ts';
 
 /** Prints what happens, one line per step, to a terminal or a file. */
 export interface Report extends JobReporter {

@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync, readFileSync, copyFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { until } from '@longwave/local/job/until';
+import { until } from '@longwave/test-kit';
 import { createObjectStore } from '@longwave/object-store';
 import pg from 'pg';
 import { createPodcaster, makeAudio, samples, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
@@ -87,7 +87,7 @@ test.each(Object.entries(inputs))(
     expect(await encodingBalance(podcaster.account.workspaceId)).toEqual({ reserved: 0, used: before.used ?? 0 });
     const uploadId = /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)![1]!;
     const store = createObjectStore(world.fleet.objectStore);
-    await until('the source to be removed', 60_000, async () => {
+    await until('the source to be removed', async () => {
       for await (const object of store.list(`uploads/${uploadId}/`)) if (object) return undefined;
       return true;
     });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { until } from '@longwave/local/job/until';
+import { until } from '@longwave/test-kit';
 import { startContractWorld, type ContractWorld } from '../_contract-world.ts';
 import { difference, missing } from '../_match-answer.ts';
 
@@ -132,15 +132,14 @@ const isLimited = (each: ContractCase | undefined) => each?.as?.startsWith('limi
 const opensGroup = (each: ContractCase) => isLimited(each) && !isLimited(cases[cases.indexOf(each) - 1]);
 
 /** Requests of one minute must not fall into two. */
-const roomInThisMinute = () =>
-  until('a minute with room', 40_000, async () => Date.now() % 60_000 < 30_000 || undefined);
+const roomInThisMinute = () => until('a minute with room', async () => Date.now() % 60_000 < 30_000 || undefined);
 
 describe('the contract, row by row', () => {
   test.each(cases.map((each) => [`${each.source}: ${each.guarantee}`, each] as const))('%s', async (_name, each) => {
     if (opensGroup(each)) await roomInThisMinute();
     let tried = await tryCase(each);
     if (each.eventually && tried.found !== undefined)
-      await until(each.guarantee, 60_000, async () => {
+      await until(each.guarantee, async () => {
         tried = await tryCase(each);
         return tried.found === undefined || undefined;
       }).catch(() => undefined);

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { isPortFree, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
-import { createAccount } from '@longwave/local/job/operator';
-import { until } from '@longwave/local/job/until';
+import { createAccount } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import { samples, startTestFleet } from '../_fleet.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -136,7 +136,7 @@ test('the page of the Audience Analytics Sink API runs as it is written', async 
     });
   expect((await watermark()).status).toBe(200);
   await world.operator.changeIdentity(record.id, 'machine_token.revoke', {});
-  await until('the revocation', 5_000, async () => ((await watermark()).status === 401 ? true : undefined));
+  await until('the revocation', async () => (await watermark()).status === 401);
   expect(stdout).toMatch(/"code":"validation_failed".*There is no field “ip”/);
 });
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { uploadFile } from '@longwave/local/job/rest-client';
+import { uploadFile } from '@longwave/test-kit/clients';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { makeAudio } from '../_fleet.ts';

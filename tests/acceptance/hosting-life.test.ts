@@ -3,8 +3,8 @@ import { createReadStream, writeFileSync, statSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { uploadFile, type RestClient } from '@longwave/local/job/rest-client';
-import { until } from '@longwave/local/job/until';
+import { type RestClient, uploadFile } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import { residentMegabytes } from '@longwave/local/resident-memory';
 import { ffmpeg, makeAudio, secondsOf, type ProductionView } from '../_fleet.ts';
 import {
@@ -97,7 +97,7 @@ describe('an episode', () => {
       soundbites: [{ start_ms: 1000, duration_ms: 3000, title: 'Morning' }],
       persons: [{ name: 'Ben Tide', role: 'guest' }],
     });
-    const feed = await until('the feed with all of it', 60_000, async () => {
+    const feed = await until('the feed with all of it', async () => {
       const text = await feedOf(podcastId);
       return text.includes('podcast:soundbite') && text.includes('podcast:transcript') ? text : undefined;
     });
@@ -139,7 +139,7 @@ describe('an episode', () => {
     const { id } = await rest.post<{ id: string }>(`/podcasts/${podcastId}/episodes`, { title: 'Tides' });
     const { fileUrl } = await uploadFile(rest, file);
     await rest.post('/productions', { episode_id: id, file_url: fileUrl, state: 'encoding', publication_flag: true });
-    const { chapters } = await until('the chapters', 60_000, async () => {
+    const { chapters } = await until('the chapters', async () => {
       const found = await rest.get<{ chapters: { start_ms: number; title: string }[] }>(`/episodes/${id}/chapters`);
       return found.chapters.length > 0 ? found : undefined;
     });
@@ -157,13 +157,13 @@ describe('an episode', () => {
       publish_at: at.toISOString(),
     });
     expect(scheduled.state).toBe('scheduled');
-    const seen = await until('the publication', 60_000, async () => {
+    const seen = await until('the publication', async () => {
       const { state } = await rest.get<{ state: string }>(`/episodes/${episodeId}`);
       return state === 'published' ? Date.now() : undefined;
     });
     expect(seen - at.getTime()).toBeGreaterThanOrEqual(0);
     expect(seen - at.getTime()).toBeLessThan(2000);
-    await until('the feed', 5000, async () => (await feedOf(podcastId)).includes('Later') || undefined);
+    await until('the feed', async () => (await feedOf(podcastId)).includes('Later') || undefined);
   });
 
   test('may have its only audio outside the service: the enclosure leads there', async () => {
@@ -180,7 +180,7 @@ describe('an episode', () => {
     });
     expect(clip).toMatchObject({ hosted: 'outside', size: statSync(file).size });
     await rest.post(`/episodes/${id}/publish`);
-    const enclosure = await until('the feed', 60_000, async () => enclosureIn(await feedOf(podcastId)) ?? undefined);
+    const enclosure = await until('the feed', async () => enclosureIn(await feedOf(podcastId)) ?? undefined);
     const answer = await fetch(enclosure[1]!, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([302, url]);
     expect(await rest.get(`/episodes/${id}`)).toMatchObject({ id, enclosure_url: enclosure[1] });
@@ -204,23 +204,23 @@ describe('intro and outro', () => {
     expect(await secondsServed()).toBeCloseTo(8, 0);
     const intro = await uploadFile(rest, makeAudio(path.join(world.folder, 'intro.wav'), 3));
     await rest.put(`/podcasts/${podcastId}/intro`, { file_url: intro.fileUrl });
-    await until('the prepared intro', 30_000, async () => {
+    await until('the prepared intro', async () => {
       const { intro: part } = await rest.get<{ intro: { state: string } }>(`/podcasts/${podcastId}`);
       return part.state === 'ready' || undefined;
     });
     const batchState = async () =>
       (await rest.get<{ state: string }>(`/batch_encodings/state?podcast_id=${podcastId}`)).state;
     await rest.post('/batch_encodings', { podcast_id: podcastId, initiator: 'intro' });
-    await until('the batch', 30_000, async () => (await batchState()) === 'completed' || undefined);
+    await until('the batch', async () => (await batchState()) === 'completed' || undefined);
     const batch = await rest.get<{ id: string; done: number; total: number }>(
       `/batch_encodings?podcast_id=${podcastId}`,
     );
     expect(batch).toMatchObject({ total: 1, done: 1, failed: 0, progress: 1 });
-    await until('the longer file', 60_000, async () => (await secondsServed()) > 10.5 || undefined);
+    await until('the longer file', async () => (await secondsServed()) > 10.5 || undefined);
 
     await rest.post(`/batch_encodings/${batch.id}/revert`);
-    await until('the revert', 30_000, async () => (await batchState()) === 'completed' || undefined);
-    await until('the former file', 60_000, async () => (await secondsServed()) < 8.5 || undefined);
+    await until('the revert', async () => (await batchState()) === 'completed' || undefined);
+    await until('the former file', async () => (await secondsServed()) < 8.5 || undefined);
     expect(old.episodeId).toMatch(/^ep_/);
   });
 });
@@ -235,7 +235,7 @@ describe('a production', () => {
       file_url: fileUrl,
       state: 'encoding',
     });
-    await until('progress', 60_000, async () => {
+    await until('progress', async () => {
       const { progress } = await rest.get<{ progress: number }>(`/productions/${production.id}`);
       return progress > 0 || undefined;
     });
@@ -243,7 +243,6 @@ describe('a production', () => {
     const stoppedAt = Date.now();
     await until(
       'the encoder gives up',
-      5000,
       async () => !runningCommands().some((command) => command.startsWith('ffmpeg')) || undefined,
     );
     expect(Date.now() - stoppedAt).toBeLessThan(5000);
@@ -266,7 +265,7 @@ describe('a play that has begun', () => {
   /** The address that a listener was given, and the status of a byte range there. */
   async function listen(episodeId: string) {
     const { enclosure_url: enclosure } = await rest.get<{ enclosure_url: string }>(`/episodes/${episodeId}`);
-    const { headers } = await until('the enclosure', 30_000, async () => {
+    const { headers } = await until('the enclosure', async () => {
       const answer = await fetch(enclosure, { redirect: 'manual' });
       return answer.status === 302 ? answer : undefined;
     });
@@ -305,7 +304,9 @@ describe('a play that has begun', () => {
       await end(finishing.episodeId, 'stop_new');
       await end(stopped.episodeId, 'stop_all');
       const answeredAt = performance.now();
-      await until('the end of the play', 30_000, async () => (await stoppedRange()) !== 206 || undefined);
+      await until('the end of the play', async () => (await stoppedRange()) !== 206 || undefined, {
+        timeoutMs: 30_000,
+      });
       const endedMs = performance.now() - answeredAt;
       expect(endedMs).toBeLessThan(5_000);
       expect(await stoppedRange()).toBe(410);
@@ -337,7 +338,7 @@ describe('moving', () => {
     const podcast = await rest.post<Podcast>('/podcasts/import', { feed_url: `${outside.origin}/open.xml` });
     expect(podcast.podcast_guid).toBe('9b024349-ccf0-5f69-a609-6b82873eab3c');
     await rest.post(`/podcasts/${podcast.id}/import/publish`, {});
-    const [episode] = await until('the imported episode', 60_000, async () => {
+    const [episode] = await until('the imported episode', async () => {
       const found = await rest.get<{ state: string; guid: string; published_at?: string }[]>(
         `/podcasts/${podcast.id}/episodes`,
       );
@@ -352,7 +353,7 @@ describe('moving', () => {
     ).rejects.toThrow('422');
     const newFeedUrl = `${outside.origin}/open.xml`;
     await rest.post(`/podcasts/${out}/redirect`, { new_feed_url: newFeedUrl });
-    await until('the redirect', 60_000, async () => {
+    await until('the redirect', async () => {
       const answer = await fetch(feedUrl, { redirect: 'manual' });
       return (answer.status === 301 && answer.headers.get('location') === newFeedUrl) || undefined;
     });
@@ -369,7 +370,7 @@ describe('the download history', () => {
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
-    const { url } = await until('the export', 30_000, async () => {
+    const { url } = await until('the export', async () => {
       const found = await rest.get<{ state: string; url?: string }>(at);
       return found.state === 'ready' ? found : undefined;
     });
@@ -387,7 +388,7 @@ describe('the end', () => {
       headers: { token: owner.apiKey },
     });
     expect([answer.status, await answer.text()]).toEqual([204, '']);
-    await until('the end of the feed', 60_000, async () => (await fetch(feedUrl)).status === 410 || undefined);
+    await until('the end of the feed', async () => (await fetch(feedUrl)).status === 410 || undefined);
     await expect(podcastOf(id)).rejects.toThrow('404');
     expect((await rest.get<{ id: string }[]>('/podcasts')).map((podcast) => podcast.id)).not.toContain(id);
   });

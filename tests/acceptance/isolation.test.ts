@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { uploadFile } from '@longwave/local/job/rest-client';
-import { until } from '@longwave/local/job/until';
+import { uploadFile } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import { makeAudio } from '../_fleet.ts';
 import { encodedEpisode, publishedPodcast, startHostingWorld, type HostingWorld } from '../_hosting-world.ts';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
     title: 'First light',
     publish: true,
   });
-  const clip = await until('the clip', 60_000, async () => {
+  const clip = await until('the clip', async () => {
     const [found] = await owner.rest.get<{ id: string }[]>(`/media_clips?episode_id=${episodeId}`);
     return found;
   });

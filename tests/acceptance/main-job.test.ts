@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '@longwave/fleet';
 import { runJob } from '@longwave/local/job';
-import { download, listenerAgent } from '@longwave/local/job/check-delivery';
-import { until } from '@longwave/local/job/until';
+import { download, listenerAgent } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import { services } from '@longwave/services';
 import { makeAudio, samples, startTestFleet, type TestFleet } from '../_fleet.ts';
 
@@ -80,7 +80,6 @@ test('a player reports at the addresses that a play names; an operator revokes t
   const revokedAtMs = performance.now();
   await until(
     'the end of the tokens of a revoked week',
-    10_000,
     async () => (await statusOf(`${report}?e=start`)) === 404 || undefined,
   );
   expect(performance.now() - revokedAtMs).toBeLessThan(5_000);

@@ -2,10 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { publishPlan } from '@longwave/local/job/book-campaign';
-import { checkRanges, download, type Download } from '@longwave/local/job/check-delivery';
-import { checkFeed } from '@longwave/local/job/check-feed';
-import { until } from '@longwave/local/job/until';
+import { checkFeed, checkRanges, download, type Download, publishPlan } from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 import { advertisingOf, type Booked } from '../_advertising.ts';
 import { createPodcaster, ffmpeg, secondsOf, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
 
@@ -71,7 +69,7 @@ beforeAll(async () => {
   podcaster = await createPodcaster(world);
   advertising = advertisingOf(world, podcaster);
   await publishEpisode('Stitched', makeEpisode());
-  enclosureUrl = (await until('the feed', 60_000, () => checkFeed(podcaster.feedUrl))).enclosureUrl;
+  enclosureUrl = (await until('the feed', () => checkFeed(podcaster.feedUrl))).enclosureUrl;
   booked = {
     sponsor: await advertising.book({
       name: 'Harbour Radio',
@@ -178,7 +176,7 @@ test('pre, mid and post rolls stand where they belong, cut into the silence, and
 
 test('a listener keeps an ad cap over all episodes, another one does not share it', async () => {
   await publishEpisode('Second', path.join(world.folder, 'episode.wav'));
-  const second = await until('the second episode', 60_000, async () => {
+  const second = await until('the second episode', async () => {
     const found = await checkFeed(podcaster.feedUrl);
     return found?.enclosureUrl === enclosureUrl ? undefined : found?.enclosureUrl;
   });
@@ -197,7 +195,7 @@ test('every ad is decided, delivered and billed once, house ads are never billed
   const given = { sponsor: givenIn(booked.sponsor), house: givenIn(booked.house) };
   expect(given).toEqual({ sponsor: before.sponsor + 1, house: before.house + 2 });
   const counted = (of: Booked, ads: number) =>
-    until('every ad so far to be counted', 60_000, async () => {
+    until('every ad so far to be counted', async () => {
       const counts = await countsOf(of);
       return counts.decided >= ads && counts.delivered >= ads ? counts : undefined;
     });
@@ -232,7 +230,7 @@ test('a player reports at the addresses of its play, and a click leads to the ap
   expect((await fetch(`${slot.event_url}?e=complete`, { headers })).status).toBe(204);
   const click = await fetch(slot.click_url!, { headers, redirect: 'manual' });
   expect([click.status, click.headers.get('location')]).toEqual([302, 'https://sponsor.example/offer?from=episode']);
-  const more = await until('the reports to be counted', 60_000, async () => {
+  const more = await until('the reports to be counted', async () => {
     const { events } = await countsOf(booked.sponsor);
     return (events['click'] ?? 0) > (before['click'] ?? 0) ? events : undefined;
   });
@@ -252,7 +250,7 @@ test('a halted creative is gone within five seconds: from new plays and from the
     timeline.parts.some(({ slots }) => slots?.some(({ duration_ms: ms }) => ms === booked.sponsor.durationMs));
   expect(sponsored(before)).toBe(true);
   let asked = 0;
-  await until('the halt', 60_000, async () => (sponsored(await play(`New/${asked++}`)) ? undefined : true));
+  await until('the halt', async () => (sponsored(await play(`New/${asked++}`)) ? undefined : true));
   expect(performance.now() - haltedMs).toBeLessThan(5_000 + 1_000);
   const again = await play(agent);
   expect(sponsored(again)).toBe(false);

@@ -2,11 +2,8 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { bookCampaign, publishPlan, type Booking } from '@longwave/local/job/book-campaign';
-import { download } from '@longwave/local/job/check-delivery';
-import { checkFeed } from '@longwave/local/job/check-feed';
-import { uploadFile } from '@longwave/local/job/rest-client';
-import { until } from '@longwave/local/job/until';
+import { bookCampaign, type Booking, checkFeed, download, publishPlan, uploadFile } from '@longwave/test-kit/clients';
+import { sha256, until } from '@longwave/test-kit';
 import type { ServiceName } from '@longwave/services';
 import pg from 'pg';
 import {
@@ -14,7 +11,6 @@ import {
   createPodcaster,
   makeAudio,
   samples,
-  sha256,
   startTestFleet,
   type Podcaster,
   type TestFleet,
@@ -40,7 +36,7 @@ beforeAll(async () => {
     goal: 1000,
   });
   await publishPlan(world.operator, podcaster.account.workspaceId);
-  enclosureUrl = (await until('the feed', 60_000, () => checkFeed(podcaster.feedUrl))).enclosureUrl;
+  enclosureUrl = (await until('the feed', () => checkFeed(podcaster.feedUrl))).enclosureUrl;
 });
 afterAll(async () => {
   await database?.end();
@@ -52,9 +48,9 @@ async function killAndWait(name: ServiceName): Promise<void> {
   const service = world.fleet.services[name];
   const before = service.pid;
   service.kill('SIGKILL');
-  await until(`${name} to come back`, 30_000, async () =>
-    service.pid !== before && service.pid !== undefined ? true : undefined,
-  );
+  await until(`${name} to come back`, async () => service.pid !== before && service.pid !== undefined, {
+    timeoutMs: 30_000,
+  });
   await service.ready();
 }
 
@@ -72,7 +68,7 @@ const counted = async () => ({
 /** Waits for the expected count, then makes sure that it stays when everything published so far has been consumed. */
 async function expectCounted(expected: { downloads: number; ads: number }): Promise<void> {
   let last: unknown;
-  await until(`counting ${JSON.stringify(expected)}`, 60_000, async () => {
+  await until(`counting ${JSON.stringify(expected)}`, async () => {
     last = await counted();
     return JSON.stringify(last) === JSON.stringify(expected) ? true : undefined;
   }).catch((error: Error) => {
@@ -80,7 +76,7 @@ async function expectCounted(expected: { downloads: number; ads: number }): Prom
   });
   // A second counting of the same facts would follow within the bus's redelivery; the count must not move any more.
   const settled = Date.now() + 4_000;
-  await until('the settling time', 60_000, async () => {
+  await until('the settling time', async () => {
     expect(await counted()).toEqual(expected);
     return Date.now() > settled ? true : undefined;
   });
@@ -89,7 +85,7 @@ async function expectCounted(expected: { downloads: number; ads: number }): Prom
 test('an encoder killed in mid-encode: another takes the job when the lease ends, and the production has one result', async () => {
   const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'long.wav'), 400), 'Long');
   await podcaster.rest.post(`/productions/${productionId}/start`);
-  await until('the encoding to be under way', 60_000, async () => {
+  await until('the encoding to be under way', async () => {
     const { progress } = await podcaster.rest.get<{ progress?: number }>(`/productions/${productionId}`);
     return progress !== undefined && progress > 0.05 ? true : undefined;
   });
@@ -108,8 +104,9 @@ test('management killed between acceptance and relay: what was accepted is publi
   await database.query(
     "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = 7241563 and objid::int4 = hashtext('product') and pid <> pg_backend_pid()",
   );
-  await until('the relay lock', 60_000, async () =>
-    (await database.query(`select pg_try_advisory_lock(${lock}) as held`)).rows[0].held ? true : undefined,
+  await until(
+    'the relay lock',
+    async () => (await database.query(`select pg_try_advisory_lock(${lock}) as held`)).rows[0].held,
   );
   await podcaster.rest.put(`/episodes/${episodeId}`, { title: 'After' });
   const unpublished = await database.query(
@@ -119,14 +116,14 @@ test('management killed between acceptance and relay: what was accepted is publi
   expect(unpublished.rows[0].n).toBeGreaterThanOrEqual(1);
   world.fleet.services.management.kill('SIGKILL');
   await database.query(`select pg_advisory_unlock(${lock})`);
-  await until('the event to be published', 40_000, async () => {
+  await until('the event to be published', async () => {
     const { rows } = await database.query(
       'select count(*)::int as n from product.outbox where key = $1 and published_at is null',
       [episodeId],
     );
     return rows[0].n === 0 ? true : undefined;
   });
-  await until('the projection to have it', 60_000, async () => {
+  await until('the projection to have it', async () => {
     const { rows } = await database.query('select * from delivery.episode where id = $1', [episodeId]);
     return JSON.stringify(rows).includes('After') ? true : undefined;
   });
@@ -173,7 +170,6 @@ test('public-delivery killed in mid-download: the listener resumes the same byte
   expect(killed).toBe(true);
   await until(
     'public-delivery to come back',
-    30_000,
     async () => (await fetch(url, { method: 'HEAD' }).catch(() => undefined))?.ok || undefined,
   );
   const rest = await readSome(url, first.length, Infinity, () => undefined);
@@ -197,7 +193,7 @@ test('the sink killed again and again in mid-batch: every download and every ad 
   };
   const kills = (async () => {
     for (let i = 0; i < 4; i++) {
-      await until('some facts', 30_000, async () => (sent >= (i + 1) * 12 ? true : undefined));
+      await until('some facts', async () => sent >= (i + 1) * 12);
       await killAndWait('analytics-sink');
     }
   })();

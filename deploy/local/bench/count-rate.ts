@@ -5,7 +5,7 @@ import { topics, type ByteRangeServed, type UserAgentSeen } from '@longwave/even
 import { workspaceRoot, type Fleet } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
-import { until } from '../job/until.ts';
+import { until } from '@longwave/test-kit';
 import { compare, type Row } from './measure.ts';
 
 const userAgent = 'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)';
@@ -149,7 +149,7 @@ export async function countingRate(fleet: Fleet): Promise<Row> {
         const facts = downloadFacts(downloads, workspaceId);
         const started = performance.now();
         for (let at = 0; at < facts.length; at += 1000) await publish(facts.slice(at, at + 1000));
-        await until('counting', 120_000, () => counted(workspaceId));
+        await until('counting', () => counted(workspaceId), { timeoutMs: 120_000 });
         return (facts.length * 1000) / (performance.now() - started);
       },
       async () => {

@@ -3,8 +3,7 @@ import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import type { Fleet } from '@longwave/fleet';
-import { createAccount, issueCredential, type Operator } from '../job/operator.ts';
-import { createRestClient } from '../job/rest-client.ts';
+import { createAccount, createRestClient, issueCredential, type Operator } from '@longwave/test-kit/clients';
 import { compare, ratePerSecond, type Row } from './measure.ts';
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });

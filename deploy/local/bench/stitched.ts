@@ -1,10 +1,16 @@
 import type { Fleet } from '@longwave/fleet';
-import { bookCampaign, publishPlan } from '../job/book-campaign.ts';
-import { checkFeed } from '../job/check-feed.ts';
-import { download, type Download } from '../job/check-delivery.ts';
-import { createAccount, type Operator } from '../job/operator.ts';
-import { createRestClient, uploadFile } from '../job/rest-client.ts';
-import { until } from '../job/until.ts';
+import {
+  bookCampaign,
+  checkFeed,
+  createAccount,
+  createRestClient,
+  download,
+  type Download,
+  type Operator,
+  publishPlan,
+  uploadFile,
+} from '@longwave/test-kit/clients';
+import { until } from '@longwave/test-kit';
 
 /** An episode with a pre-roll as a listener gets it. */
 export interface Stitched extends Download {
@@ -42,7 +48,7 @@ export async function publishStitched(
     goal: 10_000_000,
   });
   await publishPlan(operator, account.workspaceId);
-  const { enclosureUrl } = await until('the feed', 600_000, () => checkFeed(podcast.feed_url));
+  const { enclosureUrl } = await until('the feed', () => checkFeed(podcast.feed_url), { timeoutMs: 600_000 });
   return {
     ...(await download(enclosureUrl)),
     workspaceId: account.workspaceId,

@@ -1,7 +1,6 @@
 import http from 'node:http';
 import type { Fleet } from '@longwave/fleet';
-import { createAccount, type Operator } from '../job/operator.ts';
-import { createRestClient } from '../job/rest-client.ts';
+import { createAccount, createRestClient, type Operator } from '@longwave/test-kit/clients';
 import { residentMegabytes } from '../resident-memory.ts';
 import type { Row } from './measure.ts';
 

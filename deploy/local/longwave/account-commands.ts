@@ -1,4 +1,4 @@
-import { createAccount } from '../job/operator.ts';
+import { createAccount } from '@longwave/test-kit/clients';
 import { accountOption, needed, type OperatorCommand } from './command.ts';
 
 /** Accounts: their plan and subscription. */

@@ -1,5 +1,5 @@
 import type { FleetAccess } from '@longwave/fleet';
-import type { Operator } from '../job/operator.ts';
+import type { Operator } from '@longwave/test-kit/clients';
 
 /** Options of `npm run longwave`, as they were typed. */
 export type Options = Readonly<Record<string, string | undefined>>;

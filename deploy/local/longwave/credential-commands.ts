@@ -1,4 +1,4 @@
-import { issueCredential } from '../job/operator.ts';
+import { issueCredential } from '@longwave/test-kit/clients';
 import { accountOption, needed, type OperatorCommand } from './command.ts';
 
 const onCredential = (verb: 'revoke' | 'block' | 'unblock', summary: string): OperatorCommand => ({

@@ -63,12 +63,16 @@ export async function bookCampaign(
   });
   const creativeId = creative.id;
   await send('creative.attach_media', creative, { upload_ref: options.adUploadId });
-  creative = await until('preparing the ad', 120_000, async () => {
-    const now = await operator.read(workspaceId, 'creatives', creativeId);
-    if (now.lifecycle_state === 'processing_failed')
-      throw new Error(`the ad was refused: ${JSON.stringify(now.attributes['problem'])}`);
-    return (now.attributes['media'] as unknown[]).length > 0 ? now : undefined;
-  });
+  creative = await until(
+    'preparing the ad',
+    async () => {
+      const now = await operator.read(workspaceId, 'creatives', creativeId);
+      if (now.lifecycle_state === 'processing_failed')
+        throw new Error(`the ad was refused: ${JSON.stringify(now.attributes['problem'])}`);
+      return (now.attributes['media'] as unknown[]).length > 0 ? now : undefined;
+    },
+    { timeoutMs: 120_000 },
+  );
   creative = await send('creative.submit', creative, { disclosure: 'Advertisement' });
 
   let lineItem = await send('line_item.create', 'line_items', {
@@ -99,18 +103,24 @@ export async function publishPlan(operator: Operator, workspaceId: string): Prom
     { type: 'serving_plans' },
     { effective_from: new Date().toISOString() },
   );
-  const ready = await until('compiling the serving plan', 30_000, async () => {
-    const now = await operator.read(workspaceId, 'serving_plans', requested.id);
-    return now.lifecycle_state === 'ready' ? now : undefined;
-  });
+  const ready = await until(
+    'compiling the serving plan',
+    async () => {
+      const now = await operator.read(workspaceId, 'serving_plans', requested.id);
+      return now.lifecycle_state === 'ready' ? now : undefined;
+    },
+    { timeoutMs: 30_000 },
+  );
   await operator.command(
     workspaceId,
     'serving_plan.publish',
     { type: 'serving_plans', id: ready.id, version: ready.version },
     {},
   );
-  await until('the new plan in force', 30_000, async () =>
-    (await operator.planInForce(workspaceId).catch(() => '')) === ready.id ? true : undefined,
+  await until(
+    'the new plan in force',
+    async () => (await operator.planInForce(workspaceId).catch(() => '')) === ready.id,
+    { timeoutMs: 30_000 },
   );
   return ready.id;
 }

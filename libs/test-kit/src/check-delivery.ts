@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { PreparedAd, PreparedAudio } from './book-campaign.ts';
-
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+import { sha256 } from './sha256.ts';
 
 /** An ordinary podcast app; each version of it is another listener. */
 export const listenerAgentOf = (version: number): string => `AntennaPod/3.5.${version}`;
@@ -38,7 +36,7 @@ export async function download(enclosureUrl: string, agent = listenerAgent): Pro
   };
 }
 
-export interface Part {
+interface Part {
   readonly kind: string;
   readonly duration_ms: number;
   readonly bytes: number;
@@ -120,5 +118,3 @@ export async function checkRanges(whole: Download, joints: readonly number[]): P
     throw new Error('HEAD differs from GET');
   return ranges.length + 5;
 }
-
-export { sha256 };

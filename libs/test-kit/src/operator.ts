@@ -241,8 +241,8 @@ export async function createAccount(
     { name: 'Harbour Light Audio', plan, ...more },
   );
   const { text: apiKey } = await issueCredential(operator, account.id, { kind: 'api_key', name: 'first key' });
-  await until('the workspace', 15_000, () =>
-    operator.read(workspaceId, 'workspaces', workspaceId).catch(() => undefined),
-  );
+  await until('the workspace', () => operator.read(workspaceId, 'workspaces', workspaceId).catch(() => undefined), {
+    timeoutMs: 15_000,
+  });
   return { accountId: account.id, workspaceId, apiKey };
 }

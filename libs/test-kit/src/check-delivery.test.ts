@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { dissect, sha256 } from '../job/check-delivery.ts';
+import { dissect } from './check-delivery.ts';
+import { sha256 } from './sha256.ts';
 
 const header = Buffer.concat([Buffer.from('ID3'), randomBytes(40)]);
 const ad = randomBytes(1_000);

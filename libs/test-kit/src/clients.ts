@@ -1,0 +1,23 @@
+/** What stands outside a running installation: its clients, its operator, its listeners. For tests, the demo and benchmarks. */
+export { createRestClient, uploadFile, type RestClient } from './rest-client.ts';
+export {
+  createAccount,
+  issueCredential,
+  openOperator,
+  unsaidOfPlay,
+  type Account,
+  type AdCounts,
+  type Operator,
+} from './operator.ts';
+export { bookCampaign, publishPlan, type Booking, type PreparedAd, type PreparedAudio } from './book-campaign.ts';
+export {
+  checkRanges,
+  dissect,
+  download,
+  listenerAgent,
+  listenerAgentOf,
+  NoAd,
+  type DissectedFile,
+  type Download,
+} from './check-delivery.ts';
+export { checkFeed, type FeedItem } from './check-feed.ts';

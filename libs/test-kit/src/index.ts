@@ -1,0 +1,2 @@
+export { sha256 } from './sha256.ts';
+export { until, type UntilOptions } from './until.ts';
