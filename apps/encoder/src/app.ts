@@ -6,19 +6,20 @@ import { openChannel, readTls, serveRpc } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import { createGate, type Logger, type RunningApp } from '@longwave/service-kit';
+import { leasedWorker } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
 import { jobKinds } from './jobs/job-input.ts';
 import { openWorkFolder } from './jobs/work-folder.ts';
 import { workOnJob, type JobTools } from './jobs/work-on-job.ts';
-import { startWorker } from './jobs/worker.ts';
 import { createProbe } from './probe/probe.ts';
 import { encoderServices } from './server.ts';
 
 /** Management publishes here after a job is committed. */
 const wakeChannel = 'longwave:jobs';
 const pollMs = 2_000;
+const renewalMsMax = 2_000;
 /** What a slot for short work takes: about twelve minutes of sound. */
 const shortJobMsMax = 20_000;
 
@@ -57,7 +58,6 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
     store,
     guardedFetch,
     redis,
-    jobs,
     commands: management.client(CommandServiceService),
     workFolder,
     sourceBytesMax: config.ENCODER_SOURCE_BYTES_MAX,
@@ -65,22 +65,25 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
   };
   const workerId = `${hostname()}:${process.pid}`;
   const startSlots = (concurrency: number, maxExpectedMs?: number) =>
-    startWorker<Job>({
+    leasedWorker<Job>({
       concurrency,
       pollMs,
       claim: async (signal) => {
         const request = { workerId, kinds: jobKinds, maxExpectedMs };
         return (await jobs.claimJob(request, { deadlineMs: 5_000, signal })).job;
       },
+      leaseOf: ({ jobId, leaseId, leaseMs }) => ({
+        leaseMs,
+        renew: (signal) => jobs.renewLease({ jobId, leaseId }, { deadlineMs: renewalMsMax, signal }),
+      }),
       work: (job, signal) => workOnJob(job, tools, signal),
-      onError: (error, during) =>
-        logger.warn({ err: error }, during === 'claim' ? 'job.claim_failed' : 'job.work_failed'),
+      onError: (error, job) => logger.warn({ err: error }, job ? 'job.work_failed' : 'job.claim_failed'),
     });
   for (const worker of [
     startSlots(config.ENCODER_CONCURRENCY),
     startSlots(config.ENCODER_SHORT_CONCURRENCY, shortJobMsMax),
   ]) {
-    stack.defer(() => worker.close());
+    stack.use(worker);
     wakeups.on('message', () => worker.wake());
   }
   wakeups.subscribe(wakeChannel).catch(onRedisError);

@@ -7,7 +7,6 @@ import {
   createResourceReader,
   startOutboxRelay,
   type ExecutorOptions,
-  type OutboxRelay,
 } from '@longwave/command-pipeline';
 import { archiveStreams, createEventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
@@ -18,6 +17,7 @@ import { openChannel, readTls, serveRpc } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import type { Logger, RunningApp } from '@longwave/service-kit';
+import type { PollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import type { JWK } from 'jose';
 import { createAccess } from './access/access.ts';
@@ -26,7 +26,7 @@ import { dueTasks } from './clock/due-tasks.ts';
 import type { Config } from './config.ts';
 import { followEvents } from './followers/follow-events.ts';
 import { sendAsManagement } from './followers/send-as-management.ts';
-import { startJobRunner, type JobRunner } from './jobs/job-runner.ts';
+import { startJobRunner } from './jobs/job-runner.ts';
 import { createOwnWorks } from './jobs/own-works.ts';
 import { createFindQueuePlace } from './jobs/queue-forecast.ts';
 import { createCountDelivered } from './line-items/count-delivered.ts';
@@ -101,8 +101,8 @@ export async function createApp(
 
   const ask = createAsk(guardedFetch);
 
-  // Set once both run; until then a commit wakes nobody, and their first look finds it.
-  const wake: { relay?: OutboxRelay; jobs?: JobRunner } = {};
+  // Set once both run; until then a commit wakes nobody, and their first poll finds it.
+  const wake: { relay?: PollLoop; jobs?: PollLoop } = {};
   const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
     catalog: productCatalog,

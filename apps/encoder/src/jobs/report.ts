@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { CommandServiceService } from '@longwave/rpc/command';
 import type { Job } from '@longwave/rpc/job';
+import { sleep } from '@longwave/worker-kit';
 
 export type CommandClient = RpcClient<typeof CommandServiceService>;
 
@@ -49,7 +49,7 @@ export async function reportByCommand(
     } catch (error) {
       if (error instanceof Problem && !transient.has(error.code)) return { kind: 'refused', problem: error };
       if (lease.aborted) return { kind: 'unknown' };
-      await sleep(delayMs, undefined, { signal: lease }).catch(() => undefined);
+      await sleep(delayMs, lease);
     }
   }
 }

@@ -3,16 +3,15 @@ import path from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Job } from '@longwave/rpc/job';
 import type { Logger } from '@longwave/service-kit';
+import { LeaseEnded } from '@longwave/worker-kit';
 import { MediaFault } from '../media/media-fault.ts';
 import { parseJobInput, reportCommands } from './job-input.ts';
-import { keepLease, LeaseEnded, type JobClient } from './lease.ts';
 import { makeMedia, type MediaTools } from './make-media.ts';
 import { createProgress, type ProgressReporter } from './progress.ts';
 import { reportByCommand, type CommandClient } from './report.ts';
 
 export interface JobTools extends MediaTools {
   readonly redis: Redis;
-  readonly jobs: JobClient;
   readonly commands: CommandClient;
   /** Folder of this process; each job works in one of its own inside. */
   readonly workFolder: string;
@@ -37,24 +36,18 @@ const gaveUp = () =>
 /**
  * One try at a leased job: download, encode, store, report. A file at fault is reported at once; trouble of ours is not, until the
  * fifth try. Leaves no temporary file; a stored blob that is not reported is left to the sweep (see stored-blobs).
+ * @param signal aborted with a `LeaseEnded` when the lease has ended
  */
-export async function workOnJob(job: Job, tools: JobTools, shutdown: AbortSignal): Promise<JobEnd> {
-  const controller = new AbortController();
-  const stop = () => controller.abort(new LeaseEnded('shutdown'));
-  if (shutdown.aborted) stop();
-  shutdown.addEventListener('abort', stop, { once: true });
+export async function workOnJob(job: Job, tools: JobTools, signal: AbortSignal): Promise<JobEnd> {
   const onLostTick = (error: unknown) =>
     tools.logger.debug({ err: error, job_id: job.jobId }, 'progress.not_published');
   const progress = job.kind === 'encode_production' ? createProgress(tools.redis, job.subjectId, onLostTick) : silent;
   let end: JobEnd = 'retry';
   try {
-    using _lease = keepLease(tools.jobs, job, controller);
-    end = await tryJob(job, tools, progress, controller.signal);
+    end = await tryJob(job, tools, progress, signal);
   } catch (error) {
     if (error instanceof LeaseEnded) end = error.reason;
     else tools.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.try_failed');
-  } finally {
-    shutdown.removeEventListener('abort', stop);
   }
   if (end === 'completed') await progress.finish();
   else await progress.clear();

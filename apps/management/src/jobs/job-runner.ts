@@ -1,8 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { CommandType, productCatalog } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { LeaseEnded, leasedWorker, type PollLoop } from '@longwave/worker-kit';
 import { claimJob, dropJob, releaseLease, renewLease, type ClaimedJob, type JobKind } from './job-table.ts';
 
 /** Kinds of jobs that management does itself. */
@@ -33,11 +33,6 @@ export interface Work {
   readonly slots?: number;
 }
 
-export interface JobRunner extends AsyncDisposable {
-  /** There may be a job now. */
-  wake(): void;
-}
-
 /** The pause before the next try. */
 const backOff = (attempt: number) => Math.min(15_000, 500 * 2 ** Math.min(attempt, 10));
 
@@ -55,30 +50,13 @@ export function startJobRunner(options: {
   readonly works: Readonly<Partial<Record<OwnJobKind, Work>>>;
   readonly onError: (error: unknown, job?: Pick<ClaimedJob, 'id' | 'kind'>) => void;
   readonly leaseMs?: number;
-  /** How often someone looks for a job that nobody announced. */
+  /** How long a job that nobody announced may go unnoticed. */
   readonly pollMs?: number;
   readonly backOffMs?: (attempt: number) => number;
-}): JobRunner {
+}): PollLoop {
   const { pool, execute, onError, leaseMs = 30_000, pollMs = 1_000, backOffMs = backOff } = options;
   const works = new Map(Object.entries(options.works) as [OwnJobKind, Work][]);
-  const stopping = new AbortController();
-  const slots = new Map<JobKind, Set<Promise<void>>>([...works.keys()].map((kind) => [kind, new Set()]));
-  let nap = new AbortController();
-  const wake = () => nap.abort();
-
-  /** Keeps the lease until the work ends; stops the work when the lease is lost or somebody ended the job. */
-  async function keepLease(job: ClaimedJob, work: AbortController, ended: AbortSignal): Promise<void> {
-    let heldUntil = performance.now() + leaseMs;
-    const signal = AbortSignal.any([ended, work.signal]);
-    for (;;) {
-      await wait(leaseMs / 3, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      const askedAt = performance.now();
-      const renewed = await renewLease(pool, job.id, job.lease_id, leaseMs).catch(onError);
-      if (renewed?.held && !renewed.stop) heldUntil = askedAt + leaseMs;
-      else if (renewed || performance.now() > heldUntil) work.abort(new Error('The job is no longer this worker’s.'));
-    }
-  }
+  const slotsOf = ({ slots = 1 }: Work) => slots;
 
   async function giveUp(job: ClaimedJob, { fail }: Work): Promise<void> {
     try {
@@ -99,70 +77,40 @@ export function startJobRunner(options: {
     }
   }
 
-  async function attempt(job: ClaimedJob, work: Work): Promise<void> {
+  async function attempt(job: ClaimedJob, work: Work, signal: AbortSignal): Promise<void> {
     if (job.attempt > work.attemptsMax) return await giveUp(job, work);
-    const lost = new AbortController();
-    const ended = new AbortController();
-    const keeping = keepLease(job, lost, ended.signal);
     try {
-      await work.run(job, AbortSignal.any([lost.signal, stopping.signal]));
+      await work.run(job, signal);
     } catch (error) {
-      if (lost.signal.aborted || stopping.signal.aborted) return;
+      if (signal.aborted) return;
       if (error instanceof Problem && error.code === 'lease_lost') return;
       if (error instanceof Problem && overtaken.includes(error.code)) return await giveUp(job, work);
       throw error;
     } finally {
-      ended.abort();
-      await keeping;
-      if (stopping.signal.aborted) await releaseLease(pool, job.id, job.lease_id, { uncounted: true });
+      if (isShutdown(signal)) await releaseLease(pool, job.id, job.lease_id, { uncounted: true });
     }
   }
 
-  async function occupySlot(job: ClaimedJob): Promise<void> {
-    try {
-      await attempt(job, works.get(job.kind as OwnJobKind)!);
-    } catch (error) {
-      onError(error, job);
-      // Without a database the lease runs out by itself.
-      await releaseLease(pool, job.id, job.lease_id, { afterMs: backOffMs(job.attempt) }).catch(onError);
-    }
-  }
-
-  function occupy(job: ClaimedJob): void {
-    const occupied = slots.get(job.kind)!;
-    const slot = occupySlot(job).finally(() => {
-      occupied.delete(slot);
-      wake();
-    });
-    occupied.add(slot);
-  }
-
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      // Taken before looking: a call that comes while the database answers is not slept through.
-      nap = new AbortController();
-      const free = [...works].filter(([kind, work]) => slots.get(kind)!.size < (work.slots ?? 1)).map(([kind]) => kind);
-      const job =
-        free.length > 0
-          ? await claimJob(pool, free, 'management', leaseMs).catch((error: unknown) => {
-              onError(error);
-              return undefined;
-            })
-          : undefined;
-      if (job) occupy(job);
-      else
-        await wait(pollMs, undefined, { signal: AbortSignal.any([nap.signal, stopping.signal]) }).catch(
-          () => undefined,
-        );
-    }
-    await Promise.all([...slots.values()].flatMap((occupied) => [...occupied]));
-  })();
-
-  return {
-    wake,
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort(new Error('The service stops.'));
-      await running;
+  return leasedWorker<ClaimedJob>({
+    concurrency: [...works.values()].reduce((sum, work) => sum + slotsOf(work), 0),
+    pollMs,
+    claim: async (_signal, running) => {
+      const runs = (kind: OwnJobKind) => running.filter((job) => job.kind === kind).length;
+      const free = [...works].filter(([kind, work]) => runs(kind) < slotsOf(work)).map(([kind]) => kind);
+      return free.length > 0 ? await claimJob(pool, free, 'management', leaseMs) : undefined;
     },
-  };
+    leaseOf: (job) => ({ leaseMs, renew: () => renewLease(pool, job.id, job.lease_id, leaseMs) }),
+    work: async (job, signal) => {
+      try {
+        await attempt(job, works.get(job.kind as OwnJobKind)!, signal);
+      } catch (error) {
+        onError(error, job);
+        // Without a database the lease runs out by itself.
+        await releaseLease(pool, job.id, job.lease_id, { afterMs: backOffMs(job.attempt) }).catch(onError);
+      }
+    },
+    onError,
+  });
 }
+
+const isShutdown = ({ reason }: AbortSignal) => reason instanceof LeaseEnded && reason.reason === 'shutdown';

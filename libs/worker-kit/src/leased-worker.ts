@@ -1,0 +1,63 @@
+import { keepLease, type LeaseTerms } from './keep-lease.ts';
+import { pollLoop, type PollLoop } from './poll-loop.ts';
+
+export interface LeasedWorkerOptions<J> {
+  /** Jobs that run at a time. */
+  readonly concurrency: number;
+  /** How long a job that nobody announced by `wake` may go unnoticed. */
+  readonly pollMs: number;
+  /**
+   * Takes the next job under a lease; undefined when there is none.
+   * @param running the jobs in hand, for a claim that depends on them
+   */
+  readonly claim: (signal: AbortSignal, running: readonly J[]) => Promise<J | undefined>;
+  readonly leaseOf: (job: J) => LeaseTerms;
+  /**
+   * Does one job.
+   * @param signal aborted with a `LeaseEnded` when the lease has ended or the worker is disposed
+   */
+  readonly work: (job: J, signal: AbortSignal) => Promise<unknown>;
+  /** Receives the errors of `work` with its job, and those of `claim` without one. */
+  readonly onError: (error: unknown, job?: J) => void;
+}
+
+/**
+ * Keeps up to `concurrency` jobs running, each under a lease that is renewed while the work goes on: claims until there is none,
+ * then sleeps until a wake, the end of a job or `pollMs`. Neither a claim nor work that fails stops it. Disposing aborts the work in
+ * hand and waits for its end.
+ */
+export function leasedWorker<J>(options: LeasedWorkerOptions<J>): PollLoop {
+  const { concurrency, pollMs, claim, leaseOf, work, onError } = options;
+  const shutdown = new AbortController();
+  const running = new Map<J, Promise<void>>();
+
+  async function workUnderLease(job: J): Promise<void> {
+    try {
+      await using lease = keepLease(leaseOf(job), shutdown.signal);
+      await work(job, lease.signal);
+    } catch (error) {
+      onError(error, job);
+    }
+    running.delete(job);
+    claiming.wake();
+  }
+
+  const claiming = pollLoop({
+    everyMs: pollMs,
+    run: async (signal) => {
+      if (running.size >= concurrency) return false;
+      const job = await claim(signal, [...running.keys()]);
+      if (job !== undefined) running.set(job, workUnderLease(job));
+      return job !== undefined;
+    },
+    onError: (error) => onError(error),
+  });
+  return {
+    wake: claiming.wake,
+    [Symbol.asyncDispose]: async () => {
+      shutdown.abort();
+      await claiming[Symbol.asyncDispose]();
+      await Promise.all(running.values());
+    },
+  };
+}
