@@ -21,7 +21,7 @@ export { createApprovedRunner, type RunApproved } from './run-approved.ts';
 export { whoIs } from './request-review.ts';
 export { endWaiting } from './waiting-operation.ts';
 export { chainStart, createReceiptSigner, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
-export { startOutboxRelay, type OutboxRelay, type RelayOptions } from './relay-outbox.ts';
+export { startOutboxRelay, type RelayOptions } from './relay-outbox.ts';
 export { createResourceReader, type ListQuery, type Place, type ResourceReader } from './read-resources.ts';
 export { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
 export {

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Problem } from '@longwave/problems';
+import { sleep } from '@longwave/worker-kit';
 
 /**
  * Failures that trying again cannot mend: the input's (zod, range, a problem of the client's) and SQLSTATE classes
@@ -28,7 +28,7 @@ export async function retryTransient<T>(
     } catch (error) {
       if (isPermanent(error) || signal.aborted) throw error;
       onRetry(error);
-      await wait(delayMs, undefined, { signal }).catch(() => undefined);
+      await sleep(delayMs, signal);
       if (signal.aborted) throw error;
     }
   }

@@ -47,4 +47,6 @@ export async function transaction<T>(
 }
 
 export type Pool = pg.Pool;
-export type Transaction = pg.PoolClient;
+/** One connection of a pool, held by its user. */
+export type Session = pg.PoolClient;
+export type Transaction = Session;

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pollLoop } from '@longwave/worker-kit';
 
 /** Rows that are kept for a time. */
 export interface Sweep {
@@ -23,10 +23,7 @@ const rowsMax = 1_000;
 
 /** Removes rows whose time is over, now and then again and again. Any number of processes may do it. */
 export function repeatSweeps({ sweeps, everyMs, onSwept, onError }: SweepOptions): AsyncDisposable {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-
-  async function removeAll({ name, remove }: Sweep): Promise<void> {
+  async function removeAll({ name, remove }: Sweep, signal: AbortSignal): Promise<void> {
     let rows = 0;
     try {
       for (let removed = rowsMax; removed === rowsMax && !signal.aborted; rows += removed)
@@ -37,16 +34,11 @@ export function repeatSweeps({ sweeps, everyMs, onSwept, onError }: SweepOptions
     if (rows > 0) onSwept(name, rows);
   }
 
-  const running = (async () => {
-    while (!signal.aborted) {
-      for (const sweep of sweeps) await removeAll(sweep);
-      await sleep(everyMs, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await running;
+  return pollLoop({
+    everyMs,
+    run: async (signal) => {
+      for (const sweep of sweeps) await removeAll(sweep, signal);
     },
-  };
+    onError: (error) => onError('all', error),
+  });
 }

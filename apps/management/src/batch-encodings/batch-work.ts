@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { ChangesOf, productCatalog } from '@longwave/command-catalog';
 import {
   findResource,
@@ -10,6 +9,7 @@ import {
 import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { sleep } from '@longwave/worker-kit';
 import type { Episode } from '../episodes/episode.ts';
 import type { ClaimedJob } from '../jobs/job-table.ts';
 import { listEncodings } from './batch-encoding-table.ts';
@@ -198,7 +198,7 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
       }
       if (open.size === 0) break;
       await tell();
-      await wait(paceMs, undefined, { signal }).catch(() => undefined);
+      await sleep(paceMs, signal);
     }
     if (await ends()) return;
     await report('complete', counts);

@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import { pollLoop } from '@longwave/worker-kit';
 import type { Due, DueTask } from './due-tasks.ts';
 
 /** Resources of one task that are read at once. */
@@ -14,7 +14,7 @@ export interface ClockOptions {
   readonly execute: ExecuteCommand;
   readonly tasks: readonly DueTask[];
   readonly clock: () => Date;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   readonly everyMs: number;
   /** Told of every task that could not be done; a refused one is tried again half a minute later. */
   readonly onError: (error: unknown, task: { readonly name: string; readonly id?: string }) => void;
@@ -26,8 +26,6 @@ export interface ClockOptions {
  */
 export function startClock(options: ClockOptions): AsyncDisposable {
   const { pool, execute, tasks, clock, everyMs, onError } = options;
-  const stopping = new AbortController();
-  const stopped = () => stopping.signal.aborted;
   /** Refused tasks by key → when they are tried again. */
   type Refused = Map<string, number>;
 
@@ -49,24 +47,23 @@ export function startClock(options: ClockOptions): AsyncDisposable {
     }
   }
 
-  async function follow(task: DueTask): Promise<void> {
+  function follow(task: DueTask): AsyncDisposable {
     const refused: Refused = new Map();
-    const look = async () => {
-      const due = await task.findDue(pool, clock(), batchSize + refused.size);
-      for (const one of due) if (!stopped()) await run(task, one, refused);
-    };
-    while (!stopped()) {
-      await look().catch((error: unknown) => onError(error, { name: task.name }));
-      for (const [key, at] of refused) if (at <= clock().getTime()) refused.delete(key);
-      await wait(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
+    return pollLoop({
+      everyMs,
+      run: async (signal) => {
+        for (const [key, at] of refused) if (at <= clock().getTime()) refused.delete(key);
+        const due = await task.findDue(pool, clock(), batchSize + refused.size);
+        for (const one of due) if (!signal.aborted) await run(task, one, refused);
+      },
+      onError: (error) => onError(error, { name: task.name }),
+    });
   }
 
-  const running = Promise.all(tasks.map(follow));
+  const following = tasks.map(follow);
   return {
     [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await running;
+      await Promise.all(following.map((each) => each[Symbol.asyncDispose]()));
     },
   };
 }

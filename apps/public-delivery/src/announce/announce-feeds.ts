@@ -1,5 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
+import { pollLoop } from '@longwave/worker-kit';
 import { feedPath } from '../feed/to-feed.ts';
 import type { AnnouncementPort } from './announcement-ports.ts';
 import {
@@ -43,22 +44,12 @@ export function announceFeeds({ pool, ports, mediaUrl, everyMs, logger }: Announ
     }
   }
 
-  let working: Promise<void> | undefined;
-  const work = async () => {
-    try {
+  return pollLoop({
+    everyMs,
+    run: async () => {
       const names = [...byName.keys()];
       await Promise.all((await claimAnnouncements(pool, names, leaseMs, atOnce)).map(tell));
-    } catch (error) {
-      logger.warn({ err: error }, 'feed.announcements_unavailable');
-    }
-  };
-  const timer = setInterval(() => {
-    working ??= work().finally(() => (working = undefined));
-  }, everyMs);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
-      await working;
     },
-  };
+    onError: (error) => logger.warn({ err: error }, 'feed.announcements_unavailable'),
+  });
 }

@@ -1,5 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
+import { pollLoop } from '@longwave/worker-kit';
 
 /** Weeks whose token keys an operator revoked. */
 export interface RevokedWeeks extends AsyncDisposable {
@@ -24,32 +25,21 @@ async function readEpochs(pool: Pool): Promise<ReadonlyMap<number, number>> {
 export async function followRevokedWeeks(pool: Pool, logger: Logger): Promise<RevokedWeeks> {
   let epochs = await readEpochs(pool);
   let failing = false;
-  let stopped = false;
-  let timer: NodeJS.Timeout;
-  let reading = Promise.resolve();
-
-  async function read(): Promise<void> {
-    try {
+  const reading = pollLoop({
+    everyMs: readEveryMs,
+    sleepsFirst: true,
+    run: async () => {
       epochs = await readEpochs(pool);
       if (failing) logger.info({}, 'revoked_weeks.read_again');
       failing = false;
-    } catch (error) {
+    },
+    onError: (error) => {
       if (!failing) logger.warn({ err: error }, 'revoked_weeks.unreadable');
       failing = true;
-    }
-    if (!stopped) schedule();
-  }
-  function schedule(): void {
-    timer = setTimeout(() => void (reading = read()), readEveryMs);
-  }
-
-  schedule();
+    },
+  });
   return {
     epochOf: (week) => epochs.get(week) ?? 0,
-    [Symbol.asyncDispose]: async () => {
-      stopped = true;
-      clearTimeout(timer);
-      await reading;
-    },
+    [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose](),
   };
 }

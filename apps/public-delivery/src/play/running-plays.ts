@@ -1,5 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
+import { pollLoop } from '@longwave/worker-kit';
 import { hasEnded, type BegunPlay } from './ended-plays.ts';
 import { listPlaysEnds } from './play-table.ts';
 
@@ -25,23 +26,20 @@ const recentMs = 3_600_000;
 export function watchRunningPlays(pool: Pool, now: () => Date, logger: Logger): RunningPlays {
   const running = new Map<string, Map<Transfer, BegunPlay>>();
   let failing = false;
-  let working: Promise<void> | undefined;
-
-  async function endPlays(): Promise<void> {
-    try {
+  const ending = pollLoop({
+    everyMs: checkEveryMs,
+    run: async () => {
+      if (running.size === 0) return;
       const ends = await listPlaysEnds(pool, new Date(now().getTime() - recentMs));
       for (const { episodeId, ...end } of ends)
         for (const [transfer, play] of running.get(episodeId) ?? []) if (hasEnded(play, end)) transfer.destroy();
       failing = false;
-    } catch (error) {
+    },
+    onError: (error) => {
       if (!failing) logger.warn({ err: error }, 'ended_plays.unreadable');
       failing = true;
-    }
-  }
-
-  const timer = setInterval(() => {
-    if (running.size > 0) working ??= endPlays().finally(() => (working = undefined));
-  }, checkEveryMs);
+    },
+  });
   return {
     watch: (episodeId, play, transfer) => {
       if (transfer.destroyed || transfer.closed) return;
@@ -52,9 +50,6 @@ export function watchRunningPlays(pool: Pool, now: () => Date, logger: Logger): 
         if (ofEpisode.size === 0) running.delete(episodeId);
       });
     },
-    [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
-      await working;
-    },
+    [Symbol.asyncDispose]: () => ending[Symbol.asyncDispose](),
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
+import { pollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { BusLogger } from '../bus-logger.ts';
@@ -60,7 +60,6 @@ export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable 
   });
   redis.on('error', (error) => logger?.warn({ reason: error.message }, 'The connection to Redis failed'));
   const token = randomUUID();
-  const stopping = new AbortController();
   const warned = new Set<string>();
   let expiredAtMs = 0;
 
@@ -69,16 +68,17 @@ export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable 
     return (await redis.set(archiverLockKey, token, 'PX', lockMs, 'NX')) === 'OK';
   }
 
-  async function archivePartition(topic: string, partition: number): Promise<void> {
+  async function archivePartition(topic: string, partition: number, signal: AbortSignal): Promise<void> {
     const keys = redisKeys(topic);
     const stream = keys.stream(partition);
     const archived = await redis.get(keys.archived(partition));
     if (archived === null && (await redis.xlen(stream)) < chunk) return;
     const groups = await readGroups(redis, stream);
     for (const group of groups)
-      if (archived !== null && isBefore(group.delivered, archived)) await refill(topic, partition, group, archived);
+      if (archived !== null && isBefore(group.delivered, archived))
+        await refill(topic, partition, group, archived, signal);
 
-    while (!stopping.signal.aborted) {
+    while (!signal.aborted) {
       const length = await redis.xlen(stream);
       const entries = length < chunk ? [] : await redis.xrange(stream, '-', '+', 'COUNT', chunk);
       const last = entries[chunk - 1]?.[0];
@@ -102,11 +102,17 @@ export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable 
   }
 
   /** Brings archived messages to a group until enough wait for it or its place is where the stream begins. */
-  async function refill(topic: string, partition: number, group: GroupPlace, archived: string): Promise<void> {
+  async function refill(
+    topic: string,
+    partition: number,
+    group: GroupPlace,
+    archived: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     const keys = redisKeys(topic);
     const { name } = group;
     const [stream, redrive] = [keys.stream(partition), keys.redrive(name, partition)];
-    const hasRoom = async () => !stopping.signal.aborted && (await redis.xlen(redrive)) < refillBelow;
+    const hasRoom = async () => !signal.aborted && (await redis.xlen(redrive)) < refillBelow;
     let place = group.delivered;
     const moveTo = async (next: string, entries: readonly RawEntry[]) => {
       const fields = entries.map(([, flat]) => JSON.stringify(flat));
@@ -143,30 +149,25 @@ export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable 
     }
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        if (await hasLock()) {
-          for (const { topic } of topics)
-            for (const partition of await partitionsOf(redis, topic)) {
-              if (stopping.signal.aborted || !(await hasLock())) break;
-              await archivePartition(topic, partition);
-            }
-          await expire();
+  const archiving = pollLoop({
+    everyMs,
+    run: async (signal) => {
+      if (!(await hasLock())) return;
+      for (const { topic } of topics)
+        for (const partition of await partitionsOf(redis, topic)) {
+          if (signal.aborted || !(await hasLock())) break;
+          await archivePartition(topic, partition, signal);
         }
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : 'unknown';
-        if (!stopping.signal.aborted) logger?.warn({ reason }, 'Streams of the bus could not be archived');
-      }
-      await wait(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-
-  const running = run();
+      await expire();
+    },
+    onError: (error) => {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      logger?.warn({ reason }, 'Streams of the bus could not be archived');
+    },
+  });
   return {
     async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
+      await archiving[Symbol.asyncDispose]();
       if ((await redis.get(archiverLockKey).catch(() => null)) === token)
         await redis.del(archiverLockKey).catch(() => 0);
       redis.disconnect();

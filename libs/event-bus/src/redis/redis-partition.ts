@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { sleep } from '@longwave/worker-kit';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { BusLogger } from '../bus-logger.ts';
@@ -78,7 +78,7 @@ export async function runPartition(duty: PartitionDuty): Promise<void> {
       duty.logger?.warn({ topic, group, partition, reason }, 'Reading a partition of the bus was interrupted');
       if (reason.startsWith('LEASELOST')) return;
       recovered = false;
-      await wait(errorPauseMs, undefined, { signal }).catch(() => undefined);
+      await sleep(errorPauseMs, signal);
     }
   }
 }
@@ -173,7 +173,7 @@ async function deliverHeld(duty: PartitionDuty, source: Source, held: HeldMessag
       },
       stopping: () => signal.aborted,
     });
-    if (delayMs !== undefined) await wait(delayMs, undefined, { signal }).catch(() => undefined);
+    if (delayMs !== undefined) await sleep(delayMs, signal);
   }
 }
 

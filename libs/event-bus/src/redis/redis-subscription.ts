@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
+import { sleep } from '@longwave/worker-kit';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { BusLogger } from '../bus-logger.ts';
@@ -84,7 +84,7 @@ export async function subscribeRedis(options: RedisSubscriptionOptions): Promise
   async function keepRenewing(firstDelayMs: number, until: AbortSignal): Promise<void> {
     let delayMs = firstDelayMs;
     while (!until.aborted) {
-      await wait(delayMs, undefined, { signal: until }).catch(() => undefined);
+      await sleep(delayMs, until);
       if (until.aborted) return;
       try {
         delayMs = await renew();
