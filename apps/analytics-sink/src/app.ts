@@ -46,9 +46,9 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
     toProblem: databaseOutage,
   });
   stack.defer(() => server.close());
-  stack.use(await consumeFacts({ bus, pool, lists, logger, note: createNoteLayouts(pool) }));
-  stack.use(await consumeDecisions({ bus, pool, listsVersion: lists.listsVersion, logger }));
-  stack.use(await followRevocations({ bus, pool, logger, clock }));
+  stack.use(consumeFacts({ bus, pool, lists, logger, note: createNoteLayouts(pool) }));
+  stack.use(consumeDecisions({ bus, pool, listsVersion: lists.listsVersion, logger }));
+  stack.use(followRevocations({ bus, pool, logger, clock }));
   const worker = stack.use(startBatchWorker({ pool, lists, memory: createCountingMemory(), clock, logger }));
   const userAgentMs = config.USER_AGENT_DAYS * 86_400_000;
   stack.use(

@@ -1,18 +1,18 @@
-import { subscribePatiently, type EventBus, type Subscription } from '@longwave/event-bus';
+import { subscribeWhenReachable, type EventBus } from '@longwave/event-bus';
 import { decisionMadeSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { recordDecisions } from './ad-ledger.ts';
 
 /** Enters decisions from the bus into the ad ledger. A decision that cannot be parsed becomes a dead letter. */
-export async function consumeDecisions(options: {
+export function consumeDecisions(options: {
   readonly bus: EventBus;
   readonly pool: Pool;
   readonly listsVersion: string;
   readonly logger: Logger;
-}): Promise<Subscription> {
+}): AsyncDisposable {
   const { bus, pool, listsVersion, logger } = options;
-  return subscribePatiently(bus, {
+  return subscribeWhenReachable(bus, {
     topic: topics.decisions,
     group: 'analytics-sink',
     batchSize: 500,

@@ -1,5 +1,5 @@
 import type { AudienceLists } from '@longwave/audience';
-import { subscribePatiently, type EventBus, type Subscription } from '@longwave/event-bus';
+import { subscribeWhenReachable, type EventBus } from '@longwave/event-bus';
 import { factMessageSchema, topics, type DeliveryFact, type FactsPublished } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
@@ -7,7 +7,7 @@ import { saveProducerMarks } from './producer-mark-table.ts';
 import { createCountingMemory, recordFacts } from './record-facts.ts';
 
 /** Reads delivery facts from the bus into the counts. A fact that cannot be parsed becomes a dead letter. */
-export async function consumeFacts(options: {
+export function consumeFacts(options: {
   readonly bus: EventBus;
   readonly pool: Pool;
   readonly lists: AudienceLists;
@@ -15,10 +15,10 @@ export async function consumeFacts(options: {
   readonly batchSize?: number;
   /** What else facts are told to, after they were recorded. */
   readonly note?: (facts: readonly DeliveryFact[]) => Promise<void>;
-}): Promise<Subscription> {
+}): AsyncDisposable {
   const { bus, pool, lists, logger, batchSize = 500, note } = options;
   const memory = createCountingMemory();
-  return subscribePatiently(bus, {
+  return subscribeWhenReachable(bus, {
     topic: topics.deliveryFacts,
     group: 'analytics-sink',
     batchSize,

@@ -85,7 +85,7 @@ export async function createApp(
       clock,
     }),
   );
-  stack.use(await followPodcasts({ bus, pool, logger }));
+  stack.use(followPodcasts({ bus, pool, logger }));
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),

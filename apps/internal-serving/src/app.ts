@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createEventBus, subscribePatiently, type EventBusConfig, type Subscription } from '@longwave/event-bus';
+import { createEventBus, subscribeWhenReachable, type EventBusConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createObjectStore } from '@longwave/object-store';
 import { createPool, repeatSweeps } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { readTls, serveRpc } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
+import { pollLoop, sleep } from '@longwave/worker-kit';
 import type { ServingConfig } from './config.ts';
 import { connectRedis } from './connect-redis.ts';
 import { announceDecisions } from './decisions/announce-decisions.ts';
@@ -18,7 +19,6 @@ import { createGoalGuard } from './goals/goal-guard.ts';
 import { createListenerMemory } from './listeners/listener-memory.ts';
 import { createCurrentPlans } from './plans/current-plans.ts';
 import { createPlanFollower, planFollowerGroup } from './plans/follow-plans.ts';
-import { repeat } from './repeat.ts';
 import { servingServices } from './server.ts';
 import { createShareCounts } from './shares/share-counts.ts';
 import { createCurrentSuspensions } from './suspensions/current-suspensions.ts';
@@ -62,51 +62,58 @@ export async function createApp(
   const shares = createShareCounts(redis, (ids, sinceMs) => countShares(pool, ids, sinceMs), clock);
   const suspensions = createCurrentSuspensions(pool);
   const recounting = stack.use(
-    repeat(
-      refreshMs,
-      async () => {
+    pollLoop({
+      everyMs: refreshMs,
+      run: async () => {
         if (redis.status !== 'ready') return;
         await goals.recount(plans.listGoals());
         await shares.exchange(plans.listShared());
       },
-      reasonOf('counters.recount_failed'),
-    ),
+      onError: reasonOf('counters.recount_failed'),
+    }),
   );
   redis.on('ready', () => recounting.wake());
   const refreshing = stack.use(
-    repeat(
-      refreshMs,
-      async () => {
+    pollLoop({
+      everyMs: refreshMs,
+      run: async () => {
         if (await plans.refresh()) recounting.wake();
       },
-      reasonOf('plans.refresh_failed'),
-    ),
+      onError: reasonOf('plans.refresh_failed'),
+    }),
   );
   // Apart from the plans: an object store that hangs must not hold up a halt.
-  const suspending = stack.use(repeat(refreshMs, () => suspensions.refresh(), reasonOf('suspensions.refresh_failed')));
+  const suspending = stack.use(
+    pollLoop({
+      everyMs: refreshMs,
+      run: () => suspensions.refresh(),
+      onError: reasonOf('suspensions.refresh_failed'),
+    }),
+  );
 
   // Calls that come before the first look would be told to come again; one look first spares them that.
   await plans.refresh().catch(reasonOf('plans.refresh_failed'));
   for (const [group, handle] of [
     [planFollowerGroup, createPlanFollower(pool, () => refreshing.wake())],
     [stateFollowerGroup, createStateFollower(pool, () => suspending.wake())],
-  ] as const) {
-    let subscription: Subscription | undefined;
-    const follow = async () => {
-      const onRetry = reasonOf('events.retried');
-      subscription ??= await subscribePatiently(bus, { topic: topics.product, group, handle, onRetry });
-    };
-    stack.use(repeat(refreshMs, follow, reasonOf('events.follow_failed')));
-  }
+  ] as const)
+    stack.use(
+      subscribeWhenReachable(bus, {
+        ...{ topic: topics.product, group, handle },
+        onRetry: (error, during) => reasonOf(during === 'subscribe' ? 'events.follow_failed' : 'events.retried')(error),
+      }),
+    );
 
   const write = createDecisionWriter((rows) => insertDecisions(pool, rows));
   const announcing = stack.use(
-    repeat(
-      refreshMs,
-      () => announceDecisions(pool, (messages) => bus.publish(messages)),
-      reasonOf('decisions.announce_failed'),
-      announceAfterMs,
-    ),
+    pollLoop({
+      everyMs: refreshMs,
+      run: async (signal) => {
+        await sleep(announceAfterMs, signal);
+        if (!signal.aborted) await announceDecisions(pool, (messages) => bus.publish(messages));
+      },
+      onError: reasonOf('decisions.announce_failed'),
+    }),
   );
   const decisions = createDecisionArchive(pool, store);
   stack.use(

@@ -145,7 +145,7 @@ export async function createApp(
       onError: (error, job) => logger.error({ err: error, job_id: job?.id, kind: job?.kind }, 'job.failed'),
     }),
   );
-  for (const subscription of await followEvents({
+  for (const subscription of followEvents({
     bus,
     pool,
     store,

@@ -27,7 +27,7 @@ export async function startFollowed() {
     }),
   );
   const logger = createLogger('test', 'silent');
-  for (const subscription of await followEvents({
+  for (const subscription of followEvents({
     bus,
     pool,
     store,

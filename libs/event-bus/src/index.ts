@@ -12,5 +12,5 @@ export type {
   Subscription,
 } from './port.ts';
 export { createRedisBus, type RedisBusConfig } from './redis/redis-bus.ts';
-export { subscribePatiently } from './subscribe-patiently.ts';
+export { subscribeWhenReachable, type FollowerOptions } from './subscribe-when-reachable.ts';
 export { retryTransient } from './retry-transient.ts';

@@ -1,4 +1,4 @@
-import { subscribePatiently, type EventBus, type Subscription } from '@longwave/event-bus';
+import { subscribeWhenReachable, type EventBus } from '@longwave/event-bus';
 import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
@@ -13,8 +13,8 @@ export const followRevocations = (options: {
   readonly pool: Pool;
   readonly logger: Logger;
   readonly clock: () => Date;
-}): Promise<Subscription> =>
-  subscribePatiently(options.bus, {
+}): AsyncDisposable =>
+  subscribeWhenReachable(options.bus, {
     topic: topics.identity,
     group: 'analytics-sink',
     handle: async (messages) => {

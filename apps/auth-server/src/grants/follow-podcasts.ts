@@ -1,4 +1,4 @@
-import { subscribePatiently, type EventBus, type Subscription } from '@longwave/event-bus';
+import { subscribeWhenReachable, type EventBus } from '@longwave/event-bus';
 import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
@@ -14,8 +14,8 @@ export const followPodcasts = (options: {
   readonly bus: EventBus;
   readonly pool: Pool;
   readonly logger: Logger;
-}): Promise<Subscription> =>
-  subscribePatiently(options.bus, {
+}): AsyncDisposable =>
+  subscribeWhenReachable(options.bus, {
     topic: topics.product,
     group: 'auth-server',
     handle: async (messages) => {

@@ -1,4 +1,4 @@
-import { subscribePatiently, type DeliveredMessage, type EventBus, type Subscription } from '@longwave/event-bus';
+import { subscribeWhenReachable, type DeliveredMessage, type EventBus } from '@longwave/event-bus';
 import type { RunApproved } from '@longwave/command-pipeline';
 import { domainEventSchema, topics, type DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
@@ -20,7 +20,7 @@ const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (message
 };
 
 /** What management does about its own events and those of auth-server. Every reaction is a command or an idempotent projection. */
-export async function followEvents(options: {
+export function followEvents(options: {
   readonly bus: EventBus;
   readonly pool: Pool;
   readonly store: ObjectStore;
@@ -29,7 +29,7 @@ export async function followEvents(options: {
   readonly runApproved: RunApproved;
   readonly logger: Logger;
   readonly clock: () => Date;
-}): Promise<Subscription[]> {
+}): AsyncDisposable[] {
   const { bus, pool, store, send, logger, clock } = options;
 
   async function removeObject(event: DomainEvent): Promise<void> {
@@ -94,11 +94,11 @@ export async function followEvents(options: {
   }
 
   const follow = (topic: string, react: (event: DomainEvent) => Promise<void>) =>
-    subscribePatiently(bus, {
+    subscribeWhenReachable(bus, {
       topic,
       group: 'management',
       handle: byEach(react),
       onRetry: (error) => logger.warn({ err: error, topic }, 'follower.retried'),
     });
-  return [await follow(topics.product, onProduct), await follow(topics.identity, onIdentity)];
+  return [follow(topics.product, onProduct), follow(topics.identity, onIdentity)];
 }
