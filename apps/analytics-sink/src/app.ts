@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readAudienceLists } from '@longwave/audience';
-import { createEventBus } from '@longwave/event-bus';
-import { createPool, databaseOutage, repeatSweeps } from '@longwave/postgres';
-import { readTls, serveRpc } from '@longwave/rpc';
+import { busFromConfig } from '@longwave/event-bus';
+import { createPool, databaseOutage, pingDatabase, repeatSweeps } from '@longwave/postgres';
+import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { createCheckAccess } from './access.ts';
@@ -28,16 +28,10 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   const clock = () => new Date();
   const lists = readAudienceLists(config.AUDIENCE_DATA, Date.now);
   const pool = stack.adopt(createPool(config.DATABASE_URL, 'audience', { name: 'analytics-sink' }), (it) => it.end());
-  const bus = stack.use(
-    createEventBus(
-      config.KAFKA_BROKERS
-        ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: 'analytics-sink', logger }
-        : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: 'analytics-sink', logger },
-    ),
-  );
+  const bus = stack.use(busFromConfig(config, { clientName: 'analytics-sink', logger }));
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
-    tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
+    tls: tlsFromConfig(config),
     services: [
       audienceService(pool, createCheckAccess(principalKeys(config.PRINCIPAL_KEYS), clock)),
       anomalyService(pool, lists.listsVersion),
@@ -97,7 +91,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   const running = stack.move();
   return {
     readiness: {
-      postgres: async () => (await pool.query('select 1')).rowCount === 1,
+      postgres: () => pingDatabase(pool),
       event_bus: () => bus.ping(),
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -7,10 +7,10 @@ import {
   createResourceReader,
   startOutboxRelay,
 } from '@longwave/command-pipeline';
-import { createEventBus } from '@longwave/event-bus';
+import { busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
-import { createPool, databaseOutage } from '@longwave/postgres';
-import { readTls, serveRpc } from '@longwave/rpc';
+import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
+import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { accountRules } from './accounts/account-rules.ts';
@@ -41,13 +41,7 @@ export async function createApp(
   const pool = createPool(config.DATABASE_URL, 'identity', { name: 'auth-server' });
   stack.defer(() => pool.end());
 
-  const bus = stack.use(
-    createEventBus(
-      config.KAFKA_BROKERS
-        ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: 'auth-server', logger }
-        : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: 'auth-server', logger },
-    ),
-  );
+  const bus = stack.use(busFromConfig(config, { clientName: 'auth-server', logger }));
   const relay = stack.use(
     startOutboxRelay({
       pool,
@@ -88,7 +82,7 @@ export async function createApp(
   stack.use(followPodcasts({ bus, pool, logger }));
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
-    tls: readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY }),
+    tls: tlsFromConfig(config),
     services: authServices({ execute, reader, verify, issue, pool, principalKeys: [publicPrincipalKey], clock }),
     onError: (error, method) => logger.error({ err: error, method }, 'rpc.failed'),
     toProblem: databaseOutage,
@@ -99,7 +93,7 @@ export async function createApp(
   return {
     grpcPort: server.port,
     readiness: {
-      database: async () => (await pool.query('select 1')).rowCount === 1,
+      database: () => pingDatabase(pool),
       bus: () => bus.ping(),
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { rm } from 'node:fs/promises';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
-import { createObjectStore } from '@longwave/object-store';
-import { openChannel, readTls, serveRpc } from '@longwave/rpc';
+import { objectStoreFromConfig } from '@longwave/object-store';
+import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import { createGate, type Logger, type RunningApp } from '@longwave/service-kit';
@@ -30,14 +30,8 @@ export interface EncoderApp extends RunningApp {
 /** Builds and starts the encoder: the probe service and the worker. Disposing ends the work in hand. */
 export async function createApp(config: EncoderConfig, logger: Logger): Promise<EncoderApp> {
   await using stack = new AsyncDisposableStack();
-  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
-  const store = createObjectStore({
-    endpoint: config.S3_ENDPOINT,
-    region: config.S3_REGION,
-    bucket: config.S3_BUCKET,
-    accessKey: config.S3_ACCESS_KEY,
-    secretKey: config.S3_SECRET_KEY,
-  });
+  const tls = tlsFromConfig(config);
+  const store = objectStoreFromConfig(config);
   const guardedFetch = createGuardedFetch({ allowOrigins: [config.MEDIA_URL, ...config.FETCH_ALLOW_ORIGINS] });
   const workFolder = await openWorkFolder(config.ENCODER_WORK_FOLDER);
   stack.defer(() => rm(workFolder, { recursive: true, force: true }));

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createEventBus, subscribeWhenReachable, type EventBusConfig } from '@longwave/event-bus';
+import { busFromConfig, subscribeWhenReachable } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
-import { createObjectStore } from '@longwave/object-store';
-import { createPool, repeatSweeps } from '@longwave/postgres';
+import { objectStoreFromConfig } from '@longwave/object-store';
+import { createPool, pingDatabase, repeatSweeps } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { readTls, serveRpc } from '@longwave/rpc';
+import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { pollLoop, sleep } from '@longwave/worker-kit';
 import type { ServingConfig } from './config.ts';
@@ -42,19 +42,13 @@ export async function createApp(
   const clock = overrides.clock ?? (() => new Date());
   const reasonOf = (event: string) => (error: unknown) => logger.warn({ reason: (error as Error).message }, event);
   await using stack = new AsyncDisposableStack();
-  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
+  const tls = tlsFromConfig(config);
   const pool = createPool(config.DATABASE_URL, 'serving', { name: 'internal-serving', max: 20 });
   stack.defer(() => pool.end());
   const redis = connectRedis(config.REDIS_URL, reasonOf('redis.unavailable'));
   stack.defer(() => redis.disconnect());
-  const store = createObjectStore({
-    endpoint: config.S3_ENDPOINT,
-    region: config.S3_REGION,
-    bucket: config.S3_BUCKET,
-    accessKey: config.S3_ACCESS_KEY,
-    secretKey: config.S3_SECRET_KEY,
-  });
-  const bus = stack.use(createEventBus(busOf(config, logger)));
+  const store = objectStoreFromConfig(config);
+  const bus = stack.use(busFromConfig(config, { clientName: 'internal-serving', logger }));
 
   const plans = createCurrentPlans(pool, store, clock, logger);
   const goals = createGoalGuard(redis, (lineItemIds) => countGoalSlots(pool, lineItemIds), logger);
@@ -149,15 +143,9 @@ export async function createApp(
   return {
     grpcPort: server.port,
     readiness: {
-      postgres: async () => (await pool.query('select 1')).rowCount === 1,
+      postgres: () => pingDatabase(pool),
       plans: async () => plans.isReady(),
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-function busOf(config: ServingConfig, logger: Logger): EventBusConfig {
-  return config.KAFKA_BROKERS
-    ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: 'internal-serving', logger }
-    : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: 'internal-serving', logger };
 }

@@ -8,12 +8,12 @@ import {
   startOutboxRelay,
   type ExecutorOptions,
 } from '@longwave/command-pipeline';
-import { archiveStreams, createEventBus } from '@longwave/event-bus';
+import { archiveStreams, busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
-import { createObjectStore } from '@longwave/object-store';
-import { createPool, databaseOutage } from '@longwave/postgres';
-import { openChannel, readTls, serveRpc } from '@longwave/rpc';
+import { objectStoreFromConfig } from '@longwave/object-store';
+import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
+import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { ProbeServiceService } from '@longwave/rpc/probe';
 import type { Logger, RunningApp } from '@longwave/service-kit';
@@ -54,25 +54,12 @@ export async function createApp(
 ): Promise<RunningApp> {
   const clock = overrides.clock ?? (() => new Date());
   await using stack = new AsyncDisposableStack();
-  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
+  const tls = tlsFromConfig(config);
   const pool = stack.adopt(createPool(config.DATABASE_URL, 'product', { name: 'management', max: 20 }), (p) => p.end());
   const redis = stack.adopt(new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1 }), (r) => r.disconnect());
   redis.on('error', (error: Error) => logger.warn({ err: error }, 'redis.unavailable'));
-  const bus = stack.use(
-    createEventBus(
-      config.KAFKA_BROKERS
-        ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: 'management' }
-        : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: 'management' },
-    ),
-  );
-  const store = createObjectStore({
-    endpoint: config.S3_ENDPOINT,
-    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
-    region: config.S3_REGION,
-    bucket: config.S3_BUCKET,
-    accessKey: config.S3_ACCESS_KEY,
-    secretKey: config.S3_SECRET_KEY,
-  });
+  const bus = stack.use(busFromConfig(config, { clientName: 'management', logger }));
+  const store = objectStoreFromConfig(config);
   await store.ensureBucket();
   // Kafka keeps its topics on disk by its own rules; streams are in Redis's memory.
   if (!config.KAFKA_BROKERS)
@@ -203,7 +190,7 @@ export async function createApp(
   const running = stack.move();
   return {
     readiness: {
-      postgres: async () => (await pool.query('select 1')).rowCount === 1,
+      postgres: () => pingDatabase(pool),
       event_bus: () => bus.ping(),
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),

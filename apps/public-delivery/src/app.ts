@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { createAddressSet, describeUserAgent, readAudienceLists, judgeUserAgent } from '@longwave/audience';
 import { createTokenKeys } from '@longwave/delivery-token';
-import { createEventBus } from '@longwave/event-bus';
-import { createObjectStore } from '@longwave/object-store';
+import { busFromConfig } from '@longwave/event-bus';
+import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseOutage, repeatSweeps } from '@longwave/postgres';
-import { openChannel, readTls, serveRpc } from '@longwave/rpc';
+import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
 import { announceFeeds } from './announce/announce-feeds.ts';
@@ -69,22 +69,9 @@ export async function createApp(
   const pool = building.adopt(createPool(config.DATABASE_URL, 'delivery', { name: service, max: 20 }), (each) =>
     each.end(),
   );
-  const bus = building.use(
-    createEventBus(
-      config.KAFKA_BROKERS
-        ? { kind: 'kafka', brokers: config.KAFKA_BROKERS, clientId: service, logger }
-        : { kind: 'redis', redisUrl: config.REDIS_URL, clientName: service, logger },
-    ),
-  );
-  const store = createObjectStore({
-    endpoint: config.S3_ENDPOINT,
-    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
-    region: config.S3_REGION,
-    bucket: config.S3_BUCKET,
-    accessKey: config.S3_ACCESS_KEY,
-    secretKey: config.S3_SECRET_KEY,
-  });
-  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
+  const bus = building.use(busFromConfig(config, { clientName: service, logger }));
+  const store = objectStoreFromConfig(config);
+  const tls = tlsFromConfig(config);
   const channel = building.adopt(openChannel(config.INTERNAL_SERVING_ADDRESS, 'internal-serving', tls), (each) =>
     each.close(),
   );

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAddressSet } from '@longwave/audience';
-import { openChannel, readTls } from '@longwave/rpc';
+import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
@@ -29,7 +29,7 @@ export async function createApp(
 ): Promise<RestGatewayApp> {
   const { clock = () => new Date() } = overrides;
   await using stack = new AsyncDisposableStack();
-  const tls = readTls({ ca: config.TLS_CA, cert: config.TLS_CERT, key: config.TLS_KEY });
+  const tls = tlsFromConfig(config);
 
   const onRedisError = (error: unknown) =>
     logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'redis.unavailable');

@@ -1,4 +1,4 @@
-import { createEventBus, type EventBus } from '@longwave/event-bus';
+import { busFromConfig, type EventBus } from '@longwave/event-bus';
 import { needed, type CommandDescription, type CommandOption, type Options } from './command.ts';
 
 /** A command on the event bus, which may be an Apache Kafka without any fleet of this machine. It prints lines. */
@@ -48,8 +48,4 @@ export const deadLetterCommands: readonly BusCommand[] = [
 
 /** The bus of `--brokers`, or else the running fleet's Redis. */
 export const openBus = (brokers: string | undefined, redisUrl: string): EventBus & AsyncDisposable =>
-  createEventBus(
-    brokers
-      ? { kind: 'kafka', brokers: brokers.split(','), clientId: 'operator' }
-      : { kind: 'redis', redisUrl, clientName: 'operator' },
-  );
+  busFromConfig({ KAFKA_BROKERS: brokers?.split(','), REDIS_URL: redisUrl }, { clientName: 'operator' });

@@ -1,6 +1,6 @@
 export type { BusLogger } from './bus-logger.ts';
 export { archiveStreams, type ArchivedTopic, type StreamArchiverOptions } from './redis/archive-streams.ts';
-export { createEventBus, type EventBusConfig } from './create-event-bus.ts';
+export { busFromConfig, createEventBus, type EventBusConfig } from './create-event-bus.ts';
 export { createKafkaBus, type KafkaBusConfig } from './kafka/kafka-bus.ts';
 export type {
   BusMessage,

@@ -1,4 +1,4 @@
-export { createObjectStore, type ObjectStoreOptions } from './object-store.ts';
+export { createObjectStore, objectStoreFromConfig, type ObjectStoreOptions } from './object-store.ts';
 export { checksumHeaders } from './checksum.ts';
 export { getLines, moveLines, type OldRows } from './line-archive.ts';
 export { singlePutBytesMax } from './limits.ts';

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Problem } from '@longwave/problems';
+import type { ObjectStoreConfig } from '@longwave/service-kit';
 import { AwsV4Signer } from 'aws4fetch';
 import { Client, CopyDestinationOptions, CopySourceOptions, S3Error } from 'minio';
 import { checksumHeaders } from './checksum.ts';
@@ -24,6 +25,17 @@ export interface ObjectStoreOptions {
 const pieceSizeBytes = 8 * 1024 ** 2;
 const listPageSize = 1000;
 const expiresInSecondsMax = 7 * 24 * 3600;
+
+/** The object store of a service. */
+export const objectStoreFromConfig = (config: ObjectStoreConfig): ObjectStore =>
+  createObjectStore({
+    endpoint: config.S3_ENDPOINT,
+    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
+    region: config.S3_REGION,
+    bucket: config.S3_BUCKET,
+    accessKey: config.S3_ACCESS_KEY,
+    secretKey: config.S3_SECRET_KEY,
+  });
 
 /**
  * The port over any S3 by the `minio` client. Bodies of more than 8 MiB are sent as multipart uploads of 8 MiB parts.

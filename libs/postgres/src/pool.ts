@@ -20,6 +20,9 @@ export function createPool(
   return pool;
 }
 
+/** True when the database answers; rejects when it does not. */
+export const pingDatabase = async (pool: pg.Pool): Promise<boolean> => (await pool.query('select 1')).rowCount === 1;
+
 /**
  * Runs `work` in one transaction; commits its result, rolls back when it throws. A broken connection is discarded.
  * @param isolation default READ COMMITTED: rows are guarded by explicit locks

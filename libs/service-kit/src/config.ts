@@ -66,4 +66,11 @@ export const objectStoreConfig = {
   S3_SECRET_KEY: z.string().min(1),
 };
 
+type ValuesOf<S extends z.ZodRawShape> = Readonly<z.output<z.ZodObject<S>>>;
+
+/** What the clients that are made from these variables take; see `tlsFromConfig`, `busFromConfig` and `objectStoreFromConfig`. */
+export type TlsConfig = Pick<ValuesOf<typeof commonConfig>, 'TLS_CA' | 'TLS_CERT' | 'TLS_KEY'>;
+export type BusConfig = ValuesOf<typeof busConfig>;
+export type ObjectStoreConfig = ValuesOf<typeof objectStoreConfig>;
+
 export { address as addressSchema };

@@ -6,6 +6,9 @@ export {
   fetchConfig,
   objectStoreConfig,
   readConfig,
+  type BusConfig,
+  type ObjectStoreConfig,
+  type TlsConfig,
 } from './config.ts';
 export { createGate, createGates, type Gate } from './gate.ts';
 export { createLogger, type Logger } from './logger.ts';
