@@ -40,7 +40,7 @@ async function createTokenKeys(file: string) {
 }
 
 /** auth-server on a real PostgreSQL and Redis, with a gateway and an operator that call it. */
-export async function startAuthServer(options: { readonly databaseUrl?: string } = {}) {
+export async function startAuthServer(options: { readonly databaseUrl?: string; readonly redisUrl?: string } = {}) {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'auth-server-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -64,7 +64,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string }
         TLS_CERT: own.cert,
         TLS_KEY: own.key,
         DATABASE_URL: options.databaseUrl ?? database.url,
-        REDIS_URL: redis.url,
+        REDIS_URL: options.redisUrl ?? redis.url,
         PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),
         RECEIPT_SIGNING_KEY: path.join(folder, 'receipt.json'),
         ACCESS_TOKEN_SIGNING_KEYS: tokenKeysFile,

@@ -31,3 +31,10 @@ test('a running auth-server that loses PostgreSQL is temporarily unavailable unt
     await admin.end();
   }
 });
+
+test('auth-server starts without the bus: it verifies, and is not ready', async () => {
+  await using server = await startAuthServer({ redisUrl: `redis://127.0.0.1:${(await freePorts(1))[0]!}` });
+  expect(await server.verify(secretText('lw_key_'))).toMatchObject({ $case: 'refusal' });
+  expect(await server.app.readiness['bus']!()).toBe(false);
+  expect(server.logLines.some((line) => line.includes('follower.retried'))).toBe(true);
+});

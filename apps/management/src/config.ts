@@ -26,7 +26,7 @@ const schema = z.object({
   RECEIPT_SIGNING_KEY: z.string().min(1),
   /** 32 bytes, hex; seals list cursors. */
   CURSOR_KEY: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Milliseconds between two looks of the clock for what is due. */
+  /** Milliseconds between two polls of the clock for what is due. */
   CLOCK_EVERY_MS: z.coerce.number().int().min(10).max(60_000).default(500),
   /** Days that delivery facts and decisions stay in the archive of the Redis bus; 13 months at least. */
   FACT_ARCHIVE_DAYS: z.coerce.number().int().min(396).default(400),

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '@longwave/fleet';
 import { Redis } from 'ioredis';
-import { createRedisBus, type DeliveredMessage } from '../src/index.ts';
+import { createRedisBus, subscribeWhenReachable, type DeliveredMessage } from '../src/index.ts';
 import { describeEventBus, type Engine } from './event-bus.contract.ts';
 import { until } from './_messages.ts';
 
@@ -77,6 +77,25 @@ describe('only Redis Streams', () => {
     await secondSeen.promise;
     expect(seen.map(({ id }) => id)).toEqual(['1', '2']);
     await redis.quit();
+  });
+
+  test('a follower that begins while Redis is away follows when it comes, and hears what it missed', async () => {
+    const message = { topic: 'late', key: 'k', id: '1', type: 'thing.happened', payload: null };
+    await using earlier = engine.createBus();
+    await earlier.publish([message]);
+    const restore = await engine.interrupt();
+    await using bus = engine.createBus();
+    const seen: string[] = [];
+    const retried = new Set<string>();
+    await using _follower = subscribeWhenReachable(bus, {
+      ...{ topic: 'late', group: 'g' },
+      handle: async (messages) => void seen.push(...messages.map(({ id }) => id)),
+      onRetry: (_error, during) => retried.add(during),
+    });
+    await until(() => retried.size > 0);
+    await restore();
+    await until(() => seen.length > 0);
+    expect([seen, [...retried]]).toEqual([['1'], ['subscribe']]);
   });
 
   test('an existing topic keeps its number of partitions, whatever a later process is configured with', async () => {

@@ -71,7 +71,7 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     }
   }
 
-  async function look(): Promise<boolean> {
+  async function readPlans(): Promise<boolean> {
     const pointers = await listCurrentPlans(pool, clock());
     // Said before they are loaded, which takes as long as the store takes: until then there is no decision, not one without a plan.
     planned = new Set(pointers.map((pointer) => pointer.workspaceId));
@@ -92,11 +92,11 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
     return changed;
   }
 
-  let looking: Promise<boolean> | undefined;
+  let reading: Promise<boolean> | undefined;
   return {
     find: (workspaceId) => plans.get(workspaceId),
     isAwaited: (workspaceId) => !plans.has(workspaceId) && (!ready || planned.has(workspaceId)),
-    refresh: () => (looking ??= look().finally(() => (looking = undefined))),
+    refresh: () => (reading ??= readPlans().finally(() => (reading = undefined))),
     listGoals: () => {
       const nowMs = clock().getTime();
       return [...plans.values()].flatMap(({ index }) =>

@@ -33,7 +33,7 @@ interface Known {
 
 const nothingText = canonicalize(noSuspensions)!;
 
-/** This node's view of what may not serve, as old as its last look at the table. */
+/** This node's view of what may not serve, as old as its last poll of the table. */
 export function createCurrentSuspensions(pool: Pool): CurrentSuspensions {
   const known = new Map<string, Promise<Known>>();
 

@@ -39,7 +39,7 @@ interface Counts {
   failed: number;
 }
 
-/** Between two reports of progress, and between two looks at encodings. */
+/** Between two reports of progress, and between two polls of encodings. */
 const paceMs = 1_000;
 
 export interface BatchWorkOptions {
