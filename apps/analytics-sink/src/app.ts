@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { readAudienceLists } from '@longwave/audience';
 import { busFromConfig } from '@longwave/event-bus';
+import { listenHttp } from '@longwave/http-kit';
 import { createPool, databaseOutage, pingDatabase, repeatSweeps } from '@longwave/postgres';
 import { serveRpc, tlsFromConfig } from '@longwave/rpc';
-import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
+import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { createCheckAccess } from './access.ts';
 import { startBatchWorker } from './batches/batch-worker.ts';

@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import type { DeliveryFact } from '@longwave/events';
+import { listenHttp } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { signAccessToken, type AccessTokenClaims } from '@longwave/principal';
-import { createLogger, listenHttp } from '@longwave/service-kit';
+import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { aggregateNextBatch, settleReadyRows } from '../src/batches/aggregate-batches.ts';
 import type { BatchRow } from '../src/batches/batch.ts';

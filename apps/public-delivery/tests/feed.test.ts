@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { listenHttp } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
-import { listenHttp } from '@longwave/service-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { createDocumentCache } from '../src/feed/document-cache.ts';
 import { createFindFeed } from '../src/feed/find-feed.ts';

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAddressSet } from '@longwave/audience';
+import { listenHttp } from '@longwave/http-kit';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
-import { listenHttp, type Logger, type RunningApp } from '@longwave/service-kit';
+import type { Logger, RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import type { RestGatewayConfig } from './config.ts';
 import { createFindEnclosures } from './episodes/find-enclosures.ts';

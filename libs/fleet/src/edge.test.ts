@@ -2,7 +2,7 @@ import { createServer, request as send, type IncomingMessage, type ServerRespons
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { listenHttp, type HttpListener } from '@longwave/service-kit';
+import { listenHttp, type HttpListener } from '@longwave/http-kit';
 import { services } from '@longwave/services';
 import { apiFrontPage, createEdge } from './edge.ts';
 

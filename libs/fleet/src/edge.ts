@@ -1,9 +1,9 @@
 import { Agent, request as send, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { serveFrontPage, type FrontPage } from '@longwave/api-docs';
+import { renderProblem } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { renderProblem } from '@longwave/service-kit';
 import { namesOf, type Manifest } from '@longwave/services';
 import express from 'express';
 

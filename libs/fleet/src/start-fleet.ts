@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { listenHttp } from '@longwave/service-kit';
+import { listenHttp } from '@longwave/http-kit';
 import { namesOf, publicHosts, routesOf, soleServiceOf, type ServiceName } from '@longwave/services';
 import { ownApps, type Apps } from './apps.ts';
 import { endLeftovers } from './child.ts';

@@ -16,5 +16,3 @@ export { outliveWriteErrors } from './outlive-write-errors.ts';
 export { redact } from './redact.ts';
 export { serveHealth, type ReadinessChecks } from './health.ts';
 export { runService, type RunningApp } from './run-service.ts';
-export { renderProblem } from './render-problem.ts';
-export { listenHttp, type HttpListener } from './listen-http.ts';

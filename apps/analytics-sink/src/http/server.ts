@@ -1,9 +1,10 @@
 import { serveApiDocs } from '@longwave/api-docs';
+import { renderProblem } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { databaseOutage } from '@longwave/postgres';
 import { audienceScopes, type AudienceScope } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import { renderProblem, type Logger } from '@longwave/service-kit';
+import type { Logger } from '@longwave/service-kit';
 import express, { type Express, type Request, type Response } from 'express';
 import { challengeOf, requireScope, type Authenticate } from './authenticate.ts';
 import { audienceOpenApi } from './openapi.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLogger, listenHttp } from '@longwave/service-kit';
+import { listenHttp } from '@longwave/http-kit';
+import { createLogger } from '@longwave/service-kit';
 import { createRouter } from './route.ts';
 import { sendFile, type SentFile } from './send-file.ts';
 

@@ -13,6 +13,7 @@ import {
   temporaryDataFolder,
   workspaceRoot,
 } from '@longwave/fleet';
+import { listenHttp } from '@longwave/http-kit';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import { signPrincipal, type Role } from '@longwave/principal';
 import { openChannel, readTls, rpcService, serveRpc } from '@longwave/rpc';
@@ -20,7 +21,7 @@ import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
-import { createLogger, listenHttp } from '@longwave/service-kit';
+import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Caller } from '../../http/authenticate.ts';
 import { createManagement } from '../../management.ts';

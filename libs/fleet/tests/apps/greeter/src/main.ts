@@ -1,9 +1,10 @@
 /** The smallest service: answers by HTTP and gRPC with a greeting from its schema, and counts its answers in Redis. */
 import { readFile } from 'node:fs/promises';
+import { listenHttp } from '@longwave/http-kit';
 import { createPool } from '@longwave/postgres';
 import { readTls, rpcService, serveRpc } from '@longwave/rpc';
 import { ProbeServiceService } from '@longwave/rpc/probe';
-import { addressSchema, commonConfig, listenHttp, readConfig, runService } from '@longwave/service-kit';
+import { addressSchema, commonConfig, readConfig, runService } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 

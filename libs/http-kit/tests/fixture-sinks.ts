@@ -1,8 +1,9 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import { Problem } from '@longwave/problems';
+import { commonConfig, readConfig, runService } from '@longwave/service-kit';
 import express from 'express';
 import { z } from 'zod';
-import { commonConfig, listenHttp, readConfig, renderProblem, runService } from '../src/index.ts';
+import { listenHttp, renderProblem } from '../src/index.ts';
 
 const schema = z.object({ ...commonConfig, HTTP_LISTEN: z.string(), SECRETS: z.string(), ENDS_BY: z.string() });
 

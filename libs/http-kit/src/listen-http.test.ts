@@ -2,60 +2,11 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { freePort } from '@longwave/fleet';
-import { Problem } from '@longwave/problems';
-import { listenHttp, renderProblem, serveHealth, type ReadinessChecks } from '../src/index.ts';
+import { listenHttp } from './listen-http.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-describe('health', () => {
-  async function health(checks: ReadinessChecks) {
-    const listen = `127.0.0.1:${await freePort()}`;
-    const { close } = await serveHealth(listen, checks);
-    cleanups.push(close);
-    return async (path: string) => {
-      const response = await fetch(`http://${listen}${path}`, { headers: { connection: 'close' } });
-      return { status: response.status, body: await response.json() };
-    };
-  }
-
-  test('a service whose dependencies work is alive and ready', async () => {
-    const ask = await health({ postgres: async () => true, redis: async () => true });
-    expect(await ask('/healthz')).toEqual({ status: 200, body: { status: 'alive' } });
-    expect(await ask('/readyz')).toEqual({ status: 200, body: { status: 'ready', failed: [] } });
-  });
-
-  test('a service that cannot work stays alive and names every dependency that fails, hangs or answers false', async () => {
-    const ask = await health({
-      postgres: async () => {
-        throw new Error('password=hunter2');
-      },
-      redis: async () => true,
-      kafka: async () => false,
-      objects: () => new Promise(() => undefined),
-    });
-    expect(await ask('/healthz')).toMatchObject({ status: 200 });
-    expect(await ask('/readyz')).toEqual({
-      status: 503,
-      body: { status: 'not ready', failed: ['postgres', 'kafka', 'objects'] },
-    });
-  });
-
-  test('readiness is asked anew each time', async () => {
-    let ready = false;
-    const ask = await health({ postgres: async () => ready });
-    expect((await ask('/readyz')).status).toBe(503);
-    ready = true;
-    expect((await ask('/readyz')).status).toBe(200);
-  });
-
-  test('nothing else is served on the port', async () => {
-    const ask = await health({});
-    expect((await ask('/')).status).toBe(404);
-  });
 });
 
 describe('an HTTP listener', () => {
@@ -149,27 +100,39 @@ describe('an HTTP listener', () => {
   });
 });
 
-test('a problem is rendered as problem+json with its status, delay and request id, and without its cause', async () => {
-  const problem = new Problem('temporarily_unavailable', 'Ask again.', {
-    retryAfterSeconds: 0,
-    cause: new Error('password=hunter2'),
-  });
-  const listener = await listenHttp('127.0.0.1:0', (_, response) => renderProblem(response, problem, 'req_1'));
-  cleanups.push(() => listener.close(0));
-  const response = await fetch(`http://127.0.0.1:${listener.port}/`, { headers: { connection: 'close' } });
-  expect(response.status).toBe(503);
-  expect(Object.fromEntries(response.headers)).toMatchObject({
-    'content-type': 'application/problem+json; charset=utf-8',
-    'cache-control': 'no-store',
-    'retry-after': '0',
-  });
-  expect(await response.json()).toEqual({
-    type: 'urn:longwave:problem:temporarily-unavailable',
-    title: 'A dependency is not available',
-    status: 503,
-    detail: 'Ask again.',
-    code: 'temporarily_unavailable',
-    retry: { class: 'after_delay', after_seconds: 0 },
-    trace_id: 'req_1',
-  });
+test('a connection on which nothing was ever asked does not hold a closing server', async () => {
+  const listener = await listenHttp('127.0.0.1:0', (_request, response) => response.end('ok'));
+  const silent = connect(listener.port, '127.0.0.1');
+  silent.once('error', () => undefined);
+  // Connections are accepted in order, so the silent one is when this answer comes.
+  expect(await (await fetch(`http://127.0.0.1:${listener.port}/`)).text()).toBe('ok');
+  const beganAt = performance.now();
+  await listener.close();
+  expect(performance.now() - beganAt).toBeLessThan(5_000);
+});
+
+test('a request that is not received in time is cut off, while an answer may take as long as it needs', async () => {
+  const cut = Promise.withResolvers<void>();
+  const received = Promise.withResolvers<void>();
+  const listener = await listenHttp(
+    '127.0.0.1:0',
+    (request, response) => {
+      request.once('error', () => undefined);
+      if (request.method === 'POST') return received.resolve();
+      response.write('first ');
+      void cut.promise.then(() => response.end('last'));
+    },
+    { requestTimeoutMs: 100 },
+  );
+  try {
+    const answer = fetch(`http://127.0.0.1:${listener.port}/`);
+    const slow = connect(listener.port, '127.0.0.1');
+    slow.write('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+    await received.promise;
+    await new Promise((resolve) => slow.once('close', resolve).resume());
+    cut.resolve();
+    expect(await (await answer).text()).toBe('first last');
+  } finally {
+    await listener.close(0);
+  }
 });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { problemView, type Problem } from '@longwave/problems';
-import { redact } from './redact.ts';
+import { redact } from '@longwave/service-kit';
 
 /** Writes `application/problem+json` (RFC 9457): the safe view plus the request id as `trace_id`. A secret that a detail repeats is redacted. */
 export function renderProblem(response: ServerResponse, problem: Problem, requestId: string): void {

@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { Problem } from '@longwave/problems';
+import { listenHttp } from './listen-http.ts';
+import { renderProblem } from './render-problem.ts';
+
+test('a problem is rendered as problem+json with its status, delay and request id, and without its cause', async () => {
+  const problem = new Problem('temporarily_unavailable', 'Ask again.', {
+    retryAfterSeconds: 0,
+    cause: new Error('password=hunter2'),
+  });
+  await using stack = new AsyncDisposableStack();
+  const listener = await listenHttp('127.0.0.1:0', (_, response) => renderProblem(response, problem, 'req_1'));
+  stack.defer(() => listener.close(0));
+  const response = await fetch(`http://127.0.0.1:${listener.port}/`, { headers: { connection: 'close' } });
+  expect(response.status).toBe(503);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'application/problem+json; charset=utf-8',
+    'cache-control': 'no-store',
+    'retry-after': '0',
+  });
+  expect(await response.json()).toEqual({
+    type: 'urn:longwave:problem:temporarily-unavailable',
+    title: 'A dependency is not available',
+    status: 503,
+    detail: 'Ask again.',
+    code: 'temporarily_unavailable',
+    retry: { class: 'after_delay', after_seconds: 0 },
+    trace_id: 'req_1',
+  });
+});
