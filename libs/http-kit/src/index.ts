@@ -1,2 +1,5 @@
+export { answerErrors, problemOf, type Failure } from './answer-errors.ts';
 export { listenHttp, type HttpListener } from './listen-http.ts';
-export { renderProblem } from './render-problem.ts';
+export { methodNotAllowed, mountRoutes, type RoutePlace } from './mount-routes.ts';
+export { problemDocument, renderProblem } from './render-problem.ts';
+export { createHttpApp, requestIdOf, trackRequest, type LogFields } from './track-request.ts';

@@ -1,3 +1,4 @@
+import type { RoutePlace } from '@longwave/http-kit';
 import type { Pool } from '@longwave/postgres';
 import type { AudienceScope } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
@@ -25,11 +26,8 @@ export interface Answer {
 }
 
 /** One operation: what it needs and what it answers. */
-export interface AudienceRoute {
+export interface AudienceRoute extends RoutePlace {
   readonly operation: 'batch.send' | 'batch.read' | 'watermark.read';
-  readonly method: 'get' | 'post';
-  /** Below the base path, parameters as `:name`. */
-  readonly path: string;
   readonly scope: AudienceScope;
   /** What the headers say of a body, before the token is looked at. */
   readonly checkHeaders?: (request: Request) => void;
@@ -52,7 +50,7 @@ function idempotencyKeyOf(request: Request): string {
 
 const sendBatch: AudienceRoute = {
   operation: 'batch.send',
-  method: 'post',
+  method: 'POST',
   path: '/batches',
   scope: 'audience:write',
   checkHeaders: (request) => void checkBodyHeaders(request),
@@ -71,8 +69,8 @@ const sendBatch: AudienceRoute = {
 
 const readBatch: AudienceRoute = {
   operation: 'batch.read',
-  method: 'get',
-  path: '/batches/:id',
+  method: 'GET',
+  path: '/batches/{id}',
   scope: 'audience:read',
   answer: async (request, client, { pool }) => {
     const { id } = request.params;
@@ -87,7 +85,7 @@ const watermarkQuery = z.strictObject({ producer: z.string() });
 
 const readProducerWatermark: AudienceRoute = {
   operation: 'watermark.read',
-  method: 'get',
+  method: 'GET',
   path: '/watermarks',
   scope: 'audience:read',
   answer: async (request, client, { pool }) => {

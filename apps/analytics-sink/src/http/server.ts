@@ -1,11 +1,18 @@
 import { serveApiDocs } from '@longwave/api-docs';
-import { renderProblem } from '@longwave/http-kit';
-import { newId } from '@longwave/ids';
+import {
+  answerErrors,
+  createHttpApp,
+  methodNotAllowed,
+  mountRoutes,
+  problemOf,
+  renderProblem,
+  requestIdOf,
+} from '@longwave/http-kit';
 import { databaseOutage } from '@longwave/postgres';
 import { audienceScopes, type AudienceScope } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
-import express, { type Express, type Request, type Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { challengeOf, requireScope, type Authenticate } from './authenticate.ts';
 import { audienceOpenApi } from './openapi.ts';
 import { audienceRoutes, type RouteTools } from './routes.ts';
@@ -16,17 +23,15 @@ const metadataPath = `/.well-known/oauth-protected-resource${basePath}`;
 
 const contract = { name: 'Audience Analytics Sink API', version: 'v1', status: 'current', deprecations: [] };
 
-/** The problem behind any error; what is none of ours is a bug. */
-function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  if (error instanceof URIError) return new Problem('not_found', 'There is no such route.');
+/** The errors of unknown kind that say something else than a bug. */
+function toProblem(error: unknown): Problem | undefined {
   // Another request holds the producer's lock: SQLSTATE lock_not_available.
   if ((error as { readonly code?: unknown } | null)?.code === '55P03')
     return new Problem('idempotency_in_progress', 'Another batch of this producer is being accepted.', {
       cause: error,
       retryAfterSeconds: 1,
     });
-  return databaseOutage(error) ?? new Problem('internal_error', undefined, { cause: error });
+  return databaseOutage(error);
 }
 
 const sendPublic = (body: unknown) => {
@@ -50,29 +55,7 @@ export function createAudienceServer(options: {
 }): Express {
   const { authenticate, tools, issuer, apiUrl, logger } = options;
   const metadataUrl = `${apiUrl}${metadataPath}`;
-  const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
-
-  app.use((request, response, next) => {
-    const requestId = newId('req');
-    const startedAt = performance.now();
-    Object.assign(response.locals, { requestId, operation: 'none' });
-    response.set({ 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff' });
-    response.once('close', () =>
-      logger.info(
-        {
-          request_id: requestId,
-          method: request.method,
-          operation: response.locals['operation'] as string,
-          status: response.statusCode,
-          token_id: response.locals['tokenId'] as string | undefined,
-          duration_ms: Math.round(performance.now() - startedAt),
-        },
-        'request.served',
-      ),
-    );
-    next();
-  });
+  const app = createHttpApp(logger, ({ operation = 'none', tokenId }) => ({ operation, token_id: tokenId }));
 
   app.get(`${basePath}/contract`, sendPublic(contract));
   app.get(`${basePath}/openapi.json`, sendPublic(audienceOpenApi()));
@@ -89,8 +72,13 @@ export function createAudienceServer(options: {
     }),
   );
 
-  for (const route of audienceRoutes)
-    app[route.method](basePath + route.path, async (request, response) => {
+  for (const path of ['/contract', '/openapi.json', '/docs'])
+    app.all(basePath + path, (request, response) => {
+      throw methodNotAllowed(request, response, ['GET']);
+    });
+
+  mountRoutes(app, basePath, audienceRoutes, {
+    answer: async (route, request, response) => {
       Object.assign(response.locals, { operation: route.operation, scope: route.scope });
       route.checkHeaders?.(request);
       const client = await authenticate(request.get('authorization'));
@@ -98,32 +86,21 @@ export function createAudienceServer(options: {
       requireScope(client, route.scope);
       const { status, body } = await route.answer(request, client, tools);
       response.status(status).set('Cache-Control', 'no-store').type('application/json').send(body);
-    });
-
-  const paths = [...new Set(audienceRoutes.map(({ path }) => path)), '/contract', '/openapi.json', '/docs'];
-  for (const path of paths)
-    app.all(basePath + path, (request, response) => {
-      const methods = audienceRoutes.filter((route) => route.path === path).map(({ method }) => method);
-      response.set('Allow', methods.includes('post') ? 'POST' : 'GET, HEAD');
-      throw new Problem('method_not_allowed', `${request.method} is not possible here.`);
-    });
+    },
+  });
   app.use(() => {
     throw new Problem('not_found', 'There is no such route.');
   });
-
-  app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
-    // Who has gone is told nothing.
-    if (request.destroyed && !request.complete) return void response.destroy();
-    const problem = problemOf(error);
-    const requestId = response.locals['requestId'] as string;
-    if (problem.status === 500) logger.error({ err: error, request_id: requestId }, 'request.failed');
-    else if (problem.status === 503) logger.warn({ err: error, request_id: requestId }, 'request.refused');
-    if (response.headersSent) return void response.destroy();
-    // What is left of a body that was refused is not kept, and the connection goes on.
-    request.resume();
-    const challenge = challengeOf(problem.code, metadataUrl, response.locals['scope'] as AudienceScope | undefined);
-    if (challenge) response.set('WWW-Authenticate', challenge);
-    renderProblem(response, problem, requestId);
-  });
+  app.use(
+    answerErrors({
+      logger,
+      toFailure: (error) => problemOf(error, toProblem),
+      render: (problem, response) => {
+        const challenge = challengeOf(problem.code, metadataUrl, response.locals['scope'] as AudienceScope | undefined);
+        if (challenge) response.set('WWW-Authenticate', challenge);
+        renderProblem(response, problem, requestIdOf(response));
+      },
+    }),
+  );
   return app;
 }

@@ -1,6 +1,6 @@
-import { newId } from '@longwave/ids';
+import { problemDocument, problemOf, trackRequest } from '@longwave/http-kit';
 import { databaseOutage } from '@longwave/postgres';
-import { Problem, problemView } from '@longwave/problems';
+import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import express, { type Express, type Request, type Response } from 'express';
 
@@ -51,7 +51,7 @@ function sendProblem(response: Response, problem: Problem, requestId: string): v
     status: problem.status,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
-  const body = JSON.stringify({ ...problemView(told), trace_id: requestId });
+  const body = problemDocument(told, requestId);
   for (const name of ['etag', 'cache-control', 'accept-ranges']) response.removeHeader(name);
   response.writeHead(problem.status, {
     'content-type': 'application/problem+json',
@@ -67,39 +67,21 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
   const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
 
   const answer = (name: string, serve: Serve) => async (request: Request, response: Response) => {
-    const exchange: Exchange = { request, response, requestId: newId('req'), startedAt: now() };
     const beforeBytes = request.socket.bytesWritten;
-    const beganMs = performance.now();
     response.setTimeout(stalledMs);
-    response.once('close', () => {
-      const bytes = request.socket.bytesWritten - beforeBytes;
-      const ms = Math.round(performance.now() - beganMs);
-      logger.info(
-        {
-          request_id: exchange.requestId,
-          route: name,
-          method: request.method,
-          status: response.statusCode,
-          bytes,
-          ms,
-        },
-        'request.served',
-      );
-    });
-    response.setHeaders(
-      new Map([...Object.entries(cors), ['x-request-id', exchange.requestId], ['x-content-type-options', 'nosniff']]),
-    );
+    response.setHeaders(new Map(Object.entries(cors)));
+    const requestId = trackRequest(request, response, logger, () => ({
+      route: name,
+      bytes: request.socket.bytesWritten - beforeBytes,
+    }));
     try {
-      await serve(exchange);
+      await serve({ request, response, requestId, startedAt: now() });
     } catch (error) {
-      const problem =
-        error instanceof Problem
-          ? error
-          : (databaseOutage(error) ?? new Problem('internal_error', undefined, { cause: error }));
+      const problem = problemOf(error, databaseOutage);
       if (problem.status >= 500)
-        logger.error({ request_id: exchange.requestId, route: name, err: problem.cause ?? problem }, 'request.failed');
+        logger.error({ request_id: requestId, route: name, err: problem.cause ?? problem }, 'request.failed');
       if (response.headersSent) response.destroy();
-      else sendProblem(response, problem, exchange.requestId);
+      else sendProblem(response, problem, requestId);
     }
   };
   const unknown = () => Promise.reject(new Problem('not_found'));

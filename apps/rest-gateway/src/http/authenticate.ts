@@ -37,6 +37,8 @@ const answers: Readonly<Record<Refusal, RestError>> = {
   [Refusal.MCP_CREDENTIAL]: unauthorized('This MCP credential is not valid for the legacy API.'),
   [Refusal.CLIENT_BLOCKED]: {
     status: 503,
+    // It is refused at each of its requests.
+    routine: true,
     message: 'This client is blocked. Please contact support if you think that this is an error.',
   },
 };

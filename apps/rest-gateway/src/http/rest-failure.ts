@@ -1,9 +1,9 @@
+import type { Failure } from '@longwave/http-kit';
 import { namedDetail, Problem } from '@longwave/problems';
 import { usageLink } from './usage-link.ts';
 
 /** An error answer before it is written: `{code, message, reason?}` and nothing else goes into the body. */
-export interface RestError {
-  readonly status: number;
+export interface RestError extends Failure {
   readonly message: string;
   readonly reason?: string;
   readonly headers?: Readonly<Record<string, string>>;
