@@ -1,4 +1,5 @@
 import type { ResourceView } from '@longwave/events';
+import { idempotencyKeyPattern } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
@@ -9,8 +10,6 @@ import { pathAndQuery } from './http/path-and-query.ts';
 import { noBody, parseBody, parseParameters, parseQuery, readBody, type RawBody } from './http/read-input.ts';
 import { notFound, type Asker } from './management.ts';
 import { takesIfMatch, type Answer, type Route, type Tools } from './route.ts';
-
-const idempotencyKeyPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
 function idempotencyKeyOf(request: Request, route: Route): string | undefined {
   const key = route.command ? request.get('idempotency-key') : undefined;

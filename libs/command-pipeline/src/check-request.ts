@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isLegalText, type CommandDefinition } from '@longwave/command-catalog';
+import { idempotencyKeyPattern } from '@longwave/ids';
 import { fieldErrors, fieldSentence, pointerSegment, Problem, type FieldError } from '@longwave/problems';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import type { Actor, CommandRequest } from './command-request.ts';
 
-const idempotencyKey = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 const ifMatchForm = /^(?:W\/)?"?(\d{1,9})\.([0-9a-f]{16})"?$/;
 const freeReason = z.union([z.string().max(2000), z.strictObject({})]).optional();
 
@@ -47,7 +47,7 @@ const invalid = (errors: readonly FieldError[]) =>
 export function parseRequest(definition: CommandDefinition, request: CommandRequest): ParsedRequest {
   if (!request.idempotencyKey)
     throw new Problem('idempotency_key_required', 'Send an idempotency key for this operation.');
-  if (!idempotencyKey.test(request.idempotencyKey))
+  if (!idempotencyKeyPattern.test(request.idempotencyKey))
     throw new Problem(
       'idempotency_key_invalid',
       'Use 1 to 128 characters: letters, digits, ".", "_", ":", "-"; a letter or digit first.',

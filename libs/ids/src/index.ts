@@ -1,5 +1,7 @@
 import { stringify, v7 } from 'uuid';
 
+export { idempotencyKeyPattern } from './idempotency-key.ts';
+
 /** Prefixes of every id on the wire; one per kind of thing (design: commands.md §1). */
 export const idPrefixes = {
   account: 'acc',

@@ -1,5 +1,6 @@
 import { keyMonths } from '@longwave/audience';
 import { addressVerdicts, deliveryEventKinds } from '@longwave/events';
+import { idempotencyKeyPattern } from '@longwave/ids';
 import { producerPattern } from '@longwave/principal';
 import { Problem, fieldErrors, fieldSentence, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
@@ -7,10 +8,10 @@ import { z } from 'zod';
 export const rowsMax = 1000;
 export const schemaVersion = 1;
 
-/** A name that a producer gives: of a batch, a response, a claim. */
+/** A name that a producer gives: of a batch, a response, a claim. It has the form of an idempotency key. */
 export const givenName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, '1 to 128 of letters, digits, ".", "_", ":", "-"; no sign first');
+  .regex(idempotencyKeyPattern, '1 to 128 of letters, digits, ".", "_", ":", "-"; no sign first');
 
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `This is not an ID of the form ${prefix}_….`);

@@ -1,4 +1,5 @@
 import { rejectionReasons } from '@longwave/audience';
+import { idempotencyKeyPattern } from '@longwave/ids';
 import { z } from 'zod';
 import { batchSchema } from '../batches/batch.ts';
 import { rejectionCodes } from '../batches/row-facts.ts';
@@ -130,7 +131,7 @@ export function audienceOpenApi() {
               in: 'header',
               required: true,
               description: 'Names this batch; a retry sends the same.',
-              schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$' },
+              schema: { type: 'string', pattern: idempotencyKeyPattern.source },
             },
             { name: 'Content-Encoding', in: 'header', schema: { enum: ['identity', 'gzip'] } },
           ],

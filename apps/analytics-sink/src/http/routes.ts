@@ -1,4 +1,5 @@
 import type { RoutePlace } from '@longwave/http-kit';
+import { idempotencyKeyPattern } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import type { AudienceScope } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
@@ -40,7 +41,7 @@ const json = (status: number, body: unknown): Answer => ({ status, body: JSON.st
 function idempotencyKeyOf(request: Request): string {
   const key = request.get('idempotency-key');
   if (!key) throw new Problem('idempotency_key_required', 'Send an Idempotency-Key that names this batch.');
-  if (!givenName.safeParse(key).success)
+  if (!idempotencyKeyPattern.test(key))
     throw new Problem(
       'idempotency_key_invalid',
       'Use 1 to 128 characters: letters, digits, ".", "_", ":", "-"; a letter or digit first.',

@@ -1,5 +1,6 @@
 import { productCatalog } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
+import { idempotencyKeyPattern } from '@longwave/ids';
 import { checksumHeaders } from '@longwave/object-store/checksum';
 import { singlePutBytesMax } from '@longwave/object-store/limits';
 import { Problem } from '@longwave/problems';
@@ -14,7 +15,7 @@ const uploads = productCatalog.resources.uploads.attributes;
 
 const badKey = 'Invalid upload idempotency key';
 /** Contract, Limits, `idempotency_key` (uploads). */
-const uploadKey = z.string({ error: badKey }).regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, badKey);
+const uploadKey = z.string({ error: badKey }).regex(idempotencyKeyPattern, badKey);
 
 const grant: AnswerShape = {
   name: 'UploadGrant',
