@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { serveApiDocs, serveFrontPage, serveText } from '@longwave/api-docs';
-import { answerErrors, createHttpApp, mountRoutes } from '@longwave/http-kit';
+import { answerErrors, createHttpApp, mountRoutes, ifNoneMatchNames } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, Response } from 'express';
@@ -11,7 +11,6 @@ import { frontPage } from './docs/front-page.ts';
 import { openApiDocument } from './docs/openapi-document.ts';
 import type { Authenticate, Caller } from './http/authenticate.ts';
 import { allowBrowsers } from './http/cors.ts';
-import { matchesNone } from './http/etag.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import type { Bucket, CountRequest } from './http/rate-limit.ts';
 import { pathAndQuery } from './http/path-and-query.ts';
@@ -101,7 +100,7 @@ export function createServer({ routes, tools, authenticate, countRequest, logger
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const tag = isRead && !tagged ? undefined : etag;
     if (tag) response.set('ETag', tag);
-    if (tag && isRead && matchesNone(request.get('if-none-match'), tag)) response.status(304).end();
+    if (tag && isRead && ifNoneMatchNames(request.get('if-none-match'), tag)) response.status(304).end();
     else if (body === undefined) response.status(status).end();
     else response.status(status).json(body);
   }

@@ -1,4 +1,13 @@
 export { answerErrors, problemOf, type Failure } from './answer-errors.ts';
+export {
+  ifRangeHolds,
+  judgeConditions,
+  ifNoneMatchNames,
+  notModifiedSince,
+  strongTagsOf,
+  type Condition,
+  type Validators,
+} from './conditions.ts';
 export { listenHttp, type HttpListener } from './listen-http.ts';
 export { methodNotAllowed, mountRoutes, type RoutePlace } from './mount-routes.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';

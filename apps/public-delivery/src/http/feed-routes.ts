@@ -1,8 +1,9 @@
 import { pipeline } from 'node:stream/promises';
+import { ifNoneMatchNames, notModifiedSince } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
+import { chooseCoding, type ContentCoding } from '../feed/choose-coding.ts';
 import type { FindFeed } from '../feed/find-feed.ts';
 import { feedPath } from '../feed/to-feed.ts';
-import { chooseCoding, noneMatchHolds, notModifiedSince, type ContentCoding } from './conditional.ts';
 import { parameter } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
 
@@ -61,7 +62,7 @@ export function feedRoutes({ findFeed, mediaUrl, hubUrl, now }: FeedRoutesOption
     // If-Modified-Since counts only without If-None-Match (RFC 9110 §13.1.3).
     if (
       noneMatch !== undefined
-        ? noneMatchHolds(noneMatch, tagOf(version.digest))
+        ? ifNoneMatchNames(noneMatch, tagOf(version.digest))
         : notModifiedSince(since, version.changedAt)
     )
       return void response.writeHead(304, headersOf(version)).end();

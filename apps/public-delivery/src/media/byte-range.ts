@@ -35,7 +35,8 @@ function resolve(text: string, length: number): ByteInterval | null | undefined 
 }
 
 /**
- * Reads a Range header against a length (RFC 9110 §14.2). Only for GET; other methods ignore the header.
+ * Reads a Range header against a length (RFC 9110 §14.2). Only for GET; other methods ignore the header. `range-parser`, which express
+ * brings, finds nothing in a suffix longer than the file and answers 416 to a range that is not valid.
  * @param length bytes of the selected representation
  */
 export function readRange(header: string | undefined, length: number): RangeRequest {

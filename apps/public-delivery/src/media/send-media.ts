@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteRangeServed } from '@longwave/events';
+import { ifRangeHolds, judgeConditions, type Validators } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
-import { ifRangeHolds, judgeConditions, type Validators } from '../http/conditional.ts';
 import { slicesOf, type ArrangementPart } from './arrangement.ts';
 import { readRange, type ByteInterval } from './byte-range.ts';
 import type { OpenSegment } from './open-segment.ts';

@@ -1,20 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { checkIfMatch, guardFor, matchesNone } from './etag.ts';
+import { checkIfMatch, guardFor } from './etag.ts';
 
 const resource = { version: 3, digest: 'abcdef0123456789'.repeat(4) } as Parameters<typeof guardFor>[1];
 const tag = '"3.abcdef0123456789"';
-
-test.each([
-  [undefined, false],
-  ['*', true],
-  [tag, true],
-  [`W/${tag}`, true],
-  [`"1.0000000000000000" , ${tag}`, true],
-  ['"3.abcdef0123456780"', false],
-  ['3.abcdef0123456789', false],
-])('If-None-Match: %s matches %s', (header, matches) => {
-  expect(matchesNone(header, tag)).toBe(matches);
-});
 
 test.each([
   [undefined, undefined],

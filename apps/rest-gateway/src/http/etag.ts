@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ResourceView } from '@longwave/events';
+import { strongTagsOf } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 
 /**
@@ -11,17 +12,9 @@ export function etagOf({ version, digest }: Pick<ResourceView, 'version' | 'dige
   return `"${version}.${digest.slice(0, 16)}${third ?? ''}"`;
 }
 
-const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
-
 /** The tags of `If-Match`, which guards the revision alone. */
 const revisionTagsOf = (header: string) =>
-  tagsOf(header).map((tag) => tag.replace(/^("\d{1,9}\.[0-9a-f]{16})\.[0-9a-f]{8}"$/, '$1"'));
-
-/** Whether `If-None-Match` names the tag; weak comparison (RFC 9110 §13.1.2). */
-export function matchesNone(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.trim() === '*' || tagsOf(header).some((tag) => tag.replace(/^W\//, '') === etag);
-}
+  strongTagsOf(header).map((tag) => tag.replace(/^("\d{1,9}\.[0-9a-f]{16})\.[0-9a-f]{8}"$/, '$1"'));
 
 /** `*` asks only that the object exists, which is checked anyway. */
 const isStated = (header: string | undefined): header is string => header !== undefined && header.trim() !== '*';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { chooseCoding, ifRangeHolds, judgeConditions, noneMatchHolds, notModifiedSince } from './conditional.ts';
+import { ifRangeHolds, judgeConditions, ifNoneMatchNames, notModifiedSince, strongTagsOf } from './conditions.ts';
 
 const modifiedAt = new Date('2026-11-21T09:00:00.500Z');
 const [at, before, after] = ['09:00:00', '08:59:59', '09:00:01'].map((time) => `Sat, 21 Nov 2026 ${time} GMT`) as [
@@ -12,12 +12,14 @@ test.each([
   ['"a"', true],
   ['W/"a"', true],
   ['"b", "a"', true],
+  ['"b" , W/"a"', true],
   ['*', true],
   ['"ab"', false],
   ['a', false],
+  ['"a,b"', false],
   [undefined, false],
-])('If-None-Match %p against "a" holds: %p', (header, holds) => {
-  expect(noneMatchHolds(header, '"a"')).toBe(holds);
+])('If-None-Match: %p names "a": %p', (header, holds) => {
+  expect(ifNoneMatchNames(header, '"a"')).toBe(holds);
 });
 
 test.each([
@@ -72,18 +74,6 @@ test.each([
   expect(notModifiedSince(header, new Date('2026-11-21T09:00:00.500Z'))).toBe(fresh);
 });
 
-test.each([
-  ['gzip', 'gzip'],
-  ['gzip, deflate, br', 'br'],
-  ['br;q=0.5, gzip;q=0.8', 'gzip'],
-  ['*', 'br'],
-  ['br;q=0, *;q=0.1', 'gzip'],
-  ['gzip;q=0', 'identity'],
-  ['*, gzip;q=0, br;q=0', 'identity'],
-  ['identity', 'identity'],
-  ['gzip;q=0.5, identity', 'identity'],
-  ['gzip;q=nonsense', 'identity'],
-  [undefined, 'identity'],
-])('Accept-Encoding %p gets %p', (header, coding) => {
-  expect(chooseCoding(header)).toBe(coding);
+test('the strong tags of If-Match are read whole, also those with a comma, and weak ones are left out', () => {
+  expect(strongTagsOf('"a", W/"b" , "c,d", e')).toEqual(['"a"', '"c,d"']);
 });

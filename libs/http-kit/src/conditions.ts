@@ -1,3 +1,7 @@
+/*
+ * Conditional requests (RFC 9110 §13). `fresh`, which express brings, is not used: it sends everything again to a request with
+ * `Cache-Control: no-cache`, which every fetch() adds to an If-None-Match, and cuts a tag at a comma inside its quotes.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** The opaque part of every entity-tag of a list header, weak marks dropped (RFC 9110 §8.8.3.2, weak comparison). */
@@ -6,7 +10,7 @@ function tagsOf(header: string): string[] {
 }
 
 /** True when If-None-Match names this tag, or any (RFC 9110 §13.1.2). */
-export function noneMatchHolds(header: string | undefined, etag: string): boolean {
+export function ifNoneMatchNames(header: string | undefined, etag: string): boolean {
   return header !== undefined && (header.trim() === '*' || tagsOf(header).includes(etag));
 }
 
@@ -36,7 +40,7 @@ export function notModifiedSince(header: string | undefined, changedAt: Date): b
 }
 
 /** The strong tags of If-Match; weak ones never match (RFC 9110 §13.1.1). */
-const strongTagsOf = (header: string): string[] =>
+export const strongTagsOf = (header: string): string[] =>
   [...header.matchAll(/(W\/)?("[^"]*")/g)].flatMap(([, weak, tag]) => (weak ? [] : [tag!]));
 
 /** What the conditions of a GET or HEAD ask for: the file, nothing because it is known, or nothing because it is another one. */
@@ -53,26 +57,6 @@ export function judgeConditions(headers: IncomingHttpHeaders, { etag, modifiedAt
     !notModifiedSince(unmodifiedSince, modifiedAt)
   )
     return 'failed';
-  if (noneMatch !== undefined) return noneMatchHolds(noneMatch, etag) ? 'not_modified' : 'holds';
+  if (noneMatch !== undefined) return ifNoneMatchNames(noneMatch, etag) ? 'not_modified' : 'holds';
   return modifiedAt && notModifiedSince(headers['if-modified-since'], modifiedAt) ? 'not_modified' : 'holds';
-}
-
-/** Codings that feeds are sent in. */
-export type ContentCoding = 'br' | 'gzip' | 'identity';
-
-/** The coding that Accept-Encoding prefers; of equals the one that is shorter on the wire (RFC 9110 §12.5.3). */
-export function chooseCoding(header: string | undefined): ContentCoding {
-  const weights = new Map<string, number>();
-  for (const item of (header ?? '').split(',')) {
-    const [coding = '', ...parameters] = item.split(';').map((text) => text.trim().toLowerCase());
-    const quality = parameters.find((text) => text.startsWith('q='))?.slice(2);
-    weights.set(coding, quality === undefined ? 1 : Number(quality));
-  }
-  const any = weights.get('*') ?? 0;
-  // What is sent as it is needs no permission, so it loses against any coding that has one.
-  const plain = weights.get('identity') ?? Number.MIN_VALUE;
-  const [best, weight] = (['br', 'gzip'] as const)
-    .map((coding) => [coding, weights.get(coding) ?? any] as const)
-    .reduce((a, b) => (b[1] > a[1] ? b : a));
-  return weight > 0 && weight >= plain ? best : 'identity';
 }
