@@ -11,7 +11,8 @@ import { aggregateNextBatch, settleReadyRows } from '../src/batches/aggregate-ba
 import type { BatchRow } from '../src/batches/batch.ts';
 import { createNoteLayouts } from '../src/batches/known-layout-table.ts';
 import { createAuthenticate } from '../src/http/authenticate.ts';
-import { answerSchemas, audienceOpenApi } from '../src/http/openapi.ts';
+import { answerSchemas } from '../src/http/answer-schemas.ts';
+import { audienceOpenApi } from '../src/http/openapi.ts';
 import { createAudienceServer } from '../src/http/server.ts';
 import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
 import { fact, lists, totalBytes } from './_facts.ts';

@@ -10,5 +10,14 @@ export {
 } from './conditions.ts';
 export { listenHttp, type HttpListener } from './listen-http.ts';
 export { methodNotAllowed, mountRoutes, type RoutePlace } from './mount-routes.ts';
+export {
+  fieldsOf,
+  jsonSchema,
+  openApiHead,
+  openApiPaths,
+  reference,
+  routeParameters,
+  type OpenApiPart,
+} from './openapi.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';
 export { createHttpApp, requestIdOf, trackRequest, type LogFields } from './track-request.ts';

@@ -1,81 +1,15 @@
-import { rejectionReasons } from '@longwave/audience';
+import {
+  jsonSchema,
+  openApiHead,
+  openApiPaths,
+  reference,
+  routeParameters,
+  type OpenApiPart,
+} from '@longwave/http-kit';
 import { idempotencyKeyPattern } from '@longwave/ids';
-import { z } from 'zod';
 import { batchSchema } from '../batches/batch.ts';
-import { rejectionCodes } from '../batches/row-facts.ts';
-
-const count = z.int().min(0);
-const sequence = z.int().min(0);
-
-const watermark = z.strictObject({
-  contiguous_sequence: sequence.describe('Every sequence from 1 to here was received; 0 when the first is missing.'),
-  highest_sequence: sequence.describe('The highest sequence received.'),
-  event_time: z.iso.datetime().nullable().describe('The end of the latest window among the contiguous batches.'),
-});
-
-const judgement = z.enum(['eligible', ...rejectionReasons, 'excess']);
-
-const accepted = z.strictObject({ batch_id: z.string(), accepted: count, watermark });
-
-const batchStatus = z.strictObject({
-  batch_id: z.string(),
-  state: z
-    .enum(['stored', 'waiting', 'aggregated'])
-    .describe('`waiting` while rows name an arrangement or a serving that is not known yet.'),
-  received: count.describe('Rows of the batch: stored, aggregated, rejected and waiting ones.'),
-  stored: count.describe('Stored: not processed yet, or of a kind that is not counted.'),
-  aggregated: count,
-  rejected: count,
-  waiting: count,
-  rejections: z.array(z.strictObject({ row: count, code: z.enum(rejectionCodes) })).describe('The first 20.'),
-  rejected_by_code: z.partialRecord(z.enum(rejectionCodes), count).describe('All rejected rows by code.'),
-  judgements: z
-    .partialRecord(judgement, count)
-    .describe('Rows that became facts, by the rule that leaves them out of the numbers, or `eligible`.'),
-  uncounted: z
-    .array(z.strictObject({ row: count, rule: judgement }))
-    .describe('The first 20 rows that a rule leaves out.'),
-});
-
-const producerWatermark = watermark.extend({
-  producer: z.string(),
-  gaps: z
-    .array(z.strictObject({ from: sequence, to: sequence }))
-    .describe('The first 20 runs of sequences that are missing below the highest, both ends included.'),
-});
-
-const problem = z.looseObject({
-  type: z.string().describe('urn:longwave:problem:…'),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  code: z.string(),
-  trace_id: z.string(),
-  errors: z
-    .array(z.strictObject({ path: z.string().describe('JSON Pointer'), code: z.string(), detail: z.string() }))
-    .max(20)
-    .optional(),
-  retry: z.strictObject({ class: z.string(), after_seconds: z.int().optional() }),
-});
-
-/** Every body that the API answers with, by its name in the document. */
-export const answerSchemas = {
-  Accepted: accepted,
-  BatchStatus: batchStatus,
-  ProducerWatermark: producerWatermark,
-  Problem: problem,
-} as const;
-
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
-  return rest;
-};
-
-const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const answer = (description: string, name: string) => ({
-  description,
-  content: { 'application/json': { schema: reference(name) } },
-});
+import { answerSchemas } from './answer-schemas.ts';
+import { audienceRoutes, type AudienceRoute } from './routes.ts';
 
 const notes: Readonly<Record<number, string>> = {
   400: 'The Idempotency-Key is missing, or the body is not valid JSON or gzip.',
@@ -89,7 +23,7 @@ const notes: Readonly<Record<number, string>> = {
   503: 'A part of the service is not available. Send the same request again later.',
 };
 
-const failures = (...statuses: readonly number[]) =>
+const failures = (statuses: readonly number[]) =>
   Object.fromEntries(
     [...statuses, 503].map((status) => [
       status,
@@ -102,87 +36,72 @@ const failures = (...statuses: readonly number[]) =>
               },
             }
           : {}),
-        content: { 'application/problem+json': { schema: reference('Problem') } },
+        content: { 'application/problem+json': { schema: reference('schemas', 'Problem') } },
       },
     ]),
   );
 
-/** The OpenAPI 3.1 document of the Audience Analytics Sink API. */
-export function audienceOpenApi() {
+/** What a request for a batch may have beside its body. */
+const batchHeaders = [
+  {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: true,
+    description: 'Names this batch; a retry sends the same.',
+    schema: { type: 'string', pattern: idempotencyKeyPattern.source },
+  },
+  { name: 'Content-Encoding', in: 'header', schema: { enum: ['identity', 'gzip'] } },
+];
+
+const answersOf = ({ answers }: AudienceRoute) =>
+  Object.fromEntries(
+    Object.entries(answers).map(([status, [description, name]]) => [
+      status,
+      { description, content: { 'application/json': { schema: reference('schemas', name) } } },
+    ]),
+  );
+
+function operation(route: AudienceRoute): OpenApiPart {
+  const { method, path, summary, note, scope } = route;
+  const parameters = [...routeParameters(route), ...(method === 'POST' ? batchHeaders : [])];
   return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Longwave Audience Analytics Sink API',
-      version: 'v1',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/audience/v1' }],
-    security: [{ bearer: [] }],
-    paths: {
-      '/batches': {
-        post: {
-          operationId: 'batch.send',
-          tags: ['batches'],
-          summary: 'Send measurements: all rows are accepted, or none.',
-          description: 'Needs the scope audience:write. A repetition is answered 200 with the first answer.',
-          parameters: [
-            {
-              name: 'Idempotency-Key',
-              in: 'header',
-              required: true,
-              description: 'Names this batch; a retry sends the same.',
-              schema: { type: 'string', pattern: idempotencyKeyPattern.source },
-            },
-            { name: 'Content-Encoding', in: 'header', schema: { enum: ['identity', 'gzip'] } },
-          ],
-          requestBody: { required: true, content: { 'application/json': { schema: reference('Batch') } } },
-          responses: {
-            202: answer('Accepted and durable; it is aggregated afterwards.', 'Accepted'),
-            200: answer('It was accepted before: the first answer again.', 'Accepted'),
-            ...failures(400, 401, 403, 409, 413, 415, 422),
-          },
-        },
-      },
-      '/batches/{id}': {
-        get: {
-          operationId: 'batch.read',
-          tags: ['batches'],
-          summary: 'The status of a batch.',
-          description: 'Needs the scope audience:read.',
-          parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
-          responses: { 200: answer('The rows by what became of them.', 'BatchStatus'), ...failures(401, 403, 404) },
-        },
-      },
-      '/watermarks': {
-        get: {
-          operationId: 'watermark.read',
-          tags: ['watermarks'],
-          summary: 'The progress of a producer’s batches, with missing sequence numbers.',
-          description: 'Needs the scope audience:read.',
-          parameters: [{ name: 'producer', in: 'query', required: true, schema: { type: 'string' } }],
-          responses: { 200: answer('Where it stands.', 'ProducerWatermark'), ...failures(401, 403, 404, 422) },
-        },
-      },
-      '/contract': {
-        get: {
-          operationId: 'contract.read',
-          tags: ['contract'],
-          summary: 'Name, version and deprecations of this API.',
-          security: [],
-          responses: {
-            200: { description: 'Name, version, status, deprecations.', content: { 'application/json': {} } },
-          },
-        },
-      },
-    },
-    components: {
-      schemas: {
-        Batch: schemaOf(batchSchema, 'input'),
-        ...Object.fromEntries(
-          Object.entries(answerSchemas).map(([name, schema]) => [name, schemaOf(schema, 'output')]),
-        ),
-      },
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-    },
+    operationId: route.operation,
+    tags: [path.split('/')[1]],
+    summary,
+    description: [`Needs the scope ${scope}.`, note].filter(Boolean).join(' '),
+    parameters,
+    ...(method === 'POST' && {
+      requestBody: { required: true, content: { 'application/json': { schema: reference('schemas', 'Batch') } } },
+    }),
+    responses: { ...answersOf(route), ...failures(route.refusals) },
   };
 }
+
+/** The OpenAPI 3.1 document of the Audience Analytics Sink API, derived from the route table. */
+export const audienceOpenApi = () => ({
+  ...openApiHead({ title: 'Longwave Audience Analytics Sink API', version: 'v1' }, '/audience/v1'),
+  security: [{ bearer: [] }],
+  paths: {
+    ...openApiPaths(audienceRoutes, operation),
+    '/contract': {
+      get: {
+        operationId: 'contract.read',
+        tags: ['contract'],
+        summary: 'Name, version and deprecations of this API.',
+        security: [],
+        responses: {
+          200: { description: 'Name, version, status, deprecations.', content: { 'application/json': {} } },
+        },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Batch: jsonSchema(batchSchema, 'input'),
+      ...Object.fromEntries(
+        Object.entries(answerSchemas).map(([name, schema]) => [name, jsonSchema(schema, 'output')]),
+      ),
+    },
+    securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+  },
+});

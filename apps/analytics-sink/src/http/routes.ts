@@ -10,6 +10,7 @@ import { findBatchStatus } from '../batches/batch-table.ts';
 import { givenName, parseBatch, refuseForeign } from '../batches/batch.ts';
 import { findRowJudgements } from '../batches/row-judgements.ts';
 import { readWatermark } from '../batches/watermark-table.ts';
+import type { answerSchemas } from './answer-schemas.ts';
 import type { Client } from './authenticate.ts';
 import { checkBodyHeaders, readJson } from './read-json.ts';
 
@@ -29,7 +30,16 @@ export interface Answer {
 /** One operation: what it needs and what it answers. */
 export interface AudienceRoute extends RoutePlace {
   readonly operation: 'batch.send' | 'batch.read' | 'watermark.read';
+  readonly summary: string;
+  /** More for the documentation, after the scope. */
+  readonly note?: string;
   readonly scope: AudienceScope;
+  /** Without, parameters of the query are ignored. */
+  readonly query?: z.ZodObject;
+  /** Status → what it says, and the name of its body in the documentation. */
+  readonly answers: Readonly<Record<number, readonly [note: string, body: keyof typeof answerSchemas]>>;
+  /** Statuses of its refusals, beyond 503. */
+  readonly refusals: readonly number[];
   /** What the headers say of a body, before the token is looked at. */
   readonly checkHeaders?: (request: Request) => void;
   readonly answer: (request: Request, client: Client, tools: RouteTools) => Promise<Answer>;
@@ -49,11 +59,20 @@ function idempotencyKeyOf(request: Request): string {
   return key;
 }
 
+const watermarkQuery = z.strictObject({ producer: z.string() });
+
 const sendBatch: AudienceRoute = {
   operation: 'batch.send',
   method: 'POST',
   path: '/batches',
+  summary: 'Send measurements: all rows are accepted, or none.',
+  note: 'A repetition is answered 200 with the first answer.',
   scope: 'audience:write',
+  answers: {
+    202: ['Accepted and durable; it is aggregated afterwards.', 'Accepted'],
+    200: ['It was accepted before: the first answer again.', 'Accepted'],
+  },
+  refusals: [400, 401, 403, 409, 413, 415, 422],
   checkHeaders: (request) => void checkBodyHeaders(request),
   answer: async (request, client, { pool, clock, onAccepted }) => {
     const idempotencyKey = idempotencyKeyOf(request);
@@ -72,7 +91,10 @@ const readBatch: AudienceRoute = {
   operation: 'batch.read',
   method: 'GET',
   path: '/batches/{id}',
+  summary: 'The status of a batch.',
   scope: 'audience:read',
+  answers: { 200: ['The rows by what became of them.', 'BatchStatus'] },
+  refusals: [401, 403, 404],
   answer: async (request, client, { pool }) => {
     const { id } = request.params;
     const { data: batchId } = givenName.safeParse(id);
@@ -82,13 +104,15 @@ const readBatch: AudienceRoute = {
   },
 };
 
-const watermarkQuery = z.strictObject({ producer: z.string() });
-
 const readProducerWatermark: AudienceRoute = {
   operation: 'watermark.read',
   method: 'GET',
   path: '/watermarks',
+  summary: 'The progress of a producer’s batches, with missing sequence numbers.',
   scope: 'audience:read',
+  query: watermarkQuery,
+  answers: { 200: ['Where it stands.', 'ProducerWatermark'] },
+  refusals: [401, 403, 404, 422],
   answer: async (request, client, { pool }) => {
     const { producer } = parseOrProblem(watermarkQuery, request.query);
     if (producer !== client.producer) throw new Problem('not_found', 'There is no such producer.');

@@ -1,22 +1,23 @@
-import { z } from 'zod';
+import {
+  fieldsOf,
+  jsonSchema,
+  openApiHead,
+  openApiPaths,
+  reference,
+  routeParameters,
+  type OpenApiPart,
+} from '@longwave/http-kit';
+import type { z } from 'zod';
 import { takesIfMatch, type Route } from '../route.ts';
 import { routes as restRoutes } from '../routes.ts';
 import { errorStatuses, headerNotes, headersOf, statusNotes } from './answer-notes.ts';
 import { describeDeprecation, tagOf } from './deprecation.ts';
 
-type Json = Record<string, unknown>;
-
-const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): Json => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
-  return rest;
-};
-
 const header = (name: string, description: string) => ({ name, in: 'header', description, schema: { type: 'string' } });
 
 /** Fields of a body that may come as query parameters as well: all that a text can hold. */
-function bodyParameters(body: z.ZodObject): Json[] {
-  const { properties = {} } = jsonSchema(body, 'input') as { properties?: Readonly<Record<string, Json>> };
-  return Object.entries(properties)
+function bodyParameters(body: z.ZodObject): OpenApiPart[] {
+  return Object.entries(fieldsOf(body).properties)
     .filter(([, { type }]) => type !== 'array' && type !== 'object')
     .map(([name, schema]) => ({
       ...{ name, in: 'query', required: false, schema },
@@ -24,23 +25,9 @@ function bodyParameters(body: z.ZodObject): Json[] {
     }));
 }
 
-function parameters(route: Route): Json[] {
-  const path = route.path.includes('{id}')
-    ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
-    : [];
-  const { properties = {}, required = [] } = jsonSchema(route.query, 'input') as {
-    properties?: Json;
-    required?: string[];
-  };
-  const query = Object.entries(properties).map(([name, schema]) => ({
-    name: (schema as Json)['type'] === 'array' ? `${name}[]` : name,
-    in: 'query',
-    required: required.includes(name),
-    schema,
-  }));
+function parameters(route: Route): OpenApiPart[] {
   return [
-    ...path,
-    ...query,
+    ...routeParameters(route),
     ...(route.queryOrBody && route.body ? bodyParameters(route.body) : []),
     ...(route.command
       ? [
@@ -69,21 +56,19 @@ function parameters(route: Route): Json[] {
   ];
 }
 
-function requestBody({ body, queryOrBody }: Route): Json {
+function requestBody({ body, queryOrBody }: Route): OpenApiPart {
   if (!body) return {};
   const schema = jsonSchema(body, 'input');
-  const required = !queryOrBody && ((schema['required'] as string[] | undefined) ?? []).length > 0;
+  const required = !queryOrBody && fieldsOf(body).required.length > 0;
   const content = { 'application/json': { schema }, 'application/x-www-form-urlencoded': { schema } };
   return { requestBody: { required, content } };
 }
-
-const reference = (kind: 'schemas' | 'headers', name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
 /** An item of a list, of which `fields_filter[]` may leave only these. */
 const alwaysListed = ['id', 'title'];
 const itemName = (name: string) => `${name}Item`;
 
-function success({ answer }: Pick<Route, 'answer'>): Json {
+function success({ answer }: Pick<Route, 'answer'>): OpenApiPart {
   if (answer === 'empty') return {};
   if (answer === 'events') return { content: { 'text/event-stream': { schema: { type: 'string' } } } };
   if (answer === 'csv') return { content: { 'text/csv': { schema: { type: 'string' } } } };
@@ -92,7 +77,7 @@ function success({ answer }: Pick<Route, 'answer'>): Json {
   return { content: { 'application/json': { schema } } };
 }
 
-function failure(route: Route, status: number): Json {
+function failure(route: Route, status: number): OpenApiPart {
   // Without a body in one case, with one in the other: what it is cannot be said by a media type.
   // An object that is not there has words; only the missing answer of the route itself has none.
   if (route.emptyRefusals.includes(status) && !(status === 404 && route.object)) return {};
@@ -100,7 +85,7 @@ function failure(route: Route, status: number): Json {
   return { content: { 'application/json': { schema: reference('schemas', 'Error') } } };
 }
 
-function response(route: Route, status: number, content: Json): Json {
+function response(route: Route, status: number, content: OpenApiPart): OpenApiPart {
   const { shared, own } = headersOf(route, status);
   const note = statusNotes[status] ?? '';
   return {
@@ -117,19 +102,19 @@ function response(route: Route, status: number, content: Json): Json {
   };
 }
 
-const otherSuccess = (route: Route, { status, when, answer }: NonNullable<Route['otherAnswer']>): Json => ({
+const otherSuccess = (route: Route, { status, when, answer }: NonNullable<Route['otherAnswer']>): OpenApiPart => ({
   ...response(route, status, success({ answer })),
   description: when,
 });
 
 /** The first sentence is the summary, which is plain text; what follows is Markdown (OpenAPI 3.1.1 §4.8.10). */
-function describe(route: Route): Json {
+function describe(route: Route): OpenApiPart {
   const [summary = '', more] = route.summary.split(/(?<=\.) (.*)/s);
   const description = [more, route.deprecated && describeDeprecation(route)].filter(Boolean).join('\n\n');
   return { summary, ...(description !== '' && { description }) };
 }
 
-function operation(route: Route): Json {
+function operation(route: Route): OpenApiPart {
   const failures = errorStatuses(route).map((status) => [status, response(route, status, failure(route, status))]);
   return {
     operationId: route.operation,
@@ -158,7 +143,7 @@ const errorSchema = {
   additionalProperties: false,
 };
 
-function answerSchemas({ answer }: Pick<Route, 'answer'>): Record<string, Json> {
+function answerSchemas({ answer }: Pick<Route, 'answer'>): Record<string, OpenApiPart> {
   if (typeof answer === 'string') return {};
   const whole = jsonSchema(answer.schema, 'output');
   if (!answer.list) return { [answer.name]: whole };
@@ -197,27 +182,17 @@ const tags = [
 
 /** The OpenAPI 3.1 document of REST API v1, derived from the route table. */
 export function openApiDocument(routes: readonly Route[] = restRoutes) {
-  const paths: Record<string, Json> = {};
-  const schemas: Record<string, Json> = { Error: errorSchema };
-  for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  const schemas: Record<string, OpenApiPart> = { Error: errorSchema };
+  for (const route of routes)
     Object.assign(schemas, answerSchemas(route), route.otherAnswer && answerSchemas(route.otherAnswer));
-  }
   const headers = Object.fromEntries(
     Object.entries(headerNotes).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
   );
   return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Longwave REST API',
-      version: '1',
-      description: introduction,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/api/v1' }],
+    ...openApiHead({ title: 'Longwave REST API', version: '1', description: introduction }, '/api/v1'),
     tags: tags.filter(({ name }) => routes.some((route) => tagOf(route) === name)),
     security: [{ bearer: [] }, { token: [] }],
-    paths,
+    paths: openApiPaths(routes, operation),
     components: {
       schemas,
       headers,
@@ -228,5 +203,3 @@ export function openApiDocument(routes: readonly Route[] = restRoutes) {
     },
   };
 }
-
-export type OpenApiDocument = ReturnType<typeof openApiDocument>;

@@ -1,0 +1,65 @@
+import { rejectionReasons } from '@longwave/audience';
+import { z } from 'zod';
+import { rejectionCodes } from '../batches/row-facts.ts';
+
+const count = z.int().min(0);
+const sequence = z.int().min(0);
+
+const watermark = z.strictObject({
+  contiguous_sequence: sequence.describe('Every sequence from 1 to here was received; 0 when the first is missing.'),
+  highest_sequence: sequence.describe('The highest sequence received.'),
+  event_time: z.iso.datetime().nullable().describe('The end of the latest window among the contiguous batches.'),
+});
+
+const judgement = z.enum(['eligible', ...rejectionReasons, 'excess']);
+
+const accepted = z.strictObject({ batch_id: z.string(), accepted: count, watermark });
+
+const batchStatus = z.strictObject({
+  batch_id: z.string(),
+  state: z
+    .enum(['stored', 'waiting', 'aggregated'])
+    .describe('`waiting` while rows name an arrangement or a serving that is not known yet.'),
+  received: count.describe('Rows of the batch: stored, aggregated, rejected and waiting ones.'),
+  stored: count.describe('Stored: not processed yet, or of a kind that is not counted.'),
+  aggregated: count,
+  rejected: count,
+  waiting: count,
+  rejections: z.array(z.strictObject({ row: count, code: z.enum(rejectionCodes) })).describe('The first 20.'),
+  rejected_by_code: z.partialRecord(z.enum(rejectionCodes), count).describe('All rejected rows by code.'),
+  judgements: z
+    .partialRecord(judgement, count)
+    .describe('Rows that became facts, by the rule that leaves them out of the numbers, or `eligible`.'),
+  uncounted: z
+    .array(z.strictObject({ row: count, rule: judgement }))
+    .describe('The first 20 rows that a rule leaves out.'),
+});
+
+const producerWatermark = watermark.extend({
+  producer: z.string(),
+  gaps: z
+    .array(z.strictObject({ from: sequence, to: sequence }))
+    .describe('The first 20 runs of sequences that are missing below the highest, both ends included.'),
+});
+
+const problem = z.looseObject({
+  type: z.string().describe('urn:longwave:problem:…'),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  trace_id: z.string(),
+  errors: z
+    .array(z.strictObject({ path: z.string().describe('JSON Pointer'), code: z.string(), detail: z.string() }))
+    .max(20)
+    .optional(),
+  retry: z.strictObject({ class: z.string(), after_seconds: z.int().optional() }),
+});
+
+/** Every body that the API answers with, by its name in the document. */
+export const answerSchemas = {
+  Accepted: accepted,
+  BatchStatus: batchStatus,
+  ProducerWatermark: producerWatermark,
+  Problem: problem,
+} as const;
