@@ -19,5 +19,6 @@ export {
   routeParameters,
   type OpenApiPart,
 } from './openapi.ts';
+export { boundedBytes, requestBytes } from './read-bytes.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';
 export { createHttpApp, requestIdOf, trackRequest, type LogFields } from './track-request.ts';

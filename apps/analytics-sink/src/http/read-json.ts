@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { boundedBytes, requestBytes } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 
 /** Most bytes of a body, as it travels and as it is. */
@@ -18,16 +19,6 @@ export function checkBodyHeaders({ headers }: IncomingMessage): 'gzip' | 'identi
     throw new Problem('unsupported_media_type', 'The only supported content coding is gzip.');
   if (Number(headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge();
   return coding;
-}
-
-/** Passes bytes on until there are too many. */
-async function* bounded(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const chunk of source) {
-    bytes += chunk.length;
-    if (bytes > bodyBytesMax) throw tooLarge();
-    yield chunk;
-  }
 }
 
 /**
@@ -61,13 +52,12 @@ function findRepeatedName(text: string): string | undefined {
 export async function readJson(request: IncomingMessage, coding: 'gzip' | 'identity'): Promise<unknown> {
   const chunks: Buffer[] = [];
   const collect = async (source: AsyncIterable<Buffer>) => {
-    for await (const chunk of bounded(source)) chunks.push(chunk);
+    for await (const chunk of boundedBytes(source, bodyBytesMax, tooLarge)) chunks.push(chunk);
   };
-  // The request itself is never destroyed: its answer is still to come.
-  const sent = bounded(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>);
+  const sent = requestBytes(request, bodyBytesMax, tooLarge);
   try {
     if (coding === 'gzip') await pipeline(sent, createGunzip(), collect);
-    else for await (const chunk of sent) chunks.push(chunk);
+    else await collect(sent);
   } catch (error) {
     const isGone = request.destroyed && !request.complete;
     if (error instanceof Problem || isGone) throw error;
