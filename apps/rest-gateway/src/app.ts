@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAddressSet } from '@longwave/audience';
-import { listenHttp } from '@longwave/http-kit';
+import { createRateLimit, listenHttp } from '@longwave/http-kit';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
 import type { RestGatewayConfig } from './config.ts';
 import { createFindEnclosures } from './episodes/find-enclosures.ts';
 import { createAuthenticate } from './http/authenticate.ts';
-import { createRateLimit } from './http/rate-limit.ts';
+import { countCallers } from './http/rate-limit.ts';
 import { limitWrongKeys } from './http/wrong-keys.ts';
 import { createManagement } from './management.ts';
 import { createSenderOf } from './http/sender.ts';
@@ -79,7 +79,7 @@ export async function createApp(
       limitWrongKeys(clock, pause),
       createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
     ),
-    countRequest: createRateLimit(redis, clock, logger),
+    countCaller: countCallers(createRateLimit(redis, clock, logger)),
     logger,
     stopping: stopping.signal,
   });

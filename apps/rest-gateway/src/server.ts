@@ -12,7 +12,7 @@ import { openApiDocument } from './docs/openapi-document.ts';
 import type { Authenticate, Caller } from './http/authenticate.ts';
 import { allowBrowsers } from './http/cors.ts';
 import { createOpenStreams } from './http/open-streams.ts';
-import type { Bucket, CountRequest } from './http/rate-limit.ts';
+import type { Bucket, CountCaller } from './http/rate-limit.ts';
 import { pathAndQuery } from './http/path-and-query.ts';
 import { toRestError, type RestError } from './http/rest-failure.ts';
 import type { Answer, Route, Tools } from './route.ts';
@@ -21,7 +21,7 @@ export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly tools: Tools;
   readonly authenticate: Authenticate;
-  readonly countRequest: CountRequest;
+  readonly countCaller: CountCaller;
   readonly logger: Logger;
   /** Aborted when the process stops; ends the streams. */
   readonly stopping: AbortSignal;
@@ -36,14 +36,14 @@ const openStreamsMax = 20;
 const sendThrottled = (response: Response) => void response.status(429).type('text/plain').send('Throttled');
 
 /** REST API v1 over express: the checks in the order of rest-api.md, then the route's own work. */
-export function createServer({ routes, tools, authenticate, countRequest, logger, stopping }: ServerOptions): Express {
+export function createServer({ routes, tools, authenticate, countCaller, logger, stopping }: ServerOptions): Express {
   const openStreams = createOpenStreams(openStreamsMax);
 
   /** Credential, plan and subscription → rate limit → read-only token. Undefined when the answer is already sent. */
   async function admit(request: Request, response: Response, bucket: Bucket): Promise<Caller | undefined> {
     const caller = await authenticate(request);
     response.locals['credentialId'] = caller.credentialId;
-    const { throttled, headers } = await countRequest(caller, bucket);
+    const { throttled, headers } = await countCaller(caller, bucket);
     response.set(headers);
     if (throttled) {
       sendThrottled(response);

@@ -19,6 +19,7 @@ export {
   routeParameters,
   type OpenApiPart,
 } from './openapi.ts';
+export { createRateLimit, type CountRequest, type RateVerdict } from './rate-limit.ts';
 export { boundedBytes, requestBytes } from './read-bytes.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';
 export { createHttpApp, requestIdOf, trackRequest, type LogFields } from './track-request.ts';

@@ -307,7 +307,7 @@ export async function startAnalytics() {
         baseUrl: 'http://longwave.test',
       } as unknown as Tools,
       authenticate: ({ headers }) => callerOf(String(headers['token'])),
-      countRequest: async () => ({ throttled: false, headers: {} }),
+      countCaller: async () => ({ throttled: false, headers: {} }),
       logger: createLogger('rest-gateway', 'warn'),
       stopping: new AbortController().signal,
     }),
