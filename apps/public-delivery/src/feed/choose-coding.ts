@@ -3,7 +3,7 @@ export type ContentCoding = 'br' | 'gzip' | 'identity';
 
 /**
  * The coding that Accept-Encoding prefers; of equals the one that is shorter on the wire (RFC 9110 §12.5.3). `negotiator`, which express
- * brings, takes the first of equals instead, or sends a feed as it is when `*` is worth more than a coding that is named.
+ * brings, takes the first of equals instead, or sends a feed as it is when `*` is worth more than br and gzip.
  */
 export function chooseCoding(header: string | undefined): ContentCoding {
   const weights = new Map<string, number>();
