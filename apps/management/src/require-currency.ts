@@ -14,9 +14,9 @@ export async function requireCurrency(
 ): Promise<void> {
   if (!sum) return;
   const workspace = await findResource(tx, workspaceId, 'workspaces', workspaceId);
-  const currency = workspace?.attributes['currency'] ?? sum.currency;
+  const currency = workspace?.attributes.currency ?? sum.currency;
   if (sum.currency === currency) return;
-  const detail = `Prices of this workspace are in ${currency as string}.`;
+  const detail = `Prices of this workspace are in ${currency}.`;
   throw new Problem('validation_failed', detail, {
     errors: [{ path: `${path}/currency`, code: 'wrong_currency', detail }],
   });

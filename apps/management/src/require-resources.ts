@@ -1,3 +1,4 @@
+import type { ResourceType } from '@longwave/command-catalog';
 import { listByIds, type ResourceRow } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -7,17 +8,17 @@ import { Problem } from '@longwave/problems';
  * are over.
  * @param path JSON Pointer of the field that names them
  */
-export async function requireResources(
+export async function requireResources<T extends ResourceType>(
   tx: Transaction,
   named: {
     readonly workspaceId: string;
-    readonly type: string;
+    readonly type: T;
     readonly ids: readonly string[];
     readonly path: string;
     /** States in which a resource of this type is of no use. */
     readonly unless?: readonly string[];
   },
-): Promise<ResourceRow[]> {
+): Promise<ResourceRow<T>[]> {
   const { workspaceId, type, ids, path, unless = ['archived'] } = named;
   const rows = (await listByIds(tx, workspaceId, type, ids)).filter(
     ({ lifecycle_state: state }) => !unless.includes(state),

@@ -1,4 +1,4 @@
-import { productCatalog } from '@longwave/command-catalog';
+import { productCatalog, typedResource } from '@longwave/command-catalog';
 import {
   answerEnvelope,
   checkPermission,
@@ -81,7 +81,10 @@ export function managementServices(options: ServerOptions): RpcService[] {
   const visiblePodcast = async (
     { workspaceId, podcastId }: { readonly workspaceId: string; readonly podcastId: string },
     context: RpcContext,
-  ) => (await access.see(await actorOfCall(context), workspaceId, 'podcasts', podcastId)).resource;
+  ) => {
+    const { resource } = await access.see(await actorOfCall(context), workspaceId, 'podcasts', podcastId);
+    return typedResource(resource, 'podcasts');
+  };
 
   return [
     rpcService(

@@ -109,7 +109,8 @@ test('a task that cannot be read is reported and the others go on', async () => 
     findDue: async () => {
       throw new Error('no such table');
     },
-    command: () => ({ commandType: 'x', subject: { type: 'x', id: null }, changes: {} }),
+    command: 'episode.publish_due',
+    changes: () => ({}),
   };
   const episode = await schedule(world, 200);
   await using _clock = start([broken, ...dueTasks]);
@@ -126,7 +127,8 @@ test('a task that takes long does not hold up the others', async () => {
       await freed.promise;
       return [];
     },
-    command: () => ({ commandType: 'x', subject: { type: 'x', id: null }, changes: {} }),
+    command: 'episode.publish_due',
+    changes: () => ({}),
   };
   const episode = await schedule(world, 200);
   const clock = start([slow, ...dueTasks]);

@@ -268,7 +268,7 @@ test('an untidy feed is taken as far as it goes', async () => {
     podcast_guid: podcastGuid(`${origin}/nasty.xml`),
   });
   expect(podcast.owner_email).toBeUndefined();
-  const byGuid = new Map(episodes.map(({ attributes }) => [attributes['guid'] as string, attributes]));
+  const byGuid = new Map(episodes.map(({ attributes }) => [attributes.guid, attributes]));
   expect([...byGuid.keys()].sort()).toEqual(
     ['broken', 'future', 'guid-1', 'http://cdn.example/no-guid.mp3', 'long', 'proto', 'silent'].sort(),
   );
@@ -281,7 +281,7 @@ test('an untidy feed is taken as far as it goes', async () => {
   const importedAt = Date.parse(String(byGuid.get('silent')!['published_at']));
   expect(importedAt).toBeLessThanOrEqual(Date.now());
   expect(byGuid.get('http://cdn.example/no-guid.mp3')!['published_at']).toBe(new Date(importedAt).toISOString());
-  const { title, description, published_at: publishedAt } = byGuid.get('long') as Record<string, string>;
+  const { title, description, published_at: publishedAt } = byGuid.get('long')!;
   expect(title).toHaveLength(255);
   expect(Buffer.byteLength(description!)).toBeLessThanOrEqual(100_000);
   expect(description).toMatch(/^<p>é{49000,}…<\/p>$/);

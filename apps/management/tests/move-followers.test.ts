@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { typedResource } from '@longwave/command-catalog';
 import { listLinked } from '@longwave/command-pipeline';
 import { type ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
@@ -157,7 +158,8 @@ describe('what moved in', () => {
   }
 
   /** The podcast as it is now. */
-  const current = async (podcast: ResourceView): Promise<ResourceView> => ({ ...podcast, ...(await read(podcast.id)) });
+  const current = async (podcast: ResourceView) =>
+    typedResource({ ...podcast, ...(await read(podcast.id)) }, 'podcasts');
 
   /** Runs management's own jobs about a podcast to their end. */
   async function runJobs({ id }: Pick<ResourceView, 'id'>): Promise<void> {
@@ -234,7 +236,9 @@ describe('what moved in', () => {
     expect((await report.list(await current(podcast), { after: 0, limit: 5 })).items).toMatchObject([
       { state: 'failed', problem: 'The encoder found no sound.' },
     ]);
-    await expect(report.get(await world.podcast())).rejects.toMatchObject({ code: 'not_found' });
+    await expect(report.get(typedResource(await world.podcast(), 'podcasts'))).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
   test('and is still being encoded when it is published appears with its audio; drafts of one’s own stay drafts', async () => {

@@ -1,4 +1,3 @@
-import type { ResourceView } from '@longwave/events';
 import { idempotencyKeyPattern } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import type { Request, Response } from 'express';
@@ -9,7 +8,7 @@ import { checkIfMatch, guardFor } from './http/etag.ts';
 import { pathAndQuery } from './http/path-and-query.ts';
 import { noBody, parseBody, parseParameters, parseQuery, readBody, type RawBody } from './http/read-input.ts';
 import { notFound, type Asker } from './management.ts';
-import { takesIfMatch, type Answer, type Route, type Tools } from './route.ts';
+import { takesIfMatch, type Answer, type Call, type Route, type Tools } from './route.ts';
 
 function idempotencyKeyOf(request: Request, route: Route): string | undefined {
   const key = route.command ? request.get('idempotency-key') : undefined;
@@ -25,7 +24,7 @@ const readParameters = ({ queryOrBody }: Route, schema: z.ZodObject, { query }: 
   queryOrBody ? parseParameters(schema, query, body) : parseBody(schema, body);
 
 interface Shown {
-  readonly object: ResourceView | undefined;
+  readonly object: Call['object'];
   readonly access: Access | undefined;
 }
 

@@ -1,4 +1,11 @@
-import { productCatalog, type CommandType } from '@longwave/command-catalog';
+import {
+  productCatalog,
+  typedResource,
+  type ChangesInput,
+  type CommandType,
+  type Resource,
+  type SubjectOf,
+} from '@longwave/command-catalog';
 import { resourceViewSchema, type ListSort, type ResourceView } from '@longwave/events';
 import { isId, newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
@@ -22,13 +29,13 @@ export type ProductCommand = CommandType<typeof productCatalog>;
 export type Asker = Principal & { readonly deadline: Date };
 
 /** One REST write, as management wants it. */
-export interface CommandInput {
-  readonly type: ProductCommand;
+export interface CommandInput<C extends ProductCommand> {
+  readonly type: C;
   /** Where the subject lives, or shall live; absent: the asker's own workspace. */
   readonly workspaceId?: string | undefined;
   /** Absent for creates. */
   readonly subjectId?: string;
-  readonly changes: object;
+  readonly changes: ChangesInput<C>;
   /** From the client; absent: a key of its own for this request. */
   readonly idempotencyKey?: string | undefined;
   /** The header as it came. */
@@ -36,15 +43,15 @@ export interface CommandInput {
 }
 
 /** A resource wherever the asker sees it. */
-export interface Found {
-  readonly resource: ResourceView;
+export interface Found<T extends ResourceType> {
+  readonly resource: Resource<T>;
   /** The podcast that it belongs to, or is. */
   readonly podcastId: string | undefined;
 }
 
-export interface Executed {
+export interface Executed<T extends ResourceType = ResourceType> {
   /** As it is after the command. */
-  readonly resource: ResourceView;
+  readonly resource: Resource<T>;
   readonly operationId: string;
   /** What else changed with it. */
   readonly consequences: z.output<typeof operationSchema>['consequences'];
@@ -87,7 +94,8 @@ const operationSchema = z.object({
     .default([]),
 });
 
-const parseView = (json: string): ResourceView => resourceViewSchema.parse(JSON.parse(json));
+const parseResource = <T extends ResourceType>(json: string, type: T): Resource<T> =>
+  typedResource(resourceViewSchema.parse(JSON.parse(json)), type);
 
 /** Management as the gateway uses it: reads and commands in a principal's workspace, refusals in REST's words. */
 export function createManagement(channel: RpcChannel) {
@@ -109,7 +117,11 @@ export function createManagement(channel: RpcChannel) {
   }
 
   /** Everything visible that is asked for, in its order, a page at a time. */
-  async function* pages(asker: Asker, type: ResourceType, input: ListInput = {}): AsyncGenerator<ResourceView[]> {
+  async function* pages<T extends ResourceType>(
+    asker: Asker,
+    type: T,
+    input: ListInput = {},
+  ): AsyncGenerator<Resource<T>[]> {
     const { states = productCatalog.resources[type].states.filter((state) => !goneStates.has(state)) } = input;
     const request = {
       workspaceId: input.workspaceId ?? '',
@@ -130,7 +142,7 @@ export function createManagement(channel: RpcChannel) {
         limit = smallPageSize;
         return ask();
       });
-      yield page.resourcesJson.map(parseView);
+      yield page.resourcesJson.map((json) => parseResource(json, type));
       cursor = page.nextCursor;
     } while (cursor !== '');
   }
@@ -139,12 +151,17 @@ export function createManagement(channel: RpcChannel) {
     nounOf: (type: ResourceType): string => productCatalog.resources[type].noun,
 
     /** Wherever the asker sees it. Throws REST's 404 also for what was archived or deleted, unless `gone` is asked for. */
-    find(asker: Asker, type: ResourceType, id: string, options: { readonly gone?: boolean } = {}): Promise<Found> {
+    find<T extends ResourceType>(
+      asker: Asker,
+      type: T,
+      id: string,
+      options: { readonly gone?: boolean } = {},
+    ): Promise<Found<T>> {
       const { noun, prefix } = productCatalog.resources[type];
       const request = { workspaceId: '', resourceType: type, resourceId: id };
       return read(noun, prefix, id, async () => {
         const { resourceJson, podcastId } = await resources.getResource(request, as(asker));
-        const resource = parseView(resourceJson);
+        const resource = parseResource(resourceJson, type);
         if (isGone(resource) && !options.gone) throw notFound(noun, id);
         return { resource, podcastId: podcastId === '' ? undefined : podcastId };
       });
@@ -153,14 +170,14 @@ export function createManagement(channel: RpcChannel) {
     pages,
 
     /** Everything visible that is asked for, oldest first. */
-    async list(asker: Asker, type: ResourceType, input: ListInput = {}): Promise<ResourceView[]> {
-      const found: ResourceView[] = [];
+    async list<T extends ResourceType>(asker: Asker, type: T, input: ListInput = {}): Promise<Resource<T>[]> {
+      const found: Resource<T>[] = [];
       for await (const page of pages(asker, type, input)) found.push(...page);
       return found;
     },
 
-    async execute(asker: Asker, input: CommandInput): Promise<Executed> {
-      const { subject } = productCatalog.commands[input.type];
+    async execute<C extends ProductCommand>(asker: Asker, input: CommandInput<C>): Promise<Executed<SubjectOf<C>>> {
+      const subject: SubjectOf<C> = productCatalog.commands[input.type].subject;
       const version = /^"?(\d{1,9})\./.exec(input.ifMatch ?? '')?.[1];
       const request = {
         workspaceId: input.workspaceId ?? asker.workspaceId,
@@ -176,7 +193,7 @@ export function createManagement(channel: RpcChannel) {
       try {
         const { resourceJson, operationJson, replayed } = await commands.execute(request, as(asker));
         const { id, consequences } = operationSchema.parse(JSON.parse(operationJson));
-        return { resource: parseView(resourceJson), operationId: id, consequences, replayed };
+        return { resource: parseResource(resourceJson, subject), operationId: id, consequences, replayed };
       } catch (error) {
         const gone = isCode(error, 'not_found') && input.subjectId !== undefined;
         throw gone ? notFound(productCatalog.resources[subject].noun, input.subjectId) : error;

@@ -1,4 +1,12 @@
-import { productCatalog, type CommandDefinition, type ResourceDefinition } from '@longwave/command-catalog';
+import {
+  productCatalog,
+  typedResource,
+  type ChangesInput,
+  type CommandDefinition,
+  type Resource,
+  type ResourceDefinition,
+  type SubjectOf,
+} from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import type { Role } from '@longwave/principal';
 import { Problem, problems } from '@longwave/problems';
@@ -34,13 +42,14 @@ interface Shown {
 }
 
 /** Resources of one type as it is shown, with their tags; while a production encodes, its progress changes without a version: no tag then. */
-export async function showResources(
-  type: ShownType,
-  resources: readonly ResourceView[],
+export async function showResources<T extends ShownType>(
+  type: T,
+  resources: readonly Resource<T>[],
   { caller }: Asked,
   tools: Tools,
 ): Promise<readonly Shown[]> {
-  const view: RestView = views[type];
+  const viewsByType: { readonly [S in ShownType]: RestView<S> } = views;
+  const view = viewsByType[type];
   const context = { caller, tools };
   const [found, bodies] = await Promise.all([
     view.findFields?.(resources, context),
@@ -56,8 +65,9 @@ export async function showResources(
 }
 
 async function showOne(resource: ResourceView, asked: Asked, tools: Tools): Promise<Shown> {
-  if (!isShown(resource.resource_type)) throw new Error(`${resource.resource_type} has no REST view`);
-  return (await showResources(resource.resource_type, [resource], asked, tools))[0]!;
+  const { resource_type: type } = resource;
+  if (!isShown(type)) throw new Error(`${type} has no REST view`);
+  return (await showResources(type, [typedResource(resource, type)], asked, tools))[0]!;
 }
 
 /** A resource as its type is shown. */
@@ -188,6 +198,9 @@ function without(schema: z.ZodObject, field: string): z.ZodObject {
   return z.strictObject(shape);
 }
 
+/** The input of a route whose schema is that of a command's changes, as the changes of this command. */
+export const changesFrom = <C extends ProductCommand>(_command: C, input: object) => input as ChangesInput<C>;
+
 /** POST that creates; below a parent, the parent's id comes from the path instead of the body. */
 export function create(
   path: string,
@@ -209,7 +222,7 @@ export function create(
       const executed = await tools.management.execute(caller, {
         type: command,
         workspaceId: access?.workspaceId,
-        changes: parent ? { ...body, [parent.attribute]: id } : body,
+        changes: changesFrom(command, parent ? { ...body, [parent.attribute]: id } : body),
         idempotencyKey,
       });
       return isAsync ? acceptedAnswer(executed, call, tools) : createdAnswer(executed, call, tools);
@@ -231,7 +244,7 @@ export function change(method: 'PUT' | 'POST', path: string, command: ProductCom
     answer: views[type],
     body: changes,
     run: async (call, tools) => {
-      const executed = await sendToObject(call, tools, command, call.body);
+      const executed = await sendToObject(call, tools, command, changesFrom(command, call.body));
       return mode === 'async'
         ? acceptedAnswer(executed, call, tools)
         : resourceAnswer(200, executed.resource, call, tools);
@@ -240,7 +253,7 @@ export function change(method: 'PUT' | 'POST', path: string, command: ProductCom
 }
 
 /** Sends a command to the route's object, with the request's key and version guard. */
-export const sendToObject = (
+export const sendToObject = <C extends ProductCommand>(
   {
     caller,
     access,
@@ -249,9 +262,9 @@ export const sendToObject = (
     idempotencyKey,
   }: Pick<Call, 'caller' | 'access' | 'id' | 'ifMatch' | 'idempotencyKey'>,
   tools: Tools,
-  command: ProductCommand,
-  changes: object,
-): Promise<Executed> =>
+  command: C,
+  changes: ChangesInput<C>,
+): Promise<Executed<SubjectOf<C>>> =>
   tools.management.execute(caller, {
     type: command,
     workspaceId: access?.workspaceId,
@@ -310,7 +323,7 @@ export function remove<Q extends z.ZodObject>(
     ...(consequences && { otherAnswer: deletion }),
     run: async (call, tools) => {
       try {
-        const executed = await sendToObject(call, tools, command, call.query);
+        const executed = await sendToObject(call, tools, command, changesFrom(command, call.query));
         if (executed.consequences.length > 0) return showConsequences(executed);
       } catch (error) {
         // Only a retry under the key of the command that ended it is answered as that one was.

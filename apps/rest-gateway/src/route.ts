@@ -1,4 +1,4 @@
-import type { ResourceView } from '@longwave/events';
+import type { Resource } from '@longwave/command-catalog';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
 import type { AccountServiceService } from '@longwave/rpc/credential';
@@ -28,14 +28,14 @@ export interface Tools {
 }
 
 /** One request after every check before the route's own. */
-export interface Call<Q = unknown, B = unknown> {
+export interface Call<Q = unknown, B = unknown, T extends ResourceType = ResourceType> {
   readonly caller: Caller & Asker;
   /** Asks auth-server again, for answers that outlive a statement. */
   readonly reauthenticate: () => Promise<Caller>;
   /** The `{id}` of the path, empty when it has none. */
   readonly id: string;
   /** The route's object, visible to the caller. */
-  readonly object: ResourceView | undefined;
+  readonly object: Resource<T> | undefined;
   /** What the caller may do with it; undefined as long as `object` is. */
   readonly access: Access | undefined;
   readonly query: Q;
@@ -72,6 +72,13 @@ export interface AnswerShape {
 /** Header name → what it says. */
 export type HeaderNotes = Readonly<Record<string, string>>;
 
+/** A resource, and where the request names it. */
+interface RouteObject<T extends ResourceType> {
+  readonly type: T;
+  readonly from: 'path' | 'query' | 'body';
+  readonly field: string;
+}
+
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below `/api/v1`, with `{id}`. */
@@ -79,9 +86,8 @@ export interface Route {
   readonly operation: string;
   readonly summary: string;
   readonly bucket: Bucket;
-  /** What must be visible before anything else is checked, and where the request names it. */
-  readonly object:
-    { readonly type: ResourceType; readonly from: 'path' | 'query' | 'body'; readonly field: string } | undefined;
+  /** What must be visible before anything else is checked. */
+  readonly object: RouteObject<ResourceType> | undefined;
   /** Throws `permission_denied`; runs before validation (design: rest-api.md, order of checks). */
   readonly permit: (asked: Pick<Call, 'caller' | 'object' | 'access'>, tools: Tools) => void | Promise<void>;
   readonly query: z.ZodObject;
@@ -137,16 +143,21 @@ type Optional =
   | 'guarded'
   | 'ends'
   | 'deadlineMs';
-type Declared = Omit<Route, Optional | 'run'> & Partial<Pick<Route, Exclude<Optional, 'query' | 'body'>>>;
+type Declared = Omit<Route, Optional | 'run'> & Partial<Pick<Route, Exclude<Optional, 'object' | 'query' | 'body'>>>;
 
 const nothing = z.strictObject({});
 
-/** A route with the usual answers filled in; `run` sees query and body as their schemas parse them. */
-export function defineRoute<Q extends z.ZodObject = typeof nothing, B extends z.ZodObject = typeof nothing>(
+/** A route with the usual answers filled in; `run` sees query and body as their schemas parse them, and the object by its type. */
+export function defineRoute<
+  Q extends z.ZodObject = typeof nothing,
+  B extends z.ZodObject = typeof nothing,
+  T extends ResourceType = ResourceType,
+>(
   declared: Declared & {
+    readonly object?: RouteObject<T>;
     readonly query?: Q;
     readonly body?: B;
-    readonly run: (call: Call<z.output<Q>, z.output<B>>, tools: Tools) => Promise<Answer>;
+    readonly run: (call: Call<z.output<Q>, z.output<B>, T>, tools: Tools) => Promise<Answer>;
   },
 ): Route {
   return {

@@ -1,6 +1,19 @@
 export { identityCatalog, productCatalog, type Catalog } from './catalog.ts';
 export type { CommandDefinition, ResourceDefinition } from './definition.ts';
-export type { AttributesOf, ChangesOf, CommandType, RuledCommandType } from './types.ts';
+export type {
+  Attributes,
+  ChangesInput,
+  ChangesOf,
+  CommandType,
+  EventOf,
+  EventType,
+  Resource,
+  ResourceType,
+  RuledCommandType,
+  StateOf,
+  SubjectOf,
+} from './types.ts';
+export { isEvent, isResource, reactTo, typedResource, type Reactions } from './typed-events.ts';
 export { appleCategories } from './apple-categories.ts';
 export { isLegalText, maxDescriptionBytes, maxNotesBytes } from './fields.ts';
 export { maxUploadBytes, partSizeBytes } from './upload.ts';

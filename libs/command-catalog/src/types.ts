@@ -1,21 +1,64 @@
+import type { DomainEvent, ResourceView } from '@longwave/events';
 import type { z } from 'zod';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, identityCatalog, productCatalog } from './catalog.ts';
+import type { reviewRequested, reviewTasks } from './review-task.ts';
 
-/** Command types of a catalog. */
-export type CommandType<K extends Catalog> = keyof K['commands'] & string;
+type ProductResources = (typeof productCatalog)['resources'];
+type IdentityResources = (typeof identityCatalog)['resources'];
+type ProductCommands = (typeof productCatalog)['commands'];
+type IdentityCommands = (typeof identityCatalog)['commands'];
+
+// Interfaces, and look-ups in them by name: TypeScript resolves one member instead of a union over every command.
+interface Resources extends ProductResources, IdentityResources {}
+interface Commands extends ProductCommands, IdentityCommands {}
+interface BothCatalogs {
+  readonly resources: Resources;
+  readonly commands: Commands;
+}
+
+/** Command types of a catalog; of both when none is named. */
+export type CommandType<K extends { readonly commands: object } = BothCatalogs> = keyof K['commands'] & string;
 
 /** Commands that need a rule of their own. */
 export type RuledCommandType<K extends Catalog> = {
   [C in CommandType<K>]: K['commands'][C]['ruled'] extends true ? C : never;
 }[CommandType<K>];
 
-/** Parsed changes of a command. */
-export type ChangesOf<K extends Catalog, C extends CommandType<K>> = z.output<K['commands'][C]['changes']>;
+/** Name of a resource type: "podcasts". */
+export type ResourceType = keyof Resources;
 
-/** Attributes of the command's subject. */
-export type AttributesOf<
-  K extends Catalog,
-  C extends CommandType<K>,
-> = K['commands'][C]['subject'] extends keyof K['resources']
-  ? z.output<K['resources'][K['commands'][C]['subject']]['attributes']>
-  : never;
+/** Stored attributes of a resource type: `Attributes<'podcasts'>`. */
+export type Attributes<T extends ResourceType> = z.output<Resources[T]['attributes']>;
+
+/** Lifecycle states of a resource type. */
+export type StateOf<T extends ResourceType> = Resources[T]['states'][number];
+
+/** A resource as every surface shows it, with the state and the attributes of its type: `Resource<'podcasts'>`. */
+export interface Resource<T extends ResourceType> extends ResourceView {
+  resource_type: T;
+  lifecycle_state: StateOf<T>;
+  attributes: Attributes<T>;
+}
+
+/** Changes of a command as its rule gets them, parsed: `ChangesOf<'episode.publish'>`. */
+export type ChangesOf<C extends CommandType> = z.output<Commands[C]['changes']>;
+
+/** Changes of a command as a sender writes them. */
+export type ChangesInput<C extends CommandType> = z.input<Commands[C]['changes']>;
+
+/** Type of the resource that a command changes: "episodes" for "episode.publish". */
+export type SubjectOf<C extends CommandType> = Commands[C]['subject'];
+
+/** Event → the type of the resource that it tells of. A review task begins without a command of its own. */
+type EventSubjects = { readonly [C in CommandType as Commands[C]['event']]: SubjectOf<C> } & Readonly<
+  Record<typeof reviewRequested, (typeof reviewTasks)['type']>
+>;
+
+/** Types of the events that the catalogs declare: "production.encoded". */
+export type EventType = keyof EventSubjects;
+
+/** An event of a declared type, with the revision that it tells of: `EventOf<'production.encoded'>`. */
+export interface EventOf<E extends EventType> extends DomainEvent {
+  type: E;
+  after: Resource<EventSubjects[E]>;
+}

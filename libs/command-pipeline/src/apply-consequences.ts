@@ -29,10 +29,10 @@ export async function applyConsequences(
   const { definition, resources } = step;
   const { workspaceId } = step.request;
   const applied: AppliedConsequence[] = [];
-  for (const { subject, decide } of consequences.toSorted((a, b) => (a.subject.id < b.subject.id ? -1 : 1))) {
-    const { type, id } = subject;
+  for (const consequence of consequences.toSorted((a, b) => (a.subject.id < b.subject.id ? -1 : 1))) {
+    const { type, id } = consequence.subject;
     const current = await lockResource(tx, workspaceId, type, id);
-    const decided = current && (await decide(current, tx));
+    const decided = current && (await consequence.decide(current, tx));
     if (!decided) continue;
     const { state, attributes, event } = decided;
     const resource = resources[type]!;

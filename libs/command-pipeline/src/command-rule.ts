@@ -1,7 +1,8 @@
-import type { AttributesOf, Catalog, ChangesOf, RuledCommandType } from '@longwave/command-catalog';
+import type { Catalog, CommandType, RuledCommandType } from '@longwave/command-catalog';
 import type { Transaction } from '@longwave/postgres';
+import type { z } from 'zod';
 import type { Actor } from './command-request.ts';
-import type { ResourceRow } from './resource-row.ts';
+import type { ResourceRow, StoredAttributes } from './resource-row.ts';
 
 /** What a rule sees before the transaction. */
 export interface PrepareInput<A, C> {
@@ -16,7 +17,7 @@ export interface PrepareInput<A, C> {
 }
 
 /** What a rule sees inside the transaction, with the subject's row locked. */
-export interface RuleInput<A, C> {
+export interface RuleInput<A, C, R = unknown> {
   readonly tx: Transaction;
   readonly workspaceId: string;
   readonly subjectId: string;
@@ -24,26 +25,26 @@ export interface RuleInput<A, C> {
   readonly state: string;
   readonly actor: Actor;
   readonly changes: C;
-  readonly reason: unknown;
+  readonly reason: R;
   readonly now: Date;
 }
 
 /** Something else that changes with the subject, in the same transaction (docs/adr/0020). */
-export interface Consequence {
-  readonly subject: { readonly type: string; readonly id: string };
+export interface Consequence<T extends string = string> {
+  readonly subject: { readonly type: T; readonly id: string };
   /**
    * Called with the locked row, once the subject's own version is saved; undefined leaves it as it is. The event must be one of the
-   * definition's `consequences`.
+   * definition's `consequences`. A method, so that consequences of different types form one list.
    */
-  readonly decide: (
-    current: ResourceRow,
+  decide(
+    current: ResourceRow<T>,
     tx: Transaction,
-  ) => ConsequenceDecision | undefined | Promise<ConsequenceDecision | undefined>;
+  ): ConsequenceDecision<T> | undefined | Promise<ConsequenceDecision<T> | undefined>;
 }
 
-export interface ConsequenceDecision {
-  readonly attributes: Readonly<Record<string, unknown>>;
-  readonly state: string;
+export interface ConsequenceDecision<T extends string = string> {
+  readonly attributes: Readonly<StoredAttributes<T>>;
+  readonly state: ResourceRow<T>['lifecycle_state'];
   /** Type of the event that tells of it. */
   readonly event: string;
 }
@@ -59,16 +60,31 @@ export interface Decision<A> {
 }
 
 /** Loads what the decision needs and calls a pure function. Throws a declared `Problem` to refuse. */
-export type Rule<A, C> = (input: RuleInput<A, C>) => Decision<A> | Promise<Decision<A>>;
+export type Rule<A, C, R = unknown> = (input: RuleInput<A, C, R>) => Decision<A> | Promise<Decision<A>>;
 
 /** A rule that must ask someone first (a probe, the object store): never inside the transaction. */
-export interface PreparedRule<A, C> {
-  readonly prepare: (input: PrepareInput<A, C>) => Promise<Rule<A, C>>;
+export interface PreparedRule<A, C, R = unknown> {
+  readonly prepare: (input: PrepareInput<A, C>) => Promise<Rule<A, C, R>>;
 }
 
-export type CommandRule<A, C> = Rule<A, C> | PreparedRule<A, C>;
+export type CommandRule<A, C, R = unknown> = Rule<A, C, R> | PreparedRule<A, C, R>;
+
+/** Attributes of the command's subject. */
+type SubjectAttributes<
+  K extends Catalog,
+  C extends CommandType<K>,
+> = K['commands'][C]['subject'] extends keyof K['resources']
+  ? z.output<K['resources'][K['commands'][C]['subject']]['attributes']>
+  : never;
+
+/** The command's reason, where it declares a schema for it. */
+type Reason<D> = D extends { readonly reason: infer S extends z.ZodType } ? z.output<S> : unknown;
 
 /** One rule for every ruled command of a catalog: a missing or misspelt one is a compile error. */
 export type Rules<K extends Catalog> = {
-  readonly [C in RuledCommandType<K>]: CommandRule<AttributesOf<K, C>, ChangesOf<K, C>>;
+  readonly [C in RuledCommandType<K>]: CommandRule<
+    SubjectAttributes<K, C>,
+    z.output<K['commands'][C]['changes']>,
+    Reason<K['commands'][C]>
+  >;
 };

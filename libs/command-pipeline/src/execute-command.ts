@@ -2,7 +2,7 @@ import type { Catalog, CommandDefinition, ResourceDefinition } from '@longwave/c
 import { newId } from '@longwave/ids';
 import { transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { acceptCommand, KeyTaken, type AnyRule, type Attributes, type Step } from './accept-command.ts';
+import { acceptCommand, KeyTaken, type Attributes, type Step } from './accept-command.ts';
 import { checkPermission, parseRequest } from './check-request.ts';
 import {
   clientIdOf,
@@ -12,7 +12,7 @@ import {
   type OperationView,
 } from './command-request.ts';
 import type { Rule, Rules } from './command-rule.ts';
-import { prepareRule } from './prepare-rule.ts';
+import { prepareRule, ruleOf } from './prepare-rule.ts';
 import type { SignReceipt } from './receipt.ts';
 import { resourceView } from './resource-row.ts';
 import { findIdempotencyRecord, findResource } from './versioned-store.ts';
@@ -33,7 +33,6 @@ export interface ExecutorOptions<K extends Catalog> {
 /** The command pipeline over one schema (design: craft.md "One command, end to end"). */
 export function createCommandExecutor<K extends Catalog>(options: ExecutorOptions<K>): ExecuteCommand {
   const { pool, clock, signReceipt } = options;
-  const rules = options.rules as unknown as Readonly<Record<string, AnyRule | undefined>>;
   const reviewTasks: ResourceDefinition | undefined = options.catalog.resources['review_tasks'];
 
   /** Answers a used key: the original answer, or a conflict. */
@@ -83,7 +82,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       scope,
       subjectId: request.subject.id ?? newId(resource.prefix),
     };
-    const rule = rules[definition.type];
+    const rule = ruleOf(options.rules, definition.type);
     if (typeof rule === 'object') {
       const original = await replay(step);
       if (original) return original;

@@ -1,7 +1,15 @@
+import type { Catalog, CommandType } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { absent, checkSubject, unruled, type AnyRule, type Attributes, type Step } from './accept-command.ts';
-import type { Rule } from './command-rule.ts';
+import type { Rule, Rules } from './command-rule.ts';
 import { findResource } from './versioned-store.ts';
+
+/**
+ * The rule of a command, undefined when it has none. The only cast from a rule's own types: `parseRequest` parsed what the rule gets
+ * with the command's schema, and `saveVersion` parses what it answers with the schema of the subject.
+ */
+export const ruleOf = <K extends Catalog>(rules: Rules<K>, commandType: CommandType<K>): AnyRule | undefined =>
+  (rules as unknown as Readonly<Record<string, AnyRule | undefined>>)[commandType];
 
 /** The rule of a command, once it has asked outside whatever it must; never inside the transaction. */
 export async function prepareRule(

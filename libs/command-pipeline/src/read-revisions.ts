@@ -2,27 +2,27 @@ import type { Pool } from '@longwave/postgres';
 import type { ResourceRow } from './resource-row.ts';
 
 /** What a resource was at one of its versions, and since when; undefined when it never had that version. */
-export async function findRevision(
+export async function findRevision<T extends string>(
   pool: Pool,
-  resourceId: string,
+  { id }: Pick<ResourceRow<T>, 'id' | 'resource_type'>,
   version: number,
-): Promise<Pick<ResourceRow, 'attributes' | 'created_at'> | undefined> {
-  const { rows } = await pool.query<Pick<ResourceRow, 'attributes' | 'created_at'>>({
+): Promise<Pick<ResourceRow<T>, 'attributes' | 'created_at'> | undefined> {
+  const { rows } = await pool.query<Pick<ResourceRow<T>, 'attributes' | 'created_at'>>({
     name: 'find_revision',
     text: 'select attributes, created_at from revision where resource_id = $1 and version = $2',
-    values: [resourceId, version],
+    values: [id, version],
   });
   return rows[0];
 }
 
 /** Resources of a type that link to `toId` by the link `name`, each as it was at a time, in the order of their ids. */
-export async function listLinkedAt(
+export async function listLinkedAt<T extends string>(
   pool: Pool,
   workspaceId: string,
-  linked: { readonly type: string; readonly name: string; readonly toId: string },
+  linked: { readonly type: T; readonly name: string; readonly toId: string },
   at: Date,
-): Promise<ResourceRow[]> {
-  const { rows } = await pool.query<ResourceRow>({
+): Promise<ResourceRow<T>[]> {
+  const { rows } = await pool.query<ResourceRow<T>>({
     name: 'list_linked_at',
     text: `select distinct on (r.id) r.id, r.workspace_id, r.resource_type, v.version, v.lifecycle_state, v.attributes, v.digest,
              v.operation_id, r.created_at, v.created_at as updated_at

@@ -1,15 +1,19 @@
-import type { ResourceDefinition } from '@longwave/command-catalog';
+import type { Attributes, ResourceDefinition, ResourceType, StateOf } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { jcsDigest } from './check-request.ts';
 
-/** A row of table `resource`. */
-export interface ResourceRow {
+/** Attributes of a type that the catalogs know; without a known type, anything by name. */
+export type StoredAttributes<T extends string> = T extends ResourceType ? Attributes<T> : Record<string, unknown>;
+type StoredState<T extends string> = T extends ResourceType ? StateOf<T> : string;
+
+/** A row of table `resource`: `ResourceRow<'podcasts'>`, or one of any type. */
+export interface ResourceRow<T extends string = string> {
   readonly id: string;
   readonly workspace_id: string;
-  readonly resource_type: string;
+  readonly resource_type: T;
   readonly version: number;
-  readonly lifecycle_state: string;
-  readonly attributes: Record<string, unknown>;
+  readonly lifecycle_state: StoredState<T>;
+  readonly attributes: StoredAttributes<T>;
   readonly digest: string;
   readonly operation_id: string;
   readonly created_at: Date;

@@ -1,28 +1,17 @@
-import type { Catalog, CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
+import type { Attributes, Catalog, CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import { transaction, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { applyCommand, lockSubject, receiptStatement, type AnyRule, type Step } from './accept-command.ts';
+import { applyCommand, lockSubject, receiptStatement, type Step } from './accept-command.ts';
 import type { OperationView } from './command-request.ts';
 import type { ExecutorOptions } from './execute-command.ts';
-import { prepareRule } from './prepare-rule.ts';
+import { prepareRule, ruleOf } from './prepare-rule.ts';
 import type { ResourceRow } from './resource-row.ts';
 import { findResource, saveReceipt } from './versioned-store.ts';
 import { endWaiting, lockWaiting, type WaitingOperation } from './waiting-operation.ts';
 
 /** What a review task remembers of its command. */
-interface Task {
-  readonly operation_id: string;
-  readonly command_type: string;
-  readonly subject: { readonly type: string; readonly id: string; readonly version: number };
-  readonly request: {
-    readonly changes: Record<string, unknown>;
-    readonly reason?: unknown;
-    readonly payload_digest: string;
-    readonly client_id: string;
-  };
-  readonly decisions: readonly unknown[];
-}
+type Task = Attributes<'review_tasks'>;
 
 /**
  * Carries out the command that an approved review task is about, against the version it was asked for, in the name of its operation.
@@ -30,12 +19,13 @@ interface Task {
  */
 export type RunApproved = (workspaceId: string, reviewTaskId: string) => Promise<void>;
 
-/** Permission was checked, and the payload parsed, when the command was accepted. */
+/** Permission was checked, and the payload parsed as an object, when the command was accepted. */
 function stepOf(catalog: Catalog, workspaceId: string, task: Task): Omit<Step, 'rule'> {
   const { command_type: commandType, subject, request } = task;
   const definition: CommandDefinition = catalog.commands[commandType]!;
   const resource: ResourceDefinition = catalog.resources[definition.subject]!;
-  const { changes, reason, payload_digest: payloadDigest, client_id: clientId } = request;
+  const { reason, payload_digest: payloadDigest, client_id: clientId } = request;
+  const changes = request.changes as Record<string, unknown>;
   return {
     definition,
     resource,
@@ -50,7 +40,6 @@ function stepOf(catalog: Catalog, workspaceId: string, task: Task): Omit<Step, '
 
 export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions<K>): RunApproved {
   const { pool, catalog, clock, signReceipt } = options;
-  const rules = options.rules as unknown as Readonly<Record<string, AnyRule | undefined>>;
 
   async function carryOut(tx: Transaction, step: Step, waiting: WaitingOperation, { decisions }: Task): Promise<void> {
     const now = clock();
@@ -68,10 +57,10 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
   return async (workspaceId, reviewTaskId) => {
     const found = await findResource(pool, workspaceId, 'review_tasks', reviewTaskId);
     if (found?.lifecycle_state !== 'approved') return;
-    const task = found.attributes as unknown as Task;
+    const task = found.attributes;
     const step = stepOf(catalog, workspaceId, task);
     try {
-      const rule = await prepareRule(pool, step, rules[step.definition.type]);
+      const rule = await prepareRule(pool, step, ruleOf(options.rules, step.definition.type));
       const done = await transaction(pool, async (tx) => {
         const waiting = await lockWaiting(tx, task.operation_id);
         if (waiting) await carryOut(tx, { ...step, rule }, waiting, task);

@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { OperationView } from './command-request.ts';
 import { chainStart, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
-import { linksOf, type ResourceRow } from './resource-row.ts';
+import { linksOf, type ResourceRow, type StoredAttributes } from './resource-row.ts';
 
 type Queryable = Pick<Pool, 'query'> | Transaction;
 
@@ -58,13 +58,13 @@ export async function claimKey(
 }
 
 /** Locks a resource of a workspace for this transaction, or undefined when there is none. */
-export async function lockResource(
+export async function lockResource<T extends string>(
   tx: Transaction,
   workspaceId: string,
-  type: string,
+  type: T,
   id: string,
-): Promise<ResourceRow | undefined> {
-  const { rows } = await tx.query<ResourceRow>({
+): Promise<ResourceRow<T> | undefined> {
+  const { rows } = await tx.query<ResourceRow<T>>({
     name: 'lock_resource',
     text: `select ${resourceColumns} from resource where id = $1 and workspace_id = $2 and resource_type = $3 for update`,
     values: [id, workspaceId, type],
@@ -82,13 +82,13 @@ export async function holdResource(tx: Transaction, workspaceId: string, type: s
 }
 
 /** A resource of a workspace, or undefined when there is none. */
-export async function findResource(
+export async function findResource<T extends string>(
   db: Queryable,
   workspaceId: string,
-  type: string,
+  type: T,
   id: string,
-): Promise<ResourceRow | undefined> {
-  const { rows } = await db.query<ResourceRow>({
+): Promise<ResourceRow<T> | undefined> {
+  const { rows } = await db.query<ResourceRow<T>>({
     name: 'find_resource',
     text: `select ${resourceColumns} from resource where id = $1 and workspace_id = $2 and resource_type = $3`,
     values: [id, workspaceId, type],
@@ -97,8 +97,12 @@ export async function findResource(
 }
 
 /** A resource of any workspace, or undefined when there is none. Whoever asks checks that it may be seen. */
-export async function findAnywhere(db: Queryable, type: string, id: string): Promise<ResourceRow | undefined> {
-  const { rows } = await db.query<ResourceRow>({
+export async function findAnywhere<T extends string>(
+  db: Queryable,
+  type: T,
+  id: string,
+): Promise<ResourceRow<T> | undefined> {
+  const { rows } = await db.query<ResourceRow<T>>({
     name: 'find_anywhere',
     text: `select ${resourceColumns} from resource where id = $1 and resource_type = $2`,
     values: [id, type],
@@ -117,14 +121,14 @@ export async function findLink(db: Queryable, fromId: string, name: string): Pro
 }
 
 /** Resources of a type that link to `toId` by the link `name`, oldest first. */
-export async function listLinked(
+export async function listLinked<T extends string>(
   db: Queryable,
   workspaceId: string,
-  type: string,
+  type: T,
   name: string,
   toId: string,
-): Promise<ResourceRow[]> {
-  const { rows } = await db.query<ResourceRow>({
+): Promise<ResourceRow<T>[]> {
+  const { rows } = await db.query<ResourceRow<T>>({
     name: 'list_linked',
     text: `select ${resourceColumns.replace(/\w+/g, 'r.$&')} from link l join resource r on r.id = l.from_id
            where l.to_id = $1 and l.name = $2 and r.workspace_id = $3 and r.resource_type = $4 order by r.created_at, r.id`,
@@ -134,29 +138,29 @@ export async function listLinked(
 }
 
 /** What a resource was just before an attribute first had this value, or undefined when it never had it or always did. */
-export async function findRevisionBefore(
+export async function findRevisionBefore<T extends string>(
   db: Queryable,
-  resourceId: string,
-  attribute: string,
+  { id }: Pick<ResourceRow<T>, 'id' | 'resource_type'>,
+  attribute: keyof StoredAttributes<T> & string,
   value: string,
-): Promise<Record<string, unknown> | undefined> {
-  const { rows } = await db.query<{ attributes: Record<string, unknown> }>({
+): Promise<StoredAttributes<T> | undefined> {
+  const { rows } = await db.query<Pick<ResourceRow<T>, 'attributes'>>({
     name: 'find_revision_before',
     text: `select attributes from revision where resource_id = $1 and version =
              (select min(version) - 1 from revision where resource_id = $1 and attributes ->> $2 = $3)`,
-    values: [resourceId, attribute, value],
+    values: [id, attribute, value],
   });
   return rows[0]?.attributes;
 }
 
 /** Resources of a type in one of the states, oldest first. */
-export async function listInStates(
+export async function listInStates<T extends string>(
   db: Queryable,
   workspaceId: string,
-  type: string,
+  type: T,
   states: readonly string[],
-): Promise<ResourceRow[]> {
-  const { rows } = await db.query<ResourceRow>({
+): Promise<ResourceRow<T>[]> {
+  const { rows } = await db.query<ResourceRow<T>>({
     name: 'list_in_states',
     text: `select ${resourceColumns} from resource where workspace_id = $1 and resource_type = $2 and lifecycle_state = any($3) order by created_at, id`,
     values: [workspaceId, type, states],
@@ -165,14 +169,14 @@ export async function listInStates(
 }
 
 /** Those of the ids that are resources of this type in the workspace. */
-export async function listByIds(
+export async function listByIds<T extends string>(
   db: Queryable,
   workspaceId: string,
-  type: string,
+  type: T,
   ids: readonly string[],
-): Promise<ResourceRow[]> {
+): Promise<ResourceRow<T>[]> {
   if (ids.length === 0) return [];
-  const { rows } = await db.query<ResourceRow>({
+  const { rows } = await db.query<ResourceRow<T>>({
     name: 'list_by_ids',
     text: `select ${resourceColumns} from resource where id = any($1) and workspace_id = $2 and resource_type = $3 order by id`,
     values: [ids, workspaceId, type],

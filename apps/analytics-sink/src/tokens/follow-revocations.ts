@@ -1,3 +1,4 @@
+import { isEvent } from '@longwave/command-catalog';
 import { subscribeWhenReachable, type EventBus } from '@longwave/event-bus';
 import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
@@ -20,7 +21,7 @@ export const followRevocations = (options: {
     handle: async (messages) => {
       const revoked = messages
         .map(({ payload }) => domainEventSchema.parse(payload))
-        .filter(({ type }) => type === 'machine_token.revoked')
+        .filter((event) => isEvent(event, 'machine_token.revoked'))
         .map(({ subject, after }) => ({
           id: subject.id,
           expiresAt: machineToken.parse(after.attributes).expires_at,

@@ -1,9 +1,9 @@
-import type { AttributesOf, ChangesOf, identityCatalog } from '@longwave/command-catalog';
+import type { Attributes, ChangesOf } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { Plan, Plans } from '../plans.ts';
 
-type Account = AttributesOf<typeof identityCatalog, 'account.create'>;
-type Changes = ChangesOf<typeof identityCatalog, 'account.create'>;
+type Account = Attributes<'accounts'>;
+type Changes = ChangesOf<'account.create'>;
 
 const refused = (path: string, code: string, detail: string) =>
   new Problem('validation_failed', detail, { errors: [{ path, code, detail }] });

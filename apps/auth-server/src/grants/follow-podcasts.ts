@@ -1,3 +1,4 @@
+import { isResource } from '@longwave/command-catalog';
 import { subscribeWhenReachable, type EventBus } from '@longwave/event-bus';
 import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
@@ -21,7 +22,7 @@ export const followPodcasts = (options: {
     handle: async (messages) => {
       for (const { payload } of messages) {
         const { subject, workspace_id: workspaceId, after, occurred_at: at } = domainEventSchema.parse(payload);
-        if (subject.type !== 'podcasts') continue;
+        if (!isResource(after, 'podcasts')) continue;
         const { collaborators } = podcast.parse(after.attributes);
         await saveCollaborators(options.pool, {
           id: subject.id,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { machineTokens } from '@longwave/command-catalog';
+import { machineTokens, type CommandType } from '@longwave/command-catalog';
 import { executeEnvelope, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { signAccessToken } from '@longwave/principal';
@@ -56,10 +56,10 @@ export const issueMachineToken =
   async ({ workspaceId, idempotencyKey, changesJson }: IssueRequest, deadline: Date): Promise<IssueResponse> => {
     const envelope = {
       workspaceId,
-      commandType: 'machine_token.issue',
+      commandType: 'machine_token.issue' satisfies CommandType,
       idempotencyKey,
       ifMatch: '',
-      subjectType: 'machine_tokens',
+      subjectType: machineTokens.type,
       subjectId: '',
       subjectVersion: undefined,
       changesJson,

@@ -22,7 +22,7 @@ export const membershipRules: Pick<Rules<typeof identityCatalog>, 'membership.ad
     // Two additions at once are decided one after the other.
     await lockAccount(tx, ownerId);
     const members = await listLinked(tx, workspaceId, 'memberships', 'owner', ownerId);
-    if (members.some((each) => each.lifecycle_state === 'active' && each.attributes['member_account_id'] === memberId))
+    if (members.some((each) => each.lifecycle_state === 'active' && each.attributes.member_account_id === memberId))
       throw new Problem('value_taken', 'This account is already a member.');
     return { attributes: changes };
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FailCommand } from './report.ts';
 
 const stored = {
   storage_key: z.string().min(1),
@@ -51,9 +52,9 @@ export function parseJobInput(kind: string, inputJson: string): JobInput {
   return { kind: known, ...jobInputs[known].parse(JSON.parse(inputJson)) } as JobInput;
 }
 
-/** The commands that report the end of a job. */
-export function reportCommands(input: JobInput): { readonly complete: string; readonly fail: string } {
-  if (input.kind === 'encode_production') return { complete: 'production.complete', fail: 'production.fail' };
-  if (input.kind === 'encode_creative') return { complete: 'creative.record_media', fail: 'creative.fail_media' };
-  return { complete: `podcast.record_${input.part}`, fail: `podcast.fail_${input.part}` };
+/** The command that reports that a job cannot be done. */
+export function failCommand(input: JobInput): FailCommand {
+  if (input.kind === 'encode_production') return 'production.fail';
+  if (input.kind === 'encode_creative') return 'creative.fail_media';
+  return `podcast.fail_${input.part}`;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { canonicalFormat } from '@longwave/audio';
+import type { ChangesInput } from '@longwave/command-catalog';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { encodeAudio, encodeLadder, type EncodedAudio, type EncodedSegment } from '../media/encode-audio.ts';
@@ -10,6 +11,7 @@ import { fetchAddress } from './fetch-address.ts';
 import { fetchSource, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 import type { JobInput } from './job-input.ts';
 import type { ProgressReporter } from './progress.ts';
+import type { Completion } from './report.ts';
 import { blobKey, storeFile } from './stored-blobs.ts';
 
 export interface MediaTools {
@@ -20,7 +22,7 @@ export interface MediaTools {
 }
 
 /**
- * Downloads, encodes and stores the media of a job, working in `folder`; answers the changes of its completing command.
+ * Downloads, encodes and stores the media of a job, working in `folder`; answers the command that completes it.
  * Throws `MediaFault` when the source is at fault, the signal's reason when aborted, anything else for trouble of ours.
  */
 export async function makeMedia(
@@ -29,7 +31,7 @@ export async function makeMedia(
   folder: string,
   progress: Pick<ProgressReporter, 'report'>,
   signal: AbortSignal,
-): Promise<object> {
+): Promise<Completion> {
   await mkdir(folder, { recursive: true });
   const inputPath = path.join(folder, 'source');
   const fetched = await fetchInput(input, tools, inputPath, {
@@ -41,7 +43,7 @@ export async function makeMedia(
     const targetsLufs = input.loudness_targets_lufs;
     const streams = await encodeLadder({ inputPath, folder, targetsLufs, signal });
     for (const stream of streams) await storeSegment(tools.store, stream, signal);
-    return creativeMedia(streams);
+    return { commandType: 'creative.record_media', changes: creativeMedia(streams) };
   }
   const encoded = await encodeAudio({
     inputPath,
@@ -52,14 +54,16 @@ export async function makeMedia(
   });
   progress.report('storing', 0);
   await storeSegment(tools.store, encoded, signal);
-  if (input.kind === 'encode_segment') return { segment: segmentOf(encoded) };
+  if (input.kind === 'encode_segment')
+    return { commandType: `podcast.record_${input.part}`, changes: { segment: segmentOf(encoded) } };
 
   const peaksPath = path.join(folder, 'peaks.json');
   const peaks = Buffer.from(JSON.stringify(encoded.waveform));
   await writeFile(peaksPath, peaks);
   const sha256 = createHash('sha256').update(peaks).digest('hex');
   await storeFile(tools.store, { key: blobKey(sha256), path: peaksPath, contentType: 'application/json' }, signal);
-  return productionMedia(encoded, { sha256, sizeBytes: peaks.length }, sourceOf(input, fetched));
+  const waveform = { sha256, sizeBytes: peaks.length };
+  return { commandType: 'production.complete', changes: productionMedia(encoded, waveform, sourceOf(input, fetched)) };
 }
 
 /** Brings the source of a job to `target`. */
@@ -78,8 +82,13 @@ function fetchInput(
 const storeSegment = (store: ObjectStore, { sha256, path }: EncodedSegment, signal: AbortSignal) =>
   storeFile(store, { key: blobKey(sha256), path, contentType: canonicalFormat.contentType }, signal);
 
+type ProductionMedia = ChangesInput<'production.complete'>;
+
 /** What was encoded, as the podcaster gave it. */
-function sourceOf(input: Extract<JobInput, { kind: 'encode_production' }>, { sizeBytes, sha256 }: FetchedFile) {
+function sourceOf(
+  input: Extract<JobInput, { kind: 'encode_production' }>,
+  { sizeBytes, sha256 }: FetchedFile,
+): ProductionMedia['files'][number] {
   const extension = path.extname(input.filename).slice(1).toLowerCase();
   return {
     role: 'source',
@@ -101,8 +110,8 @@ const segmentOf = (encoded: EncodedSegment) => ({
 function productionMedia(
   encoded: EncodedAudio,
   peaks: { readonly sha256: string; readonly sizeBytes: number },
-  source: object,
-): object {
+  source: ProductionMedia['files'][number],
+): ProductionMedia {
   const chapters = listChapters(encoded.source.chapters, encoded.durationMs);
   return {
     files: [
@@ -122,13 +131,13 @@ function productionMedia(
       output_lufs: encoded.loudness.lufs,
       true_peak_dbtp: encoded.loudness.truePeakDbtp,
     },
-    silences: encoded.silences,
+    silences: encoded.silences.map(([start, end]) => [start, end]),
     ...(chapters.length > 0 && { chapters }),
-    ...(encoded.warnings.length > 0 && { warnings: encoded.warnings }),
+    ...(encoded.warnings.length > 0 && { warnings: [...encoded.warnings] }),
   };
 }
 
-function creativeMedia(streams: readonly EncodedSegment[]): object {
+function creativeMedia(streams: readonly EncodedSegment[]): ChangesInput<'creative.record_media'> {
   return {
     media: streams.map((stream) => ({
       ...segmentOf(stream),

@@ -1,3 +1,4 @@
+import type { ChangesInput } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { CommandServiceService } from '@longwave/rpc/command';
@@ -5,6 +6,25 @@ import type { Job } from '@longwave/rpc/job';
 import { sleep } from '@longwave/worker-kit';
 
 export type CommandClient = RpcClient<typeof CommandServiceService>;
+
+/** Commands that report what was made. */
+type CompleteCommand =
+  'production.complete' | 'creative.record_media' | 'podcast.record_intro' | 'podcast.record_outro';
+
+/** Commands that report why nothing was made. */
+export type FailCommand = 'production.fail' | 'creative.fail_media' | 'podcast.fail_intro' | 'podcast.fail_outro';
+
+/** The end of a job as its command. */
+interface Report<C extends CompleteCommand | FailCommand> {
+  readonly commandType: C;
+  readonly changes: ChangesInput<C>;
+}
+
+/** What was made, as the command that reports it. */
+export type Completion = { [C in CompleteCommand]: Report<C> }[CompleteCommand];
+
+/** Why nothing was made, as the command that reports it. */
+export type Failure = Report<FailCommand>;
 
 /** `unknown`: management could not be asked before the lease ended; it may or may not have the report. */
 export type ReportOutcome =
@@ -28,13 +48,14 @@ const transient: ReadonlySet<string> = new Set([
 export async function reportByCommand(
   client: CommandClient,
   job: Job,
-  report: { readonly commandType: string; readonly verdict: 'complete' | 'fail'; readonly changes: object },
+  verdict: 'complete' | 'fail',
+  report: Completion | Failure,
   lease: AbortSignal,
 ): Promise<ReportOutcome> {
   const request = {
     workspaceId: job.workspaceId,
     commandType: report.commandType,
-    idempotencyKey: `${job.jobId}:${job.leaseId}:${report.verdict}`,
+    idempotencyKey: `${job.jobId}:${job.leaseId}:${verdict}`,
     ifMatch: '',
     subjectType: job.subjectType,
     subjectId: job.subjectId,

@@ -5,10 +5,10 @@ import type { Job } from '@longwave/rpc/job';
 import type { Logger } from '@longwave/service-kit';
 import { LeaseEnded } from '@longwave/worker-kit';
 import { MediaFault } from '../media/media-fault.ts';
-import { parseJobInput, reportCommands } from './job-input.ts';
+import { failCommand, parseJobInput } from './job-input.ts';
 import { makeMedia, type MediaTools } from './make-media.ts';
 import { createProgress, type ProgressReporter } from './progress.ts';
-import { reportByCommand, type CommandClient } from './report.ts';
+import { reportByCommand, type CommandClient, type Completion, type Failure } from './report.ts';
 
 export interface JobTools extends MediaTools {
   readonly redis: Redis;
@@ -60,34 +60,29 @@ export async function workOnJob(job: Job, tools: JobTools, signal: AbortSignal):
 
 async function tryJob(job: Job, tools: JobTools, progress: ProgressReporter, signal: AbortSignal): Promise<JobEnd> {
   const input = parseJobInput(job.kind, job.inputJson);
-  const commands = reportCommands(input);
-  const report = async (verdict: 'complete' | 'fail', changes: object): Promise<JobEnd> => {
-    const outcome = await reportByCommand(
-      tools.commands,
-      job,
-      { commandType: commands[verdict], verdict, changes },
-      signal,
-    );
+  const report = async (verdict: 'complete' | 'fail', command: Completion | Failure): Promise<JobEnd> => {
+    const outcome = await reportByCommand(tools.commands, job, verdict, command, signal);
     if (outcome.kind === 'accepted') return verdict === 'complete' ? 'completed' : 'failed';
     if (outcome.kind === 'refused')
       tools.logger.warn({ job_id: job.jobId, code: outcome.problem.code }, 'job.report_refused');
     return outcome.kind;
   };
   const folder = path.join(tools.workFolder, job.leaseId.replaceAll(/[^\w-]/g, '_'));
-  let changes: object;
+  let made: Completion;
   try {
     // Five tries that could not even say why they ended have killed their process.
     if (job.attempt > attemptsMax) throw gaveUp();
-    changes = await makeMedia(input, tools, folder, progress, signal);
+    made = await makeMedia(input, tools, folder, progress, signal);
     signal.throwIfAborted();
   } catch (error) {
     if (error instanceof LeaseEnded || signal.aborted) throw signal.reason ?? error;
     const final = error instanceof MediaFault ? error : job.attempt >= attemptsMax ? gaveUp() : undefined;
     if (!final) throw error;
     if (final !== error) tools.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.given_up');
-    return await report('fail', { problem: { code: final.code, detail: final.message } });
+    const problem = { code: final.code, detail: final.message };
+    return await report('fail', { commandType: failCommand(input), changes: { problem } });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  return report('complete', changes);
+  return report('complete', made);
 }

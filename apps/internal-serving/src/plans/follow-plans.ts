@@ -1,3 +1,4 @@
+import { isResource, type Resource } from '@longwave/command-catalog';
 import type { DeliveredMessage } from '@longwave/event-bus';
 import { domainEventSchema, type DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
@@ -10,8 +11,10 @@ export const planFollowerGroup = 'internal-serving';
 const compiled = z.object({ digest: z.string().regex(/^[0-9a-f]{64}$/), effective_from: z.iso.datetime() });
 const uncompiled = compiled.partial();
 
-function revisionOf(event: DomainEvent): PlanRevision {
-  const { lifecycle_state: lifecycleState, attributes } = event.after;
+function revisionOf(
+  event: DomainEvent,
+  { lifecycle_state: lifecycleState, attributes }: Resource<'serving_plans'>,
+): PlanRevision {
   const { digest, effective_from } = (lifecycleState === 'published' ? compiled : uncompiled).parse(attributes);
   return {
     servingPlanId: event.subject.id,
@@ -28,8 +31,10 @@ function revisionOf(event: DomainEvent): PlanRevision {
 export function createPlanFollower(pool: Pool, onChanged: () => void) {
   return async (messages: readonly DeliveredMessage[]): Promise<void> => {
     const events = messages.map((message) => domainEventSchema.parse(message.payload));
-    const plans = events.filter((event) => event.subject.type === 'serving_plans');
-    for (const event of plans) await applyPlanRevision(pool, revisionOf(event));
+    const plans = events.flatMap((event) =>
+      isResource(event.after, 'serving_plans') ? [revisionOf(event, event.after)] : [],
+    );
+    for (const plan of plans) await applyPlanRevision(pool, plan);
     if (plans.length > 0) onChanged();
   };
 }

@@ -1,3 +1,4 @@
+import type { StateOf } from '@longwave/command-catalog';
 import type { DeliveredMessage } from '@longwave/event-bus';
 import { domainEventSchema, type DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
@@ -17,17 +18,17 @@ const scope = z.discriminatedUnion('kind', [
 const halt = z.object({ scope });
 const assignment = z.object({ line_item_id: z.string(), creative_id: z.string() });
 
-/** Whether a resource in that state lets serve what it is about. */
-const serves: Readonly<Record<StatefulType, (state: string) => boolean>> = {
-  line_items: (state) => ['booked', 'delivering', 'delivery_extended'].includes(state),
-  campaigns: (state) => state === 'active',
-  advertisers: (state) => state !== 'suspended' && state !== 'archived',
-  creatives: (state) => state === 'approved',
-  creative_assignments: (state) => state === 'active',
-  serving_halts: (state) => state !== 'active',
+/** States in which a resource lets serve what it is about. */
+const servingStates: { readonly [T in StatefulType]: readonly StateOf<T>[] } = {
+  line_items: ['booked', 'delivering', 'delivery_extended'],
+  campaigns: ['active'],
+  advertisers: ['draft', 'active'],
+  creatives: ['approved'],
+  creative_assignments: ['active'],
+  serving_halts: ['released'],
 };
 
-const isStateful = (type: string): type is StatefulType => Object.hasOwn(serves, type);
+const isStateful = (type: string): type is StatefulType => Object.hasOwn(servingStates, type);
 
 function subjectOf(type: StatefulType, { subject, after }: DomainEvent): StateRevision['subject'] {
   if (type === 'serving_halts') return halt.parse(after.attributes).scope;
@@ -43,13 +44,14 @@ export function createStateFollower(pool: Pool, onChanged: () => void) {
     const revisions = events.flatMap((event): StateRevision[] => {
       const { type, id, version } = event.subject;
       if (!isStateful(type)) return [];
+      const serving: readonly string[] = servingStates[type];
       return [
         {
           resourceId: id,
           resourceType: type,
           workspaceId: event.workspace_id,
           version,
-          serves: serves[type](event.after.lifecycle_state),
+          serves: serving.includes(event.after.lifecycle_state),
           subject: subjectOf(type, event),
         },
       ];

@@ -9,7 +9,7 @@ type BatchRules = Pick<
   Rules<typeof productCatalog>,
   Extract<keyof Rules<typeof productCatalog>, `batch_encoding.${string}`>
 >;
-type Input = RuleInput<BatchEncoding, unknown>;
+type Input<R = unknown> = RuleInput<BatchEncoding, unknown, R>;
 
 /** The batch with the job that runs it. */
 const queued = (attributes: BatchEncoding, { workspaceId, subjectId, now }: Input): Decision<BatchEncoding> => ({
@@ -26,9 +26,9 @@ const queued = (attributes: BatchEncoding, { workspaceId, subjectId, now }: Inpu
     }),
 });
 
-const ended = (attributes: BatchEncoding, { subjectId, reason, now }: Input): Decision<BatchEncoding> => ({
+const ended = (attributes: BatchEncoding, { subjectId, reason, now }: Input<LeaseReport>): Decision<BatchEncoding> => ({
   attributes: { ...attributes, finished_at: now.toISOString() },
-  also: (tx: Transaction) => finishJob(tx, subjectId, reason as LeaseReport),
+  also: (tx: Transaction) => finishJob(tx, subjectId, reason),
 });
 
 /** Rules of the batch encoding commands. */
@@ -43,17 +43,17 @@ export const batchEncodingRules: BatchRules = {
     const { podcast_id: podcastId, reverts } = input.changes;
     // Locked: what is attached for it at the same moment is done before, or not at all.
     const before = await lockResource(input.tx, input.workspaceId, 'batch_encodings', reverts);
-    const batch = before?.attributes as BatchEncoding | undefined;
+    const batch = before?.attributes;
     if (!batch || batch.podcast_id !== podcastId)
       throw new Problem('link_not_found', 'Name a batch encoding of this podcast.');
-    if (['pending', 'running'].includes(before!.lifecycle_state))
+    if (['pending', 'running'].includes(before.lifecycle_state))
       throw new Problem('state_not_allowed', 'The batch encoding still runs. Cancel it first.');
     const { initiator } = batch;
     return queued({ podcast_id: podcastId, initiator, reverts, total: 0, done: 0, failed: 0 }, input);
   },
 
   'batch_encoding.advance': async ({ tx, current, changes, subjectId, reason, now }) => {
-    await requireLease(tx, subjectId, reason as LeaseReport);
+    await requireLease(tx, subjectId, reason);
     return { attributes: { ...current, ...changes, started_at: current.started_at ?? now.toISOString() } };
   },
 

@@ -31,6 +31,6 @@ export async function refuseTakenBack(
   if (batchId === undefined) return;
   const batch = await lockResource(tx, workspaceId, 'batch_encodings', batchId);
   const others = await listLinked(tx, workspaceId, 'batch_encodings', 'podcast', podcastId);
-  if (batch?.lifecycle_state === 'cancelled' || others.some(({ attributes }) => attributes['reverts'] === batchId))
+  if (batch?.lifecycle_state === 'cancelled' || others.some(({ attributes }) => attributes.reverts === batchId))
     throw new Problem('state_not_allowed', 'The batch encoding was reverted.');
 }

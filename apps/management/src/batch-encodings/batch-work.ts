@@ -1,4 +1,4 @@
-import type { ChangesOf, productCatalog } from '@longwave/command-catalog';
+import type { ChangesInput } from '@longwave/command-catalog';
 import {
   findResource,
   findRevisionBefore,
@@ -6,14 +6,13 @@ import {
   type ExecuteCommand,
   type ResourceRow,
 } from '@longwave/command-pipeline';
-import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
-import type { Episode } from '../episodes/episode.ts';
-import type { ClaimedJob } from '../jobs/job-table.ts';
+import { leaseOf, type ClaimedJob, type LeaseReport } from '../jobs/job-table.ts';
+import { executeAsManagement, type ManagementCommand, type ProductCommand } from '../execute-as-management.ts';
 import { listEncodings } from './batch-encoding-table.ts';
-import { partsOf, type BatchEncoding } from './batch-encoding.ts';
+import { partsOf } from './batch-encoding.ts';
 
 /** Refusals that leave one episode as it was; anything else ends this try of the job. */
 const kept: readonly string[] = [
@@ -32,6 +31,8 @@ const kept: readonly string[] = [
  * after it; or the id of a production that is encoded now.
  */
 type Outcome = 'done' | 'kept' | 'left' | { readonly encodes: string };
+
+type EpisodeRow = ResourceRow<'episodes'>;
 
 interface Counts {
   total: number;
@@ -56,25 +57,18 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
   return async (job: ClaimedJob, signal: AbortSignal): Promise<void> => {
     const { workspace_id: workspaceId, subject_id: batchId } = job;
     const found = await findResource(pool, workspaceId, 'batch_encodings', batchId);
-    const batch = found!.attributes as unknown as BatchEncoding;
+    const batch = found!.attributes;
 
-    const send = async (
-      key: string,
-      commandType: string,
-      subject: { readonly type: string; readonly id: string | null; readonly version?: number },
-      changes: object,
-      reason?: object,
-    ): Promise<ResourceView> => {
-      const request = { workspaceId, commandType, idempotencyKey: key, subject, changes, ...(reason && { reason }) };
-      return (await execute(request, { kind: 'service', name: 'management' })).resource;
-    };
+    const send = <C extends ProductCommand>(
+      idempotencyKey: string,
+      command: ManagementCommand<C>,
+      reason?: LeaseReport,
+    ) => executeAsManagement(execute, { workspaceId, idempotencyKey, ...(reason && { reason }) }, command);
     const report = (verb: 'advance' | 'complete', counts: Counts) =>
       send(
         `${job.lease_id}:${verb}:${counts.done}:${counts.failed}`,
-        `batch_encoding.${verb}`,
-        { type: 'batch_encodings', id: batchId },
-        { ...counts },
-        { job_id: job.id, lease_id: job.lease_id },
+        { type: `batch_encoding.${verb}`, id: batchId, changes: { ...counts } },
+        leaseOf(job),
       );
     const refused = (error: unknown, codes: readonly string[]): boolean =>
       error instanceof Problem && codes.includes(error.code);
@@ -83,7 +77,7 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
     const stopEncodings = async (ofBatch: string) => {
       for (const id of await listEncodings(pool, workspaceId, batch.podcast_id, ofBatch))
         try {
-          await send(`${batchId}:${id}:stop:${job.lease_id}`, 'production.stop', { type: 'productions', id }, {});
+          await send(`${batchId}:${id}:stop:${job.lease_id}`, { type: 'production.stop', id, changes: {} });
         } catch (error) {
           if (!refused(error, ['state_not_allowed'])) throw error;
         }
@@ -91,17 +85,16 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
 
     const applyTemplate = (
       episode: { readonly id: string; readonly version?: number },
-      changes: Omit<ChangesOf<typeof productCatalog, 'episode.apply_template'>, 'batch_encoding_id'>,
+      changes: Omit<ChangesInput<'episode.apply_template'>, 'batch_encoding_id'>,
     ) =>
-      send(
-        `${batchId}:${episode.id}`,
-        'episode.apply_template',
-        { type: 'episodes', ...episode },
-        { batch_encoding_id: batchId, ...changes },
-      );
+      send(`${batchId}:${episode.id}`, {
+        type: 'episode.apply_template',
+        ...episode,
+        changes: { batch_encoding_id: batchId, ...changes },
+      });
 
     /** The batch's own parts; one that the podcast has no longer is taken away. */
-    const arrange = async ({ id }: ResourceRow): Promise<Outcome> => {
+    const arrange = async ({ id }: EpisodeRow): Promise<Outcome> => {
       await applyTemplate(
         { id },
         Object.fromEntries(partsOf(batch.initiator).map((part) => [part, batch[part] ?? null])),
@@ -110,11 +103,11 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
     };
 
     /** What the episode had before the batch that is reverted, in one step. */
-    const giveBack = async ({ id, version, attributes }: ResourceRow): Promise<Outcome> => {
-      const episode = attributes as unknown as Episode;
+    const giveBack = async (row: EpisodeRow): Promise<Outcome> => {
+      const { id, version, attributes: episode } = row;
       if (episode.batch_encoding_id === batchId) return 'done';
       if (episode.batch_encoding_id !== batch.reverts) return 'left';
-      const before = (await findRevisionBefore(pool, id, 'batch_encoding_id', batch.reverts!)) as Episode | undefined;
+      const before = await findRevisionBefore(pool, row, 'batch_encoding_id', batch.reverts!);
       if (!before) return 'left';
       const { intro = null, outro = null, current_production_id: productionId } = before;
       const isOther = productionId !== undefined && productionId !== episode.current_production_id;
@@ -123,22 +116,23 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
     };
 
     /** Encodes the episode's present source again, unless new audio came or is on its way. */
-    const encodeAgain = async ({ id, attributes }: ResourceRow): Promise<Outcome> => {
+    const encodeAgain = async ({ id, attributes }: EpisodeRow): Promise<Outcome> => {
       const all = await listLinked(pool, workspaceId, 'productions', 'episode', id);
-      const current = all.find((production) => production.id === attributes['current_production_id'])!;
-      const fileUrl = current.attributes['file_url'];
-      const begun = all.find((production) => production.attributes['batch_encoding_id'] === batchId);
+      const current = all.find((production) => production.id === attributes.current_production_id)!;
+      const fileUrl = current.attributes.file_url;
+      const begun = all.find((production) => production.attributes.batch_encoding_id === batchId);
       if (begun && begun.lifecycle_state !== 'initial') return { encodes: begun.id };
-      if (begun && begun.attributes['file_url'] !== fileUrl) return 'left';
-      const isOnItsWay = (production: ResourceRow) =>
+      if (begun && begun.attributes.file_url !== fileUrl) return 'left';
+      if (fileUrl === undefined) return 'kept';
+      const isOnItsWay = (production: ResourceRow<'productions'>) =>
         production.id > current.id &&
         production.lifecycle_state === 'encoding' &&
-        production.attributes['batch_encoding_id'] === undefined;
+        production.attributes.batch_encoding_id === undefined;
       if (all.some(isOnItsWay)) return 'left';
       const asked = { episode_id: id, file_url: fileUrl, batch_encoding_id: batchId };
       const { id: productionId } =
-        begun ?? (await send(`${batchId}:${id}:derive`, 'production.derive', { type: 'productions', id: null }, asked));
-      await send(`${batchId}:${id}:start`, 'production.start', { type: 'productions', id: productionId }, {});
+        begun ?? (await send(`${batchId}:${id}:derive`, { type: 'production.derive', id: null, changes: asked }));
+      await send(`${batchId}:${id}:start`, { type: 'production.start', id: productionId, changes: {} });
       return { encodes: productionId };
     };
 
@@ -157,10 +151,10 @@ export function createBatchWork({ pool, execute }: BatchWorkOptions) {
     };
 
     if (batch.reverts) await stopEncodings(batch.reverts);
-    const concerns = ({ lifecycle_state: state, attributes }: ResourceRow) =>
+    const concerns = ({ lifecycle_state: state, attributes }: EpisodeRow) =>
       state !== 'archived' &&
-      attributes['current_production_id'] !== undefined &&
-      (!batch.reverts || [batch.reverts, batchId].includes(String(attributes['batch_encoding_id'])));
+      attributes.current_production_id !== undefined &&
+      (!batch.reverts || [batch.reverts, batchId].some((id) => id === attributes.batch_encoding_id));
     const episodes = (await listLinked(pool, workspaceId, 'episodes', 'podcast', batch.podcast_id)).filter(concerns);
     const counts: Counts = { total: episodes.length, done: 0, failed: 0 };
     const open = new Set<string>();

@@ -1,7 +1,7 @@
 import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, hasJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, hasJob, insertJob } from '../jobs/job-table.ts';
 import { requireCurrency } from '../require-currency.ts';
 import { requireResources } from '../require-resources.ts';
 import { endedLineItemStates } from './campaign.ts';
@@ -51,11 +51,11 @@ export const campaignRules: CampaignRules = {
 
   'campaign.complete_clone': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
   'campaign.fail_clone': ({ current, subjectId, reason }) => ({
     attributes: current,
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 };

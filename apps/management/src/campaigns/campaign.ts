@@ -1,7 +1,7 @@
-import type { AttributesOf, productCatalog } from '@longwave/command-catalog';
+import type { Attributes } from '@longwave/command-catalog';
 import type { Window } from '../line-items/line-item.ts';
 
-export type Campaign = AttributesOf<typeof productCatalog, 'campaign.create'>;
+export type Campaign = Attributes<'campaigns'>;
 
 /** States in which something may still happen to a campaign. */
 export const openCampaignStates: readonly string[] = [

@@ -1,3 +1,4 @@
+import type { ChangesInput, ResourceType } from '@longwave/command-catalog';
 import {
   findResource,
   findRevision,
@@ -5,42 +6,44 @@ import {
   type ExecuteCommand,
   type ResourceRow,
 } from '@longwave/command-pipeline';
-import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Work } from '../jobs/job-runner.ts';
-import type { ClaimedJob } from '../jobs/job-table.ts';
+import { leaseOf, type ClaimedJob, type LeaseReport } from '../jobs/job-table.ts';
 import { isAssignable } from '../creatives/creative-assignment-rules.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
-import { movedWindow, type Campaign } from './campaign.ts';
+import { executeAsManagement, type ManagementCommand, type ProductCommand } from '../execute-as-management.ts';
+import { movedWindow } from './campaign.ts';
 
-/** What a line item has of its own past, and its copy has not; a shortfall is made good once. */
-const past: readonly (keyof LineItem)[] = [
-  'makegood_of',
-  'reserved_until',
-  'paused_from',
-  'amendment',
-  'extension_cause',
-  'delivered',
-  'state_reason',
-];
-const dimensions = ['podcasts', 'episodes', 'countries'] as const;
+/** Included values of a dimension in today's form; line items of the first release list them alone. */
+const listed = <L>(lists: L | string[]) => (Array.isArray(lists) ? { include: lists } : lists);
 
-/** The settings of a line item for another campaign, in today's form. */
+/** The settings of a line item for another campaign, without its own past: a shortfall is made good once. */
 function copied(
   lineItem: LineItem,
   campaignId: string,
   windows: { readonly original: Window; readonly clone: Window },
-) {
-  const { targeting } = lineItem;
-  const asListed = dimensions.map((name) => {
-    const lists = targeting[name];
-    return [name, Array.isArray(lists) ? { include: lists } : lists] as const;
-  });
+): ChangesInput<'line_item.create'> {
+  const {
+    makegood_of: _makegood,
+    reserved_until: _reserved,
+    paused_from: _paused,
+    amendment: _amendment,
+    extension_cause: _extended,
+    delivered: _delivered,
+    state_reason: _reason,
+    targeting,
+    ...settings
+  } = lineItem;
   return {
-    ...Object.fromEntries(Object.entries(lineItem).filter(([name]) => !(past as readonly string[]).includes(name))),
+    ...settings,
     campaign_id: campaignId,
     window: movedWindow(lineItem.window, windows.original, windows.clone),
-    targeting: { ...targeting, ...Object.fromEntries(asListed) },
+    targeting: {
+      ...targeting,
+      podcasts: listed(targeting.podcasts),
+      episodes: listed(targeting.episodes),
+      countries: listed(targeting.countries),
+    },
   };
 }
 
@@ -63,72 +66,54 @@ export const createCloneWork = ({
   run: async (job: ClaimedJob, signal) => {
     const { workspace_id: workspaceId, subject_id: campaignId } = job;
     const { name, window } = job.input as { readonly name: string; readonly window: Window };
-    const send = async (
-      commandType: string,
-      of: string,
-      subject: { readonly type: string; readonly id: string | null; readonly version?: number },
-      changes: unknown,
-      reason?: unknown,
-    ): Promise<ResourceView> => {
+    const send = async <C extends ProductCommand>(of: string, command: ManagementCommand<C>, reason?: LeaseReport) => {
       signal.throwIfAborted();
-      const request = { workspaceId, commandType, idempotencyKey: `${job.id}:${of}`, subject, changes, reason };
-      return (await execute(request, { kind: 'service', name: 'management' })).resource;
+      const envelope = { workspaceId, idempotencyKey: `${job.id}:${of}`, ...(reason && { reason }) };
+      return executeAsManagement(execute, envelope, command);
     };
 
-    const asked = (await findRevision(pool, campaignId, job.subject_version))!;
-    const linked = (type: string, link: string, toId: string) =>
+    const asked = (await findRevision(pool, { resource_type: 'campaigns', id: campaignId }, job.subject_version))!;
+    const linked = <T extends ResourceType>(type: T, link: string, toId: string) =>
       listLinkedAt(pool, workspaceId, { type, name: link, toId }, asked.created_at);
-    const {
-      cloned_from: _from,
-      clone_id: _clone,
-      state_reason: _reason,
-      ...settings
-    } = asked.attributes as unknown as Campaign;
+    const { cloned_from: _from, clone_id: _clone, state_reason: _reason, ...settings } = asked.attributes;
     const derived = { ...settings, name, window, cloned_from: campaignId };
-    const clone = await send('campaign.derive', 'campaign', { type: 'campaigns', id: null }, derived);
+    const clone = await send('campaign', { type: 'campaign.derive', id: null, changes: derived });
 
-    const copyAssignment = async (assignment: ResourceRow, lineItemId: string) => {
-      const creative = await findResource(pool, workspaceId, 'creatives', String(assignment.attributes['creative_id']));
+    const copyAssignment = async (assignment: ResourceRow<'creative_assignments'>, lineItemId: string) => {
+      const creative = await findResource(pool, workspaceId, 'creatives', assignment.attributes.creative_id);
       if (!isAssignable(creative, settings.advertiser_id)) return;
-      const {
-        state_reason: _cause,
-        window: before,
-        ...kept
-      } = assignment.attributes as { window?: Window; state_reason?: string };
-      const created = await send(
-        'creative_assignment.create',
-        assignment.id,
-        { type: 'creative_assignments', id: null },
-        {
+      const { state_reason: _cause, window: before, ...kept } = assignment.attributes;
+      const created = await send(assignment.id, {
+        type: 'creative_assignment.create',
+        id: null,
+        changes: {
           ...kept,
           line_item_id: lineItemId,
           ...(before && { window: movedWindow(before, settings.window, window) }),
         },
-      );
+      });
       if (assignment.lifecycle_state === 'active')
-        await send(
-          'creative_assignment.activate',
-          assignment.id,
-          { type: 'creative_assignments', id: created.id, version: 1 },
-          {},
-        );
+        await send(assignment.id, {
+          type: 'creative_assignment.activate',
+          id: created.id,
+          version: 1,
+          changes: {},
+        });
     };
     for (const row of await linked('line_items', 'campaign', campaignId)) {
       if (row.lifecycle_state === 'cancelled') continue;
-      const changes = copied(row.attributes as unknown as LineItem, clone.id, {
+      const changes = copied(row.attributes, clone.id, {
         original: settings.window,
         clone: window,
       });
-      const lineItem = await send('line_item.create', row.id, { type: 'line_items', id: null }, changes);
+      const lineItem = await send(row.id, { type: 'line_item.create', id: null, changes });
       for (const assignment of await linked('creative_assignments', 'line_item', row.id))
         if (assignment.lifecycle_state !== 'ended') await copyAssignment(assignment, lineItem.id);
     }
     await send(
-      'campaign.complete_clone',
       job.lease_id,
-      { type: 'campaigns', id: campaignId },
-      { clone_id: clone.id },
-      { job_id: job.id, lease_id: job.lease_id },
+      { type: 'campaign.complete_clone', id: campaignId, changes: { clone_id: clone.id } },
+      leaseOf(job),
     );
   },
 });

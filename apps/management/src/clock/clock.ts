@@ -2,6 +2,7 @@ import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { pollLoop } from '@longwave/worker-kit';
+import { executeAsManagement } from '../execute-as-management.ts';
 import type { Due, DueTask } from './due-tasks.ts';
 
 /** Resources of one task that are read at once. */
@@ -33,10 +34,8 @@ export function startClock(options: ClockOptions): AsyncDisposable {
     const key = `${task.name}:${due.id}:${due.due_at}`;
     if ((refused.get(key) ?? 0) > clock().getTime()) return;
     try {
-      await execute(
-        { ...task.command(due), workspaceId: due.workspace_id, idempotencyKey: key },
-        { kind: 'service', name: 'management' },
-      );
+      const command = { type: task.command, id: due.id, changes: task.changes(due) };
+      await executeAsManagement(execute, { workspaceId: due.workspace_id, idempotencyKey: key }, command);
       refused.delete(key);
     } catch (error) {
       const afterMs = error instanceof Problem ? retryAfterMs.refused : retryAfterMs.failed;

@@ -1,7 +1,8 @@
-import type { CommandRequest } from '@longwave/command-pipeline';
+import type { ChangesInput } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { supersededBreakPlans } from '../break-plans/superseded-break-plans.ts';
 import { flightTasks } from '../line-items/flight-tasks.ts';
+import type { ProductCommand } from '../execute-as-management.ts';
 import { expireReviews } from '../reviews/expire-reviews.ts';
 import { supersededServingPlans } from '../serving-plans/superseded-serving-plans.ts';
 import { uploadTasks } from '../uploads/expire-uploads.ts';
@@ -15,15 +16,17 @@ export interface Due {
 }
 
 /** Something that happens when its time comes. */
-export interface DueTask {
+export interface DueTask<C extends ProductCommand = ProductCommand> {
   /** Of letters and dashes; part of idempotency keys. */
   readonly name: string;
   /** What is due, the oldest first, at most `limit`. Must use an index: it is asked all the time. */
   readonly findDue: (pool: Pool, now: Date, limit: number) => Promise<readonly Due[]>;
-  readonly command: (due: Due) => Pick<CommandRequest, 'commandType' | 'subject' | 'changes'>;
+  /** What it sends to the resource that is due. */
+  readonly command: C;
+  readonly changes: (due: Due) => ChangesInput<C>;
 }
 
-const publishScheduledEpisode: DueTask = {
+const publishScheduledEpisode: DueTask<'episode.publish_due'> = {
   name: 'publish-episode',
   findDue: async (pool, now, limit) => {
     const { rows } = await pool.query<Due>({
@@ -36,7 +39,8 @@ const publishScheduledEpisode: DueTask = {
     });
     return rows;
   },
-  command: ({ id }) => ({ commandType: 'episode.publish_due', subject: { type: 'episodes', id }, changes: {} }),
+  command: 'episode.publish_due',
+  changes: () => ({}),
 };
 
 /** Everything the clock does; a task more is an entry more. */

@@ -2,12 +2,14 @@ import type { Pool } from '@longwave/postgres';
 import type { Due, DueTask } from './due-tasks.ts';
 
 /** Published plans of one type that others replaced, and what ends them. */
+type SupersedeCommand = 'break_plan.supersede' | 'serving_plan.supersede';
+
 export interface Supersession {
   /** @param workspaceId of one workspace; undefined: of all */
   readonly list: (pool: Pool, workspaceId: string | undefined, now: Date, limit: number) => Promise<readonly Due[]>;
-  readonly command: DueTask['command'];
+  readonly command: SupersedeCommand;
   /** Ends the plans whose successor was published for a later time, when that time has come. */
-  readonly task: DueTask;
+  readonly task: DueTask<SupersedeCommand>;
 }
 
 /**
@@ -35,11 +37,7 @@ export function createSupersession(plans: {
     const { rows } = await pool.query<Due>({ name: `list_superseded_${type}`, text, values });
     return rows;
   };
-  const command: DueTask['command'] = ({ id }) => ({
-    commandType: `${noun}.supersede`,
-    subject: { type, id },
-    changes: {},
-  });
+  const command = `${noun}.supersede` as const;
   return {
     list,
     command,
@@ -47,6 +45,7 @@ export function createSupersession(plans: {
       name: `supersede-${noun.replace('_', '-')}`,
       findDue: (pool, now, limit) => list(pool, undefined, now, limit),
       command,
+      changes: () => ({}),
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { expectedEncodingMs } from '../jobs/job-order.ts';
-import { finishJob, insertJob, stopJobs, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, insertJob, stopJobs } from '../jobs/job-table.ts';
 import { refuseField } from '../refuse-field.ts';
 import { declaredChecksum, holdUpload, receivedUpload } from '../uploads/find-upload.ts';
 
@@ -77,12 +77,12 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
 
   'creative.record_media': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
   'creative.fail_media': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, problem: changes.problem },
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
   'creative.submit': ({ current, changes }) => {

@@ -49,13 +49,13 @@ async function productionWithAudio(
   const isEncoded = production?.lifecycle_state === 'encoded';
   const isTakenAway = clips.at(-1)?.lifecycle_state === 'deleted' && !(isEncoded && isNew);
   const isAllowed = isEncoded || actor.kind === 'service';
-  if (!isPlayable(production) || isTakenAway || !isAllowed || production?.attributes['episode_id'] !== subjectId)
+  if (!isPlayable(production) || isTakenAway || !isAllowed || production.attributes.episode_id !== subjectId)
     throw new Problem('episode_has_no_audio', 'Attach an encoded production of this episode.');
-  return production.attributes as unknown as Production;
+  return production.attributes;
 }
 
 const podcastOf = async ({ tx, workspaceId, current }: RuleInput<Episode, unknown>): Promise<Podcast> =>
-  (await findResource(tx, workspaceId, 'podcasts', current.podcast_id))!.attributes as unknown as Podcast;
+  (await findResource(tx, workspaceId, 'podcasts', current.podcast_id))!.attributes;
 
 const audible = (input: RuleInput<Episode, unknown>) =>
   requireAudio(input.tx, input.workspaceId, input.subjectId, input.current);

@@ -1,5 +1,6 @@
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { Episode } from './episode.ts';
 
 /** Throws `value_taken` when another episode of the podcast has the GUID; two that ask at once are answered one by one. */
 export async function requireFreeGuid(tx: Transaction, podcastId: string, guid: string): Promise<void> {
@@ -24,8 +25,8 @@ export async function listNewestPublished(
   workspaceId: string,
   podcastId: string,
   limit: number,
-): Promise<{ id: string; attributes: Record<string, unknown> }[]> {
-  const { rows } = await db.query<{ id: string; attributes: Record<string, unknown> }>({
+): Promise<{ readonly id: string; readonly attributes: Episode }[]> {
+  const { rows } = await db.query<{ id: string; attributes: Episode }>({
     name: 'list_newest_published',
     text: `select id, attributes from resource
            where resource_type = 'episodes' and lifecycle_state = 'published' and workspace_id = $1

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ChangesOf, episodes, productCatalog } from '@longwave/command-catalog';
+import type { ChangesOf, episodes } from '@longwave/command-catalog';
 import { idToUuid } from '@longwave/ids';
 import { Problem, type FieldError } from '@longwave/problems';
 import type { Podcast } from '../podcasts/podcast.ts';
@@ -26,10 +26,11 @@ const outside = (path: string, what: string, durationMs: number): FieldError => 
 });
 
 /** The attributes of a new episode. */
-export const createEpisode = (
-  { guid, ...changes }: ChangesOf<typeof productCatalog, 'episode.create'>,
-  id: string,
-): Episode => ({ type: 'full', guid: guid ?? idToUuid(id), ...changes });
+export const createEpisode = ({ guid, ...changes }: ChangesOf<'episode.create'>, id: string): Episode => ({
+  type: 'full',
+  guid: guid ?? idToUuid(id),
+  ...changes,
+});
 
 /** The chapters sorted by their start. Throws `validation_failed`. */
 export function checkedChapters(chapters: Chapters, durationMs: number | undefined): Chapters {

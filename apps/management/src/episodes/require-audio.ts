@@ -1,14 +1,15 @@
 import { findResource, listLinked, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Production } from '../productions/production.ts';
 import type { Episode } from './episode.ts';
 
 /** Whether a production made audio that can be played. Its files stay when it is deleted, and go with another source. */
-export const isPlayable = (production: ResourceRow | undefined): boolean =>
+export const isPlayable = (
+  production: ResourceRow<'productions'> | undefined,
+): production is ResourceRow<'productions'> =>
   production !== undefined &&
   ['encoded', 'deleted'].includes(production.lifecycle_state) &&
-  (production.attributes as Pick<Production, 'files'>).files.some(({ role }) => role === 'rendition');
+  production.attributes.files.some(({ role }) => role === 'rendition');
 
 /**
  * Whether an episode has something to hear: the audio of its production, or an active media clip that somebody registered (contract,
@@ -26,7 +27,7 @@ export async function hasAudio(
   if (isPlayable(production)) return true;
   const clips = await listLinked(db, workspaceId, 'media_clips', 'episode', episodeId);
   return clips.some(
-    ({ lifecycle_state: state, attributes }) => state === 'active' && attributes['production_id'] === undefined,
+    ({ lifecycle_state: state, attributes }) => state === 'active' && attributes.production_id === undefined,
   );
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ChangesOf, productCatalog } from '@longwave/command-catalog';
+import type { ChangesOf } from '@longwave/command-catalog';
 import type { Actor } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem, type FieldError } from '@longwave/problems';
@@ -7,7 +7,7 @@ import { encodeTranscript, parseTranscript, TranscriptError, transcriptLimits } 
 import type { FindNamedUpload } from '../podcasts/named-upload.ts';
 import { refuseInvalid, type Episode } from './episode.ts';
 
-type Given = ChangesOf<typeof productCatalog, 'episode.set_transcripts'>['transcripts'];
+type Given = ChangesOf<'episode.set_transcripts'>['transcripts'];
 type Stored = NonNullable<Episode['transcripts']>;
 
 /** UTF-8 takes at most this many bytes for the characters a transcript may have. */

@@ -1,7 +1,7 @@
+import type { EventOf } from '@longwave/command-catalog';
 import { listLinked } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import type { Production } from '../productions/production.ts';
 import type { Send } from './send-as-management.ts';
 
 const clipsOf = async (event: DomainEvent, pool: Pool) =>
@@ -10,35 +10,28 @@ const clipsOf = async (event: DomainEvent, pool: Pool) =>
   );
 
 /** The file that a production made is a clip of its episode, beside those of earlier productions. */
-export async function recordClip(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
-  const {
-    episode_id: episodeId,
-    files,
-    audio_duration_ms: durationMs,
-  } = event.after.attributes as unknown as Production;
+export async function recordClip(event: EventOf<'production.encoded'>, send: Send, pool: Pool): Promise<void> {
+  const { episode_id: episodeId, files, audio_duration_ms: durationMs } = event.after.attributes;
   const made = files.find(({ role, format }) => role === 'rendition' && format === 'mp3');
   if (!made || (await clipsOf(event, pool)).length > 0) return;
   await send(event, 'clip', {
-    commandType: 'media_clip.record',
-    subject: { type: 'media_clips', id: null },
+    type: 'media_clip.record',
+    id: null,
     changes: {
       episode_id: episodeId,
       production_id: event.subject.id,
       file_format: 'mp3',
       sha256: made.sha256,
       size: made.size_bytes,
-      duration_ms: made.duration_ms ?? durationMs,
+      // An encoded production has its duration.
+      duration_ms: made.duration_ms ?? durationMs!,
     },
   });
 }
 
 /** What a production made of another source is gone. */
-export async function deleteClips(event: DomainEvent, send: Send, pool: Pool): Promise<void> {
+export async function deleteClips(event: EventOf<'production.revised'>, send: Send, pool: Pool): Promise<void> {
   if (event.after.lifecycle_state !== 'initial') return;
   for (const { id } of await clipsOf(event, pool))
-    await send(event, `delete:${id}`, {
-      commandType: 'media_clip.delete',
-      subject: { type: 'media_clips', id },
-      changes: {},
-    });
+    await send(event, `delete:${id}`, { type: 'media_clip.delete', id, changes: {} });
 }

@@ -1,3 +1,4 @@
+import { isEvent, isResource, reactTo, type EventOf, type Reactions } from '@longwave/command-catalog';
 import { subscribeWhenReachable, type DeliveredMessage, type EventBus } from '@longwave/event-bus';
 import type { RunApproved } from '@longwave/command-pipeline';
 import { domainEventSchema, topics, type DomainEvent } from '@longwave/events';
@@ -6,7 +7,6 @@ import type { Pool } from '@longwave/postgres';
 import { supersededBreakPlans } from '../break-plans/superseded-break-plans.ts';
 import { saveEncodingLimit } from '../productions/encoding-balance-table.ts';
 import { supersededServingPlans } from '../serving-plans/superseded-serving-plans.ts';
-import type { Upload } from '../uploads/upload.ts';
 import type { Logger } from '@longwave/service-kit';
 import { deleteClips, recordClip } from './follow-clips.ts';
 import { endLineItems } from './follow-campaigns.ts';
@@ -32,8 +32,8 @@ export function followEvents(options: {
 }): AsyncDisposable[] {
   const { bus, pool, store, send, logger, clock } = options;
 
-  async function removeObject(event: DomainEvent): Promise<void> {
-    const { multipart } = event.after.attributes as Upload;
+  async function removeObject(event: EventOf<'upload.aborted' | 'upload.expired'>): Promise<void> {
+    const { multipart } = event.after.attributes;
     // What was sent, and what was kept of it.
     for await (const { key } of store.list(`uploads/${event.subject.id}/`)) await store.remove(key);
     if (multipart)
@@ -42,7 +42,7 @@ export function followEvents(options: {
 
   const plans = { send, pool, clock };
   const filesUsed = (event: DomainEvent) => markFilesReceived(event, { send, pool, store });
-  const reactions: Readonly<Record<string, (event: DomainEvent) => Promise<void>>> = {
+  const reactions: Reactions<Promise<void>> = {
     'podcast.created': filesUsed,
     'podcast.revised': filesUsed,
     'podcast.intro_set': filesUsed,
@@ -75,20 +75,18 @@ export function followEvents(options: {
   };
 
   async function onProduct(event: DomainEvent): Promise<void> {
-    if (Object.hasOwn(reactions, event.type)) await reactions[event.type]!(event);
+    await reactTo(reactions, event);
   }
 
   async function onIdentity(event: DomainEvent): Promise<void> {
-    if (event.subject.type !== 'accounts') return;
-    const { name, encoding_ms_per_month: limit } = event.after.attributes as {
-      name: string;
-      encoding_ms_per_month: number | null;
-    };
+    const { after } = event;
+    if (!isResource(after, 'accounts')) return;
+    const { name, encoding_ms_per_month: limit } = after.attributes;
     await saveEncodingLimit(pool, event.workspace_id, limit, event.subject.version);
-    if (event.type === 'account.created')
+    if (isEvent(event, 'account.created'))
       await send(event, 'provision', {
-        commandType: 'workspace.provision',
-        subject: { type: 'workspaces', id: event.workspace_id },
+        type: 'workspace.provision',
+        id: event.workspace_id,
         changes: { name, account_id: event.subject.id },
       });
   }

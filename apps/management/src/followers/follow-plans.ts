@@ -1,3 +1,4 @@
+import type { EventOf } from '@longwave/command-catalog';
 import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Supersession } from '../clock/supersession.ts';
@@ -16,13 +17,14 @@ export async function endSuperseded(
   { send, pool, clock }: Means,
 ): Promise<void> {
   for (const due of await superseded.list(pool, event.workspace_id, clock(), 1000))
-    await send(event, due.id, superseded.command(due));
+    await send(event, due.id, { type: superseded.command, id: due.id, changes: {} });
 }
 
 /** What the target of a rollback contained is published again, as a plan of its own. */
-export const republishTarget = (event: DomainEvent, { send }: Means): Promise<void> =>
+export const republishTarget = (event: EventOf<'serving_plan.rolled_back'>, { send }: Means): Promise<void> =>
   send(event, 'republish', {
-    commandType: 'serving_plan.republish',
-    subject: { type: 'serving_plans', id: null },
-    changes: { republishes: event.after.attributes['target_id'] },
+    type: 'serving_plan.republish',
+    id: null,
+    // A rollback names its target.
+    changes: { republishes: event.after.attributes.target_id! },
   });

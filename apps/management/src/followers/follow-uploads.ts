@@ -3,7 +3,6 @@ import type { DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { isNamedBy } from '../uploads/upload-use.ts';
-import { uploadOf } from '../uploads/upload.ts';
 import type { Send } from './send-as-management.ts';
 
 const uploadIds = (value: unknown) => new Set(JSON.stringify(value).match(/upl_[0-9a-z]{26}/g));
@@ -19,10 +18,10 @@ export async function markFilesReceived(
     // An id in words, or in an address elsewhere, names no file.
     if (!(await isNamedBy(pool, id, event.subject.id))) continue;
     // An address may be named before its file is there.
-    if (!(await store.find(uploadOf(upload).storage_key))) continue;
+    if (!(await store.find(upload.attributes.storage_key))) continue;
     await send({ id: event.id, workspace_id: upload.workspace_id }, `receive:${id}`, {
-      commandType: 'upload.receive',
-      subject: { type: 'uploads', id },
+      type: 'upload.receive',
+      id,
       changes: {},
     });
   }

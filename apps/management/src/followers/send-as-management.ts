@@ -1,13 +1,14 @@
-import type { CommandRequest, ExecuteCommand } from '@longwave/command-pipeline';
+import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
+import { executeAsManagement, type ManagementCommand, type ProductCommand } from '../execute-as-management.ts';
 
 /** Sends a command that follows from an event. The event's id is the idempotency key: a redelivery does nothing. */
-export type Send = (
+export type Send = <C extends ProductCommand>(
   event: Pick<DomainEvent, 'id' | 'workspace_id'>,
   step: string,
-  command: Pick<CommandRequest, 'commandType' | 'subject' | 'changes'>,
+  command: ManagementCommand<C>,
 ) => Promise<void>;
 
 /** Problems that mean the world moved on since the event; the rest is retried. */
@@ -18,12 +19,10 @@ export const sendAsManagement =
   (execute: ExecuteCommand, logger: Logger): Send =>
   async (event, step, command) => {
     try {
-      await execute(
-        { ...command, workspaceId: event.workspace_id, idempotencyKey: `${event.id}:${step}` },
-        { kind: 'service', name: 'management' },
-      );
+      const envelope = { workspaceId: event.workspace_id, idempotencyKey: `${event.id}:${step}` };
+      await executeAsManagement(execute, envelope, command);
     } catch (error) {
       if (!(error instanceof Problem) || !overtaken.includes(error.code)) throw error;
-      logger.info({ event_id: event.id, command: command.commandType, code: error.code }, 'follower.skipped');
+      logger.info({ event_id: event.id, command: command.type, code: error.code }, 'follower.skipped');
     }
   };

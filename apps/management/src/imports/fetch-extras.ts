@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { ChangesInput } from '@longwave/command-catalog';
 import { readAll, type GuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
 import { transcriptLimits } from '@longwave/transcript';
@@ -74,8 +75,10 @@ const chaptersFile = z.object({
   ),
 });
 
+type Chapters = ChangesInput<'episode.set_chapters'>['chapters'];
+
 /** Chapters as the catalog writes them, in order, one for each start; undefined when the text is no chapters file. */
-export function parseChaptersFile(text: string): Record<string, unknown>[] | undefined {
+export function parseChaptersFile(text: string): Chapters | undefined {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -84,7 +87,7 @@ export function parseChaptersFile(text: string): Record<string, unknown>[] | und
   }
   const file = chaptersFile.safeParse(json);
   if (!file.success) return undefined;
-  const byStart = new Map<number, Record<string, unknown>>();
+  const byStart = new Map<number, Chapters[number]>();
   for (const chapter of file.data.chapters) {
     if (!chapter) continue;
     const startMs = Math.round(chapter.startTime * 1000);
@@ -104,5 +107,5 @@ export function parseChaptersFile(text: string): Record<string, unknown>[] | und
       }),
     );
   }
-  return [...byStart.values()].sort((a, b) => Number(a['start_ms']) - Number(b['start_ms'])).slice(0, 1000);
+  return [...byStart.values()].sort((a, b) => a.start_ms - b.start_ms).slice(0, 1000);
 }

@@ -1,4 +1,4 @@
-import type { ResourceView } from '@longwave/events';
+import type { Resource } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { GetImportResponse, ImportItem } from '@longwave/rpc/feed';
@@ -18,8 +18,7 @@ const maxItems = 500;
 /** States of an episode that has, or had, its audio. */
 const audible: readonly ImportItemState[] = ['encoded', 'scheduled', 'published', 'unpublished'];
 
-function importOf({ id, attributes }: ResourceView): NonNullable<Podcast['import']> {
-  const { import: movedIn } = attributes as unknown as Podcast;
+function importOf({ id, attributes: { import: movedIn } }: Resource<'podcasts'>): NonNullable<Podcast['import']> {
   if (!movedIn) throw new Problem('not_found', `The import with id ${id} could not be found.`);
   return movedIn;
 }
@@ -41,7 +40,7 @@ const bounded = ({ after, limit }: Page) => ({
 
 /** What became of an imported feed. Every function throws `not_found` for a podcast that was not imported. */
 export const createImportReport = (pool: Pool) => ({
-  get: async (podcast: ResourceView): Promise<GetImportResponse> => {
+  get: async (podcast: Resource<'podcasts'>): Promise<GetImportResponse> => {
     const { total, done, failed, problem } = importOf(podcast);
     const [job, { counts, created }, noteCounts, channelNotes] = await Promise.all([
       findImportJobState(pool, podcast.id),
@@ -66,7 +65,7 @@ export const createImportReport = (pool: Pool) => ({
     };
   },
 
-  list: async (podcast: ResourceView, page: Page): Promise<{ items: ImportItem[] }> => {
+  list: async (podcast: Resource<'podcasts'>, page: Page): Promise<{ items: ImportItem[] }> => {
     importOf(podcast);
     const rows = await listImportItems(pool, podcast.id, bounded(page));
     return {
@@ -80,7 +79,7 @@ export const createImportReport = (pool: Pool) => ({
   },
 
   /** Columns: position, title, guid, state, episode_id, problem, changed, lost. */
-  exportLines: async (podcast: ResourceView, page: Page) => {
+  exportLines: async (podcast: Resource<'podcasts'>, page: Page) => {
     importOf(podcast);
     const rows = await listImportItems(pool, podcast.id, bounded(page));
     const lines = rows.map(({ position, title, guid, state, episode_id: episodeId, problem, notes }) =>

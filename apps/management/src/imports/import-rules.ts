@@ -6,7 +6,7 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { createGate, createGates } from '@longwave/service-kit';
-import { finishJob, hasJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, hasJob, insertJob } from '../jobs/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
 import type { PrepareArtwork } from '../prepare-artwork.ts';
 import { fetchFeed } from './fetch-feed.ts';
@@ -111,12 +111,12 @@ export function importRules(options: {
 
     'podcast.complete_import': ({ current, changes, subjectId, reason }) => ({
       attributes: { ...current, import: { ...current.import!, ...changes } },
-      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+      also: (tx) => finishJob(tx, subjectId, reason),
     }),
 
     'podcast.fail_import': ({ current, changes, subjectId, reason }) => ({
       attributes: { ...current, import: { ...current.import!, ...changes } },
-      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+      also: (tx) => finishJob(tx, subjectId, reason),
     }),
 
     'podcast.publish_import': async ({ tx, workspaceId, current, subjectId, now }) => {
@@ -140,12 +140,12 @@ export function importRules(options: {
 
     'podcast.complete_import_publication': ({ current, subjectId, reason }) => ({
       attributes: current,
-      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+      also: (tx) => finishJob(tx, subjectId, reason),
     }),
 
     'podcast.fail_import_publication': ({ current, subjectId, reason }) => ({
       attributes: current,
-      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+      also: (tx) => finishJob(tx, subjectId, reason),
     }),
   };
 }

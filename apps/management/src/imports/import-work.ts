@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { productCatalog } from '@longwave/command-catalog';
+import { productCatalog, type Resource, type SubjectOf } from '@longwave/command-catalog';
 import { findResource, type ExecuteCommand } from '@longwave/command-pipeline';
-import type { ResourceView } from '@longwave/events';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { parseTranscript, renderTranscript, TranscriptError, type TranscriptFormat } from '@longwave/transcript';
 import type { Work } from '../jobs/job-runner.ts';
-import type { ClaimedJob } from '../jobs/job-table.ts';
+import { leaseOf, type ClaimedJob } from '../jobs/job-table.ts';
+import { executeAsManagement, type ManagementCommand, type ProductCommand } from '../execute-as-management.ts';
 import { createExtraFiles, parseChaptersFile, type ExtraFiles } from './fetch-extras.ts';
 import { frameOf, itemsMax, piecesOf } from './fetch-feed.ts';
 import { saveImportRecord, type ImportRecord } from './import-report-table.ts';
@@ -35,12 +35,7 @@ const ofItem: readonly string[] = [
   'media_not_fetchable',
 ];
 
-type Send = (
-  step: string,
-  commandType: string,
-  subject: { type: string; id: string | null },
-  changes: object,
-) => Promise<ResourceView>;
+type Send = <C extends ProductCommand>(step: string, command: ManagementCommand<C>) => Promise<Resource<SubjectOf<C>>>;
 
 /** The item's own fault, if it refuses the work; anything else is thrown. */
 async function refusalOf(work: () => Promise<unknown>): Promise<Problem | undefined> {
@@ -56,22 +51,25 @@ async function refusalOf(work: () => Promise<unknown>): Promise<Problem | undefi
 /** Chapters and transcripts of an imported episode, as far as they can be had; another try does not fetch them again. */
 async function addExtras(
   { item, notes }: Extract<ReadItem, { item: ImportedItem }>,
-  episode: ResourceView,
+  episode: Resource<'episodes'>,
   language: string,
   files: ExtraFiles,
   send: Send,
   signal: AbortSignal,
 ): Promise<void> {
-  const subject = { type: 'episodes', id: episode.id };
+  const { id } = episode;
   const note = (field: string, refusal: Problem | undefined) => refusal && notes.lost(field, refusal.message);
-  if (item.chaptersUrl !== undefined && episode.attributes['chapters'] === undefined) {
+  if (item.chaptersUrl !== undefined && episode.attributes.chapters === undefined) {
     const text = await files.fetchText(item.chaptersUrl, signal);
     const chapters = text === undefined ? undefined : parseChaptersFile(text);
     if (chapters?.length)
-      note('chapters', await refusalOf(() => send('chapters', 'episode.set_chapters', subject, { chapters })));
+      note(
+        'chapters',
+        await refusalOf(() => send('chapters', { type: 'episode.set_chapters', id, changes: { chapters } })),
+      );
     else notes.lost('chapters', 'The file with the chapters cannot be fetched or read.');
   }
-  if (item.transcripts.length === 0 || episode.attributes['transcripts'] !== undefined) return;
+  if (item.transcripts.length === 0 || episode.attributes.transcripts !== undefined) return;
   const transcripts = new Map<string, GivenTranscript>();
   for (const { url, format, captions, language: own = language } of item.transcripts) {
     if (transcripts.has(own.toLowerCase())) continue;
@@ -86,7 +84,11 @@ async function addExtras(
     note(
       'transcripts',
       await refusalOf(() =>
-        send('transcripts', 'episode.set_transcripts', subject, { transcripts: [...transcripts.values()] }),
+        send('transcripts', {
+          type: 'episode.set_transcripts',
+          id,
+          changes: { transcripts: [...transcripts.values()] },
+        }),
       ),
     );
 }
@@ -150,19 +152,10 @@ export function createImportWork(options: ImportWorkOptions): Work {
   ): Promise<Pick<ImportRecord, 'episodeId' | 'productionId' | 'problem'>> {
     const { item, notes } = read;
     const key = createHash('sha256').update(item.guid).digest('hex').slice(0, 32);
-    const send: Send = async (step, commandType, subject, changes) =>
-      (
-        await execute(
-          {
-            workspaceId: job.workspace_id,
-            commandType,
-            idempotencyKey: `${job.subject_id}:${key}:${step}`,
-            subject,
-            changes,
-          },
-          { kind: 'service', name: 'management' },
-        )
-      ).resource;
+    const send: Send = (step, command) => {
+      const idempotencyKey = `${job.subject_id}:${key}:${step}`;
+      return executeAsManagement(execute, { workspaceId: job.workspace_id, idempotencyKey }, command);
+    };
 
     // The date of an item without one is that of the import.
     const date = item.publishedAt ?? context.importedAt;
@@ -178,18 +171,17 @@ export function createImportWork(options: ImportWorkOptions): Work {
     let episodeId: string | undefined;
     let productionId: string | undefined;
     const refusal = await refusalOf(async () => {
-      const episode = await send(
-        'episode',
-        'episode.import',
-        { type: 'episodes', id: null },
-        {
+      const episode = await send('episode', {
+        type: 'episode.import',
+        id: null,
+        changes: {
           ...item.settings,
           podcast_id: job.subject_id,
           guid: item.guid,
           title: item.title,
-          [isFuture ? 'publish_at' : 'published_at']: date.toISOString(),
+          ...(isFuture ? { publish_at: date.toISOString() } : { published_at: date.toISOString() }),
         },
-      );
+      });
       episodeId = episode.id;
       await addExtras(read, episode, context.language, context.files, send, context.signal);
       if (item.enclosureUrl === undefined)
@@ -197,14 +189,13 @@ export function createImportWork(options: ImportWorkOptions): Work {
           'media_not_fetchable',
           'The item names no file at a web address, so the episode has no audio.',
         );
-      const production = await send(
-        'production',
-        'production.derive',
-        { type: 'productions', id: null },
-        { episode_id: episode.id, file_url: item.enclosureUrl, imported: true },
-      );
+      const production = await send('production', {
+        type: 'production.derive',
+        id: null,
+        changes: { episode_id: episode.id, file_url: item.enclosureUrl, imported: true },
+      });
       productionId = production.id;
-      await send('start', 'production.start', { type: 'productions', id: production.id }, {});
+      await send('start', { type: 'production.start', id: production.id, changes: {} });
     });
     return { episodeId, productionId, problem: refusal?.message };
   }
@@ -250,13 +241,13 @@ export function createImportWork(options: ImportWorkOptions): Work {
       const channel = readChannel(frame.channel, frame.fault);
       await saveImportRecord(pool, target, {
         position: 0,
-        guid: String(podcast!.attributes['podcast_guid']),
-        title: String(podcast!.attributes['title']),
+        guid: podcast!.attributes.podcast_guid,
+        title: podcast!.attributes.title,
         notes: channel.notes.list,
       });
       const context: Context = {
         signal,
-        language: String(podcast!.attributes['language']),
+        language: podcast!.attributes.language,
         importedAt: podcast!.created_at,
         files: createExtraFiles(fetch),
         namespaces: frame.namespaces,
@@ -272,16 +263,14 @@ export function createImportWork(options: ImportWorkOptions): Work {
         await saveImportRecord(pool, target, record);
         counts[record.problem === undefined ? 'done' : 'failed'] += 1;
       }
-      await execute(
+      await executeAsManagement(
+        execute,
         {
           workspaceId: job.workspace_id,
-          commandType: 'podcast.complete_import',
           idempotencyKey: `${job.id}:${job.lease_id}`,
-          subject: { type: 'podcasts', id: job.subject_id },
-          changes: counts,
-          reason: { job_id: job.id, lease_id: job.lease_id },
+          reason: leaseOf(job),
         },
-        { kind: 'service', name: 'management' },
+        { type: 'podcast.complete_import', id: job.subject_id, changes: counts },
       );
     },
   };

@@ -73,5 +73,5 @@ export function keepValid<S extends z.ZodRawShape>(
 }
 
 /** An object without its undefined fields: an attribute is absent, never undefined. */
-export const present = (given: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+export const present = <T extends object>(given: T): T =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;

@@ -2,10 +2,10 @@ import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Work } from '../jobs/job-runner.ts';
+import { leaseOf } from '../jobs/job-table.ts';
+import { executeAsManagement } from '../execute-as-management.ts';
 import { listImportedDrafts } from './import-table.ts';
 import { publicationOf } from './publish-imported.ts';
-
-const management = { kind: 'service', name: 'management' } as const;
 
 /** Refusals of one episode: somebody changed it meanwhile. */
 const ofEpisode: readonly string[] = ['state_not_allowed', 'not_found', 'episode_has_no_audio'];
@@ -38,31 +38,17 @@ export function createPublishImportWork({
         signal.throwIfAborted();
         const publication = publicationOf('draft', attributes, clock());
         if (!publication) continue;
-        const { commandType } = publication;
+        const idempotencyKey = `${job.id}:${id}:${publication.type}`;
         try {
-          await execute(
-            {
-              ...publication,
-              workspaceId,
-              idempotencyKey: `${job.id}:${id}:${commandType}`,
-              subject: { type: 'episodes', id },
-            },
-            management,
-          );
+          await executeAsManagement(execute, { workspaceId, idempotencyKey }, { ...publication, id });
         } catch (error) {
           if (!(error instanceof Problem) || !ofEpisode.includes(error.code)) throw error;
         }
       }
-      await execute(
-        {
-          workspaceId,
-          commandType: 'podcast.complete_import_publication',
-          idempotencyKey: `${job.id}:${job.lease_id}`,
-          subject: { type: 'podcasts', id: podcastId },
-          changes: {},
-          reason: { job_id: job.id, lease_id: job.lease_id },
-        },
-        management,
+      await executeAsManagement(
+        execute,
+        { workspaceId, idempotencyKey: `${job.id}:${job.lease_id}`, reason: leaseOf(job) },
+        { type: 'podcast.complete_import_publication', id: podcastId, changes: {} },
       );
     },
   };

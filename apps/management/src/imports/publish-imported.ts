@@ -1,5 +1,5 @@
-import type { CommandRequest } from '@longwave/command-pipeline';
 import type { Episode } from '../episodes/episode.ts';
+import type { ManagementCommand } from '../execute-as-management.ts';
 
 /**
  * The command that publishes an imported episode, or schedules it when its date is still to come. Undefined while it has no
@@ -9,10 +9,10 @@ export function publicationOf(
   state: string,
   episode: Pick<Episode, 'blocked' | 'publish_at' | 'current_production_id'>,
   now: Date,
-): Pick<CommandRequest, 'commandType' | 'changes'> | undefined {
+): Omit<ManagementCommand<'episode.schedule' | 'episode.publish'>, 'id'> | undefined {
   const { blocked, publish_at: publishAt, current_production_id: productionId } = episode;
   if (state !== 'draft' || blocked || productionId === undefined) return undefined;
   return publishAt !== undefined && new Date(publishAt) > now
-    ? { commandType: 'episode.schedule', changes: { publish_at: publishAt } }
-    : { commandType: 'episode.publish', changes: {} };
+    ? { type: 'episode.schedule', changes: { publish_at: publishAt } }
+    : { type: 'episode.publish', changes: {} };
 }

@@ -1,4 +1,4 @@
-import type { AttributesOf, productCatalog } from '@longwave/command-catalog';
+import type { Attributes, productCatalog } from '@longwave/command-catalog';
 import { findResource, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { refuseField } from '../refuse-field.ts';
@@ -6,7 +6,7 @@ import { requireCurrency } from '../require-currency.ts';
 import { requireResources } from '../require-resources.ts';
 
 type InventoryUnitRules = Pick<Rules<typeof productCatalog>, 'inventory_unit.create' | 'inventory_unit.revise'>;
-export type InventoryUnit = AttributesOf<typeof productCatalog, 'inventory_unit.create'>;
+export type InventoryUnit = Attributes<'inventory_units'>;
 
 /** Units above one another. */
 const depthMax = 8;
@@ -28,7 +28,7 @@ async function checkSource(tx: Transaction, workspaceId: string, { kind, source_
     await requireResources(tx, { workspaceId, type: 'podcasts', ids: [podcastId], path: `${path}/podcast_id` });
   const ids = [...new Set(episodeIds)];
   const episodes = await requireResources(tx, { workspaceId, type: 'episodes', ids, path: `${path}/episode_ids` });
-  const stranger = episodes.find(({ attributes }) => attributes['podcast_id'] !== podcastId);
+  const stranger = episodes.find(({ attributes }) => attributes.podcast_id !== podcastId);
   if (stranger) refuseField(`${path}/episode_ids`, 'other_podcast', `${stranger.id} is of another podcast.`);
 }
 
@@ -43,7 +43,7 @@ async function checkParents(tx: Transaction, workspaceId: string, id: string, un
         `Units lie in one another at most ${depthMax} deep, never in a circle.`,
       );
     const parent = await findResource(tx, workspaceId, 'inventory_units', above);
-    above = parent?.attributes['parent_id'] as string | undefined;
+    above = parent?.attributes.parent_id;
   }
 }
 

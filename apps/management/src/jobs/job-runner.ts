@@ -1,9 +1,9 @@
-import type { CommandType, productCatalog } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { LeaseEnded, leasedWorker, type PollLoop } from '@longwave/worker-kit';
-import { claimJob, dropJob, releaseLease, renewLease, type ClaimedJob, type JobKind } from './job-table.ts';
+import { executeAsManagement } from '../execute-as-management.ts';
+import { claimJob, dropJob, leaseOf, releaseLease, renewLease, type ClaimedJob, type JobKind } from './job-table.ts';
 
 /** Kinds of jobs that management does itself. */
 export type OwnJobKind = Extract<
@@ -16,6 +16,15 @@ export type OwnJobKind = Extract<
   | 'export_statistics'
 >;
 
+/** Commands that tell a subject of management's own jobs that its job failed. */
+type FailCommand =
+  | 'batch_encoding.fail'
+  | 'campaign.fail_clone'
+  | 'podcast.fail_import'
+  | 'podcast.fail_import_publication'
+  | 'serving_plan.fail'
+  | 'statistics_export.fail';
+
 export interface Work {
   /**
    * One try. It reports the end of its job by a command, and may end quietly when the signal stops it. What it throws is
@@ -24,7 +33,7 @@ export interface Work {
   readonly run: (job: ClaimedJob, signal: AbortSignal) => Promise<void>;
   /** Tells the subject, after the last try, that nothing comes any more. */
   readonly fail: {
-    readonly commandType: CommandType<typeof productCatalog>;
+    readonly commandType: FailCommand;
     readonly problem: { readonly code: string; readonly detail: string };
   };
   /** Tries, crashes of this process included. */
@@ -60,16 +69,14 @@ export function startJobRunner(options: {
 
   async function giveUp(job: ClaimedJob, { fail }: Work): Promise<void> {
     try {
-      await execute(
+      await executeAsManagement(
+        execute,
         {
           workspaceId: job.workspace_id,
-          commandType: fail.commandType,
           idempotencyKey: `${job.id}:${job.lease_id}:fail`,
-          subject: { type: job.subject_type, id: job.subject_id },
-          changes: { problem: fail.problem },
-          reason: { job_id: job.id, lease_id: job.lease_id },
+          reason: leaseOf(job),
         },
-        { kind: 'service', name: 'management' },
+        { type: fail.commandType, id: job.subject_id, changes: { problem: fail.problem } },
       );
     } catch (error) {
       if (!(error instanceof Problem) || !overtaken.includes(error.code)) throw error;

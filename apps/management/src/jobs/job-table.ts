@@ -44,6 +44,12 @@ export interface LeaseReport {
   readonly lease_id: string;
 }
 
+/** The report about a job by the one who claimed it. */
+export const leaseOf = ({ id, lease_id }: Pick<ClaimedJob, 'id' | 'lease_id'>): LeaseReport => ({
+  job_id: id,
+  lease_id,
+});
+
 const ofUnknownLength: Workload = { workClass: 'interactive', expectedMs: 30_000 };
 
 /** Queues a job in the transaction of the command that asks for it. */

@@ -2,18 +2,16 @@ import type { Pool } from '@longwave/postgres';
 import type { Due, DueTask } from '../clock/due-tasks.ts';
 import type { CountDelivered } from './count-delivered.ts';
 
-const onLineItem = (commandType: string, id: string, changes: object = {}) => ({
-  commandType,
-  subject: { type: 'line_items', id },
-  changes,
-});
+type FlightCommand =
+  'line_item.start_flight' | 'line_item.end_flight' | 'line_item.expire_reservation' | 'line_item.apply_amendment';
 
 /** A task about line items of one state, whose time is found by an index of its own. */
-const lineItemTask = (name: string, commandType: string, text: string): DueTask => ({
+const lineItemTask = (name: string, command: FlightCommand, text: string): DueTask<FlightCommand> => ({
   name,
   findDue: async (pool, now, limit) =>
     (await pool.query<Due>({ name: `find_due_${name.replaceAll('-', '_')}`, text, values: [now, limit] })).rows,
-  command: ({ id }) => onLineItem(commandType, id),
+  command,
+  changes: () => ({}),
 });
 
 const startFlight = lineItemTask(
@@ -100,7 +98,7 @@ const listCountedFlights = async (pool: Pool, after: string): Promise<readonly F
  * Completes flights whose goal is reached, by the ads that the sink has counted. Every flight is asked about every 15 seconds, some at
  * a time: decisions stop at the goal by themselves, so nothing is delivered meanwhile.
  */
-export function reachGoals(countDelivered: CountDelivered): DueTask {
+export function reachGoals(countDelivered: CountDelivered): DueTask<'line_item.complete'> {
   let after = '';
   let restUntil = 0;
   const delivered = new Map<string, number>();
@@ -125,6 +123,7 @@ export function reachGoals(countDelivered: CountDelivered): DueTask {
       }
       return reached;
     },
-    command: ({ id }) => onLineItem('line_item.complete', id, { delivered: delivered.get(id)! }),
+    command: 'line_item.complete',
+    changes: ({ id }) => ({ delivered: delivered.get(id)! }),
   };
 }

@@ -9,7 +9,7 @@ import { requireResources } from '../require-resources.ts';
 import { isPlanned } from '../serving-plans/plan-content-table.ts';
 import type { CountDelivered } from './count-delivered.ts';
 import * as flight from './line-item.ts';
-import type { LineItem, Window } from './line-item.ts';
+import type { LineItem } from './line-item.ts';
 
 type Catalog = typeof productCatalog;
 type LineItemRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `line_item.${string}`>>;
@@ -24,7 +24,7 @@ async function countCreatives(
   let count = 0;
   for (const assignment of await listLinked(tx, workspaceId, 'creative_assignments', 'line_item', lineItemId)) {
     if (!wanted.assignment.includes(assignment.lifecycle_state)) continue;
-    const creative = await findResource(tx, workspaceId, 'creatives', String(assignment.attributes['creative_id']));
+    const creative = await findResource(tx, workspaceId, 'creatives', assignment.attributes.creative_id);
     if (creative && wanted.creative.includes(creative.lifecycle_state)) count++;
   }
   return count;
@@ -40,7 +40,7 @@ function checkAhead({ window }: Readonly<LineItem>, now: Date): void {
 
 async function campaignOf(db: Transaction | Pool, workspaceId: string, { campaign_id: id }: Readonly<LineItem>) {
   const campaign = await findResource(db, workspaceId, 'campaigns', id);
-  const { window, advertiser_id: advertiserId } = campaign!.attributes as { window: Window; advertiser_id: string };
+  const { window, advertiser_id: advertiserId } = campaign!.attributes;
   return { state: campaign!.lifecycle_state, window, advertiserId };
 }
 
@@ -53,16 +53,18 @@ async function checkMakegood(
 ): Promise<void> {
   if (makegoodOf === undefined) return;
   const path = '/changes/makegood_of';
-  const named = { workspaceId, type: 'line_items', ids: [makegoodOf], path, unless: [] };
-  const [lineItem] = await requireResources(tx, named);
-  const campaign = await campaignOf(tx, workspaceId, lineItem!.attributes as unknown as LineItem);
+  const ids = [makegoodOf];
+  const [lineItem] = await requireResources(tx, { workspaceId, type: 'line_items', ids, path, unless: [] });
+  const campaign = await campaignOf(tx, workspaceId, lineItem!.attributes);
   if (campaign.advertiserId !== advertiserId)
     refuseField(path, 'other_advertiser', 'A makegood makes good what the same advertiser has bought.');
 }
 
+type ListedRow = ResourceRow<'podcasts' | 'episodes' | 'inventory_units'>;
+
 /** Throws for sets of episodes beside whole podcasts: the two are dimensions of their own, and a play must match both. */
-function checkMixture(units: readonly ResourceRow[], targeting: LineItem['targeting'], path: string): void {
-  const isSet = ({ attributes }: ResourceRow) => attributes['kind'] === 'episode_set';
+function checkMixture(units: readonly ListedRow[], targeting: LineItem['targeting'], path: string): void {
+  const isSet = ({ attributes }: ListedRow) => 'kind' in attributes && attributes.kind === 'episode_set';
   const { podcasts } = targeting;
   const whole = units.some((unit) => !isSet(unit)) || (!Array.isArray(podcasts) && podcasts.include.length > 0);
   if (units.some(isSet) && whole)
@@ -102,8 +104,8 @@ const draftRules = {
     flight.checkRate(changes);
     await holdResource(tx, workspaceId, 'campaigns', changes.campaign_id);
     const unless = ['completed', 'cancelled', 'archived'];
-    const named = { workspaceId, type: 'campaigns', ids: [changes.campaign_id], path: '/changes/campaign_id', unless };
-    await requireResources(tx, named);
+    const ids = [changes.campaign_id];
+    await requireResources(tx, { workspaceId, type: 'campaigns', ids, path: '/changes/campaign_id', unless });
     await check(tx, workspaceId, changes);
     const campaign = await campaignOf(tx, workspaceId, changes);
     flight.checkWindow(changes.window, campaign.window);

@@ -1,10 +1,9 @@
-import type { AttributesOf, ChangesOf, productCatalog } from '@longwave/command-catalog';
+import type { Attributes, ChangesOf } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { refuseField } from '../refuse-field.ts';
 
-type Catalog = typeof productCatalog;
-export type LineItem = AttributesOf<Catalog, 'line_item.create'>;
-type Amendment = Omit<ChangesOf<Catalog, 'line_item.amend'>, 'effective_at'>;
+export type LineItem = Attributes<'line_items'>;
+type Amendment = Omit<ChangesOf<'line_item.amend'>, 'effective_at'>;
 type FlightState = NonNullable<LineItem['paused_from']>;
 
 /** Half-open. */

@@ -1,6 +1,5 @@
-import type { Consequence, ResourceRow } from '@longwave/command-pipeline';
-import type { Transaction } from '@longwave/postgres';
-import { withoutProduction, withPlaysEnded, type Episode } from '../episodes/episode.ts';
+import type { Consequence } from '@longwave/command-pipeline';
+import { withoutProduction, withPlaysEnded } from '../episodes/episode.ts';
 import { hasAudio } from '../episodes/require-audio.ts';
 import type { MediaClip } from './media-clip-rules.ts';
 
@@ -11,10 +10,13 @@ const shown: readonly string[] = ['published', 'scheduled'];
  * the schedule when nothing else is left to hear. The clip of an earlier production changes nothing, unless
  * mode "stop_all" ends the plays that it still has.
  */
-export function audioRemoved(clip: MediaClip, mode: 'stop_new' | 'stop_all' | undefined, now: Date): Consequence {
-  const decide = async (row: ResourceRow, tx: Transaction) => {
-    const { id, workspace_id: workspaceId, lifecycle_state: state } = row;
-    const episode = row.attributes as Episode;
+export function audioRemoved(
+  clip: MediaClip,
+  mode: 'stop_new' | 'stop_all' | undefined,
+  now: Date,
+): Consequence<'episodes'> {
+  const decide: Consequence<'episodes'>['decide'] = async (row, tx) => {
+    const { id, workspace_id: workspaceId, lifecycle_state: state, attributes: episode } = row;
     const isPlayed = clip.production_id !== undefined && clip.production_id === episode.current_production_id;
     if (state === 'archived') return undefined;
     const ended = withPlaysEnded(episode, mode, now);

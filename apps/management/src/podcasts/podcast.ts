@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { artwork, ChangesOf, podcasts, productCatalog } from '@longwave/command-catalog';
+import type { artwork, ChangesOf, podcasts } from '@longwave/command-catalog';
 import { Problem, type FieldError } from '@longwave/problems';
 import { v5 } from 'uuid';
 
@@ -7,7 +7,7 @@ export type Podcast = z.output<typeof podcasts.attributes>;
 export type Artwork = z.output<typeof artwork>;
 export type TemplatePart = NonNullable<Podcast['intro']>;
 export type Collaborator = NonNullable<Podcast['collaborators']>[number];
-type CreateChanges = ChangesOf<typeof productCatalog, 'podcast.create'>;
+type CreateChanges = ChangesOf<'podcast.create'>;
 
 /** Namespace of `podcast:guid` (Podcasting 2.0, tag guid). */
 const guidNamespace = 'ead4c236-bf58-58c6-a2c6-a6b28d128cb6';

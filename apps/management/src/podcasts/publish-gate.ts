@@ -6,7 +6,6 @@ import { findResource } from '@longwave/command-pipeline';
 import { listNewestPublished } from '../episodes/episode-table.ts';
 import { hasAudio, isPlayable } from '../episodes/require-audio.ts';
 import type { Episode } from '../episodes/episode.ts';
-import type { Production } from '../productions/production.ts';
 import type { Ask } from './ask.ts';
 import { checkArtwork, type Finding } from './check-artwork.ts';
 import type { Podcast } from './podcast.ts';
@@ -48,8 +47,7 @@ export function createPublishGate(options: {
     const { current_production_id: productionId } = episode;
     if (productionId === undefined) return hasAudio(pool, workspaceId, episodeId, episode);
     const row = await findResource(pool, workspaceId, 'productions', productionId);
-    const { files = [] } = (row?.attributes ?? {}) as Partial<Production>;
-    const key = files.find(({ role }) => role === 'rendition')?.storage_key;
+    const key = row?.attributes.files.find(({ role }) => role === 'rendition')?.storage_key;
     if (isPlayable(row) && key !== undefined && (await store.find(key))) return true;
     return hasAudio(pool, workspaceId, episodeId, { ...episode, current_production_id: undefined });
   }
@@ -68,8 +66,12 @@ export function createPublishGate(options: {
     if (artwork !== undefined)
       for (const { code, text } of await artworkFindings(artwork))
         errors.push({ path: '/attributes/artwork_url', code, detail: text });
-    for (const { id, attributes } of await listNewestPublished(pool, workspaceId, podcastId, episodesLookedAt)) {
-      const episode = attributes as unknown as Episode;
+    for (const { id, attributes: episode } of await listNewestPublished(
+      pool,
+      workspaceId,
+      podcastId,
+      episodesLookedAt,
+    )) {
       if (!(await canBePlayed(workspaceId, id, episode)))
         errors.push({
           path: `/episodes/${id}`,

@@ -2,7 +2,7 @@ import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import { expectedEncodingMs } from '../jobs/job-order.ts';
-import { finishJob, insertJob, stopSegmentJobs, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, insertJob, stopSegmentJobs } from '../jobs/job-table.ts';
 import { declaredChecksum, holdUpload } from '../uploads/find-upload.ts';
 import type { FindNamedUpload } from './named-upload.ts';
 import type { Podcast, TemplatePart } from './podcast.ts';
@@ -82,7 +82,7 @@ const rulesOf = (part: Part, findNamedUpload: FindNamedUpload): AnyPartRules => 
     const { problem: _problem, ...kept } = reported(current, part);
     return {
       attributes: { ...current, [part]: { ...kept, state: 'ready', segment: changes.segment } satisfies TemplatePart },
-      also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+      also: (tx) => finishJob(tx, subjectId, reason),
     };
   },
 
@@ -91,7 +91,7 @@ const rulesOf = (part: Part, findNamedUpload: FindNamedUpload): AnyPartRules => 
       ...current,
       [part]: { ...reported(current, part), state: 'failed', problem: changes.problem } satisfies TemplatePart,
     },
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 });
 

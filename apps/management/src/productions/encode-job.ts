@@ -1,5 +1,6 @@
 import { findResource } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
+import type { Episode } from '../episodes/episode.ts';
 import { expectedEncodingMs, type Workload, type WorkClass } from '../jobs/job-order.ts';
 import { declaredChecksum } from '../uploads/find-upload.ts';
 import type { SourcePlace } from './production-source.ts';
@@ -16,9 +17,9 @@ function filenameOf(url: string): string {
 }
 
 /** A person waits for a new episode; one that has its audio, or comes with a whole import or batch, can wait longer. */
-function workClassOf(production: Production, episode: Readonly<Record<string, unknown>>): WorkClass {
+function workClassOf(production: Production, episode: Episode): WorkClass {
   if (production.imported || production.batch_encoding_id) return 'bulk';
-  return episode['current_production_id'] ? 're_encoding' : 'interactive';
+  return episode.current_production_id ? 're_encoding' : 'interactive';
 }
 
 /** The job of a production: what the encoder needs to know of it, and its order among others. */
@@ -35,7 +36,7 @@ export async function encodeJob(
 ): Promise<{ readonly input: unknown; readonly work: Workload }> {
   const { workspaceId, productionId, production, place, durationMs } = started;
   const episode = await findResource(tx, workspaceId, 'episodes', production.episode_id);
-  const podcast = await findResource(tx, workspaceId, 'podcasts', String(episode?.attributes['podcast_id']));
+  const podcast = await findResource(tx, workspaceId, 'podcasts', episode!.attributes.podcast_id);
   const source =
     place.kind === 'outside'
       ? { source_url: place.url, filename: filenameOf(place.url), declared_size_bytes: null }
@@ -53,9 +54,9 @@ export async function encodeJob(
       production_id: productionId,
       episode_id: production.episode_id,
       ...source,
-      loudness_target_lufs: podcast!.attributes['loudness_target_lufs'],
-      title: episode!.attributes['title'],
-      podcast_title: podcast!.attributes['title'],
+      loudness_target_lufs: podcast!.attributes.loudness_target_lufs,
+      title: episode!.attributes.title,
+      podcast_title: podcast!.attributes.title,
     },
     work: {
       workClass: workClassOf(production, episode!.attributes),

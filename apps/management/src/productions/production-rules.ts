@@ -10,7 +10,7 @@ import {
 } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { finishJob, stopJobs, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, stopJobs } from '../jobs/job-table.ts';
 import { moveBalance } from './encoding-balance-table.ts';
 import { findSource } from './production-source.ts';
 import {
@@ -34,10 +34,10 @@ async function settle(tx: Transaction, input: RuleInput<Production, unknown>, us
 }
 
 /** The episode that plays the production, unless it is archived. */
-async function audibleEpisode(input: RuleInput<Production, unknown>): Promise<ResourceRow | undefined> {
+async function audibleEpisode(input: RuleInput<Production, unknown>): Promise<ResourceRow<'episodes'> | undefined> {
   const { tx, workspaceId, current, subjectId } = input;
   const episode = await findResource(tx, workspaceId, 'episodes', current.episode_id);
-  const isPlayed = episode?.attributes['current_production_id'] === subjectId;
+  const isPlayed = episode?.attributes.current_production_id === subjectId;
   return isPlayed && episode.lifecycle_state !== 'archived' ? episode : undefined;
 }
 
@@ -45,7 +45,7 @@ async function audibleEpisode(input: RuleInput<Production, unknown>): Promise<Re
 async function refuseWhileAudible(input: RuleInput<Production, unknown>): Promise<void> {
   const episode = await audibleEpisode(input);
   if (!episode) return;
-  const title = String(episode.attributes['title']);
+  const { title } = episode.attributes;
   throw new Problem(
     'state_not_allowed',
     `It is the audio of “${title}”. Encode another production for the episode first.`,
@@ -53,7 +53,7 @@ async function refuseWhileAudible(input: RuleInput<Production, unknown>): Promis
 }
 
 /** The clips that the production made go with it. */
-async function clipsDeleted(input: RuleInput<Production, unknown>): Promise<Consequence[]> {
+async function clipsDeleted(input: RuleInput<Production, unknown>): Promise<Consequence<'media_clips'>[]> {
   const { tx, workspaceId, subjectId } = input;
   const clips = await listLinked(tx, workspaceId, 'media_clips', 'production', subjectId);
   return clips.map(({ id }) => ({
@@ -63,8 +63,8 @@ async function clipsDeleted(input: RuleInput<Production, unknown>): Promise<Cons
   }));
 }
 
-type Created = ChangesOf<typeof productCatalog, 'production.create'>;
-type Derived = ChangesOf<typeof productCatalog, 'production.derive'>;
+type Created = ChangesOf<'production.create'>;
+type Derived = ChangesOf<'production.derive'>;
 
 const noSource: Awaited<ReturnType<typeof findSource>> = { source: {}, hold: async () => undefined };
 
@@ -152,7 +152,7 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
   'production.complete': (input) => ({
     attributes: { ...withoutReservation(input.current), ...input.changes },
     also: async (tx) => {
-      await finishJob(tx, input.subjectId, input.reason as LeaseReport);
+      await finishJob(tx, input.subjectId, input.reason);
       await settle(tx, input, input.changes.audio_duration_ms);
     },
   }),
@@ -160,7 +160,7 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
   'production.fail': (input) => ({
     attributes: { ...withoutReservation(input.current), problem: input.changes.problem },
     also: async (tx) => {
-      await finishJob(tx, input.subjectId, input.reason as LeaseReport);
+      await finishJob(tx, input.subjectId, input.reason);
       await settle(tx, input, 0);
     },
   }),

@@ -1,7 +1,7 @@
 import type { Due, DueTask } from '../clock/due-tasks.ts';
 
 /** Ends reviews that nobody decided in time. */
-export const expireReviews: DueTask = {
+export const expireReviews: DueTask<'review.expire'> = {
   name: 'expire-review',
   findDue: async (pool, now, limit) => {
     const { rows } = await pool.query<Due>({
@@ -14,5 +14,6 @@ export const expireReviews: DueTask = {
     });
     return rows;
   },
-  command: ({ id }) => ({ commandType: 'review.expire', subject: { type: 'review_tasks', id }, changes: {} }),
+  command: 'review.expire',
+  changes: () => ({}),
 };

@@ -1,8 +1,8 @@
-import type { AttributesOf, productCatalog } from '@longwave/command-catalog';
+import type { Attributes } from '@longwave/command-catalog';
 import type { Role } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 
-export type ReviewTask = AttributesOf<typeof productCatalog, 'review.approve'>;
+export type ReviewTask = Attributes<'review_tasks'>;
 type Decision = ReviewTask['decisions'][number];
 
 /** Who decides: an account with its roles, or an operator, who has them all. */

@@ -1,4 +1,4 @@
-import type { productCatalog } from '@longwave/command-catalog';
+import type { productCatalog, ResourceType } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { requireResources } from '../require-resources.ts';
 
@@ -8,7 +8,7 @@ type ServingHaltRules = Pick<Rules<typeof productCatalog>, 'serving.halt'>;
 export const servingHaltRules: ServingHaltRules = {
   'serving.halt': async ({ tx, workspaceId, changes }) => {
     const { scope } = changes;
-    const require = (type: string, field: string, id: string) =>
+    const require = (type: ResourceType, field: string, id: string) =>
       requireResources(tx, { workspaceId, type, ids: [id], path: `/changes/scope/${field}` });
     if (scope.kind === 'show') await require('podcasts', 'podcast_id', scope.podcast_id);
     if (scope.kind === 'line_item') await require('line_items', 'line_item_id', scope.line_item_id);

@@ -1,23 +1,20 @@
-import type { AttributesOf, productCatalog } from '@longwave/command-catalog';
+import type { Attributes } from '@longwave/command-catalog';
 import type { ResourceRow } from '@longwave/command-pipeline';
 import { defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
 import type { Campaign } from '../campaigns/campaign.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
 import { floorsOf, resolveTargeting } from './plan-targeting.ts';
 
-type Catalog = typeof productCatalog;
-type Advertiser = AttributesOf<Catalog, 'advertiser.create'>;
-type Creative = AttributesOf<Catalog, 'creative.create'>;
-type Assignment = AttributesOf<Catalog, 'creative_assignment.create'>;
+type Advertiser = Attributes<'advertisers'>;
 
 /** Resources of one workspace as they were at one moment, in whatever state and order. */
 export interface PlanInputs {
-  readonly advertisers: readonly ResourceRow[];
-  readonly campaigns: readonly ResourceRow[];
-  readonly lineItems: readonly ResourceRow[];
-  readonly creatives: readonly ResourceRow[];
-  readonly assignments: readonly ResourceRow[];
-  readonly inventoryUnits: readonly ResourceRow[];
+  readonly advertisers: readonly ResourceRow<'advertisers'>[];
+  readonly campaigns: readonly ResourceRow<'campaigns'>[];
+  readonly lineItems: readonly ResourceRow<'line_items'>[];
+  readonly creatives: readonly ResourceRow<'creatives'>[];
+  readonly assignments: readonly ResourceRow<'creative_assignments'>[];
+  readonly inventoryUnits: readonly ResourceRow<'inventory_units'>[];
 }
 
 /** States in which each may serve. */
@@ -29,9 +26,8 @@ export const servingStates = {
   creative_assignments: ['active'],
 } as const;
 
-const attributesOf = <T>(row: ResourceRow) => row.attributes as T;
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
-const indexed = (rows: readonly ResourceRow[], states: readonly string[]) =>
+const indexed = <R extends ResourceRow>(rows: readonly R[], states: readonly string[]): ReadonlyMap<string, R> =>
   new Map(rows.filter((row) => states.includes(row.lifecycle_state)).map((row) => [row.id, row]));
 
 /** What half-open windows have in common; undefined when that is nothing, or over already. */
@@ -48,9 +44,8 @@ type PlanCreative = PlanLineItem['creatives'][number];
 
 /** The creative of an assignment as decisions see it; undefined when it can no longer be heard. */
 function planCreative(
-  assignment: Assignment,
-  id: string,
-  creative: Creative,
+  { attributes: assignment }: ResourceRow<'creative_assignments'>,
+  { id, attributes: creative }: ResourceRow<'creatives'>,
   place: number,
   from: string,
 ): PlanCreative | undefined {
@@ -114,10 +109,10 @@ export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: 
   const planned: PlanLineItem[] = [];
 
   for (const row of lineItems) {
-    const lineItem = attributesOf<LineItem>(row);
+    const lineItem = row.attributes;
     const campaignRow = campaigns.get(lineItem.campaign_id);
     if (!campaignRow) continue;
-    const campaign = attributesOf<Campaign>(campaignRow);
+    const campaign = campaignRow.attributes;
     const advertiserRow = advertisers.get(campaign.advertiser_id);
     if (!advertiserRow) continue;
     const isExtended = row.lifecycle_state === 'delivery_extended';
@@ -125,13 +120,10 @@ export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: 
     const window = common([flight, campaign.window], effectiveFrom);
     const targeting = resolveTargeting(lineItem.targeting, units);
     const rotation = assignments
-      .filter(
-        ({ attributes }) => attributes['line_item_id'] === row.id && creatives.has(String(attributes['creative_id'])),
-      )
+      .filter(({ attributes }) => attributes.line_item_id === row.id && creatives.has(attributes.creative_id))
       .map((assignment, index) => {
-        const creative = creatives.get(String(assignment.attributes['creative_id']))!;
-        const [terms, ad] = [attributesOf<Assignment>(assignment), attributesOf<Creative>(creative)];
-        return { assignment, creative, plan: planCreative(terms, creative.id, ad, index + 1, effectiveFrom) };
+        const creative = creatives.get(assignment.attributes.creative_id)!;
+        return { assignment, creative, plan: planCreative(assignment, creative, index + 1, effectiveFrom) };
       })
       .filter(({ plan }) => plan !== undefined);
     if (!window || !targeting || rotation.length === 0) continue;
@@ -144,7 +136,7 @@ export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: 
       used.set(input.id, input);
     planned.push({
       line_item_id: row.id,
-      ...planTerms(lineItem, campaign, attributesOf<Advertiser>(advertiserRow)),
+      ...planTerms(lineItem, campaign, advertiserRow.attributes),
       window,
       targeting,
       creatives: rotation.map(({ plan }) => plan!),
@@ -152,7 +144,7 @@ export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: 
   }
   // A paused unit keeps everybody out, and a least price concerns everybody.
   for (const unit of units.values())
-    if (unit.lifecycle_state === 'paused' || (unit.lifecycle_state === 'active' && unit.attributes['min_cpm']))
+    if (unit.lifecycle_state === 'paused' || (unit.lifecycle_state === 'active' && unit.attributes.min_cpm))
       used.set(unit.id, unit);
 
   return {

@@ -5,6 +5,8 @@ import type { ObjectStore } from '@longwave/object-store';
 import { transaction, type Pool } from '@longwave/postgres';
 import canonicalize from 'canonicalize';
 import type { Work } from '../jobs/job-runner.ts';
+import { leaseOf } from '../jobs/job-table.ts';
+import { executeAsManagement } from '../execute-as-management.ts';
 import { compilePlan, servingStates } from './compile-plan.ts';
 import { savePlanContent } from './plan-content-table.ts';
 
@@ -31,7 +33,7 @@ export const createCompileWork = ({
     const plan = await transaction(
       pool,
       async (tx) => {
-        const list = (type: keyof typeof servingStates) =>
+        const list = <T extends keyof typeof servingStates>(type: T) =>
           listInStates(tx, job.workspace_id, type, servingStates[type]);
         return compilePlan(job.workspace_id, effectiveFrom, {
           advertisers: await list('advertisers'),
@@ -51,12 +53,16 @@ export const createCompileWork = ({
     await store.put(storageKey, bytes, { contentType: 'application/json', sizeBytes: bytes.length });
     const lineItemIds = plan.line_items.map((lineItem) => lineItem.line_item_id);
     await savePlanContent(pool, job.subject_id, lineItemIds);
-    await execute(
+    await executeAsManagement(
+      execute,
       {
         workspaceId: job.workspace_id,
-        commandType: 'serving_plan.record_compiled',
         idempotencyKey: `${job.id}:${job.lease_id}`,
-        subject: { type: 'serving_plans', id: job.subject_id },
+        reason: leaseOf(job),
+      },
+      {
+        type: 'serving_plan.record_compiled',
+        id: job.subject_id,
         changes: {
           storage_key: storageKey,
           digest,
@@ -65,9 +71,7 @@ export const createCompileWork = ({
             creatives: plan.line_items.reduce((n, li) => n + li.creatives.length, 0),
           },
         },
-        reason: { job_id: job.id, lease_id: job.lease_id },
       },
-      { kind: 'service', name: 'management' },
     );
   },
 });

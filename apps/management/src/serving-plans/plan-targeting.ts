@@ -1,6 +1,5 @@
 import type { ResourceRow } from '@longwave/command-pipeline';
 import { anyTargeting, type PlanTargeting } from '@longwave/events';
-import type { InventoryUnit } from '../inventory-units/inventory-unit-rules.ts';
 import type { LineItem } from '../line-items/line-item.ts';
 
 interface Lists {
@@ -15,11 +14,11 @@ interface Coverage {
   readonly episodes: readonly string[];
 }
 
-const unitOf = (row: ResourceRow) => row.attributes as unknown as InventoryUnit;
+type UnitRow = ResourceRow<'inventory_units'>;
 const merged = (...lists: readonly (readonly string[])[]) => [...new Set(lists.flat())].sort();
 
-export function coverageOf(units: readonly ResourceRow[]): Coverage {
-  const of = units.map(unitOf);
+export function coverageOf(units: readonly UnitRow[]): Coverage {
+  const of = units.map(({ attributes }) => attributes);
   return {
     everything: of.some(({ kind }) => kind === 'network'),
     podcasts: merged(of.flatMap((unit) => (unit.kind === 'show' ? [unit.source_ref.podcast_id!] : []))),
@@ -47,7 +46,7 @@ const narrowed = (named: readonly string[], covered: readonly string[]) =>
  */
 export function resolveTargeting(
   targeting: LineItem['targeting'],
-  units: ReadonlyMap<string, ResourceRow>,
+  units: ReadonlyMap<string, UnitRow>,
 ): PlanTargeting | undefined {
   const inventory = listsOf(targeting.inventory);
   const named = (ids: readonly string[]) => ids.flatMap((id) => units.get(id) ?? []);
@@ -88,10 +87,10 @@ export function resolveTargeting(
 }
 
 /** Least prices by podcast: the highest that any of its active units asks; null stands for podcasts that ask none. */
-export function floorsOf(units: Iterable<ResourceRow>): { podcast_id: string | null; min_cpm_micros: number }[] {
+export function floorsOf(units: Iterable<UnitRow>): { podcast_id: string | null; min_cpm_micros: number }[] {
   const floors = new Map<string | null, number>();
   for (const row of units) {
-    const { kind, min_cpm: least, source_ref: source } = unitOf(row);
+    const { kind, min_cpm: least, source_ref: source } = row.attributes;
     if (row.lifecycle_state !== 'active' || !least || kind === 'episode_set') continue;
     const podcastId = kind === 'show' ? source.podcast_id! : null;
     floors.set(podcastId, Math.max(floors.get(podcastId) ?? 0, Number(least.amount_micros)));

@@ -1,6 +1,6 @@
-import type { AttributesOf, productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
-import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, insertJob } from '../jobs/job-table.ts';
 import { requireResources } from '../require-resources.ts';
 import { copyPlanContent } from './plan-content-table.ts';
 
@@ -9,8 +9,6 @@ type ServingPlanRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, 
 
 /** A plan that was in use before, and no longer is. */
 const notSuperseded = ['compiling', 'ready', 'published', 'rolled_back', 'failed'];
-
-type ServingPlan = AttributesOf<Catalog, 'serving_plan.compile'>;
 
 /** Rules of the serving plan commands. */
 export const servingPlanRules: ServingPlanRules = {
@@ -30,30 +28,34 @@ export const servingPlanRules: ServingPlanRules = {
 
   'serving_plan.record_compiled': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
   'serving_plan.fail': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
   'serving_plan.rollback': async ({ tx, workspaceId, current, changes: { target_id: id } }) => {
-    const target = { workspaceId, type: 'serving_plans', ids: [id], path: '/changes/target_id', unless: notSuperseded };
-    await requireResources(tx, target);
+    await requireResources(tx, {
+      workspaceId,
+      type: 'serving_plans',
+      ids: [id],
+      path: '/changes/target_id',
+      unless: notSuperseded,
+    });
     return { attributes: { ...current, target_id: id } };
   },
 
   'serving_plan.republish': async ({ tx: held, workspaceId, subjectId, changes: { republishes: id }, now }) => {
-    const named = {
+    const [target] = await requireResources(held, {
       workspaceId,
       type: 'serving_plans',
       ids: [id],
       path: '/changes/republishes',
       unless: notSuperseded,
-    };
-    const [target] = await requireResources(held, named);
-    const { storage_key, digest, counts } = target!.attributes as unknown as ServingPlan;
+    });
+    const { storage_key, digest, counts } = target!.attributes;
     return {
       attributes: { effective_from: now.toISOString(), storage_key, digest, counts, republishes: id },
       also: (tx) => copyPlanContent(tx, id, subjectId),

@@ -10,8 +10,8 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
-import type { Episode } from '../episodes/episode.ts';
-import type { ClaimedJob } from '../jobs/job-table.ts';
+import { leaseOf, type ClaimedJob } from '../jobs/job-table.ts';
+import { executeAsManagement } from '../execute-as-management.ts';
 import { csvLine } from '../csv-line.ts';
 
 const dayMs = 86_400_000;
@@ -38,13 +38,10 @@ export function createExportWork({ pool, store, execute, exportDays, findFirstDo
   return async (job: ClaimedJob, signal: AbortSignal): Promise<void> => {
     const { workspace_id: workspaceId, subject_id: exportId } = job;
     const found = await findResource(pool, workspaceId, 'statistics_exports', exportId);
-    const { podcast_id: podcastId, history_from: historyFrom } = found!.attributes as {
-      podcast_id: string;
-      history_from?: string;
-    };
+    const { podcast_id: podcastId, history_from: historyFrom } = found!.attributes;
     const episodes = new Map(
       (await listLinked(pool, workspaceId, 'episodes', 'podcast', podcastId)).map(
-        ({ id, attributes }) => [id, attributes as unknown as Episode] as const,
+        ({ id, attributes }) => [id, attributes] as const,
       ),
     );
     const to = startOfDay(clock().getTime()) + dayMs;
@@ -95,16 +92,14 @@ export function createExportWork({ pool, store, execute, exportDays, findFirstDo
       const sha256 = hash.digest('hex');
       const storageKey = `exports/${sha256}.csv`;
       await store.putFile(storageKey, file, { contentType: 'text/csv; charset=utf-8' });
-      await execute(
+      await executeAsManagement(
+        execute,
+        { workspaceId, idempotencyKey: `${job.lease_id}:record`, reason: leaseOf(job) },
         {
-          workspaceId,
-          commandType: 'statistics_export.record',
-          idempotencyKey: `${job.lease_id}:record`,
-          subject: { type: 'statistics_exports', id: exportId },
+          type: 'statistics_export.record',
+          id: exportId,
           changes: { file: { storage_key: storageKey, sha256, size_bytes: sizeBytes, row_count: rowCount } },
-          reason: { job_id: job.id, lease_id: job.lease_id },
         },
-        { kind: 'service', name: 'management' },
       );
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -10,7 +10,7 @@ export const createSignExport =
   (pool: Pool, store: ObjectStore, clock: () => Date) =>
   async (workspaceId: string, exportId: string): Promise<{ readonly url: string; readonly expiresAtMs: bigint }> => {
     const row = await findResource(pool, workspaceId, 'statistics_exports', exportId);
-    const { file } = (row?.attributes ?? {}) as { readonly file?: { readonly storage_key: string } };
+    const file = row?.attributes.file;
     if (!file) throw new Problem('not_found', `There is no finished export ${exportId.slice(0, 64)}.`);
     const url = await store.presignGet(file.storage_key, { expiresInSeconds });
     return { url, expiresAtMs: BigInt(clock().getTime() + expiresInSeconds * 1000) };

@@ -1,7 +1,7 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob, type LeaseReport } from '../jobs/job-table.ts';
+import { finishJob, insertJob } from '../jobs/job-table.ts';
 
 type ExportRules = Pick<
   Rules<typeof productCatalog>,
@@ -30,11 +30,11 @@ export const statisticsExportRules: ExportRules = {
 
   'statistics_export.record': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 
   'statistics_export.fail': ({ current, changes, subjectId, reason }) => ({
     attributes: { ...current, ...changes },
-    also: (tx) => finishJob(tx, subjectId, reason as LeaseReport),
+    also: (tx) => finishJob(tx, subjectId, reason),
   }),
 };

@@ -5,7 +5,11 @@ import { uploadLifeMs } from './upload.ts';
 const isTemporary = `x.attributes ->> 'upload_type' = 'temporary'`;
 
 /** A task for uploads 24 h after their grant; what would be refused is not due, so nothing is tried in vain for ever. */
-const afterLife = (name: string, command: 'upload.expire' | 'upload.receive', which: string): DueTask => ({
+const afterLife = (
+  name: string,
+  command: 'upload.expire' | 'upload.receive',
+  which: string,
+): DueTask<'upload.expire' | 'upload.receive'> => ({
   name,
   findDue: async (pool, now, limit) => {
     const { rows } = await pool.query<Due>({
@@ -17,7 +21,8 @@ const afterLife = (name: string, command: 'upload.expire' | 'upload.receive', wh
     });
     return rows;
   },
-  command: ({ id }) => ({ commandType: command, subject: { type: 'uploads', id }, changes: {} }),
+  command,
+  changes: () => ({}),
 });
 
 /** Ends uploads 24 h after their grant: those that nothing uses, and the temporary ones. The others are looked at no more. */

@@ -5,7 +5,7 @@ import { singlePutBytesMax, type ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { findKept, saveKept, type KeptUpload } from './kept-upload-table.ts';
-import { keptKeyOf, uploadOf, type Upload } from './upload.ts';
+import { keptKeyOf, type Upload } from './upload.ts';
 
 /** An upload whose bytes are in the store; its `storage_key` names bytes that no URL can write. */
 export interface ReceivedUpload {
@@ -115,7 +115,7 @@ export async function receivedUpload(
   const row = uploadId === undefined ? undefined : await findAnywhere(db, 'uploads', uploadId);
   if (!row || !living.includes(row.lifecycle_state) || !mayUse(actor, workspaceId, row.workspace_id))
     throw unknown(path);
-  const upload = uploadOf(row);
+  const upload = row.attributes;
   const kept = await keep(db, store, row.id, upload, path);
   if (!kept) throw refuse(path, `Upload ${upload.filename} before you use it.`);
   const { storageKey, etag, sizeBytes } = kept;

@@ -4,7 +4,7 @@ import { findResource, type ResourceRow } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { findKept } from './kept-upload-table.ts';
-import { storageKeyOf, uploadIdOfKey, uploadLifeMs, uploadOf, uploadUrlSeconds, type Upload } from './upload.ts';
+import { storageKeyOf, uploadIdOfKey, uploadLifeMs, uploadUrlSeconds, type Upload } from './upload.ts';
 
 export interface SignedUrl {
   readonly url: string;
@@ -32,9 +32,9 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
   });
 
   /** Whether a URL that is signed now ends before the clock may end the upload. */
-  function livesLongEnough(row: ResourceRow): boolean {
+  function livesLongEnough(row: ResourceRow<'uploads'>): boolean {
     const { lifecycle_state: state, created_at: grantedAt } = row;
-    if (state === 'received' && uploadOf(row).upload_type !== 'temporary') return true;
+    if (state === 'received' && row.attributes.upload_type !== 'temporary') return true;
     const endsAtMs = grantedAt.getTime() + uploadLifeMs;
     return ['granted', 'received'].includes(state) && clock().getTime() + expiresInSeconds * 1000 <= endsAtMs;
   }
@@ -43,7 +43,7 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
     const id = uploadIdOfKey(key);
     const row = id === undefined ? undefined : await findResource(pool, workspaceId, 'uploads', id);
     if (row?.lifecycle_state !== 'granted' || !livesLongEnough(row)) throw failed();
-    const upload = uploadOf(row);
+    const upload = row.attributes;
     const { multipart: found } = upload;
     if (found?.upload_key !== key || found.multipart_upload_id !== multipartUploadId) throw failed();
     return upload;
@@ -64,7 +64,7 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       if (!row) throw new Problem('not_found', `There is no upload ${uploadId.slice(0, 64)}.`);
       if (!livesLongEnough(row))
         throw new Problem('validation_failed', 'This upload has ended. Use another idempotency key for a new one.');
-      const { filename, filesize: sizeBytes, checksum_sha256: sha256 } = uploadOf(row);
+      const { filename, filesize: sizeBytes, checksum_sha256: sha256 } = row.attributes;
       return signed(await store.presignPut(storageKeyOf(uploadId, filename), { expiresInSeconds, sizeBytes, sha256 }));
     },
     /** Of any upload that has not ended, whether its file has arrived or not. */
@@ -72,7 +72,7 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       const row = await findResource(pool, workspaceId, 'uploads', uploadId);
       if (!row || !['granted', 'received'].includes(row.lifecycle_state))
         throw new Problem('not_found', `There is no upload ${uploadId.slice(0, 64)}.`);
-      const { storage_key: sent } = uploadOf(row);
+      const { storage_key: sent } = row.attributes;
       const key = (await findKept(pool, uploadId))?.storageKey ?? sent;
       const [url, file] = await Promise.all([store.presignGet(key, { expiresInSeconds }), store.find(key)]);
       return { ...signed(url), sizeBytes: file && BigInt(file.sizeBytes) };

@@ -3,9 +3,6 @@ import type { uploads } from '@longwave/command-catalog';
 
 export type Upload = z.output<typeof uploads.attributes>;
 
-/** The attributes of an upload's row, which the catalog's schema has checked when they were stored. */
-export const uploadOf = ({ attributes }: { readonly attributes: object }): Upload => attributes as Upload;
-
 /** Seconds a signed upload URL is valid (contract, Limits). */
 export const uploadUrlSeconds = 3600;
 

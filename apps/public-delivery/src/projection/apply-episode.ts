@@ -10,7 +10,13 @@ import { enclosureFileName, episodeAttributesSchema, type Chapters } from './pro
 import { artworkFiles, replaceShownFiles, transcriptFiles, type ShownFile } from './shown-files.ts';
 
 /** Makes the public alias of an episode; called once per episode, the first result is kept. */
-export type MintAlias = (episodeId: string) => string;
+type MintAlias = (episodeId: string) => string;
+
+/** What applying needs besides the event. */
+export interface ApplyOptions {
+  readonly mintAlias: MintAlias;
+  readonly announcements: AnnouncementPorts;
+}
 
 function chaptersFile(chapters: Chapters, shiftMs: number): ShownFile {
   const document = renderChaptersDocument(chapters, shiftedBy(shiftMs));
@@ -27,8 +33,7 @@ export async function lockEpisode(tx: Transaction, episodeId: string): Promise<v
 export async function applyEpisode(
   tx: Transaction,
   { after, workspace_id, occurred_at }: DomainEvent,
-  mintAlias: MintAlias,
-  announcements: AnnouncementPorts,
+  { mintAlias, announcements }: ApplyOptions,
 ): Promise<void> {
   const parsed = episodeAttributesSchema.parse(after.attributes);
   const {

@@ -1,7 +1,8 @@
+import type { ResourceType } from '@longwave/command-catalog';
 import type { DomainEvent } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { applyBreakPlan, applyInventoryUnit, applyServingHalt } from './apply-breaks.ts';
-import { applyEpisode, lockEpisode, type MintAlias } from './apply-episode.ts';
+import { applyEpisode, lockEpisode, type ApplyOptions } from './apply-episode.ts';
 import { playedProduction } from './content-table.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
 import {
@@ -12,16 +13,10 @@ import {
 } from './projected.ts';
 import { artworkFiles, replaceShownFiles } from './shown-files.ts';
 
-/** What applying needs besides the event. */
-export interface ApplyOptions {
-  readonly mintAlias: MintAlias;
-  readonly announcements: AnnouncementPorts;
-}
-
 async function applyPodcast(
   tx: Transaction,
   { after, workspace_id, occurred_at }: DomainEvent,
-  announcements: AnnouncementPorts,
+  { announcements }: ApplyOptions,
 ): Promise<void> {
   const attributes = podcastAttributesSchema.parse(after.attributes);
   const { rows } = await tx.query<{ changed: boolean }>(
@@ -59,7 +54,7 @@ async function reviseFeedOfEpisode(
 async function applyProduction(
   tx: Transaction,
   { after, occurred_at }: DomainEvent,
-  announcements: AnnouncementPorts,
+  { announcements }: ApplyOptions,
 ): Promise<void> {
   const { episodeId, rendition, loudness, silences } = readProduction(after.attributes);
   await lockEpisode(tx, episodeId);
@@ -98,7 +93,7 @@ async function applyProduction(
 async function applyMediaClip(
   tx: Transaction,
   { after, occurred_at }: DomainEvent,
-  announcements: AnnouncementPorts,
+  { announcements }: ApplyOptions,
 ): Promise<void> {
   const clip = mediaClipAttributesSchema.parse(after.attributes);
   await lockEpisode(tx, clip.episode_id);
@@ -143,33 +138,29 @@ async function applyUpload(tx: Transaction, { after }: DomainEvent): Promise<voi
   );
 }
 
+type Project = (tx: Transaction, event: DomainEvent, options: ApplyOptions) => Promise<void>;
+
+/** What delivery keeps, by the type of the resource that an event tells of. */
+const projections = {
+  podcasts: applyPodcast,
+  episodes: applyEpisode,
+  productions: applyProduction,
+  media_clips: applyMediaClip,
+  uploads: applyUpload,
+  inventory_units: applyInventoryUnit,
+  break_plans: applyBreakPlan,
+  serving_halts: applyServingHalt,
+} satisfies { readonly [T in ResourceType]?: Project };
+
+const isProjected = (type: string): type is keyof typeof projections => Object.hasOwn(projections, type);
+
 /**
  * Applies one event to the projection, once per (subject, version): an older or repeated event changes nothing. Subjects may
  * arrive in any order; what belongs together is joined when it is read. Throws `ZodError` for a shape it does not know.
  */
-export async function applyEvent(
-  pool: Pool,
-  event: DomainEvent,
-  { mintAlias, announcements }: ApplyOptions,
-): Promise<void> {
+export async function applyEvent(pool: Pool, event: DomainEvent, options: ApplyOptions): Promise<void> {
+  const { type } = event.subject;
   await transaction(pool, async (tx) => {
-    switch (event.subject.type) {
-      case 'podcasts':
-        return applyPodcast(tx, event, announcements);
-      case 'episodes':
-        return applyEpisode(tx, event, mintAlias, announcements);
-      case 'productions':
-        return applyProduction(tx, event, announcements);
-      case 'media_clips':
-        return applyMediaClip(tx, event, announcements);
-      case 'uploads':
-        return applyUpload(tx, event);
-      case 'inventory_units':
-        return applyInventoryUnit(tx, event);
-      case 'break_plans':
-        return applyBreakPlan(tx, event);
-      case 'serving_halts':
-        return applyServingHalt(tx, event);
-    }
+    if (isProjected(type)) await projections[type](tx, event, options);
   });
 }

@@ -2,7 +2,8 @@ import { subscribeWhenReachable, type EventBus } from '@longwave/event-bus';
 import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
-import { applyEvent, type ApplyOptions } from './apply-event.ts';
+import type { ApplyOptions } from './apply-episode.ts';
+import { applyEvent } from './apply-event.ts';
 
 export interface FollowOptions extends ApplyOptions {
   /** Told after each event that was applied. */

@@ -1,4 +1,4 @@
-import type { ResourceView } from '@longwave/events';
+import type { Resource } from '@longwave/command-catalog';
 import { analyticsRoles } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { accessTo, type Access } from '../http/access.ts';
@@ -42,9 +42,9 @@ export async function permitEpisodeAnalytics(asked: Asked, { management }: Tools
 }
 
 /** When an episode was published. Throws unless it is. */
-export function requirePublished(episode: ResourceView | undefined): Date {
-  const publishedAt = episode?.attributes['published_at'];
-  if (episode?.lifecycle_state !== 'published' || typeof publishedAt !== 'string')
+export function requirePublished(episode: Resource<'episodes'> | undefined): Date {
+  const publishedAt = episode?.attributes.published_at;
+  if (episode?.lifecycle_state !== 'published' || publishedAt === undefined)
     throw new Problem('state_not_allowed', 'Only a published episode has analytics.');
   return new Date(publishedAt);
 }
@@ -58,7 +58,7 @@ export function permitSomeAnalytics({ caller }: Pick<Asked, 'caller'>): void {
 
 /** A published podcast, and what the caller may do with it. */
 export interface MeasuredPodcast {
-  readonly podcast: ResourceView;
+  readonly podcast: Resource<'podcasts'>;
   readonly access: Access;
 }
 

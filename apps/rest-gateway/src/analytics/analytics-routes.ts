@@ -1,4 +1,4 @@
-import type { ResourceView } from '@longwave/events';
+import type { Resource } from '@longwave/command-catalog';
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.ts';
@@ -110,17 +110,15 @@ export const episodeCount = z.strictObject({
   downloads: count,
 });
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
-
 /** An episode with its count, as every answer shows it; null for what is not known of it. */
 export const renderEpisodeCount = (
   episodeId: string,
-  episode: ResourceView | undefined,
+  episode: Resource<'episodes'> | undefined,
   downloads: number,
 ): z.output<typeof episodeCount> => ({
   episode_id: episodeId,
-  title: textOf(episode?.attributes['title']),
-  published_at: textOf(episode?.attributes['published_at']),
+  title: episode?.attributes.title ?? null,
+  published_at: episode?.attributes.published_at ?? null,
   downloads,
 });
 
@@ -222,7 +220,11 @@ export const podcastListenersAnalytics = (path: string) =>
 
 /** The range of an episode's numbers. What was asked for is judged before the state of the episode (order of checks). */
 function rangeOfEpisode(
-  { query, object: episode, access }: Pick<Call<z.output<typeof episodeRangeQuery>>, 'query' | 'object' | 'access'>,
+  {
+    query,
+    object: episode,
+    access,
+  }: Pick<Call<z.output<typeof episodeRangeQuery>, unknown, 'episodes'>, 'query' | 'object' | 'access'>,
   now: Date,
 ): AnalyticsRange {
   const { historyDays } = access!.plan;

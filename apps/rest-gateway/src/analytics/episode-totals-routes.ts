@@ -81,7 +81,7 @@ export const analyticsEpisodes = (path: string) =>
               { podcastId, count: Number(count) },
             ]),
       );
-      const titles = new Map(measured.map(({ podcast }) => [podcast.id, String(podcast.attributes['title'])]));
+      const titles = new Map(measured.map(({ podcast }) => [podcast.id, podcast.attributes.title]));
       const rows = new Map<string, Row>();
       const add = (episodeId: string, podcastId: string, episode: Parameters<typeof renderEpisodeCount>[1]) =>
         rows.set(episodeId, {

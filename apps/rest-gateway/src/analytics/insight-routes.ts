@@ -50,8 +50,6 @@ export const listenersOverTime = (path: string) =>
 /** A podcast without a category. */
 const uncategorised = 'uncategorised';
 
-const categoriesOf = (attributes: Readonly<Record<string, unknown>>) => attributes['categories'] as readonly string[];
-
 /**
  * GET /podcasts/{id}/insights/podcasts_categories: the caller's own podcasts only, nobody else's. A podcast counts in its first
  * category, so that shares add up.
@@ -86,7 +84,7 @@ export const podcastsCategories = (path: string) =>
       const now = tools.clock();
       const range = cutToHistory(lastDays(days, now), 'day', shortestHistory(measured), now);
       const totals = await countPodcasts(caller, measured, wireRange(range), tools);
-      const byCategory = Map.groupBy(measured, ({ podcast }) => categoriesOf(podcast.attributes)[0] ?? uncategorised);
+      const byCategory = Map.groupBy(measured, ({ podcast }) => podcast.attributes.categories?.[0] ?? uncategorised);
       const counts = [...byCategory].map(([category, members]) => ({
         category,
         podcasts: members.length,

@@ -1,4 +1,4 @@
-import type { ResourceView } from '@longwave/events';
+import type { Resource } from '@longwave/command-catalog';
 import { statisticsExports } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
@@ -38,8 +38,11 @@ const startOfDay = (atMs: number) => Math.floor(atMs / dayMs) * dayMs;
  * An export as answers show it.
  * @param begunAtMs when the podcast's numbers begin
  */
-function renderExport({ id, lifecycle_state: state, attributes, created_at }: ResourceView, begunAtMs: number) {
-  const { podcast_id, history_from = null, file, problem } = statisticsExports.attributes.parse(attributes);
+function renderExport(
+  { id, lifecycle_state: state, attributes, created_at }: Resource<'statistics_exports'>,
+  begunAtMs: number,
+) {
+  const { podcast_id, history_from = null, file, problem } = attributes;
   const isCut = history_from !== null && begunAtMs < Date.parse(history_from);
   return {
     id,
@@ -61,7 +64,10 @@ function renderExport({ id, lifecycle_state: state, attributes, created_at }: Re
 }
 
 /** When the numbers of the podcast begin. */
-async function beginningOf({ caller, object: podcast, access }: Call, tools: Tools): Promise<number> {
+async function beginningOf(
+  { caller, object: podcast, access }: Call<unknown, unknown, 'podcasts'>,
+  tools: Tools,
+): Promise<number> {
   const beginnings = await findBeginnings(caller, [{ podcast: podcast!, access: access! }], tools);
   return beginnings.get(podcast!.id)!;
 }

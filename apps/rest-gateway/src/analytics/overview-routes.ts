@@ -1,4 +1,4 @@
-import type { ResourceView } from '@longwave/events';
+import type { Resource, StateOf } from '@longwave/command-catalog';
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import { defineRoute, type Call, type Tools } from '../route.ts';
@@ -49,29 +49,27 @@ const overview = z.strictObject({
   top_countries: z.array(z.strictObject({ key: z.string(), downloads: count, share: z.number() })).optional(),
 });
 
-type Published = ResourceView & { readonly attributes: { readonly title: string; readonly published_at: string } };
-
 /** What a podcast has, from its episodes in any state but archived. */
-function summarise(episodes: readonly ResourceView[]): z.output<typeof overview>['episodes'] {
-  const inState = (state: string) => episodes.filter((episode) => episode.lifecycle_state === state);
-  const published = inState('published') as Published[];
-  const newest = published.toSorted((a, b) => (a.attributes.published_at < b.attributes.published_at ? 1 : -1))[0];
-  const durations = published.map(({ attributes }) => Number(attributes['duration_ms'] ?? 0));
+function summarise(episodes: readonly Resource<'episodes'>[]): z.output<typeof overview>['episodes'] {
+  const inState = (state: StateOf<'episodes'>) => episodes.filter((episode) => episode.lifecycle_state === state);
+  const published = inState('published');
+  // What is published has a date.
+  const dateOf = ({ attributes }: Resource<'episodes'>) => attributes.published_at!;
+  const newest = published.toSorted((a, b) => (dateOf(a) < dateOf(b) ? 1 : -1))[0];
+  const durations = published.map(({ attributes }) => attributes.duration_ms ?? 0);
   return {
     published: published.length,
     scheduled: inState('scheduled').length,
     drafts: inState('draft').length,
     duration_ms: durations.reduce((sum, duration) => sum + duration, 0),
-    latest: newest
-      ? { episode_id: newest.id, title: newest.attributes.title, published_at: newest.attributes.published_at }
-      : null,
+    latest: newest ? { episode_id: newest.id, title: newest.attributes.title, published_at: dateOf(newest) } : null,
   };
 }
 
 /** The sections with numbers. */
 async function measure(
-  { caller, id, access, object }: Call,
-  episodes: readonly ResourceView[],
+  { caller, id, access, object }: Call<unknown, unknown, 'podcasts'>,
+  episodes: readonly Resource<'episodes'>[],
   { audience, clock }: Tools,
 ) {
   const { workspaceId, plan } = access!;
@@ -134,7 +132,7 @@ export const podcastOverview = (path: string) =>
       return {
         status: 200,
         body: {
-          podcast: { id, title: object!.attributes['title'], state: object!.lifecycle_state },
+          podcast: { id, title: object!.attributes.title, state: object!.lifecycle_state },
           episodes: summarise(episodes),
           ...(access!.plan.includesAnalytics && (await measure(call, episodes, tools))),
         },

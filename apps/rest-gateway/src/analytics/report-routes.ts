@@ -89,7 +89,7 @@ async function countReports(kind: 'recent' | 'archived', caller: Call['caller'],
       const of = (name: string) => totals.get(name)?.of.get(podcast.id);
       const { downloads = 0, listeners = 0 } = of(month.name) ?? {};
       const change = monthlyChange((name) => of(name)?.downloads, month, historyFromMs);
-      const title = String(podcast.attributes['title']);
+      const { title } = podcast.attributes;
       return {
         podcast,
         access,

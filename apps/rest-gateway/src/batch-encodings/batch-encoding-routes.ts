@@ -1,5 +1,4 @@
-import { batchEncodings, batchInitiators, defaultInitiator } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { batchEncodings, batchInitiators, defaultInitiator, type Resource } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { accepting, acceptedAnswer, commandRoute, showResource } from '../resource-routes.ts';
@@ -14,7 +13,7 @@ async function batchesOf(
   { caller, object, access }: Pick<Call, 'caller' | 'object' | 'access'>,
   tools: Tools,
   states?: readonly string[],
-): Promise<ResourceView[]> {
+): Promise<Resource<'batch_encodings'>[]> {
   if (!object) return [];
   const input = { links: { podcast: object.id }, workspaceId: access?.workspaceId, ...(states && { states }) };
   return tools.management.list(caller, 'batch_encodings', input);
@@ -114,7 +113,7 @@ export const revertBatch = (path: string) =>
         .execute(caller, {
           type: 'batch_encoding.revert',
           workspaceId: access?.workspaceId,
-          changes: { podcast_id: object!.attributes['podcast_id'], reverts: id },
+          changes: { podcast_id: object!.attributes.podcast_id, reverts: id },
           idempotencyKey,
         })
         .catch((error: unknown) => {

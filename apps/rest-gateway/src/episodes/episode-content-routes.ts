@@ -1,8 +1,7 @@
-import { chapters, markers, productCatalog, storedTranscripts } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { chapters, markers, productCatalog, storedTranscripts, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import { etagOf } from '../http/etag.ts';
-import { commandRoute, sendToObject } from '../resource-routes.ts';
+import { changesFrom, commandRoute, sendToObject } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Route, type Tools } from '../route.ts';
 
 const object = { type: 'episodes', from: 'path', field: 'id' } as const;
@@ -16,7 +15,7 @@ const transcript = z.strictObject({
   urls: z.strictObject({ vtt: z.url(), srt: z.url(), json: z.url() }),
 });
 
-type Show = (stored: unknown, tools: Pick<Tools, 'mediaUrl'>) => unknown;
+type Show = (stored: Resource<'episodes'>['attributes'], tools: Pick<Tools, 'mediaUrl'>) => unknown;
 
 /** A list that belongs to an episode: how it is stored, shown and replaced. */
 interface Content {
@@ -25,10 +24,8 @@ interface Content {
   readonly show: Show;
 }
 
-const asStored: Show = (stored) => stored ?? [];
-
-const showTranscripts: Show = (stored, { mediaUrl }) =>
-  ((stored ?? []) as z.output<typeof storedTranscripts>).map(({ language, captions, cue_count, sha256 }) => {
+const showTranscripts: Show = ({ transcripts = [] }, { mediaUrl }) =>
+  transcripts.map(({ language, captions, cue_count, sha256 }) => {
     const at = (format: string) => `${mediaUrl}/delivery/v1/t/${sha256}/0.${format}`;
     return { language, captions, cue_count, urls: { vtt: at('vtt'), srt: at('srt'), json: at('json') } };
   });
@@ -37,12 +34,12 @@ const contents: readonly Content[] = [
   {
     name: 'markers',
     answer: { name: 'Markers', versioned: true, schema: z.strictObject({ markers }) },
-    show: asStored,
+    show: (stored) => stored.markers ?? [],
   },
   {
     name: 'chapters',
     answer: { name: 'Chapters', versioned: true, schema: z.strictObject({ chapters }) },
-    show: asStored,
+    show: (stored) => stored.chapters ?? [],
   },
   {
     name: 'transcripts',
@@ -54,9 +51,9 @@ const contents: readonly Content[] = [
 function contentRoutes(path: string, { name, answer, show }: Content): Route[] {
   const command = `episode.set_${name}` as const;
   const at = `${path}/${name}`;
-  const body = (episode: ResourceView, tools: Tools) => ({
+  const body = (episode: Resource<'episodes'>, tools: Tools) => ({
     status: 200,
-    body: { [name]: show(episode.attributes[name], tools) },
+    body: { [name]: show(episode.attributes, tools) },
     etag: etagOf(episode),
   });
   return [
@@ -78,7 +75,8 @@ function contentRoutes(path: string, { name, answer, show }: Content): Route[] {
       guarded: true,
       body: z.strictObject(productCatalog.commands[command].changes.shape),
       answer,
-      run: async (call, tools) => body((await sendToObject(call, tools, command, call.body)).resource, tools),
+      run: async (call, tools) =>
+        body((await sendToObject(call, tools, command, changesFrom(command, call.body))).resource, tools),
     }),
   ];
 }

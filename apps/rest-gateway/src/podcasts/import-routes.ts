@@ -89,11 +89,7 @@ export const podcastImport = (path: string): readonly Route[] => [
     answer: importShape,
     run: async (call, { management }) => {
       const { noteCounts, channelNotes, ...counts } = await management.findImport(call.caller, podcastOf(call));
-      const {
-        feed_url,
-        publish = false,
-        problem,
-      } = podcasts.attributes.shape.import.parse(call.object!.attributes['import'])!;
+      const { feed_url, publish = false, problem } = call.object!.attributes.import!;
       const fields = (kind: string) =>
         noteCounts.filter((each) => each.kind === kind).map(({ field, items }) => ({ field, items }));
       return {

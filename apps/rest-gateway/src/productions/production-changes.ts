@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { productCatalog } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { productCatalog, type Resource } from '@longwave/command-catalog';
 import { Problem, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
 import { productionFile } from '../views/production-view.ts';
@@ -68,7 +67,7 @@ function readOnlyErrors(sent: ProductionPut, shown: Readonly<Record<string, unkn
  */
 export function changesOf(
   sent: ProductionPut,
-  { lifecycle_state: present, attributes }: ResourceView,
+  { lifecycle_state: present, attributes }: Resource<'productions'>,
   shown: Readonly<Record<string, unknown>>,
 ): ProductionChanges {
   const errors = readOnlyErrors(sent, shown);
@@ -86,9 +85,9 @@ export function changesOf(
   const attached = isDeepStrictEqual(files, shown['files']) ? undefined : attachedUrl(files);
   const fileUrl = sent.file_url ?? attached;
   return {
-    ...(flag !== undefined && flag !== attributes['publication_flag'] && { publication_flag: flag }),
-    ...(mode !== undefined && mode !== (attributes['replacement_mode'] ?? 'stop_new') && { mode }),
-    ...(fileUrl !== undefined && fileUrl !== attributes['file_url'] && { file_url: fileUrl }),
+    ...(flag !== undefined && flag !== attributes.publication_flag && { publication_flag: flag }),
+    ...(mode !== undefined && mode !== (attributes.replacement_mode ?? 'stop_new') && { mode }),
+    ...(fileUrl !== undefined && fileUrl !== attributes.file_url && { file_url: fileUrl }),
     ...(changesState && { state: state as 'initial' | 'encoding' }),
   };
 }

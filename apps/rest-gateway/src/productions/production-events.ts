@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ResourceView } from '@longwave/events';
+import type { Resource } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { Caller } from '../http/authenticate.ts';
 import { RestFailure } from '../http/rest-failure.ts';
@@ -17,7 +17,7 @@ const readDeadlineMs = 5_000;
 /** A statement lives a minute; the credential is checked again well before. */
 const reauthenticateEveryMs = 30_000;
 
-const isFinal = ({ lifecycle_state: state }: ResourceView) => state === 'encoded' || state === 'error';
+const isFinal = ({ lifecycle_state: state }: Resource<'productions'>) => state === 'encoded' || state === 'error';
 
 /** Resolves after `ms`, or at once when the signal is aborted. */
 const pause = (ms: number, signal: AbortSignal) =>
@@ -40,7 +40,7 @@ const isOutage = (error: unknown) => error instanceof Problem && error.status >=
  * hour, when the caller loses access, or when the client goes.
  */
 export const productionEvents =
-  ({ object, caller: first, reauthenticate }: Call, tools: Tools) =>
+  ({ object, caller: first, reauthenticate }: Call<unknown, unknown, 'productions'>, tools: Tools) =>
   async (response: ServerResponse, signal: AbortSignal): Promise<void> => {
     let production = object!;
     let caller: Caller = first;
@@ -60,7 +60,7 @@ export const productionEvents =
       shownState = production.lifecycle_state;
       send('state', {
         state: shownState,
-        ...(shownState === 'error' && { problem: production.attributes['problem'] }),
+        ...(shownState === 'error' && { problem: production.attributes.problem }),
       });
     };
     const showProgress = ({ progress, stage }: ProgressTick) => {

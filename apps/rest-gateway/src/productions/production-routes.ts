@@ -1,5 +1,4 @@
-import { productCatalog } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { productCatalog, type ChangesInput, type Resource } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import { commandRoute, createdAnswer, creating, resourceAnswer, showResource } from '../resource-routes.ts';
@@ -26,7 +25,12 @@ const writeOf = ({ caller, access, id, ifMatch, idempotencyKey }: Call): Write =
 
 type ProductionCommand = 'production.start' | 'production.stop' | 'production.revise';
 
-async function send(write: Write, tools: Tools, type: ProductionCommand, changes: object): Promise<ResourceView> {
+async function send<C extends ProductionCommand>(
+  write: Write,
+  tools: Tools,
+  type: C,
+  changes: ChangesInput<C>,
+): Promise<Resource<'productions'>> {
   const { caller, workspaceId, productionId: subjectId, ifMatch, idempotencyKey } = write;
   const input = { type, workspaceId, subjectId, changes, ifMatch, idempotencyKey };
   return (await tools.management.execute(caller, input)).resource;
@@ -37,8 +41,8 @@ async function orAlready(
   write: Write,
   tools: Tools,
   states: readonly string[],
-  sent: Promise<ResourceView>,
-): Promise<ResourceView> {
+  sent: Promise<Resource<'productions'>>,
+): Promise<Resource<'productions'>> {
   try {
     return await sent;
   } catch (error) {
@@ -140,7 +144,7 @@ export const reviseProduction = (path: string) =>
       const asked = writeOf(call);
       let write = asked;
       /** The version guard of the request holds for its first command; each later one follows the one before. */
-      const step = async (production: Promise<ResourceView>) => {
+      const step = async (production: Promise<Resource<'productions'>>) => {
         current = await production;
         write = { ...write, ifMatch: call.ifMatch && etagOf(current) };
       };

@@ -1,5 +1,4 @@
-import { productCatalog } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { productCatalog, type Resource } from '@longwave/command-catalog';
 import { idempotencyKeyPattern } from '@longwave/ids';
 import { checksumHeaders } from '@longwave/object-store/checksum';
 import { singlePutBytesMax } from '@longwave/object-store/limits';
@@ -46,7 +45,7 @@ const signedUrl: AnswerShape = {
 };
 
 /** The grant's PUT URL; a retry under the same key gets the same one while it is valid. */
-async function uploadUrl(asker: Asker, upload: ResourceView, tools: Tools, replayed: boolean): Promise<string> {
+async function uploadUrl(asker: Asker, upload: Resource<'uploads'>, tools: Tools, replayed: boolean): Promise<string> {
   const key = `upload_url:${upload.id}`;
   const isKnown = replayed && upload.lifecycle_state === 'granted';
   const known = isKnown ? await tools.redis.get(key).catch(() => null) : null;
@@ -88,13 +87,7 @@ export const grantUpload = (path: string) =>
         changes: { ...changes, upload_type: changes.upload_type ?? 'public' },
         idempotencyKey: key,
       });
-      const {
-        content_type,
-        file_url,
-        filesize,
-        checksum_sha256: sha256,
-        multipart,
-      } = uploads.parse(resource.attributes);
+      const { content_type, file_url, filesize, checksum_sha256: sha256, multipart } = resource.attributes;
       const upload_url = await uploadUrl(caller, resource, tools, replayed);
       return {
         status: 201,
@@ -135,8 +128,8 @@ const upload: AnswerShape = {
   }),
 };
 
-function renderUpload({ id, lifecycle_state: state, attributes, created_at, updated_at }: ResourceView) {
-  const { filename, content_type, upload_type, file_url } = uploads.parse(attributes);
+function renderUpload({ id, lifecycle_state: state, attributes, created_at, updated_at }: Resource<'uploads'>) {
+  const { filename, content_type, upload_type, file_url } = attributes;
   return { id, filename, content_type, upload_type, state, file_url, created_at, updated_at };
 }
 

@@ -1,5 +1,4 @@
-import { batchEncodings } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { batchEncodings, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import type { RestView } from './rest-view.ts';
 
@@ -27,10 +26,8 @@ function progressOf(total: number, looked: number, state: string): number {
   return total === 0 ? 0 : Math.min(1, looked / total);
 }
 
-function render({ id, lifecycle_state: state, attributes: stored }: ResourceView) {
-  const { podcast_id, initiator, total, done, failed, started_at, finished_at, reverts, problem } = stored as z.output<
-    typeof batchEncodings.attributes
-  >;
+function render({ id, lifecycle_state: state, attributes: stored }: Resource<'batch_encodings'>) {
+  const { podcast_id, initiator, total, done, failed, started_at, finished_at, reverts, problem } = stored;
   return {
     id,
     podcast_id,
@@ -47,4 +44,9 @@ function render({ id, lifecycle_state: state, attributes: stored }: ResourceView
   };
 }
 
-export const batchEncodingView = { name: 'BatchEncoding', schema, versioned: true, render } satisfies RestView;
+export const batchEncodingView = {
+  name: 'BatchEncoding',
+  schema,
+  versioned: true,
+  render,
+} satisfies RestView<'batch_encodings'>;

@@ -1,5 +1,4 @@
-import { episodes } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { episodes, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import { artworkSchema, renderArtwork } from './artwork-view.ts';
 import type { RestView, ViewContext } from './rest-view.ts';
@@ -42,20 +41,10 @@ const schema = z.strictObject({
 
 /** An episode with counts in place of its chapters, transcripts and markers. */
 function render(
-  { id, lifecycle_state: state, attributes: stored }: ResourceView,
+  { id, lifecycle_state: state, attributes: stored }: Resource<'episodes'>,
   { tools: { mediaUrl } }: ViewContext,
 ) {
-  const {
-    title,
-    podcast_id,
-    artwork,
-    chapters = [],
-    transcripts = [],
-    markers = [],
-    intro,
-    outro,
-    ...others
-  } = stored as z.output<typeof episodes.attributes>;
+  const { title, podcast_id, artwork, chapters = [], transcripts = [], markers = [], intro, outro, ...others } = stored;
   return {
     id,
     title,
@@ -71,9 +60,15 @@ function render(
   };
 }
 
-async function findFields(episodes: readonly ResourceView[], { caller, tools }: ViewContext) {
+async function findFields(episodes: readonly Resource<'episodes'>[], { caller, tools }: ViewContext) {
   const enclosures = await tools.findEnclosures(episodes, caller);
   return new Map([...enclosures].map(([id, url]) => [id, { enclosure_url: url }]));
 }
 
-export const episodeView = { name: 'Episode', schema, versioned: true, render, findFields } satisfies RestView;
+export const episodeView = {
+  name: 'Episode',
+  schema,
+  versioned: true,
+  render,
+  findFields,
+} satisfies RestView<'episodes'>;

@@ -1,5 +1,4 @@
-import { mediaClips } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { mediaClips, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import type { RestView } from './rest-view.ts';
 
@@ -18,9 +17,9 @@ const schema = z.strictObject({
   hosted: attributes.hosted,
 });
 
-function render({ id, attributes: stored }: ResourceView) {
-  const { episode_id, file_format, url, size, duration_ms, hosted } = stored as z.output<typeof mediaClips.attributes>;
+function render({ id, attributes: stored }: Resource<'media_clips'>) {
+  const { episode_id, file_format, url, size, duration_ms, hosted } = stored;
   return { id, episode_id, file_format, url, size, duration: duration_ms / 1000, hosted };
 }
 
-export const mediaClipView = { name: 'MediaClip', schema, versioned: true, render } satisfies RestView;
+export const mediaClipView = { name: 'MediaClip', schema, versioned: true, render } satisfies RestView<'media_clips'>;

@@ -1,5 +1,4 @@
-import { podcasts, templatePart } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { podcasts, templatePart, type Attributes, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import { accessTo } from '../http/access.ts';
 import { artworkSchema, renderArtwork } from './artwork-view.ts';
@@ -38,8 +37,6 @@ const schema = z.strictObject({
   collaborators: attributes.collaborators,
 });
 
-type Attributes = z.output<typeof podcasts.attributes>;
-
 const managers = ['owner', 'manager'];
 
 const renderPart = ({
@@ -51,23 +48,14 @@ const renderPart = ({
   ...(segment && { duration_ms: segment.duration_ms }),
 });
 
-function renderImport({ storage_key: _key, sha256: _digest, ...shown }: NonNullable<Attributes['import']>) {
+function renderImport({ storage_key: _key, sha256: _digest, ...shown }: NonNullable<Attributes<'podcasts'>['import']>) {
   return shown;
 }
 
 /** A podcast without anything of how it is stored. */
-function render(resource: ResourceView, { caller, tools: { mediaUrl } }: ViewContext) {
+function render(resource: Resource<'podcasts'>, { caller, tools: { mediaUrl } }: ViewContext) {
   const { id, workspace_id: workspaceId, lifecycle_state: state } = resource;
-  const {
-    title,
-    subdomain,
-    artwork,
-    intro,
-    outro,
-    import: moved,
-    collaborators,
-    ...others
-  } = resource.attributes as Attributes;
+  const { title, subdomain, artwork, intro, outro, import: moved, collaborators, ...others } = resource.attributes;
   const roles = accessTo(caller, workspaceId, id)?.roles ?? [];
   return {
     id,
@@ -84,4 +72,4 @@ function render(resource: ResourceView, { caller, tools: { mediaUrl } }: ViewCon
   };
 }
 
-export const podcastView = { name: 'Podcast', schema, versioned: true, render } satisfies RestView;
+export const podcastView = { name: 'Podcast', schema, versioned: true, render } satisfies RestView<'podcasts'>;

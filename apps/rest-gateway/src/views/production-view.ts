@@ -1,5 +1,4 @@
-import { productions } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { productions, type Attributes, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import type { RestView, ViewContext } from './rest-view.ts';
 
@@ -43,11 +42,9 @@ const schema = z.strictObject({
   ),
 });
 
-type Attributes = z.output<typeof productions.attributes>;
-
 function renderFiles(
   id: string,
-  { files, file_url: fileUrl }: Attributes,
+  { files, file_url: fileUrl }: Attributes<'productions'>,
   mediaUrl: string,
 ): z.output<typeof productionFile>[] {
   const urls = {
@@ -70,7 +67,7 @@ function renderFiles(
 }
 
 async function progressOf(
-  { id, lifecycle_state: state }: ResourceView,
+  { id, lifecycle_state: state }: Resource<'productions'>,
   { tools }: ViewContext,
 ): Promise<number | null> {
   if (state === 'encoded') return 1;
@@ -80,7 +77,7 @@ async function progressOf(
 
 /** Where it stands among everything that waits for an encoder. */
 async function queueOf(
-  resource: ResourceView,
+  resource: Resource<'productions'>,
   { caller, tools }: ViewContext,
 ): Promise<z.output<typeof schema>['queue']> {
   if (resource.lifecycle_state !== 'encoding') return undefined;
@@ -95,8 +92,8 @@ async function queueOf(
   );
 }
 
-async function render(resource: ResourceView, context: ViewContext) {
-  const attributes = resource.attributes as Attributes;
+async function render(resource: Resource<'productions'>, context: ViewContext) {
+  const { attributes } = resource;
   const { episode_id, publication_flag, file_url = null, problem, warnings } = attributes;
   const { audio_duration_ms = null, loudness } = attributes;
   const [progress, queue] = await Promise.all([progressOf(resource, context), queueOf(resource, context)]);
@@ -116,4 +113,4 @@ async function render(resource: ResourceView, context: ViewContext) {
   };
 }
 
-export const productionView = { name: 'Production', schema, versioned: true, render } satisfies RestView;
+export const productionView = { name: 'Production', schema, versioned: true, render } satisfies RestView<'productions'>;

@@ -1,6 +1,6 @@
-import type { ResourceView } from '@longwave/events';
+import type { Resource } from '@longwave/command-catalog';
 import type { Caller } from '../http/authenticate.ts';
-import type { Asker } from '../management.ts';
+import type { Asker, ResourceType } from '../management.ts';
 import type { AnswerShape, Tools } from '../route.ts';
 
 /** For whom something is shown, and with what. */
@@ -10,14 +10,14 @@ export interface ViewContext {
 }
 
 /** A resource type as REST shows it. */
-export interface RestView extends AnswerShape {
+export interface RestView<T extends ResourceType> extends AnswerShape {
   readonly render: (
-    resource: ResourceView,
+    resource: Resource<T>,
     context: ViewContext,
   ) => Record<string, unknown> | Promise<Record<string, unknown>>;
   /** Fields that another service knows, by resource id. It is asked once for all resources of an answer; their tags cover the fields. */
   readonly findFields?: (
-    resources: readonly ResourceView[],
+    resources: readonly Resource<T>[],
     context: ViewContext,
   ) => Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
 }

@@ -1,5 +1,6 @@
-import type { ResourceView } from '@longwave/events';
+import type { Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
+import type { ResourceType } from '../management.ts';
 import type { RestView, ViewContext } from './rest-view.ts';
 import { batchEncodingView } from './batch-encoding-view.ts';
 import { episodeView } from './episode-view.ts';
@@ -10,10 +11,10 @@ import { productionView } from './production-view.ts';
 const times = { created_at: z.iso.datetime(), updated_at: z.iso.datetime() };
 
 /** Every resource says when it was created and when its present version was made. */
-const withTimes = <V extends RestView>(view: V) => ({
+const withTimes = <T extends ResourceType, V extends RestView<T>>(view: V & RestView<T>) => ({
   ...view,
   schema: view.schema.extend(times),
-  render: async (resource: ResourceView, context: ViewContext) => ({
+  render: async (resource: Resource<T>, context: ViewContext) => ({
     ...(await view.render(resource, context)),
     created_at: resource.created_at,
     updated_at: resource.updated_at,
@@ -27,7 +28,7 @@ export const views = {
   productions: withTimes(productionView),
   media_clips: withTimes(mediaClipView),
   batch_encodings: withTimes(batchEncodingView),
-} as const satisfies Record<string, RestView>;
+} as const satisfies { readonly [T in ResourceType]?: RestView<T> };
 
 export type ShownType = keyof typeof views;
 
