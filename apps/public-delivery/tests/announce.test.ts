@@ -119,7 +119,7 @@ test('the feed names its hub, and says that it podpings', async () => {
     const answer = await ask(path);
     return answer.status === 200 && answer;
   });
-  expect(feed.headers.link).toBe(`<${hub}/hub>; rel="hub", <http://media.test${path}>; rel="self"`);
+  expect(feed.headers['link']).toBe(`<${hub}/hub>; rel="hub", <http://media.test${path}>; rel="self"`);
   const channel = channelOf(feed.body);
   expect(channel['atom:link']).toContainEqual({ '@_href': `${hub}/hub`, '@_rel': 'hub' });
   expect(channel['podcast:podping']).toEqual({ '@_usesPodping': 'true' });

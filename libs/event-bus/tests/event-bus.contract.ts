@@ -372,7 +372,7 @@ export function describeEventBus(engine: Engine): void {
       const script = path.join(import.meta.dirname, 'killed-consumer.ts');
       const args = [JSON.stringify(engine.config()), topic, group, String(attempts), stopAt];
       const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
-        env: { PATH: process.env.PATH },
+        env: { PATH: process.env['PATH'] },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       children.add(child);

@@ -3,7 +3,7 @@ import net from 'node:net';
 import { createKafkaBus } from '../src/index.ts';
 import { describeEventBus } from './event-bus.contract.ts';
 
-const brokers = process.env.TEST_KAFKA_BROKERS?.split(',');
+const brokers = process.env['TEST_KAFKA_BROKERS']?.split(',');
 const sockets = new Set<net.Socket>();
 let away = false;
 
@@ -24,7 +24,7 @@ if (brokers !== undefined) {
     start: async () => {},
     stop: async () => {},
   });
-} else if (process.env.REQUIRE_FOREIGN_ENGINES === '1') {
+} else if (process.env['REQUIRE_FOREIGN_ENGINES'] === '1') {
   test('a Kafka broker is required: set TEST_KAFKA_BROKERS', () => {
     throw new Error('REQUIRE_FOREIGN_ENGINES=1, but TEST_KAFKA_BROKERS is not set.');
   });

@@ -61,6 +61,8 @@ export async function runFfmpeg(
     detached: true,
     env: childEnvironment,
   });
+  // Node types the streams of a child process by what `stdio` may ask for, not by what it asks for here.
+  // eslint-disable-next-line no-restricted-syntax
   const [, stdout, stderr, progress] = child.stdio as unknown as [null, Readable, Readable, Readable];
   let stalled = false;
   const kill = () => {

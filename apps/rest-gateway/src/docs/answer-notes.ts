@@ -80,7 +80,7 @@ export function headersOf(
     own: {
       ...(deprecated && deprecationNotes),
       ...(isSuccess && headers),
-      ...(isOfPlan && { Link: deprecated ? `${deprecationNotes.Link} ${helpNote}` : helpNote }),
+      ...(isOfPlan && { Link: deprecated ? `${deprecationNotes['Link']} ${helpNote}` : helpNote }),
     },
   };
 }
