@@ -141,7 +141,7 @@ const runTargets = (root, targets, failure) =>
     failure,
   );
 
-/** Generates RPC stubs and database clients. */
+/** Generates RPC stubs, row types and the database client. */
 export const generateCode = (root) => runTargets(root, ['generate'], 'The code could not be generated, see above.');
 
 /** Generates code and bundles the apps. */

@@ -2,24 +2,12 @@ import type { DecisionMade } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, readChangeBasis, type ChangeBasis } from './change-basis.ts';
 import { adKey, diffRows, movedSums, type AdRow, type Counts, type Dimensions } from './counted-rows.ts';
+import { columns, type JsonRows } from './generated/rows.ts';
 
 /** One entry of the ledger, without what the basis adds. */
-interface AdEntry extends Dimensions {
-  readonly stage: 'decided' | 'delivered' | 'billable';
-  readonly quantity: number;
-  readonly serving_id: string;
-  readonly listener_key: string | null;
-  readonly window_on: string | null;
-  readonly workspace_id: string;
-  readonly podcast_id: string;
-  readonly episode_id: string;
-  readonly campaign_id: string;
-  readonly line_item_id: string;
-  readonly creative_id: string;
-  readonly break_key: string;
-  readonly slot: number;
-  readonly hour: string;
-}
+type AdEntry = Readonly<
+  Omit<JsonRows['ad_entry'], 'id' | 'recorded_at' | 'methodology_version' | 'lists_version' | 'restates'>
+> & { readonly stage: 'decided' | 'delivered' | 'billable' };
 
 /** What an entry is about. */
 function placeOf(row: AdRow): Omit<AdEntry, 'stage' | 'quantity'> {
@@ -119,7 +107,8 @@ export async function saveAds(tx: Transaction, before: Counts, after: Counts, ba
     );
   if (saved.length > 0)
     await tx.query(
-      `insert into ad_delivered select * from json_populate_recordset(null::ad_delivered, $1)
+      `insert into ad_delivered (${columns.ad_delivered})
+       select ${columns.ad_delivered} from json_populate_recordset(null::ad_delivered, $1)
        on conflict (listener_key, episode_id, window_on, break_key, slot, creative_id) do update set
          started_at = excluded.started_at, campaign_id = excluded.campaign_id, line_item_id = excluded.line_item_id,
          serving_id = excluded.serving_id, billable = excluded.billable, counted = excluded.counted,

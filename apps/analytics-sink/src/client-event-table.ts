@@ -1,6 +1,7 @@
 import { judgeEvent, methodologyVersion, type EventJudgement, type UserAgentVerdict } from '@longwave/audience';
 import type { DeliveryEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
+import type { Rows } from './generated/rows.ts';
 import { holdExcess, lockServingsEvents } from './hold-excess.ts';
 
 /** What a user agent says, as far as its text is known. */
@@ -23,9 +24,9 @@ const countJudged = `
 const supersedes = (repetition: EventJudgement | undefined, known: EventJudgement | undefined) =>
   known !== 'eligible' && (repetition === 'eligible' || (repetition === undefined && known !== undefined));
 
-const columns = `fact_id, serving_id, event, sequence, at, late, workspace_id, podcast_id, episode_id, campaign_id, line_item_id,
+const eventColumns = `fact_id, serving_id, event, sequence, at, late, workspace_id, podcast_id, episode_id, campaign_id, line_item_id,
   creative_id, break_key, slot, ad_duration_ms, listener_key, address_verdict, user_agent_digest, country, region, lists_version, judgement, judged_by`;
-const excluded = columns.replace(/\w+/g, 'excluded.$&');
+const excluded = eventColumns.replace(/\w+/g, 'excluded.$&');
 
 /** One of the repetitions of each report: the first, unless a later one supersedes it. */
 function mergeRepetitions<R extends { readonly fact_id: string; readonly judgement: EventJudgement | undefined }>(
@@ -58,10 +59,10 @@ export async function recordEvents(
   const rows = await holdExcess(tx, judged);
   const { rows: inserted } = await tx.query<{ fact_id: string }>(
     `with judged as (
-       insert into client_event as known (${columns}, counted_at)
-       select ${columns}, case when ${isSettled} then now() end
+       insert into client_event as known (${eventColumns}, counted_at)
+       select ${eventColumns}, case when ${isSettled} then now() end
        from json_populate_recordset(null::client_event, $1) order by fact_id
-       on conflict (fact_id) do update set (${columns}, counted_at) = (select ${excluded}, excluded.counted_at)
+       on conflict (fact_id) do update set (${eventColumns}, counted_at) = (select ${excluded}, excluded.counted_at)
        where (known.judgement is null or known.judgement not in ('eligible', 'excess'))
          and (excluded.${isSettled} or excluded.judgement is null and known.judgement is not null)
        returning *),

@@ -6,64 +6,23 @@ import {
   type Touch,
   type UserAgentDescription,
 } from '@longwave/audience';
+import type { JsonRows } from './generated/rows.ts';
 import type { StoredRequest } from './request-table.ts';
 
 /** Where and with what something was downloaded. */
-export interface Dimensions {
-  readonly country: string;
-  readonly region: string;
-  readonly app: string;
-  readonly device: string;
-  readonly platform: string;
-  readonly operating_system: string;
-}
+export type Dimensions = Pick<RollingRow, 'country' | 'region' | 'app' | 'device' | 'platform' | 'operating_system'>;
 
-interface Place {
-  readonly listener_key: string;
-  readonly episode_id: string;
-  readonly started_at: string;
-  readonly workspace_id: string;
-  readonly podcast_id: string;
-}
+type Place = Pick<RollingRow, 'listener_key' | 'episode_id' | 'started_at' | 'workspace_id' | 'podcast_id'>;
+type Address = Pick<RollingRow, 'address_key' | 'address_safe'>;
 
-interface Address {
-  readonly address_key: string;
-  readonly address_safe: boolean;
-}
-
-/** A session as stored; column names, so that rows go in and out unchanged. Times are RFC 3339. */
-export interface SessionRow extends Place, Address, Dimensions {
-  readonly window_on: string;
-  readonly qualified: boolean;
-  readonly held: HeldReason | null;
-  /** Qualified and not held. */
-  readonly counted: boolean;
-  readonly arrangement_id: string | null;
-  readonly credited_ms: number;
-  readonly content_ms: number;
-  readonly duplicate_arrangements: number;
-  readonly user_agent_digest: string;
-  readonly methodology_version: string;
-}
+/** A session as stored; column names, so that rows go in and out unchanged. Times are RFC 3339. Counted: qualified and not held. */
+export type SessionRow = Readonly<JsonRows['session']> & { readonly held: HeldReason | null };
 
 /** A download of the rolling windows as stored. */
-export interface RollingRow extends Place, Address, Dimensions {
-  readonly last_touch: boolean;
-  readonly counted: boolean;
-}
+export type RollingRow = Readonly<JsonRows['rolling_download']>;
 
 /** An ad delivered within a qualified session as stored. */
-export interface AdRow extends Place, Dimensions {
-  readonly window_on: string;
-  readonly break_key: string;
-  readonly slot: number;
-  readonly creative_id: string;
-  readonly campaign_id: string;
-  readonly line_item_id: string;
-  readonly serving_id: string;
-  readonly billable: boolean;
-  readonly counted: boolean;
-}
+export type AdRow = Readonly<JsonRows['ad_delivered']>;
 
 /** What a set of threads counts, in stored form. */
 export interface Counts {

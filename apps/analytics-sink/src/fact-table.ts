@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { methodologyVersion, unionIntervals, type Judgement, type Layout } from '@longwave/audience';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
+import { columns, type JsonRows, type Rows } from './generated/rows.ts';
 import { renderMultirange } from './multirange.ts';
 
 export interface JudgedFact {
@@ -19,14 +20,15 @@ export function layoutDigest(fact: ByteRangeServed): string {
 
 /** Stores layouts that are new. */
 export async function insertLayouts(tx: Transaction, layouts: ReadonlyMap<string, ByteRangeServed>): Promise<void> {
-  const rows = [...layouts].map(([digest, fact]) => ({
+  const rows = [...layouts].map(([digest, fact]): JsonRows['layout'] => ({
     digest,
     arrangement_id: fact.arrangement_id,
     total_bytes: fact.total_bytes,
     parts: fact.parts,
   }));
   await tx.query(
-    `insert into layout select * from json_populate_recordset(null::layout, $1) order by digest on conflict do nothing`,
+    `insert into layout (${columns.layout}) select ${columns.layout} from json_populate_recordset(null::layout, $1)
+     order by digest on conflict do nothing`,
     [JSON.stringify(rows)],
   );
 }
@@ -47,18 +49,20 @@ export async function insertFacts(
   listsVersion: string,
 ): Promise<JudgedFact[]> {
   const judgedBy = `${methodologyVersion} ${listsVersion}`;
-  const rows = facts.map(({ fact, judgement }) => ({
+  const rows = facts.map(({ fact, judgement }): JsonRows['fact'] & { readonly parts: undefined } => ({
     ...fact,
     parts: undefined,
+    previous_listener_key: fact.previous_listener_key ?? null,
+    web_player: fact.web_player ?? null,
     address_safe: fact.address_safe === true,
     layout_digest: layoutDigest(fact),
     requested: renderMultirange(unionIntervals(fact.requested)),
     written: renderMultirange(unionIntervals(fact.written)),
-    judgement,
-    judged_by: judgement === undefined ? undefined : judgedBy,
+    judgement: judgement ?? null,
+    judged_by: judgement === undefined ? null : judgedBy,
   }));
   const inserted = await tx.query<{ fact_id: string }>(
-    `insert into fact select * from json_populate_recordset(null::fact, $1) order by fact_id
+    `insert into fact (${columns.fact}) select ${columns.fact} from json_populate_recordset(null::fact, $1) order by fact_id
      on conflict do nothing returning fact_id`,
     [JSON.stringify(rows)],
   );
@@ -67,12 +71,14 @@ export async function insertFacts(
   const pending = fresh.filter(({ judgement }) => judgement === undefined);
   if (pending.length > 0)
     await tx.query(
-      `insert into pending_fact select * from json_populate_recordset(null::pending_fact, $1) order by fact_id`,
+      `insert into pending_fact (${columns.pending_fact})
+       select ${columns.pending_fact} from json_populate_recordset(null::pending_fact, $1) order by fact_id`,
       [
         JSON.stringify(
-          pending.map(({ fact }) => ({
+          pending.map(({ fact }): JsonRows['pending_fact'] => ({
             fact_id: fact.fact_id,
-            user_agent_digest: fact.user_agent_digest,
+            // Only a fact with a user agent waits for its text.
+            user_agent_digest: fact.user_agent_digest!,
             started_at: fact.started_at,
             payload: fact,
           })),

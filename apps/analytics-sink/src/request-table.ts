@@ -2,6 +2,7 @@ import { mergeRequests, type AddressedRequest, type Layout } from '@longwave/aud
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { layoutDigest, loadLayouts } from './fact-table.ts';
+import { columns, type JsonRows, type Rows } from './generated/rows.ts';
 import { parseMultirange, renderMultirange } from './multirange.ts';
 import { threadName, type Thread } from './thread-table.ts';
 
@@ -39,32 +40,15 @@ export async function addToRequests(tx: Transaction, facts: readonly ByteRangeSe
       `${column} = case when ${beginning('excluded')} < ${beginning('served')} then excluded.${column} else served.${column} end`,
   );
   await tx.query(
-    `insert into served_request as served select * from json_populate_recordset(null::served_request, $1)
+    `insert into served_request as served (${columns.served_request})
+     select ${columns.served_request} from json_populate_recordset(null::served_request, $1)
      on conflict (listener_key, episode_id, request_id) do update
      set written = served.written + excluded.written, ${followFirst.join(', ')}`,
     [JSON.stringify(rows)],
   );
 }
 
-interface RequestRow {
-  readonly thread: number;
-  readonly island: Date;
-  readonly listener_key: string;
-  readonly episode_id: string;
-  readonly request_id: string;
-  readonly workspace_id: string;
-  readonly podcast_id: string;
-  readonly arrangement_id: string;
-  readonly layout_digest: string;
-  readonly started_at: Date;
-  readonly written: string;
-  readonly country: string;
-  readonly region: string;
-  readonly user_agent_digest: string;
-  readonly address_key: string;
-  readonly address_safe: boolean;
-  readonly web_player: string | null;
-}
+type RequestRow = Rows['served_request'] & { readonly thread: number; readonly island: Date };
 
 /** The requests of a thread that new facts may have moved, and the time from which they are all there. */
 export interface Island {

@@ -8,6 +8,7 @@ import {
   type RollingRow,
   type SessionRow,
 } from './counted-rows.ts';
+import { columns } from './generated/rows.ts';
 import { islandKeys, type Island } from './request-table.ts';
 import type { VelocityKey } from './velocity-table.ts';
 
@@ -83,7 +84,7 @@ export async function saveSessions(tx: Transaction, before: Counts, after: Count
     );
   if (saved.length > 0)
     await tx.query(
-      `insert into session select * from json_populate_recordset(null::session, $1)
+      `insert into session (${columns.session}) select ${columns.session} from json_populate_recordset(null::session, $1)
        on conflict (listener_key, episode_id, window_on) do update set
          started_at = excluded.started_at, counted = excluded.counted, qualified = excluded.qualified, held = excluded.held,
          arrangement_id = excluded.arrangement_id, credited_ms = excluded.credited_ms, content_ms = excluded.content_ms,
@@ -107,7 +108,8 @@ export async function saveRolling(tx: Transaction, before: Counts, after: Counts
     );
   if (saved.length > 0)
     await tx.query(
-      `insert into rolling_download select * from json_populate_recordset(null::rolling_download, $1)
+      `insert into rolling_download (${columns.rolling_download})
+       select ${columns.rolling_download} from json_populate_recordset(null::rolling_download, $1)
        on conflict (listener_key, episode_id, started_at) do update set
          last_touch = excluded.last_touch, counted = excluded.counted, address_key = excluded.address_key,
          address_safe = excluded.address_safe, country = excluded.country, region = excluded.region, app = excluded.app,

@@ -1,5 +1,6 @@
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
+import { columns, type JsonRows } from './generated/rows.ts';
 
 /** A listener's key and an episode. */
 export interface ListenerEpisode {
@@ -22,7 +23,8 @@ export const threadName = (one: Pick<ListenerEpisode, 'listener_key' | 'episode_
 /** Makes and locks the rows in key order; remembers the link to the previous key. */
 async function lock(tx: Transaction, rows: readonly ListenerEpisode[]): Promise<void> {
   await tx.query(
-    `insert into listener_episode select * from json_populate_recordset(null::listener_episode, $1)
+    `insert into listener_episode (${columns.listener_episode})
+     select ${columns.listener_episode} from json_populate_recordset(null::listener_episode, $1)
      order by listener_key, episode_id on conflict (listener_key, episode_id)
      do update set previous_listener_key = excluded.previous_listener_key
      where listener_episode.previous_listener_key is null and excluded.previous_listener_key is not null`,

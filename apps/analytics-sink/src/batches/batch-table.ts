@@ -1,4 +1,5 @@
 import type { Pool, Transaction } from '@longwave/postgres';
+import { columns, type JsonRows } from '../generated/rows.ts';
 import type { Batch, BatchRow } from './batch.ts';
 import type { RejectionCode } from './row-facts.ts';
 
@@ -178,19 +179,20 @@ export async function insertWaitingRows(
   waiting: readonly { readonly index: number; readonly row: BatchRow; readonly awaits: string }[],
 ): Promise<void> {
   if (waiting.length === 0) return;
-  await tx.query(`insert into waiting_row select * from json_populate_recordset(null::waiting_row, $1)`, [
-    JSON.stringify(
-      waiting.map(({ index, row, awaits }) => ({
-        producer,
-        batch_id: batchId,
-        row_index: index,
-        awaits,
-        workspace_id: row.workspace,
-        row,
-        is_ready: false,
-      })),
-    ),
-  ]);
+  const rows = waiting.map(({ index, row, awaits }): JsonRows['waiting_row'] => ({
+    producer,
+    batch_id: batchId,
+    row_index: index,
+    awaits,
+    workspace_id: row.workspace,
+    row,
+    is_ready: false,
+  }));
+  await tx.query(
+    `insert into waiting_row (${columns.waiting_row})
+     select ${columns.waiting_row} from json_populate_recordset(null::waiting_row, $1)`,
+    [JSON.stringify(rows)],
+  );
 }
 
 /** Takes up to `most` rows whose layouts are known out of waiting; two at once never take the same one. */

@@ -1,6 +1,7 @@
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { layoutDigest } from '../fact-table.ts';
+import { columns, type JsonRows } from '../generated/rows.ts';
 import { partsOf, type StoredParts } from '../stored-fact.ts';
 import type { KnownLayout } from './row-facts.ts';
 
@@ -78,11 +79,11 @@ export function createNoteLayouts(pool: Pool): (facts: readonly DeliveryFact[]) 
     if (unknown.size === 0) return;
     const names = [...unknown.keys()].sort();
     await pool.query(
-      `insert into known_layout select * from json_populate_recordset(null::known_layout, $1) order by name
-       on conflict do nothing`,
+      `insert into known_layout (${columns.known_layout})
+       select ${columns.known_layout} from json_populate_recordset(null::known_layout, $1) order by name on conflict do nothing`,
       [
         JSON.stringify(
-          names.map((name) => {
+          names.map((name): JsonRows['known_layout'] => {
             const fact = unknown.get(name)!;
             const { arrangement_id, workspace_id, podcast_id, episode_id, published_at } = fact;
             const layout_digest = layoutDigest(fact);

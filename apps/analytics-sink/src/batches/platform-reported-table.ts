@@ -1,9 +1,10 @@
 import type { Transaction } from '@longwave/postgres';
+import { columns, type JsonRows } from '../generated/rows.ts';
 import type { RowOf } from './batch.ts';
 
 export type Claim = RowOf<'download_qualified'> | RowOf<'ad_delivered'>;
 
-const columnsOf = (producer: string, row: Claim) => ({
+const rowOf = (producer: string, row: Claim): JsonRows['platform_reported'] => ({
   producer,
   kind: row.kind,
   claim: row.claim,
@@ -18,21 +19,23 @@ const columnsOf = (producer: string, row: Claim) => ({
   quantity: row.quantity,
 });
 
+const columnsOf = (row: 'p' | 'r') => columns.platform_reported.replace(/\w+/g, `${row}.$&`);
+
 /**
  * Keeps what a producer says it counted, once per claim. Answers, in the order of the rows, whether what is kept says the same: a claim
  * is never changed by a later one.
  */
 export async function keepClaims(tx: Transaction, producer: string, rows: readonly Claim[]): Promise<boolean[]> {
   if (rows.length === 0) return [];
-  const claims = JSON.stringify(rows.map((row, position) => ({ position, ...columnsOf(producer, row) })));
+  const claims = JSON.stringify(rows.map((row, position) => ({ position, ...rowOf(producer, row) })));
   await tx.query(
-    `insert into platform_reported
-     select distinct on (kind, claim) r.* from json_populate_recordset(null::platform_reported, $1) r order by kind, claim
-     on conflict do nothing`,
+    `insert into platform_reported (${columns.platform_reported})
+     select distinct on (kind, claim) ${columns.platform_reported} from json_populate_recordset(null::platform_reported, $1)
+     order by kind, claim on conflict do nothing`,
     [claims],
   );
   const { rows: kept } = await tx.query<{ same: boolean }>(
-    `select p is not distinct from r as same
+    `select (${columnsOf('p')}) is not distinct from (${columnsOf('r')}) as same
      from json_array_elements($1) with ordinality as sent (row, position)
      cross join lateral json_populate_record(null::platform_reported, sent.row) r
      join platform_reported p on (p.producer, p.kind, p.claim) = (r.producer, r.kind, r.claim) order by position`,

@@ -1,4 +1,5 @@
 import type { Transaction } from '@longwave/postgres';
+import { columns, type JsonRows } from '../generated/rows.ts';
 import type { FileOutcome, PrefixRow } from './gather-requests.ts';
 import { prefixKey, type PrefixTally } from './prefix-tally.ts';
 
@@ -46,7 +47,7 @@ export async function savePrefixRequests(
   workspaceId: string,
   requests: readonly PrefixRow[],
 ): Promise<void> {
-  const rows = requests.map((one) => ({
+  const rows = requests.map((one): JsonRows['prefix_request'] => ({
     workspace_id: workspaceId,
     listener_key: one.listenerKey,
     episode_id: one.episodeId,
@@ -56,7 +57,8 @@ export async function savePrefixRequests(
     first_two: one.firstTwo,
   }));
   await tx.query(
-    `insert into prefix_request as known select * from json_populate_recordset(null::prefix_request, $1)
+    `insert into prefix_request as known (${columns.prefix_request})
+     select ${columns.prefix_request} from json_populate_recordset(null::prefix_request, $1)
      on conflict (workspace_id, listener_key, podcast_id, episode_id, window_on) do update
      set started_at = least(known.started_at, excluded.started_at), first_two = known.first_two and excluded.first_two
      where excluded.started_at < known.started_at or known.first_two and not excluded.first_two`,
