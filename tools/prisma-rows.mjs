@@ -39,7 +39,8 @@ function withUnsupported(models, schema) {
 
 function typeOf(field, form) {
   const scalar = scalars[field.type]?.[form];
-  if (field.kind !== 'scalar' || !scalar) throw new Error(`${field.name} has the type ${field.type}, which has no row type yet`);
+  if (field.kind !== 'scalar' || !scalar)
+    throw new Error(`${field.name} has the type ${field.type}, which has no row type yet`);
   return field.isList ? `${scalar}[]` : scalar;
 }
 
@@ -50,7 +51,8 @@ const columnsOf = (model) => model.fields.filter((field) => field.kind !== 'obje
 function renderTables(models, form) {
   return models.map((model) => {
     const columns = columnsOf(model).map((field) => {
-      const nullable = field.isRequired ? '' : ' | null';
+      // Prisma makes every column of a list nullable.
+      const nullable = field.isRequired && !field.isList ? '' : ' | null';
       return `    ${nameOf(field)}: ${typeOf(field, form)}${nullable};\n`;
     });
     return `  ${nameOf(model)}: {\n${columns.join('')}  };\n`;
@@ -67,6 +69,13 @@ ${renderTables(models, 0).join('')}}
 /** Rows by table, as \`to_json\` writes and \`json_populate_recordset\` reads them. */
 export interface JsonRows {
 ${renderTables(models, 1).join('')}}
+
+/** Some columns of a table. \`Known\` says what the schema leaves open: what is in JSON, which words a text has, what is never null here. */
+export type Columns<
+  Table extends keyof Rows,
+  Names extends keyof Rows[Table],
+  Known extends { [Name in keyof Known]: Name extends Names ? Rows[Table][Name] : never } = {},
+> = Omit<Pick<Rows[Table], Names>, keyof Known> & Known;
 
 /** The columns of each table for a statement that writes whole rows: \`select *\` would write null into columns that come later. */
 export const columns = {

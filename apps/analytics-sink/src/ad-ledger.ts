@@ -1,8 +1,8 @@
 import type { DecisionMade } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, readChangeBasis, type ChangeBasis } from './change-basis.ts';
-import { adKey, diffRows, movedSums, type AdRow, type Counts, type Dimensions } from './counted-rows.ts';
-import { columns, type JsonRows } from './generated/rows.ts';
+import { adKey, diffRows, movedSums, type AdRow, type Counts } from './counted-rows.ts';
+import { columns, type Columns, type JsonRows } from './generated/rows.ts';
 
 /** One entry of the ledger, without what the basis adds. */
 type AdEntry = Readonly<
@@ -62,7 +62,7 @@ async function appendEntries(tx: Transaction, entries: readonly AdEntry[], basis
  */
 async function moveBills(tx: Transaction, servingIds: readonly string[]): Promise<AdEntry[]> {
   type Billed = Omit<AdEntry, 'stage' | 'quantity'>;
-  const { rows: servings } = await tx.query<{ serving_id: string; billed: Billed | null }>(
+  const { rows: servings } = await tx.query<Columns<'ad_serving', 'serving_id' | 'billed', { billed: Billed | null }>>(
     `insert into ad_serving (serving_id) select unnest($1::text[]) as serving_id order by 1
      on conflict (serving_id) do update set serving_id = excluded.serving_id returning serving_id, billed`,
     [servingIds],
@@ -139,7 +139,7 @@ export async function recordDecisions(
     ),
   );
   await transaction(pool, async (tx) => {
-    const { rows } = await tx.query<{ serving_id: string }>(
+    const { rows } = await tx.query<Columns<'ad_serving', 'serving_id'>>(
       `insert into ad_serving as s (serving_id, decided_at)
        select serving_id, decided_at from json_populate_recordset(null::ad_serving, $1) order by serving_id
        on conflict (serving_id) do update set decided_at = excluded.decided_at where s.decided_at is null

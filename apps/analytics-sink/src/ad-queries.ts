@@ -1,4 +1,5 @@
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from './generated/rows.ts';
 import type { BucketUnit } from './buckets.ts';
 import { seriesBuckets } from './count-series.ts';
 import { dimensionKeys, type Dimension, type HourRange } from './count-queries.ts';
@@ -81,7 +82,7 @@ export async function countClientEvents(
   range: HourRange,
   knownAt?: Date,
 ): Promise<ClientEventCounts[]> {
-  const { rows } = await pool.query<{ event: string; count: string; excess: string }>(
+  const { rows } = await pool.query<Columns<'client_event_hour', 'event'> & { count: string; excess: string }>(
     knownAt === undefined
       ? `select event, sum(events) as count, sum(excess) as excess from client_event_hour ${where(scope.kind)}
          group by 1 order by 1`

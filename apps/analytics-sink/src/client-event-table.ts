@@ -1,7 +1,7 @@
 import { judgeEvent, methodologyVersion, type EventJudgement, type UserAgentVerdict } from '@longwave/audience';
 import type { DeliveryEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import type { Rows } from './generated/rows.ts';
+import type { Columns } from './generated/rows.ts';
 import { holdExcess, lockServingsEvents } from './hold-excess.ts';
 
 /** What a user agent says, as far as its text is known. */
@@ -57,7 +57,7 @@ export async function recordEvents(
     }),
   );
   const rows = await holdExcess(tx, judged);
-  const { rows: inserted } = await tx.query<{ fact_id: string }>(
+  const { rows: inserted } = await tx.query<Columns<'client_event', 'fact_id'>>(
     `with judged as (
        insert into client_event as known (${eventColumns}, counted_at)
        select ${eventColumns}, case when ${isSettled} then now() end
@@ -86,7 +86,7 @@ export async function settleEvents(
 ): Promise<number> {
   const waiting = digests.filter((digest) => verdictOf(digest) !== undefined);
   const condition = `judgement is null and user_agent_digest = any($1)`;
-  const { rows: servings } = await tx.query<{ serving_id: string }>(
+  const { rows: servings } = await tx.query<Columns<'client_event', 'serving_id'>>(
     `select serving_id from client_event where ${condition} order by fact_id limit $2`,
     [waiting, most],
   );
@@ -94,10 +94,11 @@ export async function settleEvents(
   const servingIds = servings.map((row) => row.serving_id);
   await lockServingsEvents(tx, servingIds);
   const { rows } = await tx.query<
-    Pick<DeliveryEvent, 'fact_id' | 'serving_id' | 'event' | 'user_agent_digest' | 'address_verdict'> & {
-      readonly at: Date;
-      readonly ad_duration_ms: number | null;
-    }
+    Columns<
+      'client_event',
+      'fact_id' | 'serving_id' | 'event' | 'at' | 'ad_duration_ms' | 'user_agent_digest' | 'address_verdict',
+      Pick<DeliveryEvent, 'event' | 'address_verdict'>
+    >
   >(
     `select fact_id, serving_id, event, at, ad_duration_ms, user_agent_digest, address_verdict from client_event
      where ${condition} and serving_id = any($3) order by fact_id limit $2 for update`,

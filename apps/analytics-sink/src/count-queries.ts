@@ -1,5 +1,6 @@
 import type { Window } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from './generated/rows.ts';
 import type { BucketUnit } from './buckets.ts';
 
 /** Half-open, whole UTC hours. */
@@ -104,7 +105,7 @@ export async function countEpisodes(
   podcastIds: readonly string[],
   range: HourRange,
 ): Promise<{ readonly podcastId: string; readonly episodeId: string; readonly downloads: bigint }[]> {
-  const { rows } = await pool.query<{ podcast_id: string; episode_id: string; downloads: string }>(
+  const { rows } = await pool.query<Columns<'download_hour', 'podcast_id' | 'episode_id'> & { downloads: string }>(
     `select podcast_id, episode_id, sum(downloads) as downloads from download_hour
      where workspace_id = $1 and podcast_id = any($2) and hour >= $3 and hour < $4
      group by 1, 2 having sum(downloads) > 0 order by 3 desc, 2`,
@@ -155,7 +156,7 @@ export async function countTotals(
   podcastIds: readonly string[],
   range: HourRange,
 ): Promise<{ readonly podcastId: string; readonly downloads: bigint; readonly listeners: bigint }[]> {
-  const { rows } = await pool.query<{ podcast_id: string; downloads: string; listeners: string }>(
+  const { rows } = await pool.query<Columns<'session', 'podcast_id'> & { downloads: string; listeners: string }>(
     `select asked.podcast_id, count(s.listener_key) as downloads, count(distinct s.listener_key) as listeners
      from unnest($2::text[]) with ordinality as asked (podcast_id, place)
      left join session s on s.workspace_id = $1 and s.podcast_id = asked.podcast_id
@@ -176,7 +177,7 @@ export async function findFirstDownloads(
   workspaceId: string,
   podcastIds: readonly string[],
 ): Promise<{ readonly podcastId: string; readonly hourMs: bigint }[]> {
-  const { rows } = await pool.query<{ podcast_id: string; hour: Date }>(
+  const { rows } = await pool.query<Columns<'download_hour', 'podcast_id' | 'hour'>>(
     `select asked.podcast_id, first.hour from unnest($2::text[]) with ordinality as asked (podcast_id, place)
      cross join lateral (
        select hour from download_hour d
@@ -200,7 +201,9 @@ export async function countEpisodeDays(
   scope: { readonly workspaceId: string; readonly podcastId: string },
   range: HourRange,
 ): Promise<EpisodeDay[]> {
-  const { rows } = await pool.query<{ day: Date; episode_id: string; downloads: string; listeners: string }>(
+  const { rows } = await pool.query<
+    Columns<'session', 'episode_id'> & { day: Date; downloads: string; listeners: string }
+  >(
     `select date_trunc('day', started_at, 'UTC') as day, episode_id, count(*) as downloads,
        count(distinct listener_key) as listeners
      from session where workspace_id = $1 and podcast_id = $2 and started_at >= $3 and started_at < $4 and counted

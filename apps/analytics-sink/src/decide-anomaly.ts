@@ -1,5 +1,6 @@
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { Columns } from './generated/rows.ts';
 import { readChangeBasis } from './change-basis.ts';
 import { moveHolds } from './judge-velocity.ts';
 import { saveCounts } from './save-counts.ts';
@@ -22,7 +23,7 @@ export interface Decision extends VelocityKey {
 /** The addresses of a listener's day: locked before it, as counting does. */
 async function addressesOf(tx: Transaction, { kind, key, day }: VelocityKey): Promise<VelocityKey[]> {
   if (kind === 'address') return [];
-  const { rows } = await tx.query<{ address_key: string }>(
+  const { rows } = await tx.query<Columns<'session', 'address_key'>>(
     `select address_key from session where listener_key = $1 and window_on = $2 and not address_safe and address_key <> ''
      union select address_key from rolling_download
      where listener_key = $1 and (started_at at time zone 'UTC')::date = $2 and not address_safe and address_key <> ''`,

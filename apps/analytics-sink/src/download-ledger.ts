@@ -1,7 +1,6 @@
 import type { Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, type ChangeBasis } from './change-basis.ts';
 import { movedSums, type Counts, type Dimensions, type RollingRow, type SessionRow } from './counted-rows.ts';
-import type { JsonRows } from './generated/rows.ts';
 
 const ledgerColumns = `methodology_version, lists_version, restates, workspace_id, podcast_id, episode_id, hour, country, region, app,
   device, platform, operating_system, downloads, first_touch_24h, last_touch_24h`;

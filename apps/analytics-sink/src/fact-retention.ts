@@ -1,12 +1,13 @@
 import { userAgentDigest } from '@longwave/audience';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from './generated/rows.ts';
 import { declaredUserAgents } from './batches/row-facts.ts';
 import { isDeclared } from './grown-probes.ts';
 
 /** The time before which our own facts are no longer all there; undefined while nothing was removed. */
 export async function readKeptFrom(tx: Pool | Transaction): Promise<Date | undefined> {
-  const { rows } = await tx.query<{ kept_from: Date }>('select kept_from from fact_retention');
+  const { rows } = await tx.query<Columns<'fact_retention', 'kept_from'>>('select kept_from from fact_retention');
   return rows[0]?.kept_from;
 }
 
@@ -39,7 +40,9 @@ export async function withoutRemovedTimes(
 ): Promise<readonly ByteRangeServed[]> {
   const bound = Date.now() - alwaysKeptMs;
   if (facts.every((fact) => isDeclared(fact) || Date.parse(fact.started_at) > bound)) return facts;
-  const { rows } = await tx.query<{ kept_from: Date }>('select kept_from from fact_retention for share');
+  const { rows } = await tx.query<Columns<'fact_retention', 'kept_from'>>(
+    'select kept_from from fact_retention for share',
+  );
   const keptFromMs = rows[0]?.kept_from.getTime() ?? -Infinity;
   return facts.filter((fact) => isDeclared(fact) || Date.parse(fact.started_at) >= keptFromMs);
 }

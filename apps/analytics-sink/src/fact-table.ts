@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { methodologyVersion, unionIntervals, type Judgement, type Layout } from '@longwave/audience';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
-import { columns, type JsonRows, type Rows } from './generated/rows.ts';
+import { columns, type Columns, type JsonRows } from './generated/rows.ts';
 import { renderMultirange } from './multirange.ts';
 
 export interface JudgedFact {
@@ -35,7 +35,7 @@ export async function insertLayouts(tx: Transaction, layouts: ReadonlyMap<string
 
 /** Layouts by digest. */
 export async function loadLayouts(tx: Transaction, digests: readonly string[]): Promise<Map<string, Layout>> {
-  const { rows } = await tx.query<{ digest: string; total_bytes: string; parts: Layout['parts'] }>(
+  const { rows } = await tx.query<Columns<'layout', 'digest' | 'total_bytes' | 'parts', { parts: Layout['parts'] }>>(
     `select digest, total_bytes, parts from layout where digest = any($1)`,
     [digests],
   );
@@ -61,7 +61,7 @@ export async function insertFacts(
     judgement: judgement ?? null,
     judged_by: judgement === undefined ? null : judgedBy,
   }));
-  const inserted = await tx.query<{ fact_id: string }>(
+  const inserted = await tx.query<Columns<'fact', 'fact_id'>>(
     `insert into fact (${columns.fact}) select ${columns.fact} from json_populate_recordset(null::fact, $1) order by fact_id
      on conflict do nothing returning fact_id`,
     [JSON.stringify(rows)],
@@ -94,7 +94,7 @@ export async function takePendingFacts(
   digests: readonly string[],
   most: number,
 ): Promise<ByteRangeServed[]> {
-  const { rows } = await tx.query<{ payload: ByteRangeServed }>(
+  const { rows } = await tx.query<Columns<'pending_fact', 'payload', { payload: ByteRangeServed }>>(
     `with taken as (
        select p.fact_id from pending_fact p join user_agent u on u.digest = p.user_agent_digest
        where p.user_agent_digest = any($1) order by p.fact_id limit $2 for update of p)

@@ -1,4 +1,5 @@
 import { byteRangeServedSchema, type ByteRangeServed, type CountedPart } from '@longwave/events';
+import type { Columns, Rows } from './generated/rows.ts';
 import { parseMultirange } from './multirange.ts';
 
 const partsSchema = byteRangeServedSchema.shape.parts;
@@ -11,29 +12,9 @@ export const partsOf = (stored: StoredParts): CountedPart[] =>
   partsSchema.parse(stored.map((part) => (part.ad ? { ...part, ad: { billable: false, ...part.ad } } : part)));
 
 /** A fact with its layout, as a query for `factColumns` answers it. */
-export interface FactRow extends Omit<
-  ByteRangeServed,
-  | 'kind'
-  | 'started_at'
-  | 'at'
-  | 'published_at'
-  | 'requested'
-  | 'written'
-  | 'total_bytes'
-  | 'previous_listener_key'
-  | 'address_safe'
-  | 'web_player'
-> {
-  readonly started_at: Date;
-  readonly at: Date;
-  readonly published_at: Date;
-  readonly requested: string;
-  readonly written: string;
-  readonly total_bytes: string;
-  readonly previous_listener_key: string | null;
-  readonly address_safe: boolean;
-  readonly web_player: string | null;
-}
+export type FactRow = Omit<Rows['fact'], 'layout_digest' | 'judgement' | 'judged_by' | 'address_verdict' | 'method'> &
+  Columns<'layout', 'arrangement_id' | 'total_bytes' | 'parts', { parts: ByteRangeServed['parts'] }> &
+  Pick<ByteRangeServed, 'address_verdict' | 'method'>;
 
 /** What a fact is made of again; `f` is the fact, `l` its layout. */
 export const factColumns = `f.fact_id, f.request_id, f.started_at, f.at, f.workspace_id, f.podcast_id, f.episode_id,

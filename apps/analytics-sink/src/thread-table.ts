@@ -3,11 +3,9 @@ import type { Transaction } from '@longwave/postgres';
 import { columns, type JsonRows } from './generated/rows.ts';
 
 /** A listener's key and an episode. */
-export interface ListenerEpisode {
-  readonly listener_key: string;
-  readonly episode_id: string;
+export type ListenerEpisode = Readonly<Pick<JsonRows['listener_episode'], 'listener_key' | 'episode_id'>> & {
   readonly previous_listener_key?: string | undefined;
-}
+};
 
 /** All keys of one listener and one episode that may share a window, and the earliest start among the new facts. */
 export interface Thread {

@@ -1,6 +1,7 @@
 import { userAgentDigest } from '@longwave/audience';
 import type { UserAgentSeen } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from './generated/rows.ts';
 
 /** Stores the texts of user agents that are new, and that the others were used again. Throws `RangeError` when a text has another digest than its fact says. */
 export async function insertUserAgents(tx: Transaction, seen: readonly UserAgentSeen[]): Promise<void> {
@@ -18,7 +19,7 @@ export async function insertUserAgents(tx: Transaction, seen: readonly UserAgent
 
 /** Texts of user agents by digest, as far as they are known. */
 export async function findUserAgents(tx: Transaction, digests: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await tx.query<{ digest: string; text: string }>(
+  const { rows } = await tx.query<Columns<'user_agent', 'digest' | 'text'>>(
     `select digest, text from user_agent where digest = any($1)`,
     [digests],
   );

@@ -7,6 +7,7 @@ import {
   type VelocityLimits,
 } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
+import type { JsonRows } from './generated/rows.ts';
 import { sessionKey, type Counts, type HeldBy, type SessionRow } from './counted-rows.ts';
 
 /** What a person may decide about a key and day that velocity holds. */
@@ -14,18 +15,13 @@ export const anomalyDecisions = ['release', 'reject'] as const;
 export type AnomalyDecision = (typeof anomalyDecisions)[number];
 
 /** A key and UTC day (`YYYY-MM-DD`). */
-export interface VelocityKey {
+export type VelocityKey = Readonly<Pick<JsonRows['velocity_day'], 'key' | 'day'>> & {
   readonly kind: 'listener' | 'address';
-  readonly key: string;
-  readonly day: string;
-}
+};
 
 /** A key's day as stored. */
-export interface VelocityDay extends VelocityKey {
-  readonly downloads: number;
-  readonly infeasible: boolean;
-  readonly decision: AnomalyDecision | null;
-}
+export type VelocityDay = VelocityKey &
+  Readonly<Pick<JsonRows['velocity_day'], 'downloads' | 'infeasible'>> & { readonly decision: AnomalyDecision | null };
 
 export const velocityName = ({ kind, key, day }: VelocityKey) => keyDay(kind, key, day);
 

@@ -1,16 +1,18 @@
 import { accounts, credentials } from '@longwave/command-catalog';
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns, Rows } from './generated/rows.ts';
 import type { IssuedCredential } from './credentials/judge-credential.ts';
 
+type Stored = Rows['resource'];
 interface CredentialRow {
-  readonly credential_id: string;
-  readonly credential_state: string;
-  readonly credential: unknown;
-  readonly first_key_id: string | null;
-  readonly account_id: string;
-  readonly workspace_id: string;
-  readonly account_state: string;
-  readonly account: unknown;
+  readonly credential_id: Stored['id'];
+  readonly credential_state: Stored['lifecycle_state'];
+  readonly credential: Stored['attributes'];
+  readonly first_key_id: Stored['id'] | null;
+  readonly account_id: Stored['id'];
+  readonly workspace_id: Stored['workspace_id'];
+  readonly account_state: Stored['lifecycle_state'];
+  readonly account: Stored['attributes'];
 }
 
 const credentialFields = credentials.attributes
@@ -62,7 +64,7 @@ export async function countAccounts(tx: Transaction, workspaceId: string): Promi
 
 /** Those of these workspaces that an account has. */
 export async function findWorkspaces(tx: Transaction, workspaceIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await tx.query<{ workspace_id: string }>(
+  const { rows } = await tx.query<Columns<'resource', 'workspace_id'>>(
     `select distinct workspace_id from resource where resource_type = 'accounts' and workspace_id = any($1)`,
     [workspaceIds],
   );

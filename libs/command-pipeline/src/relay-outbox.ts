@@ -1,6 +1,7 @@
 import type { BusMessage } from '@longwave/event-bus';
 import type { Pool, Session } from '@longwave/postgres';
 import { pollLoop, sleep, type PollLoop } from '@longwave/worker-kit';
+import type { Columns } from './generated/rows.ts';
 
 export interface RelayOptions {
   readonly pool: Pool;
@@ -35,13 +36,7 @@ async function lockRelay(pool: Pool): Promise<Session | undefined> {
 
 /** Publishes the oldest rows and marks them as published; answers how many. */
 async function relayBatch(client: Session, { topic, publish, batchSize = 500 }: RelayOptions): Promise<number> {
-  const { rows } = await client.query<{
-    position: string;
-    key: string;
-    event_id: string;
-    type: string;
-    payload: unknown;
-  }>({
+  const { rows } = await client.query<Columns<'outbox', 'position' | 'key' | 'event_id' | 'type' | 'payload'>>({
     name: 'read_outbox',
     text: 'select position, key, event_id, type, payload from outbox where published_at is null order by position limit $1',
     values: [batchSize],

@@ -2,6 +2,7 @@ import type { ResourceDefinition } from '@longwave/command-catalog';
 import type { DomainEvent } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from './generated/rows.ts';
 import type { OperationView } from './command-request.ts';
 import { chainStart, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
 import { linksOf, type ResourceRow, type StoredAttributes } from './resource-row.ts';
@@ -18,11 +19,7 @@ export interface IdempotencyScope {
   readonly key: string;
 }
 
-export interface IdempotencyRecord {
-  readonly digest: string;
-  readonly status: number;
-  readonly answer: string;
-}
+export type IdempotencyRecord = Readonly<Columns<'idempotency_record', 'digest' | 'status' | 'answer'>>;
 
 /** The record of a key, or undefined when the key is free. */
 export async function findIdempotencyRecord(
@@ -112,7 +109,7 @@ export async function findAnywhere<T extends string>(
 
 /** The id that a resource's link points at, or undefined when it has no such link. */
 export async function findLink(db: Queryable, fromId: string, name: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ to_id: string }>({
+  const { rows } = await db.query<Columns<'link', 'to_id'>>({
     name: 'find_link',
     text: 'select to_id from link where from_id = $1 and name = $2',
     values: [fromId, name],
@@ -144,7 +141,7 @@ export async function findRevisionBefore<T extends string>(
   attribute: keyof StoredAttributes<T> & string,
   value: string,
 ): Promise<StoredAttributes<T> | undefined> {
-  const { rows } = await db.query<Pick<ResourceRow<T>, 'attributes'>>({
+  const { rows } = await db.query<Columns<'revision', 'attributes', { attributes: StoredAttributes<T> }>>({
     name: 'find_revision_before',
     text: `select attributes from revision where resource_id = $1 and version =
              (select min(version) - 1 from revision where resource_id = $1 and attributes ->> $2 = $3)`,
@@ -194,7 +191,7 @@ export async function checkLinks(
   const old = before ? linksOf(definition, before.attributes) : {};
   const changed = Object.entries(linksOf(definition, row.attributes)).filter(([name, id]) => old[name] !== id);
   if (changed.length === 0) return;
-  const { rows } = await tx.query<{ id: string; resource_type: string }>({
+  const { rows } = await tx.query<Columns<'resource', 'id' | 'resource_type'>>({
     name: 'find_linked',
     text: 'select id, resource_type from resource where id = any($1) and workspace_id = $2 for key share',
     values: [changed.map(([, id]) => id), row.workspace_id],
@@ -219,7 +216,7 @@ export async function saveUniqueKeys(tx: Transaction, definition: ResourceDefini
   }
   for (const attribute of definition.uniqueAttributes) {
     const value = String(row.attributes[attribute]);
-    const { rows } = await tx.query<{ resource_id: string }>({
+    const { rows } = await tx.query<Columns<'unique_key', 'resource_id'>>({
       name: 'hold_unique_key',
       text: `insert into unique_key (resource_type, attribute, value, resource_id) values ($1, $2, $3, $4)
              on conflict (resource_type, attribute, value) do update set resource_id = unique_key.resource_id returning resource_id`,
@@ -293,7 +290,7 @@ async function nextReceipt(
   statement: Omit<ReceiptStatement, 'chain'>,
   sign: SignReceipt,
 ): Promise<{ readonly seq: number; readonly jws: string }> {
-  const { rows } = await tx.query<{ seq: number; head: string }>({
+  const { rows } = await tx.query<Columns<'receipt_chain', 'seq' | 'head'>>({
     name: 'lock_receipt_chain',
     text: `insert into receipt_chain (workspace_id, seq, head) values ($1, 1, $2)
            on conflict (workspace_id) do update set seq = receipt_chain.seq + 1 returning seq, head`,

@@ -1,10 +1,9 @@
 import type { Transaction } from '@longwave/postgres';
+import type { Columns } from './generated/rows.ts';
 import type { OperationState } from './command-request.ts';
 
 /** An operation whose command waits for a review. */
-export interface WaitingOperation {
-  readonly id: string;
-}
+export type WaitingOperation = Readonly<Columns<'operation', 'id'>>;
 
 /** Locks an operation that waits for a review; undefined when it does no longer. */
 export async function lockWaiting(tx: Transaction, operationId: string): Promise<WaitingOperation | undefined> {

@@ -1,5 +1,5 @@
 import type { Pool, Transaction } from '@longwave/postgres';
-import { columns, type JsonRows } from '../generated/rows.ts';
+import { columns, type Columns, type JsonRows } from '../generated/rows.ts';
 import type { Batch, BatchRow } from './batch.ts';
 import type { RejectionCode } from './row-facts.ts';
 
@@ -40,7 +40,7 @@ export async function findAnswers(
   batchId: string,
   idempotencyKey: string,
 ): Promise<StoredAnswer[]> {
-  const { rows } = await tx.query<{ batch_id: string; digest: string; answer: string }>(
+  const { rows } = await tx.query<Columns<'batch', 'batch_id' | 'digest' | 'answer', { answer: string }>>(
     `select batch_id, digest, answer::text from batch where producer = $1 and (batch_id = $2 or idempotency_key = $3)`,
     [producer, batchId, idempotencyKey],
   );
@@ -92,7 +92,9 @@ export async function findBatchStatus(
   workspaces: Iterable<string>,
   batchId: string,
 ): Promise<{ readonly status: BatchStatus; readonly rows: readonly BatchRow[] } | undefined> {
-  const { rows } = await pool.query<BatchStatus & { readonly rows: readonly BatchRow[] }>(
+  const { rows } = await pool.query<
+    Columns<'batch', keyof BatchStatus | 'rows', BatchStatus & { readonly rows: readonly BatchRow[] }>
+  >(
     `select batch_id, state, received, stored, aggregated, rejected, waiting, rejections, rejected_by_code, rows from batch
      where producer = $1 and batch_id = $2 and workspaces <@ $3`,
     [producer, batchId, [...workspaces]],
@@ -110,7 +112,7 @@ export interface TakenBatch {
 
 /** The batch that is due longest, locked until the end of this transaction; nobody else takes it meanwhile. */
 export async function takeBatch(tx: Transaction, now: Date): Promise<TakenBatch | undefined> {
-  const { rows } = await tx.query<{ producer: string; batch_id: string; rows: BatchRow[] }>(
+  const { rows } = await tx.query<Columns<'batch', 'producer' | 'batch_id' | 'rows', { rows: BatchRow[] }>>(
     `select producer, batch_id, rows from batch where state = 'stored' and next_attempt_at <= $1
      order by next_attempt_at limit 1 for update skip locked`,
     [now],
@@ -197,7 +199,9 @@ export async function insertWaitingRows(
 
 /** Takes up to `most` rows whose layouts are known out of waiting; two at once never take the same one. */
 export async function takeReadyRows(tx: Transaction, most: number): Promise<WaitingRow[]> {
-  const { rows } = await tx.query<{ producer: string; batch_id: string; row_index: number; row: BatchRow }>(
+  const { rows } = await tx.query<
+    Columns<'waiting_row', 'producer' | 'batch_id' | 'row_index' | 'row', { row: BatchRow }>
+  >(
     `with taken as (
        select producer, batch_id, row_index from waiting_row where is_ready
        order by producer, batch_id, row_index limit $1 for update skip locked)

@@ -1,20 +1,15 @@
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { layoutDigest } from '../fact-table.ts';
-import { columns, type JsonRows } from '../generated/rows.ts';
+import { columns, type Columns, type JsonRows } from '../generated/rows.ts';
 import { partsOf, type StoredParts } from '../stored-fact.ts';
 import type { KnownLayout } from './row-facts.ts';
 
-interface LayoutRow {
-  readonly name: string;
-  readonly arrangement_id: string;
-  readonly workspace_id: string;
-  readonly podcast_id: string;
-  readonly episode_id: string;
-  readonly published_at: Date;
-  readonly total_bytes: string;
-  readonly parts: StoredParts;
-}
+type LayoutRow = Columns<
+  'known_layout',
+  'name' | 'arrangement_id' | 'workspace_id' | 'podcast_id' | 'episode_id' | 'published_at'
+> &
+  Columns<'layout', 'total_bytes' | 'parts', { parts: StoredParts }>;
 
 /** Layouts by the names (arrangement or serving ids) that these workspaces know them by. */
 export async function findKnownLayouts(

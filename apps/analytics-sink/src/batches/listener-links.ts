@@ -1,5 +1,6 @@
 import type { DeliveryFact } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 type Link = readonly [listenerKey: string, previousKey: string];
 
@@ -10,7 +11,9 @@ const linkOf = (fact: DeliveryFact): Link | undefined =>
 
 /** The links that are stored of these keys and of all before them. */
 async function loadLinks(tx: Transaction, keys: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await tx.query<{ listener_key: string; previous_listener_key: string }>(
+  const { rows } = await tx.query<
+    Columns<'listener_episode', 'listener_key' | 'previous_listener_key', { previous_listener_key: string }>
+  >(
     `with recursive link as (
        select listener_key, previous_listener_key from listener_episode
        where listener_key = any($1) and previous_listener_key is not null

@@ -1,5 +1,6 @@
 import type { EventJudgement } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import type { BatchRow } from './batch.ts';
 import { rowFactId } from './row-facts.ts';
 
@@ -20,7 +21,7 @@ export async function findRowJudgements(
   rows: readonly BatchRow[],
 ): Promise<RowJudgements> {
   const ids = rows.map((row) => rowFactId(producer, row));
-  const { rows: found } = await pool.query<{ fact_id: string; judgement: EventJudgement }>(
+  const { rows: found } = await pool.query<Columns<'fact', 'fact_id' | 'judgement', { judgement: EventJudgement }>>(
     `select fact_id, judgement from fact where fact_id = any($1) and judgement is not null
      union all
      select fact_id, judgement from client_event where fact_id = any($1) and judgement is not null`,

@@ -1,4 +1,5 @@
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 /** How far a producer's batches have come. */
 export interface Watermark {
@@ -16,11 +17,10 @@ export interface Gap {
   readonly to: number;
 }
 
-interface WatermarkRow {
+type WatermarkRow = Columns<'batch_watermark', 'event_time'> & {
   readonly contiguous: string;
   readonly highest: string;
-  readonly event_time: Date | null;
-}
+};
 
 const columns = `coalesce((select upper(r) - 1 from unnest(sequences) r where r @> 1::bigint), 0) as contiguous,
   coalesce(upper(sequences) - 1, 0) as highest, event_time`;
@@ -33,7 +33,9 @@ const watermarkOf = ({ contiguous, highest, event_time }: WatermarkRow): Waterma
 
 /** Makes whoever accepts another batch of the producer wait for the end of this transaction; answers where it stands. */
 export async function lockWatermark(tx: Transaction, producer: string): Promise<Watermark> {
-  await tx.query(`insert into batch_watermark values ($1, '{}', null) on conflict do nothing`, [producer]);
+  await tx.query(`insert into batch_watermark (producer, sequences) values ($1, '{}') on conflict do nothing`, [
+    producer,
+  ]);
   const { rows } = await tx.query<WatermarkRow>(
     `select ${columns} from batch_watermark where producer = $1 for update`,
     [producer],
@@ -55,7 +57,7 @@ export async function advanceWatermark(
   );
   const moved = watermarkOf(rows[0]!);
   if (moved.contiguous_sequence === before.contiguous_sequence) return moved;
-  const { rows: latest } = await tx.query<{ event_time: Date }>(
+  const { rows: latest } = await tx.query<Columns<'batch_watermark', 'event_time', { event_time: Date }>>(
     `update batch_watermark set event_time = greatest(event_time, $4::timestamptz(3),
        (select max(window_to) from batch where producer = $1 and sequence > $2 and sequence <= $3))
      where producer = $1 returning event_time`,

@@ -1,5 +1,5 @@
 import type { Transaction } from '@longwave/postgres';
-import { columns, type JsonRows } from '../generated/rows.ts';
+import { columns, type Columns, type JsonRows } from '../generated/rows.ts';
 import type { FileOutcome, PrefixRow } from './gather-requests.ts';
 import { prefixKey, type PrefixTally } from './prefix-tally.ts';
 
@@ -11,7 +11,7 @@ export async function lockPrefixImports(tx: Transaction, workspaceId: string): P
 
 /** The files of a workspace that were imported before, by digest, each with the name of its secret. */
 export async function findPrefixImports(tx: Transaction, workspaceId: string): Promise<Map<string, string>> {
-  const { rows } = await tx.query<{ digest: string; secret_name: string }>(
+  const { rows } = await tx.query<Columns<'prefix_import', 'digest' | 'secret_name'>>(
     'select digest, secret_name from prefix_import where workspace_id = $1',
     [workspaceId],
   );
@@ -72,13 +72,9 @@ export async function readPrefixTally(
   workspaceId: string,
   range: { readonly podcastId: string | undefined; readonly from: Date | undefined; readonly to: Date | undefined },
 ): Promise<PrefixTally> {
-  const { rows } = await tx.query<{
-    podcast_id: string;
-    episode_id: string;
-    day: string;
-    requests: string;
-    first_two: string;
-  }>(
+  const { rows } = await tx.query<
+    Columns<'prefix_request', 'podcast_id' | 'episode_id'> & { day: string; requests: string; first_two: string }
+  >(
     `select podcast_id, episode_id, window_on::text as day, count(*) as requests, count(*) filter (where first_two) as first_two
      from prefix_request where workspace_id = $1 and ($2::text is null or podcast_id = $2)
        and ($3::timestamptz is null or started_at >= $3) and ($4::timestamptz is null or started_at < $4)

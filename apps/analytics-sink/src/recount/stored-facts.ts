@@ -1,5 +1,6 @@
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import { factColumns, factOf, type FactRow } from '../stored-fact.ts';
 import type { BilledBefore, VelocityDayEntry } from './fact-file.ts';
 import { neededFacts, type FactScope } from './fact-range.ts';
@@ -51,7 +52,7 @@ async function* fetchRows<R extends object>(tx: Transaction, sql: string, values
 
 /** The user agents that the facts of a scope name, as facts; in batches. */
 export async function* streamUserAgents(tx: Transaction, scope: FactScope): AsyncGenerator<UserAgentSeen[]> {
-  const batches = fetchRows<{ digest: string; text: string; first_seen_at: Date }>(
+  const batches = fetchRows<Columns<'user_agent', 'digest' | 'text' | 'first_seen_at'>>(
     tx,
     `${needed} select u.digest, u.text, u.first_seen_at from user_agent u
      where u.digest in (select user_agent_digest from needed)`,

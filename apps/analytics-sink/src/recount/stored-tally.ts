@@ -1,5 +1,6 @@
 import { windows, type Window } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import { readKeptFrom } from '../fact-retention.ts';
 import {
   addAds,
@@ -13,14 +14,11 @@ import {
 } from './tally.ts';
 import type { FactScope } from './fact-range.ts';
 
-interface CountRow {
-  readonly workspace_id: string;
-  readonly podcast_id: string;
-  readonly episode_id: string;
+type CountRow = Columns<'session', 'workspace_id' | 'podcast_id' | 'episode_id'> & {
   readonly day: string;
   readonly downloads: string;
   readonly listeners: string;
-}
+};
 
 const columnsOf = {
   podcasts: 'workspace_id, podcast_id',
@@ -101,7 +99,9 @@ export async function readStoredTally(tx: Transaction, scope: FactScope): Promis
   const values = [scope.from ?? null, scope.to ?? null, scope.workspaceId ?? null, scope.podcastId ?? null];
   const tally = createTally();
   for (const window of windows) await readWindow(tx, values, window, tally.windows[window]);
-  const ads = await tx.query<{ workspace_id: string; line_item_id: string; delivered: string; billable: string }>(
+  const ads = await tx.query<
+    Columns<'ad_hour', 'workspace_id' | 'line_item_id'> & { delivered: string; billable: string }
+  >(
     `select workspace_id, line_item_id, sum(delivered) as delivered, sum(billable) as billable
      from ad_hour where ${scoped('hour')} group by 1, 2 having sum(delivered) <> 0 or sum(billable) <> 0`,
     values,
@@ -111,13 +111,13 @@ export async function readStoredTally(tx: Transaction, scope: FactScope): Promis
       delivered: Number(delivered),
       billable: Number(billable),
     });
-  const held = await tx.query<{ held: string; downloads: string }>(
+  const held = await tx.query<Columns<'session', 'held', { held: string }> & { downloads: string }>(
     `select held, count(*) as downloads from session where held is not null and ${scoped('started_at')} group by 1`,
     values,
   );
   for (const { held: reason, downloads } of held.rows) addTo(tally.held, reason, Number(downloads));
   if (!(await hasAllFacts(tx, scope))) return tally;
-  const facts = await tx.query<{ judgement: string; facts: string }>(
+  const facts = await tx.query<Columns<'fact', 'judgement', { judgement: string }> & { facts: string }>(
     `select coalesce(judgement, 'waiting') as judgement, count(*) as facts from fact where ${scoped('started_at')} group by 1`,
     values,
   );

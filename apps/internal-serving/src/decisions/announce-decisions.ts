@@ -1,19 +1,19 @@
 import type { BusMessage } from '@longwave/event-bus';
 import { decisionMadeSchema, topics, type DecisionMade } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import type { StoredAnswer, StoredTrace } from './decision-record.ts';
 
 const batchSize = 500;
 /** A node that has not published by then is taken for dead; what it published nevertheless is published twice. */
 const leaseSeconds = 30;
 
-interface AnnouncedRow {
-  readonly decision_id: string;
-  readonly workspace_id: string;
-  readonly at: Date;
-  readonly response: StoredAnswer;
-  readonly trace: StoredTrace;
-}
+type AnnouncedRow = Columns<
+  'decision',
+  'decision_id' | 'workspace_id' | 'at' | 'response' | 'trace',
+  // A decision moves to the object store only after it was announced.
+  { response: StoredAnswer; trace: StoredTrace }
+>;
 
 /**
  * The key is the decision's id: nothing in the ledger waits for another decision's order, and ids spread evenly, where a line item's
@@ -41,7 +41,7 @@ export async function announceDecisions(
   publish: (messages: readonly BusMessage[]) => Promise<void>,
 ): Promise<void> {
   for (;;) {
-    const { rows: leased } = await pool.query<{ decision_id: string }>({
+    const { rows: leased } = await pool.query<Columns<'decision_announcement', 'decision_id'>>({
       name: 'lease-announcements',
       text: `update decision_announcement set leased_until = now() + make_interval(secs => $2)
              where decision_id in (select decision_id from decision_announcement where leased_until < now()

@@ -1,6 +1,7 @@
 import type { OldRows } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
+import type { Columns } from '../generated/rows.ts';
 import type { CountedSlot } from '../goals/goal-guard.ts';
 import type { HourlyShare } from '../shares/share-counts.ts';
 import type { StoredAnswer, StoredInputs, StoredTrace } from './decision-record.ts';
@@ -139,7 +140,7 @@ export async function readOldestDay(pool: Pool, before: Date, rowsMax: number): 
   // What the bus was not told of yet is read from its row.
   const movable = `archived_in is null and d.at < $1
     and not exists (select from decision_announcement waiting where waiting.decision_id = d.decision_id)`;
-  const { rows } = await pool.query<{ decision_id: string; day: string; line: string }>({
+  const { rows } = await pool.query<Columns<'decision', 'decision_id'> & { day: string; line: string }>({
     name: 'read-oldest-decisions',
     text: `with oldest as (select date_trunc('day', d.at, 'UTC') as day from decision d where ${movable} order by d.at limit 1)
            select d.decision_id, ${dayOf} as day, ${wholeLine} as line from oldest, decision d

@@ -1,4 +1,5 @@
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 /** What an event says about a serving plan. */
 export interface PlanRevision {
@@ -45,7 +46,9 @@ export async function applyPlanRevision(pool: Pool, plan: PlanRevision): Promise
  * to is published again, as a plan of its own: no play in between is without ads.
  */
 export async function listCurrentPlans(pool: Pool, at: Date): Promise<readonly PlanPointer[]> {
-  const { rows } = await pool.query<{ workspace_id: string; serving_plan_id: string; digest: string }>(
+  const { rows } = await pool.query<
+    Columns<'published_plan', 'workspace_id' | 'serving_plan_id' | 'digest', { digest: string }>
+  >(
     `select distinct on (workspace_id) workspace_id, serving_plan_id, digest
      from published_plan
      where lifecycle_state in ('published', 'rolled_back') and digest is not null and effective_from <= $1

@@ -1,5 +1,6 @@
 import { noSuspensions, type Suspensions } from '@longwave/ad-decision';
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 /** What a halt covers, as `serving_halts` says it. */
 export type HaltScope =
@@ -57,7 +58,7 @@ export async function applyStates(pool: Pool, revisions: readonly StateRevision[
 
 /** Revision of the states of each of these workspaces; those of which nothing is known are absent. */
 export async function listRevisions(pool: Pool, workspaceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await pool.query<{ workspace_id: string; revision: string }>(
+  const { rows } = await pool.query<Columns<'suspension_revision', 'workspace_id' | 'revision'>>(
     'select workspace_id, revision::text from suspension_revision where workspace_id = any ($1)',
     [workspaceIds],
   );
@@ -93,7 +94,9 @@ function suspensionsOf(rows: readonly Suspending[]): Suspensions {
 
 /** Everything that a workspace keeps from serving now. */
 export async function getSuspensions(pool: Pool, workspaceId: string): Promise<Suspensions> {
-  const { rows } = await pool.query<{ resource_type: StatefulType; subject: HaltScope | string }>(
+  const { rows } = await pool.query<
+    Columns<'serving_state', 'resource_type' | 'subject', { resource_type: StatefulType; subject: HaltScope | string }>
+  >(
     // A creative may be assigned to a line item more than once: it serves while one of the assignments does.
     `select resource_type, subject from serving_state where workspace_id = $1 and not serves and subject not in (
        select subject from serving_state where workspace_id = $1 and serves and resource_type = 'creative_assignments')`,
@@ -123,7 +126,7 @@ export async function findSuspensionSet(
   digest: string | null,
 ): Promise<Suspensions | undefined> {
   if (digest === null) return noSuspensions;
-  const { rows } = await pool.query<{ suspensions: Suspensions }>(
+  const { rows } = await pool.query<Columns<'suspension_set', 'suspensions', { suspensions: Suspensions }>>(
     'select suspensions from suspension_set where workspace_id = $1 and digest = $2',
     [workspaceId, digest],
   );

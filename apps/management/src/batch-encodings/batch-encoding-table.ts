@@ -1,6 +1,7 @@
 import { listLinked, lockResource } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { Columns } from '../generated/rows.ts';
 
 /** Ids of the productions of a podcast that a batch encoding asked for and that are encoded now, oldest first. */
 export async function listEncodings(
@@ -9,7 +10,7 @@ export async function listEncodings(
   podcastId: string,
   batchId: string,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>({
+  const { rows } = await db.query<Columns<'resource', 'id'>>({
     name: 'list_encodings_of_batch',
     text: `select p.id from link e join link l on l.to_id = e.from_id and l.name = 'episode' join resource p on p.id = l.from_id
            where e.to_id = $1 and e.name = 'podcast' and p.workspace_id = $2 and p.resource_type = 'productions'

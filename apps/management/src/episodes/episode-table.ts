@@ -1,5 +1,6 @@
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { Columns } from '../generated/rows.ts';
 import type { Episode } from './episode.ts';
 
 /** Throws `value_taken` when another episode of the podcast has the GUID; two that ask at once are answered one by one. */
@@ -26,7 +27,7 @@ export async function listNewestPublished(
   podcastId: string,
   limit: number,
 ): Promise<{ readonly id: string; readonly attributes: Episode }[]> {
-  const { rows } = await db.query<{ id: string; attributes: Episode }>({
+  const { rows } = await db.query<Columns<'resource', 'id' | 'attributes', { attributes: Episode }>>({
     name: 'list_newest_published',
     text: `select id, attributes from resource
            where resource_type = 'episodes' and lifecycle_state = 'published' and workspace_id = $1

@@ -1,4 +1,5 @@
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import type { ImportNote } from './import-notes.ts';
 
 /** What an import made of one item, or of the channel, which stands at position 0. */
@@ -45,15 +46,13 @@ export async function saveImportRecord(
 export type ImportItemState =
   'failed' | 'waiting' | 'encoding' | 'encoded' | 'scheduled' | 'published' | 'unpublished' | 'archived';
 
-export interface ImportedItemRow {
-  readonly position: number;
-  readonly guid: string;
-  readonly title: string;
-  readonly state: ImportItemState;
-  readonly episode_id: string | null;
-  readonly problem: string | null;
-  readonly notes: readonly ImportNote[];
-}
+export type ImportedItemRow = Readonly<
+  Columns<
+    'import_item',
+    'position' | 'guid' | 'title' | 'episode_id' | 'problem' | 'notes',
+    { notes: readonly ImportNote[] }
+  >
+> & { readonly state: ImportItemState };
 
 /** Items with their state of now: what became of the episode counts more than what became of its first encoding. */
 const items = `select i.position, i.guid, i.title, i.episode_id, i.notes,
@@ -122,7 +121,7 @@ export async function countImportNotes(pool: Pool, podcastId: string): Promise<N
 
 /** What was changed and lost of the channel. */
 export async function findChannelNotes(pool: Pool, podcastId: string): Promise<readonly ImportNote[]> {
-  const { rows } = await pool.query<{ notes: ImportNote[] }>({
+  const { rows } = await pool.query<Columns<'import_item', 'notes', { notes: ImportNote[] }>>({
     name: 'find_channel_notes',
     text: 'select notes from import_item where podcast_id = $1 and position = 0',
     values: [podcastId],
@@ -132,7 +131,7 @@ export async function findChannelNotes(pool: Pool, podcastId: string): Promise<r
 
 /** State of the job that imports, or imported, a podcast. */
 export async function findImportJobState(pool: Pool, podcastId: string): Promise<string | undefined> {
-  const { rows } = await pool.query<{ state: string }>({
+  const { rows } = await pool.query<Columns<'job', 'state'>>({
     name: 'find_import_job_state',
     text: `select state from job where subject_id = $1 and kind = 'import_feed' order by created_at desc limit 1`,
     values: [podcastId],

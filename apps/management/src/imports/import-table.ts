@@ -1,4 +1,5 @@
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import type { Episode } from '../episodes/episode.ts';
 
 /**
@@ -15,7 +16,7 @@ export async function findImportedPodcast(
     text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
     values: [`${workspaceId} ${guid}`],
   });
-  const { rows } = await tx.query<{ id: string; title: string }>({
+  const { rows } = await tx.query<Columns<'resource', 'id'> & { title: string }>({
     name: 'find_podcast_guid',
     text: `select id, attributes ->> 'title' as title from resource
            where workspace_id = $1 and resource_type = 'podcasts' and lifecycle_state <> 'archived'
@@ -31,7 +32,7 @@ export async function listImportedDrafts(
   workspaceId: string,
   podcastId: string,
 ): Promise<{ readonly id: string; readonly attributes: Episode }[]> {
-  const { rows } = await db.query<{ id: string; attributes: Episode }>({
+  const { rows } = await db.query<Columns<'resource', 'id' | 'attributes', { attributes: Episode }>>({
     name: 'list_imported_drafts',
     text: `select id, attributes from resource
            where resource_type = 'episodes' and lifecycle_state = 'draft' and workspace_id = $1

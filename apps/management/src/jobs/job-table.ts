@@ -1,6 +1,7 @@
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { Columns } from '../generated/rows.ts';
 import { nextJob, sumServed, type ServedSums, type ServedWork, type WaitingJob, type Workload } from './job-order.ts';
 
 export type JobKind =
@@ -26,17 +27,21 @@ export interface NewJob {
   readonly work?: Workload;
 }
 
-export interface ClaimedJob {
-  readonly id: string;
-  readonly lease_id: string;
-  readonly kind: JobKind;
-  readonly workspace_id: string;
-  readonly subject_type: string;
-  readonly subject_id: string;
-  readonly subject_version: number;
-  readonly attempt: number;
-  readonly input: unknown;
-}
+export type ClaimedJob = Readonly<
+  Columns<
+    'job',
+    | 'id'
+    | 'lease_id'
+    | 'kind'
+    | 'workspace_id'
+    | 'subject_type'
+    | 'subject_id'
+    | 'subject_version'
+    | 'attempt'
+    | 'input',
+    { kind: JobKind; lease_id: string }
+  >
+>;
 
 /** Which job a worker reports about, and under which lease. */
 export interface LeaseReport {
@@ -172,7 +177,7 @@ export async function renewLease(
   leaseId: string,
   leaseMs: number,
 ): Promise<{ readonly held: boolean; readonly stop: boolean }> {
-  const { rows } = await pool.query<{ stop_requested: boolean }>({
+  const { rows } = await pool.query<Columns<'job', 'stop_requested'>>({
     name: 'renew_lease',
     text: `update job set lease_until = now() + $3 * interval '1 millisecond'
            where id = $1 and lease_id = $2 and state = 'running' returning stop_requested`,

@@ -1,5 +1,6 @@
 import type { Transaction } from '@longwave/postgres';
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 export interface EncodingBalance {
   /** Undefined while the plan is not known yet, null when unlimited. */
@@ -13,13 +14,13 @@ export const encodingMonth = (now: Date): string => now.toISOString().slice(0, 7
 
 /** Locks the month's balance of a workspace: two starts at once are decided one after the other. */
 export async function lockBalance(tx: Transaction, workspaceId: string, month: string): Promise<EncodingBalance> {
-  const { rows } = await tx.query<{ reserved_ms: string; used_ms: string }>({
+  const { rows } = await tx.query<Columns<'encoding_balance', 'reserved_ms' | 'used_ms'>>({
     name: 'lock_balance',
     text: `insert into encoding_balance (workspace_id, month) values ($1, $2)
            on conflict (workspace_id, month) do update set month = excluded.month returning reserved_ms, used_ms`,
     values: [workspaceId, month],
   });
-  const limit = await tx.query<{ ms_per_month: string | null }>({
+  const limit = await tx.query<Columns<'encoding_limit', 'ms_per_month'>>({
     name: 'read_encoding_limit',
     text: 'select ms_per_month from encoding_limit where workspace_id = $1',
     values: [workspaceId],
@@ -53,7 +54,9 @@ export async function readEncodingTime(
   now: Date,
 ): Promise<EncodingBalance & { readonly month: string }> {
   const month = encodingMonth(now);
-  const { rows } = await pool.query<{ known: boolean; limit_ms: string | null; reserved_ms: string; used_ms: string }>({
+  const { rows } = await pool.query<
+    Columns<'encoding_balance', 'reserved_ms' | 'used_ms'> & { known: boolean; limit_ms: string | null }
+  >({
     name: 'read_encoding_time',
     text: `select l.workspace_id is not null as known, l.ms_per_month as limit_ms,
                   coalesce(b.reserved_ms, 0) as reserved_ms, coalesce(b.used_ms, 0) as used_ms

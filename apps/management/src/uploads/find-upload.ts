@@ -4,6 +4,7 @@ import { findAnywhere, type Actor } from '@longwave/command-pipeline';
 import { singlePutBytesMax, type ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
+import type { Columns } from '../generated/rows.ts';
 import { findKept, saveKept, type KeptUpload } from './kept-upload-table.ts';
 import { keptKeyOf, type Upload } from './upload.ts';
 
@@ -128,7 +129,7 @@ export async function receivedUpload(
  * first.
  */
 export async function holdUpload(tx: Transaction, found: ReceivedUpload, path: string): Promise<void> {
-  const { rows } = await tx.query<{ lifecycle_state: string }>({
+  const { rows } = await tx.query<Columns<'resource', 'lifecycle_state'>>({
     name: 'hold_upload',
     text: `select lifecycle_state from resource where id = $1 and resource_type = 'uploads' for share`,
     values: [found.id],

@@ -1,4 +1,5 @@
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 /** The version of an upload that its first use kept: no URL writes this object. */
 export interface KeptUpload {
@@ -9,7 +10,7 @@ export interface KeptUpload {
 
 /** What was kept of an upload, or undefined while nothing has used it. */
 export async function findKept(db: Pool | Transaction, uploadId: string): Promise<KeptUpload | undefined> {
-  const { rows } = await db.query<{ storage_key: string; etag: string; size_bytes: string }>({
+  const { rows } = await db.query<Columns<'kept_upload', 'storage_key' | 'etag' | 'size_bytes'>>({
     name: 'find_kept_upload',
     text: 'select storage_key, etag, size_bytes from kept_upload where upload_id = $1',
     values: [uploadId],

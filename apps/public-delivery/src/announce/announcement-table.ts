@@ -1,4 +1,5 @@
 import type { Pool } from '@longwave/postgres';
+import type { Columns, Rows } from '../generated/rows.ts';
 
 /** An announcement that is due, claimed until `dueAt`: whoever is killed meanwhile leaves it to the next. */
 export interface ClaimedAnnouncement {
@@ -12,13 +13,10 @@ export interface ClaimedAnnouncement {
   readonly subdomain: string | undefined;
 }
 
-interface ClaimRow {
-  readonly podcast_id: string;
-  readonly port: string;
+type ClaimRow = Columns<'announcement', 'podcast_id' | 'port' | 'attempts'> & {
   readonly due_at: string;
-  readonly attempts: number;
-  readonly subdomain: string | null;
-}
+  readonly subdomain: Rows['feed']['subdomain'];
+};
 
 /** Claims what is due at the named ports; several processes never claim the same. */
 export async function claimAnnouncements(

@@ -1,9 +1,10 @@
 import type { OldRows } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 /** The oldest day's bindings with ads that began before a time, without anything of the listener, at most so many, always in the same order; undefined when there is none. */
 export async function readOldBindings(pool: Pool, before: Date, rowsMax: number): Promise<OldRows | undefined> {
-  const { rows } = await pool.query<{ decision_id: string; day: string; line: string }>({
+  const { rows } = await pool.query<Columns<'binding', 'decision_id'> & { day: string; line: string }>({
     name: 'read_old_bindings',
     text: `with oldest as (select date_trunc('day', started_at, 'UTC') as day from binding
                            where ads <> '{}' and started_at < $1 order by started_at limit 1)

@@ -1,6 +1,7 @@
 import { servedAdSchema } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
+import type { Columns, Rows } from '../generated/rows.ts';
 import type { AppSystem } from '../listener/app-trace.ts';
 import { playedProduction } from '../projection/content-table.ts';
 import type { PlaysEnd } from './ended-plays.ts';
@@ -67,26 +68,11 @@ export interface NewArrangement extends StoredArrangement {
 
 export const shortIdOf = (id: string): string => id.slice(0, 32);
 
-interface ArrangementRow {
-  readonly id: string;
-  readonly workspace_id: string;
-  readonly podcast_id: string;
-  readonly episode_id: string;
-  readonly published_at: Date;
-  readonly document: unknown;
-}
-interface BindingRow {
-  readonly listener_key: string;
-  readonly episode_id: string;
-  readonly sequence: number;
-  readonly decision_id: string;
-  readonly arrangement_id: string;
-  readonly ads: unknown;
-  readonly started_at: Date;
-  readonly address_key: string;
-  readonly app: string | null;
-  readonly system: AppSystem | null;
-}
+type ArrangementRow = Columns<
+  'arrangement',
+  'id' | 'workspace_id' | 'podcast_id' | 'episode_id' | 'published_at' | 'document'
+>;
+type BindingRow = Columns<'binding', keyof Rows['binding'], { system: AppSystem | null }>;
 
 function toArrangement(row: ArrangementRow): StoredArrangement {
   const document = arrangementDocumentSchema.parse(row.document);
@@ -128,12 +114,8 @@ export interface Standing {
   readonly playsEnd: PlaysEnd;
 }
 
-interface PlaysEndRow {
-  readonly plays_end_before: Date | null;
-  readonly rendition_digest: string | null;
-  readonly state: string;
-  readonly podcast_state: string | null;
-}
+type PlaysEndRow = Columns<'episode', 'plays_end_before' | 'state'> &
+  Columns<'production', 'rendition_digest'> & { readonly podcast_state: Rows['podcast']['state'] | null };
 
 const toStanding = (row: PlaysEndRow | undefined): Standing => {
   const states = [row?.state, row?.podcast_state];
@@ -277,7 +259,7 @@ export async function findBindingsOfAddress(
 }
 
 export async function getHeader(pool: Pool, digest: string): Promise<Buffer> {
-  const { rows } = await pool.query<{ bytes: Buffer }>({
+  const { rows } = await pool.query<Columns<'header', 'bytes'>>({
     name: 'header',
     text: 'select bytes from header where digest = $1',
     values: [digest],
@@ -335,7 +317,7 @@ export async function saveBindings(
     ...{ ads: binding.ads, started_at: binding.startedAt },
     ...{ address_key: binding.addressKey, app: binding.app, system: binding.system },
   }));
-  const { rows } = await pool.query<{ decision_id: string }>({
+  const { rows } = await pool.query<Columns<'binding', 'decision_id'>>({
     name: 'save_bindings',
     text: `with bound as (
              insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at,

@@ -1,6 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop } from '@longwave/worker-kit';
+import type { Columns } from '../generated/rows.ts';
 
 /** Weeks whose token keys an operator revoked. */
 export interface RevokedWeeks extends AsyncDisposable {
@@ -11,7 +12,7 @@ export interface RevokedWeeks extends AsyncDisposable {
 const readEveryMs = 1_000;
 
 async function readEpochs(pool: Pool): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await pool.query<{ week: number; epoch: number }>({
+  const { rows } = await pool.query<Columns<'revoked_week', 'week' | 'epoch'>>({
     name: 'revoked_weeks',
     text: 'select week, epoch from revoked_week',
   });

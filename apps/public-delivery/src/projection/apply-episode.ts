@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DomainEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import { chaptersTagBytes } from '../play/render-header.ts';
 import { tagChapters } from '../play/tag-chapters.ts';
 import { createTimeMap } from '../play/time-map.ts';
@@ -46,7 +47,7 @@ export async function applyEpisode(
   const isPublic = after.lifecycle_state === 'published';
   const file = chapters.length > 0 ? chaptersFile(chapters, attributes.intro?.duration_ms ?? 0) : undefined;
   await lockEpisode(tx, after.id);
-  const applied = await tx.query<{ podcast_id: string; shown: boolean }>(
+  const applied = await tx.query<Columns<'episode', 'podcast_id'> & { shown: boolean }>(
     `with before as (
        select state, attributes, production_id, chapters_digest from episode where id = $1
      ), done as (

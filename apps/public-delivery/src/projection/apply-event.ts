@@ -1,6 +1,7 @@
 import type { ResourceType } from '@longwave/command-catalog';
 import type { DomainEvent } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import { applyBreakPlan, applyInventoryUnit, applyServingHalt } from './apply-breaks.ts';
 import { applyEpisode, lockEpisode, type ApplyOptions } from './apply-episode.ts';
 import { playedProduction } from './content-table.ts';
@@ -44,7 +45,7 @@ async function reviseFeedOfEpisode(
   occurredAt: string,
   announcements: AnnouncementPorts,
 ): Promise<void> {
-  const { rows } = await tx.query<{ podcast_id: string }>(
+  const { rows } = await tx.query<Columns<'episode', 'podcast_id'>>(
     `select podcast_id from episode where id = $1 and state = 'published'`,
     [episodeId],
   );

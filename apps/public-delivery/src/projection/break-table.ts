@@ -1,4 +1,5 @@
 import type { Pool } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import { breakPlanSchema, haltScopeSchema, type BreakPlan, type HaltScope } from './break-plan.ts';
 import type { Markers } from './projected.ts';
 
@@ -19,7 +20,7 @@ export async function findBreakPlan(
   { workspaceId, podcastId, episodeId }: PlayPlace,
   at: Date,
 ): Promise<BreakPlan | undefined> {
-  const { rows } = await pool.query<{ attributes: unknown }>({
+  const { rows } = await pool.query<Columns<'break_plan', 'attributes'>>({
     name: 'break_plan',
     text: `with recursive around as (
         select id, kind, parent_id, default_break_plan from inventory_unit
@@ -62,14 +63,12 @@ export interface AdContext {
   readonly categories: readonly string[];
 }
 
-interface ContextRow {
-  readonly markers: Markers | null;
-  readonly silences: [number, number][] | null;
-  readonly loudness: number | null;
-  readonly language: string | null;
-  readonly explicit: boolean;
-  readonly categories: string[];
-}
+type ContextRow = Columns<'episode', 'markers', { markers: Markers | null }> &
+  Columns<'production', 'silences' | 'loudness', { silences: [number, number][] | null }> & {
+    readonly language: string | null;
+    readonly explicit: boolean;
+    readonly categories: string[];
+  };
 
 export async function getAdContext(pool: Pool, place: PlayPlace, at: Date): Promise<AdContext> {
   const [{ rows }, plan] = await Promise.all([
@@ -98,7 +97,7 @@ export async function getAdContext(pool: Pool, place: PlayPlace, at: Date): Prom
 
 /** The halts of a workspace that were not released. */
 export async function listHalts(pool: Pool, workspaceId: string): Promise<HaltScope[]> {
-  const { rows } = await pool.query<{ scope: unknown }>({
+  const { rows } = await pool.query<Columns<'serving_halt', 'scope'>>({
     name: 'halts',
     text: `select scope from serving_halt where workspace_id = $1 and state = 'active'`,
     values: [workspaceId],

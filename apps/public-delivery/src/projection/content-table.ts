@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Pool } from '@longwave/postgres';
+import type { Columns, Rows } from '../generated/rows.ts';
 import type { Artwork, Chapters, JoinedPart, Rendition, ShownEpisode } from './projected.ts';
 
 /** A published episode of a published podcast with its audio: all that a play needs to know. */
@@ -25,23 +26,20 @@ export type FoundAudio =
   /** The episode or its podcast was archived. */
   | { readonly kind: 'ended' };
 
-interface AudioRow {
-  readonly workspace_id: string;
-  readonly podcast_id: string;
-  readonly id: string;
-  readonly state: string;
-  readonly podcast_state: string;
-  readonly published_at: Date;
-  readonly title: string;
-  readonly podcast_title: string;
-  readonly author: string | null;
-  readonly file_name: string;
-  readonly rendition_digest: string | null;
-  readonly rendition_bytes: string;
-  readonly duration_ms: string;
-  readonly clip_url: string | null;
-  readonly plays_end_before: Date | null;
-}
+type AudioRow = Columns<
+  'episode',
+  'workspace_id' | 'podcast_id' | 'id' | 'state' | 'published_at' | 'plays_end_before',
+  // Only what has been published has an alias.
+  { published_at: Date }
+> &
+  Columns<'alias', 'file_name'> &
+  Columns<'production', 'rendition_digest' | 'rendition_bytes' | 'duration_ms'> & {
+    readonly podcast_state: Rows['podcast']['state'];
+    readonly title: string;
+    readonly podcast_title: string;
+    readonly author: string | null;
+    readonly clip_url: Rows['media_clip']['url'] | null;
+  };
 
 /**
  * The production `r` whose audio an episode `e` plays. A production that was deleted left its audio with the episode; another source
@@ -164,14 +162,11 @@ export interface PublishedCompanions extends Companions {
   readonly introMs: number;
 }
 
-interface PublishedCompanionsRow {
-  readonly id: string;
-  readonly state: string;
-  readonly podcast_state: string;
-  readonly chapters: Chapters | null;
+type PublishedCompanionsRow = Columns<'episode', 'id' | 'state' | 'chapters', { chapters: Chapters | null }> & {
+  readonly podcast_state: Rows['podcast']['state'];
   readonly transcripts: Companions['transcripts'] | null;
   readonly intro_ms: number;
-}
+};
 
 /** By the alias of the enclosure; 'ended' when the episode or its podcast was archived, undefined when it is not published. */
 export async function findCompanionsByAlias(
@@ -214,7 +209,7 @@ export interface PublicUpload {
 
 /** A public upload that was not given up; whether anything was stored, the object store knows. */
 export async function findPublicUpload(pool: Pool, id: string): Promise<PublicUpload | undefined> {
-  const { rows } = await pool.query<{ content_type: string; storage_key: string; state: string }>({
+  const { rows } = await pool.query<Columns<'upload', 'content_type' | 'storage_key' | 'state'>>({
     name: 'public_upload',
     text: `select content_type, storage_key, state from upload
            where id = $1 and upload_type = 'public' and state in ('granted', 'received', 'expired')`,

@@ -1,4 +1,5 @@
 import type { Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 
 /** Whom changes of feeds are told to; none by default. */
 export interface AnnouncementPorts {
@@ -26,7 +27,7 @@ export async function reviseFeed(
   announcements: AnnouncementPorts,
   identity?: FeedIdentity,
 ): Promise<void> {
-  const { rows } = await tx.query<{ state: string | null; new_feed_url: string | null }>(
+  const { rows } = await tx.query<Columns<'feed', 'state' | 'new_feed_url'>>(
     `insert into feed as f (podcast_id, subdomain, state, new_feed_url, revision, changed_at)
      values ($1, $3, $4, $5, gen_random_uuid(), $2)
      on conflict (podcast_id) do update set

@@ -1,4 +1,5 @@
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns, Rows } from '../generated/rows.ts';
 import { playedProduction, standInClip } from './content-table.ts';
 import type { PodcastAttributes, ShownEpisode } from './projected.ts';
 
@@ -12,13 +13,12 @@ export interface FeedState {
   readonly changedAt: Date;
 }
 
-interface FeedRow {
-  readonly podcast_id: string;
-  readonly state: string;
-  readonly new_feed_url: string | null;
-  readonly revision: string;
-  readonly changed_at: Date;
-}
+type FeedRow = Columns<
+  'feed',
+  'podcast_id' | 'state' | 'new_feed_url' | 'revision' | 'changed_at',
+  // A condition names its states.
+  { state: string }
+>;
 
 const toState = (row: FeedRow): FeedState => ({
   podcastId: row.podcast_id,
@@ -48,24 +48,23 @@ export async function findFeed(pool: Pick<Pool, 'query'>, subdomain: string): Pr
 }
 
 /** Where the audio of an episode is. */
-export interface EnclosureRow {
-  readonly alias: string;
-  readonly file_name: string;
+export type EnclosureRow = Columns<'alias', 'alias' | 'file_name'> & {
   /** Null while a clip stands in. */
-  readonly rendition_bytes: string | null;
-  readonly clip_format: string | null;
-}
+  readonly rendition_bytes: Rows['production']['rendition_bytes'];
+  readonly clip_format: Rows['media_clip']['file_format'] | null;
+};
 
 /** An episode as its feed shows it. */
-export interface FeedEpisodeRow extends EnclosureRow {
-  readonly attributes: ShownEpisode;
-  readonly published_at: Date;
-  readonly chapters_digest: string | null;
-  readonly chapters_tag_bytes: number;
-  readonly duration_ms: string | null;
-  readonly clip_bytes: string | null;
-  readonly clip_ms: string | null;
-}
+export type FeedEpisodeRow = EnclosureRow &
+  Columns<
+    'episode',
+    'attributes' | 'published_at' | 'chapters_digest' | 'chapters_tag_bytes',
+    { attributes: ShownEpisode; published_at: Date }
+  > & {
+    readonly duration_ms: Rows['production']['duration_ms'];
+    readonly clip_bytes: Rows['media_clip']['size_bytes'] | null;
+    readonly clip_ms: Rows['media_clip']['duration_ms'] | null;
+  };
 
 const withAudio = `from episode e join alias a on a.episode_id = e.id
     ${playedProduction}
@@ -78,9 +77,10 @@ const episodeColumns = `e.attributes, e.published_at, a.alias, a.file_name, e.ch
 const newestFirst = 'order by e.published_at desc, e.id desc';
 
 export async function getShownPodcast(tx: Transaction, podcastId: string): Promise<PodcastAttributes> {
-  const { rows } = await tx.query<{ attributes: PodcastAttributes }>('select attributes from podcast where id = $1', [
-    podcastId,
-  ]);
+  const { rows } = await tx.query<Columns<'podcast', 'attributes', { attributes: PodcastAttributes }>>(
+    'select attributes from podcast where id = $1',
+    [podcastId],
+  );
   if (!rows[0]) throw new Error('the podcast of a feed is gone');
   return rows[0].attributes;
 }

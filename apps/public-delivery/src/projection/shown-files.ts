@@ -1,4 +1,5 @@
 import type { Pool, Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
 import type { Artwork, ShownEpisode } from './projected.ts';
 
 /** A file that a podcast or an episode shows, by what its public address says. */
@@ -57,20 +58,13 @@ export async function replaceShownFiles(
     );
 }
 
-interface FileRow {
-  readonly content_type: string;
-  readonly size_bytes: number;
-  readonly storage_key: string | null;
-  readonly document: Buffer | null;
-}
-
 /** Artwork of a podcast that is not archived; a draft shows it too, to those who know its digest. */
 export async function findArtwork(
   pool: Pool,
   digest: string,
   name: string,
 ): Promise<{ readonly contentType: string; readonly sizeBytes: number } | undefined> {
-  const { rows } = await pool.query<FileRow>({
+  const { rows } = await pool.query<Columns<'shown_file', 'content_type' | 'size_bytes'>>({
     name: 'artwork',
     text: `select f.content_type, f.size_bytes from shown_file f left join episode e on e.id = f.subject_id
              join podcast p on p.id = coalesce(e.podcast_id, f.subject_id)
@@ -86,7 +80,7 @@ const published = `join episode e on e.id = f.subject_id and e.state = 'publishe
 
 /** The chapters document of a published episode. */
 export async function findChapters(pool: Pool, digest: string): Promise<Buffer | undefined> {
-  const { rows } = await pool.query<FileRow>({
+  const { rows } = await pool.query<Columns<'shown_file', 'document'>>({
     name: 'chapters',
     text: `select f.document from shown_file f ${published} where f.kind = 'chapters' and f.digest = $1 limit 1`,
     values: [digest],
@@ -96,7 +90,7 @@ export async function findChapters(pool: Pool, digest: string): Promise<Buffer |
 
 /** Where the transcript of a published episode lies, whose content begins at `shiftMs`. */
 export async function findTranscript(pool: Pool, digest: string, shiftMs: number): Promise<string | undefined> {
-  const { rows } = await pool.query<FileRow>({
+  const { rows } = await pool.query<Columns<'shown_file', 'storage_key'>>({
     name: 'transcript',
     text: `select f.storage_key from shown_file f ${published} where f.kind = 'transcript' and f.digest = $1
              and coalesce((e.attributes->'intro'->>'duration_ms')::int, 0) = $2 limit 1`,
