@@ -7,6 +7,7 @@ export type {
   CommandType,
   EventOf,
   EventType,
+  LinkOf,
   Resource,
   ResourceType,
   RuledCommandType,

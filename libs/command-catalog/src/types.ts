@@ -33,6 +33,9 @@ export type Attributes<T extends ResourceType> = z.output<Resources[T]['attribut
 /** Lifecycle states of a resource type. */
 export type StateOf<T extends ResourceType> = Resources[T]['states'][number];
 
+/** Names of the links that a resource type has to others. */
+export type LinkOf<T extends ResourceType> = keyof Resources[T]['links'] & string;
+
 /** A resource as every surface shows it, with the state and the attributes of its type: `Resource<'podcasts'>`. */
 export interface Resource<T extends ResourceType> extends ResourceView {
   resource_type: T;

@@ -23,7 +23,7 @@ export { endWaiting } from './waiting-operation.ts';
 export { chainStart, createReceiptSigner, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
 export { startOutboxRelay, type RelayOptions } from './relay-outbox.ts';
 export { createResourceReader, type ListQuery, type Place, type ResourceReader } from './read-resources.ts';
-export { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
+export { resourceView, revisionDigest, type LinkName, type ResourceRow } from './resource-row.ts';
 export {
   findAnywhere,
   findLink,

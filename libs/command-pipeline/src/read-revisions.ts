@@ -1,5 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import type { ResourceRow } from './resource-row.ts';
+import type { LinkName, ResourceRow } from './resource-row.ts';
 
 /** What a resource was at one of its versions, and since when; undefined when it never had that version. */
 export async function findRevision<T extends string>(
@@ -19,7 +19,7 @@ export async function findRevision<T extends string>(
 export async function listLinkedAt<T extends string>(
   pool: Pool,
   workspaceId: string,
-  linked: { readonly type: T; readonly name: string; readonly toId: string },
+  linked: { readonly type: T; readonly name: LinkName<T>; readonly toId: string },
   at: Date,
 ): Promise<ResourceRow<T>[]> {
   const { rows } = await pool.query<ResourceRow<T>>({

@@ -1,9 +1,11 @@
-import type { Attributes, ResourceDefinition, ResourceType, StateOf } from '@longwave/command-catalog';
+import type { Attributes, LinkOf, ResourceDefinition, ResourceType, StateOf } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import { jcsDigest } from './check-request.ts';
 
 /** Attributes of a type that the catalogs know; without a known type, anything by name. */
 export type StoredAttributes<T extends string> = T extends ResourceType ? Attributes<T> : Record<string, unknown>;
+/** A link of a type that the catalogs know; without a known type, any name. */
+export type LinkName<T extends string> = T extends ResourceType ? LinkOf<T> : string;
 type StoredState<T extends string> = T extends ResourceType ? StateOf<T> : string;
 
 /** A row of table `resource`: `ResourceRow<'podcasts'>`, or one of any type. */

@@ -5,7 +5,7 @@ import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from './generated/rows.ts';
 import type { OperationView } from './command-request.ts';
 import { chainStart, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
-import { linksOf, type ResourceRow, type StoredAttributes } from './resource-row.ts';
+import { linksOf, type LinkName, type ResourceRow, type StoredAttributes } from './resource-row.ts';
 
 type Queryable = Pick<Pool, 'query'> | Transaction;
 
@@ -122,7 +122,7 @@ export async function listLinked<T extends string>(
   db: Queryable,
   workspaceId: string,
   type: T,
-  name: string,
+  name: LinkName<T>,
   toId: string,
 ): Promise<ResourceRow<T>[]> {
   const { rows } = await db.query<ResourceRow<T>>({

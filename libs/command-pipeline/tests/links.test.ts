@@ -45,8 +45,17 @@ async function save(attributes: Record<string, unknown>, before?: ResourceRow): 
   );
   return row;
 }
-const linked = async (name: string, to: string) =>
+const linked = async (name: 'episode' | 'upload', to: string) =>
   (await listLinked(pool, workspaceId, 'productions', name, to)).map(({ id }) => id);
+
+/** Checked by the compiler alone: each line below an expected error must not compile. */
+export async function refused(): Promise<unknown> {
+  // @ts-expect-error a link that productions do not have
+  await listLinked(pool, workspaceId, 'productions', 'podcast', 'pod_1');
+  const [row] = await listLinked(pool, workspaceId, 'productions', 'episode', 'ep_1');
+  // @ts-expect-error a misspelt attribute
+  return row!.attributes.fileurl;
+}
 
 test('a link lives as long as its attribute: set, changed, kept and gone with it', async () => {
   const [episode, upload, another] = [newId('ep'), newId('upl'), newId('upl')];

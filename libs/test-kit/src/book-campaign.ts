@@ -54,7 +54,7 @@ export async function bookCampaign(
   campaign = await send('campaign.submit', campaign);
   campaign = await send('campaign.activate', campaign);
 
-  let creative = await send('creative.create', 'creatives', {
+  const creative = await send('creative.create', 'creatives', {
     advertiser_id: advertiser.id,
     name: 'Autumn blend, 10 s',
     format: 'audio',
@@ -63,17 +63,17 @@ export async function bookCampaign(
   });
   const creativeId = creative.id;
   await send('creative.attach_media', creative, { upload_ref: options.adUploadId });
-  creative = await until(
+  const prepared = await until(
     'preparing the ad',
     async () => {
       const now = await operator.read(workspaceId, 'creatives', creativeId);
       if (now.lifecycle_state === 'processing_failed')
-        throw new Error(`the ad was refused: ${JSON.stringify(now.attributes['problem'])}`);
-      return (now.attributes['media'] as unknown[]).length > 0 ? now : undefined;
+        throw new Error(`the ad was refused: ${JSON.stringify(now.attributes.problem)}`);
+      return now.attributes.media.length > 0 ? now : undefined;
     },
     { timeoutMs: 120_000 },
   );
-  creative = await send('creative.submit', creative, { disclosure: 'Advertisement' });
+  await send('creative.submit', prepared, { disclosure: 'Advertisement' });
 
   let lineItem = await send('line_item.create', 'line_items', {
     campaign_id: campaign.id,
@@ -92,7 +92,7 @@ export async function bookCampaign(
   await send('creative_assignment.activate', assignment);
   lineItem = await send('line_item.submit', lineItem);
   lineItem = await send('line_item.book', lineItem);
-  return { lineItemId: lineItem.id, creativeId, streams: creative.attributes['media'] as PreparedAd[] };
+  return { lineItemId: lineItem.id, creativeId, streams: prepared.attributes.media };
 }
 
 /** Compiles everything booked, publishes the plan, and waits until decisions use it. */

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { typedResource, type Resource, type ResourceType } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
@@ -144,12 +145,12 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
     /** Resources of a workspace in some states, oldest first. */
     productList: (workspaceId: string, resourceType: string, lifecycleStates: string[]) =>
       listAll(resources, { workspaceId, resourceType, lifecycleStates }),
-    async read(workspaceId: string, type: string, id: string): Promise<ResourceView> {
+    async read<T extends ResourceType>(workspaceId: string, type: T, id: string): Promise<Resource<T>> {
       const { resourceJson } = await resources.getResource(
         { workspaceId, resourceType: type, resourceId: id },
         { deadlineMs: 5_000 },
       );
-      return JSON.parse(resourceJson) as ResourceView;
+      return typedResource(JSON.parse(resourceJson) as ResourceView, type);
     },
     /** The serving plan that decisions use now; asked without claiming any goal (no creative has this format). */
     async planInForce(workspaceId: string): Promise<string> {

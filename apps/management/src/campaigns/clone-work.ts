@@ -4,6 +4,7 @@ import {
   findRevision,
   listLinkedAt,
   type ExecuteCommand,
+  type LinkName,
   type ResourceRow,
 } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
@@ -73,8 +74,8 @@ export const createCloneWork = ({
     };
 
     const asked = (await findRevision(pool, { resource_type: 'campaigns', id: campaignId }, job.subject_version))!;
-    const linked = <T extends ResourceType>(type: T, link: string, toId: string) =>
-      listLinkedAt(pool, workspaceId, { type, name: link, toId }, asked.created_at);
+    const linked = <T extends ResourceType>(type: T, name: LinkName<T>, toId: string) =>
+      listLinkedAt(pool, workspaceId, { type, name, toId }, asked.created_at);
     const { cloned_from: _from, clone_id: _clone, state_reason: _reason, ...settings } = asked.attributes;
     const derived = { ...settings, name, window, cloned_from: campaignId };
     const clone = await send('campaign', { type: 'campaign.derive', id: null, changes: derived });

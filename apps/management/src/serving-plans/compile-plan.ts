@@ -1,4 +1,4 @@
-import type { Attributes } from '@longwave/command-catalog';
+import type { Attributes, ResourceType, StateOf } from '@longwave/command-catalog';
 import type { ResourceRow } from '@longwave/command-pipeline';
 import { defaultSeparation, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
 import type { Campaign } from '../campaigns/campaign.ts';
@@ -24,7 +24,7 @@ export const servingStates = {
   line_items: ['booked', 'delivering', 'delivery_extended'],
   creatives: ['approved'],
   creative_assignments: ['active'],
-} as const;
+} as const satisfies { readonly [T in ResourceType]?: readonly StateOf<T>[] };
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 const indexed = <R extends ResourceRow>(rows: readonly R[], states: readonly string[]): ReadonlyMap<string, R> =>
