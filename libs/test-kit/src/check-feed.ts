@@ -32,6 +32,8 @@ export async function checkFeed(feedUrl: string): Promise<FeedItem | undefined> 
   if (missing.length > 0) throw new Error(`the feed lacks ${missing.join(', ')}`);
   if (!/^"[^"]+"$/.test(etag)) throw new Error('the feed has no strong ETag');
   const again = await fetch(feedUrl, { headers: { 'if-none-match': etag } });
+  // It has changed since, and is another feed.
+  if (again.ok && again.headers.get('etag') !== etag) return checkFeed(feedUrl);
   if (again.status !== 304) throw new Error(`If-None-Match answered ${again.status} instead of 304`);
   const url = /url="([^"]+)"/.exec(enclosure)?.[1]?.replaceAll('&amp;', '&');
   const length = Number(/length="(\d+)"/.exec(enclosure)?.[1]);
