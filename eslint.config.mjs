@@ -5,6 +5,28 @@ import { boundaries, boundariesOfTests } from './tools/boundaries.mjs';
 
 const noBarrels = { selector: 'ExportAllDeclaration', message: 'Name what you export: no barrels.' };
 
+/** Tables of the versioned store (libs/command-pipeline/prisma/store.prisma). */
+const storeTables = 'resource|revision|link|unique_key|operation|receipt|receipt_chain|idempotency_record|outbox';
+const namesStoreTable = `/\\b(from|join|into|update)\\s+(${storeTables})\\b/`;
+const noStoreSql = ['TemplateElement[value.raw=', 'Literal[value='].map((selector) => ({
+  selector: `${selector}${namesStoreTable}]`,
+  message:
+    'Ask the store of libs/command-pipeline, or a file named *-table.ts: SQL on its tables stands only there (ADR 28).',
+}));
+
+/** The catalog types commands, events and stored resources; these two ways around it hide a misspelt name. */
+const pastCatalog = [
+  {
+    selector: 'TSAsExpression > TSAsExpression[typeAnnotation.type="TSUnknownKeyword"]',
+    message: 'Take the type from the catalog (`Resource`, `EventOf`, `ChangesOf`) or parse the value.',
+  },
+  {
+    selector:
+      ':matches(MemberExpression[object.name="attributes"], MemberExpression[object.property.name="attributes"])[computed=true][property.type="Literal"]',
+    message: 'Name the type of the resource, so that its attributes are typed: `ResourceRow<"podcasts">`.',
+  },
+];
+
 export default [
   { ignores: ['**/dist', '**/generated/**', '**/node_modules', '.nx', '.longwave'] },
   js.configs.recommended,
@@ -61,24 +83,14 @@ export default [
     },
   },
   {
-    // The catalog types commands, events and stored resources; these two ways around it hide a misspelt name.
     files: ['apps/*/src/**/*.ts'],
     ignores: ['**/*.test.ts', '**/tests/**'],
-    rules: {
-      'no-restricted-syntax': [
-        'error',
-        noBarrels,
-        {
-          selector: 'TSAsExpression > TSAsExpression[typeAnnotation.type="TSUnknownKeyword"]',
-          message: 'Take the type from the catalog (`Resource`, `EventOf`, `ChangesOf`) or parse the value.',
-        },
-        {
-          selector:
-            ':matches(MemberExpression[object.name="attributes"], MemberExpression[object.property.name="attributes"])[computed=true][property.type="Literal"]',
-          message: 'Name the type of the resource, so that its attributes are typed: `ResourceRow<"podcasts">`.',
-        },
-      ],
-    },
+    rules: { 'no-restricted-syntax': ['error', noBarrels, ...pastCatalog] },
+  },
+  {
+    files: ['apps/*/src/**/*.ts'],
+    ignores: ['**/*-table.ts', '**/*.test.ts', '**/tests/**'],
+    rules: { 'no-restricted-syntax': ['error', noBarrels, ...pastCatalog, ...noStoreSql] },
   },
   {
     files: ['**/*.test.ts', '**/tests/**/*.ts'],

@@ -1,5 +1,5 @@
 /**
- * Proves that the module boundaries bite: lints imports that must be refused, as if they stood in files of real projects, and one
+ * Proves that the boundaries bite: lints imports and SQL that must be refused, as if they stood in files of real projects, and some
  * that must pass. A rule that is switched off or has lost the project graph lets the canary live and is found out.
  */
 import { ESLint } from 'eslint';
@@ -17,6 +17,12 @@ const canaries = [
   { file: 'apps/encoder/src/config.ts', imports: '@longwave/service-kit', refused: false, why: 'app → platform' },
 ];
 
+/** SQL on a table of the versioned store. */
+const storeSql = [
+  { file: 'apps/management/src/clock/clock.ts', refused: true },
+  { file: 'apps/management/src/episodes/episode-table.ts', refused: false },
+];
+
 const root = path.resolve(import.meta.dirname, '..');
 const eslint = new ESLint({ cwd: root });
 const holes = [];
@@ -27,6 +33,12 @@ for (const { file, imports, refused, why } of canaries) {
   if (unread) holes.push(`${why}: ${file} could not be judged: ${unread.message}`);
   const bitten = result.messages.some(({ ruleId, severity }) => ruleId === rule && severity === 2);
   if (bitten !== refused) holes.push(`${why}: ${file} importing ${imports} was ${bitten ? 'refused' : 'let through'}`);
+}
+for (const { file, refused } of storeSql) {
+  const code = 'export const canary = `select id\n  from resource where id = $1`;\n';
+  const [result] = await eslint.lintText(code, { filePath: path.join(root, file) });
+  const bitten = result.messages.some(({ ruleId }) => ruleId === 'no-restricted-syntax');
+  if (bitten !== refused) holes.push(`SQL on the store in ${file} was ${bitten ? 'refused' : 'let through'}`);
 }
 for (const hole of holes) console.error(hole);
 process.exit(holes.length === 0 ? 0 : 1);

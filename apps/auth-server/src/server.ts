@@ -15,7 +15,7 @@ import {
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { gateways } from '@longwave/services';
 import type { JWK } from 'jose';
-import { listKeys, listMembers } from './accounts/account-lists.ts';
+import { listKeys, listMembers } from './accounts/account-list-table.ts';
 
 function refuseNoWorkspace(workspaceId: string): void {
   if (!isId(workspaceId, 'ws'))

@@ -4,7 +4,7 @@ import type { ResourceView } from '@longwave/events';
 import { startClock } from '../src/clock/clock.ts';
 import type { DueTask } from '../src/clock/due-tasks.ts';
 import { uploadTasks } from '../src/uploads/expire-uploads.ts';
-import { isRead, isUsed } from '../src/uploads/upload-use.ts';
+import { isRead, isUsed } from '../src/uploads/upload-use-table.ts';
 import { createWorld, hour, service, startTestManagement, type TestManagement, type World } from './_support.ts';
 import { produceFrom, uploadsOf } from './_uploads.ts';
 

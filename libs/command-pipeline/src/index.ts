@@ -35,5 +35,7 @@ export {
   listLinked,
   lockResource,
 } from './versioned-store.ts';
+export { listDue, type Due, type DueQuestion } from './list-due.ts';
+export { listParents, type ParentRow } from './list-parents.ts';
 export { findRevision, listLinkedAt } from './read-revisions.ts';
 export { checkPermission, jcsDigest } from './check-request.ts';

@@ -69,13 +69,22 @@ export async function lockResource<T extends string>(
   return rows[0];
 }
 
-/** Keeps a resource as it is until this transaction ends; waits for a command on it that still runs. What is read afterwards holds. */
-export async function holdResource(tx: Transaction, workspaceId: string, type: string, id: string): Promise<void> {
-  await tx.query({
+/**
+ * Keeps a resource as it is until this transaction ends; waits for a command on it that still runs. What is read afterwards holds.
+ * Answers its state, or undefined when there is none.
+ */
+export async function holdResource(
+  tx: Transaction,
+  workspaceId: string,
+  type: string,
+  id: string,
+): Promise<string | undefined> {
+  const { rows } = await tx.query<Columns<'resource', 'lifecycle_state'>>({
     name: 'hold_resource',
-    text: 'select from resource where id = $1 and workspace_id = $2 and resource_type = $3 for share',
+    text: 'select lifecycle_state from resource where id = $1 and workspace_id = $2 and resource_type = $3 for share',
     values: [id, workspaceId, type],
   });
+  return rows[0]?.lifecycle_state;
 }
 
 /** A resource of a workspace, or undefined when there is none. */

@@ -14,13 +14,13 @@ async function loadLinks(tx: Transaction, keys: readonly string[]): Promise<Map<
   const { rows } = await tx.query<
     Columns<'listener_episode', 'listener_key' | 'previous_listener_key', { previous_listener_key: string }>
   >(
-    `with recursive link as (
+    `with recursive chain as (
        select listener_key, previous_listener_key from listener_episode
        where listener_key = any($1) and previous_listener_key is not null
        union
-       select l.listener_key, l.previous_listener_key from link join listener_episode l on l.listener_key = link.previous_listener_key
+       select l.listener_key, l.previous_listener_key from chain join listener_episode l on l.listener_key = chain.previous_listener_key
        where l.previous_listener_key is not null)
-     select * from link`,
+     select * from chain`,
     [keys],
   );
   return new Map(rows.map((row) => [row.listener_key, row.previous_listener_key]));

@@ -1,4 +1,5 @@
 import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
+import { listParents, type ParentRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 
 /** Types that others belong to. */
@@ -16,15 +17,6 @@ export interface Lineage {
   readonly podcastId: string | undefined;
   /** The podcast or episode above it that has ended for good: whatever hangs on it is gone with it. */
   readonly ended: Parent | undefined;
-}
-
-interface ParentRow {
-  readonly id: string;
-  readonly resource_type: ParentType;
-  readonly lifecycle_state: string;
-  /** An episode's podcast. */
-  readonly podcast_id: string | null;
-  readonly podcast_state: string | null;
 }
 
 /**
@@ -46,17 +38,7 @@ export async function lineageOf(
   const leading = Object.values(definition?.links ?? {}).filter((link) => isParentType(link.type));
   if (leading.length === 0) return { podcastId: undefined, ended: undefined };
   const named = 'changes' in subject ? leading.flatMap((link) => textAt(subject.changes, link.attribute)) : [];
-  const { rows } = await pool.query<ParentRow>({
-    name: 'find_lineage',
-    text: `select r.id, r.resource_type, r.lifecycle_state, p.id as podcast_id, p.lifecycle_state as podcast_state
-           from resource r
-           left join link l on l.from_id = r.id and l.name = 'podcast'
-           left join resource p on p.id = l.to_id and p.workspace_id = $3
-           where r.id = any(array(select to_id from link where from_id = $1) || $2::text[])
-             and r.workspace_id = $3 and r.resource_type = any($4)`,
-    values: [id ?? null, named, workspaceId, parentTypes],
-  });
-  const parents = rows.flatMap(parentsIn);
+  const parents = (await listParents(pool, workspaceId, { id, named, types: parentTypes })).flatMap(parentsIn);
   return {
     podcastId: parents.find((parent) => parent.type === 'podcasts')?.id,
     ended: parents.find((parent) => catalog.resources[parent.type]!.terminalStates.includes(parent.state)),
@@ -64,7 +46,7 @@ export async function lineageOf(
 }
 
 function parentsIn(row: ParentRow): (Parent & { readonly state: string })[] {
-  const parent = { type: row.resource_type, id: row.id, state: row.lifecycle_state };
+  const parent = { type: row.resource_type as ParentType, id: row.id, state: row.lifecycle_state };
   if (row.podcast_id === null || row.podcast_state === null) return [parent];
   return [parent, { type: 'podcasts', id: row.podcast_id, state: row.podcast_state }];
 }

@@ -1,9 +1,9 @@
-import type { ExecuteCommand } from '@longwave/command-pipeline';
+import type { Due, ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { pollLoop } from '@longwave/worker-kit';
 import { executeAsManagement } from '../execute-as-management.ts';
-import type { Due, DueTask } from './due-tasks.ts';
+import type { DueTask } from './due-tasks.ts';
 
 /** Resources of one task that are read at once. */
 const batchSize = 100;
@@ -31,7 +31,7 @@ export function startClock(options: ClockOptions): AsyncDisposable {
   type Refused = Map<string, number>;
 
   async function run(task: DueTask, due: Due, refused: Refused): Promise<void> {
-    const key = `${task.name}:${due.id}:${due.due_at}`;
+    const key = `${task.name}:${due.id}:${due.occurrence}`;
     if ((refused.get(key) ?? 0) > clock().getTime()) return;
     try {
       const command = { type: task.command, id: due.id, changes: task.changes(due) };

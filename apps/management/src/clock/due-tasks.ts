@@ -1,19 +1,13 @@
 import type { ChangesInput } from '@longwave/command-catalog';
+import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { supersededBreakPlans } from '../break-plans/superseded-break-plans.ts';
+import { listDueEpisodes } from '../episodes/episode-table.ts';
 import { flightTasks } from '../line-items/flight-tasks.ts';
 import type { ProductCommand } from '../execute-as-management.ts';
 import { expireReviews } from '../reviews/expire-reviews.ts';
 import { supersededServingPlans } from '../serving-plans/superseded-serving-plans.ts';
 import { uploadTasks } from '../uploads/expire-uploads.ts';
-
-/** A resource whose time has come. */
-export interface Due {
-  readonly id: string;
-  readonly workspace_id: string;
-  /** The time it was due at; a new time is a new task. */
-  readonly due_at: string;
-}
 
 /** Something that happens when its time comes. */
 export interface DueTask<C extends ProductCommand = ProductCommand> {
@@ -28,17 +22,7 @@ export interface DueTask<C extends ProductCommand = ProductCommand> {
 
 const publishScheduledEpisode: DueTask<'episode.publish_due'> = {
   name: 'publish-episode',
-  findDue: async (pool, now, limit) => {
-    const { rows } = await pool.query<Due>({
-      name: 'find_due_episodes',
-      text: `select id, workspace_id, attributes ->> 'publish_at' as due_at from resource
-             where resource_type = 'episodes' and lifecycle_state = 'scheduled'
-               and (attributes ->> 'publish_at') collate "C" <= $1
-             order by (attributes ->> 'publish_at') collate "C" limit $2`,
-      values: [now.toISOString(), limit],
-    });
-    return rows;
-  },
+  findDue: listDueEpisodes,
   command: 'episode.publish_due',
   changes: () => ({}),
 };

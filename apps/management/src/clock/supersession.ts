@@ -1,5 +1,7 @@
+import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import type { Due, DueTask } from './due-tasks.ts';
+import type { DueTask } from './due-tasks.ts';
+import { listSuperseded, type SupersedingPlans } from './supersession-table.ts';
 
 /** Published plans of one type that others replaced, and what ends them. */
 type SupersedeCommand = 'break_plan.supersede' | 'serving_plan.supersede';
@@ -12,31 +14,11 @@ export interface Supersession {
   readonly task: DueTask<SupersedeCommand>;
 }
 
-/**
- * @param plans.noun of the commands: "serving_plan"
- * @param plans.effectiveFrom the attribute that says when a plan is in effect
- * @param plans.replaces SQL: whether the published plan `newer`, once in effect, replaces the published plan `older`
- */
-export function createSupersession(plans: {
-  readonly noun: 'break_plan' | 'serving_plan';
-  readonly effectiveFrom: string;
-  readonly replaces: string;
-}): Supersession {
-  const { noun, effectiveFrom, replaces } = plans;
-  const type = `${noun}s`;
-  const text = `
-    select older.id, older.workspace_id, min(newer.attributes ->> '${effectiveFrom}') as due_at
-    from resource newer join resource older
-      on older.workspace_id = newer.workspace_id and older.resource_type = '${type}' and older.lifecycle_state = 'published'
-        and ${replaces}
-    where newer.resource_type = '${type}' and newer.lifecycle_state = 'published'
-      and instant_of(newer.attributes ->> '${effectiveFrom}') <= $1 and ($2::text is null or newer.workspace_id = $2)
-    group by older.id order by due_at limit $3`;
-  const list: Supersession['list'] = async (pool, workspaceId, now, limit) => {
-    const values = [now, workspaceId ?? null, limit];
-    const { rows } = await pool.query<Due>({ name: `list_superseded_${type}`, text, values });
-    return rows;
-  };
+/** The supersession of plans of one type. */
+export function createSupersession(plans: SupersedingPlans): Supersession {
+  const { noun } = plans;
+  const list: Supersession['list'] = (pool, workspaceId, now, limit) =>
+    listSuperseded(pool, plans, workspaceId, now, limit);
   const command = `${noun}.supersede` as const;
   return {
     list,

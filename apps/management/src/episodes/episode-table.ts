@@ -1,3 +1,4 @@
+import type { Due } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Columns } from '../generated/rows.ts';
@@ -18,6 +19,19 @@ export async function requireFreeGuid(tx: Transaction, podcastId: string, guid: 
   if (rowCount === 0) return;
   const detail = 'Another episode of this podcast has this GUID.';
   throw new Problem('value_taken', detail, { errors: [{ path: '/changes/guid', code: 'value_taken', detail }] });
+}
+
+/** Scheduled episodes whose time has come, the oldest first. Their times are stored in one form, so text sorts by time. */
+export async function listDueEpisodes(pool: Pool, now: Date, limit: number): Promise<readonly Due[]> {
+  const { rows } = await pool.query<Due>({
+    name: 'list_due_episodes',
+    text: `select id, workspace_id, attributes ->> 'publish_at' as occurrence from resource
+           where resource_type = 'episodes' and lifecycle_state = 'scheduled'
+             and (attributes ->> 'publish_at') collate "C" <= $1
+           order by (attributes ->> 'publish_at') collate "C" limit $2`,
+    values: [now.toISOString(), limit],
+  });
+  return rows;
 }
 
 /** The newest published episodes of a podcast. */

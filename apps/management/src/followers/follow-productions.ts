@@ -3,7 +3,7 @@ import { findResource, listLinked, type ResourceRow } from '@longwave/command-pi
 import type { Pool } from '@longwave/postgres';
 import { listEncodings } from '../batch-encodings/batch-encoding-table.ts';
 import { publicationOf } from '../imports/publish-imported.ts';
-import { fileUsers, isNamed } from '../uploads/upload-use.ts';
+import { fileUsers, isNamed } from '../uploads/upload-use-table.ts';
 import type { Send } from './send-as-management.ts';
 
 /** The finding of a file's own fault, as opposed to an encoder's trouble. */

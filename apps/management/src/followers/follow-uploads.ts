@@ -2,7 +2,7 @@ import { findAnywhere } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
-import { isNamedBy } from '../uploads/upload-use.ts';
+import { isNamedBy } from '../uploads/upload-use-table.ts';
 import type { Send } from './send-as-management.ts';
 
 const uploadIds = (value: unknown) => new Set(JSON.stringify(value).match(/upl_[0-9a-z]{26}/g));

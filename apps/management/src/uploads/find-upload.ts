@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
-import { findAnywhere, type Actor } from '@longwave/command-pipeline';
+import { findAnywhere, holdResource, type Actor } from '@longwave/command-pipeline';
 import { singlePutBytesMax, type ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Columns } from '../generated/rows.ts';
 import { findKept, saveKept, type KeptUpload } from './kept-upload-table.ts';
 import { keptKeyOf, type Upload } from './upload.ts';
 
@@ -129,12 +128,8 @@ export async function receivedUpload(
  * first.
  */
 export async function holdUpload(tx: Transaction, found: ReceivedUpload, path: string): Promise<void> {
-  const { rows } = await tx.query<Columns<'resource', 'lifecycle_state'>>({
-    name: 'hold_upload',
-    text: `select lifecycle_state from resource where id = $1 and resource_type = 'uploads' for share`,
-    values: [found.id],
-  });
-  if (!rows[0] || !living.includes(rows[0].lifecycle_state)) throw unknown(path);
+  const state = await holdResource(tx, found.workspaceId, 'uploads', found.id);
+  if (state === undefined || !living.includes(state)) throw unknown(path);
   const { upload, etag, sizeBytes } = found;
   const kept = await saveKept(tx, found.id, { storageKey: upload.storage_key, etag, sizeBytes });
   if (kept.storageKey !== upload.storage_key) throw changing();

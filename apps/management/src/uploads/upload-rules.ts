@@ -6,7 +6,7 @@ import { Problem } from '@longwave/problems';
 import { contentTypeOf } from './content-type.ts';
 import { holdUpload, receivedUpload } from './find-upload.ts';
 import { fileUrlOf, storageKeyOf, type Upload } from './upload.ts';
-import { fileUsers, isBeingRead, isNamed } from './upload-use.ts';
+import { fileUsers, isBeingRead, isNamed } from './upload-use-table.ts';
 
 type UploadRules = Pick<
   Rules<typeof productCatalog>,

@@ -1,4 +1,5 @@
 import { productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
+import type { Due } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 
 /** Types whose resources name files; the index `resource_upload_use` covers exactly these. */
@@ -34,6 +35,33 @@ export const isUsed = `coalesce((select true from resource u where ${names} limi
 export const isRead = `coalesce((select true from job where state in ('queued', 'running')
   and input ->> 'storage_key' in
     (x.attributes ->> 'storage_key', (select storage_key from kept_upload where upload_id = x.id)) limit 1), false)`;
+
+const isTemporary = `x.attributes ->> 'upload_type' = 'temporary'`;
+
+/** SQL: which uploads `x` have come to each of their ends, apart from their age. */
+const ends = {
+  unused: `lifecycle_state = 'granted' and not ${isRead} and (${isTemporary} or not ${isUsed})`,
+  used: `lifecycle_state = 'granted' and not (${isTemporary}) and ${isUsed}`,
+  temporary: `lifecycle_state = 'received' and ${isTemporary} and not ${isRead}`,
+} as const;
+export type UploadEnd = keyof typeof ends;
+
+/** Uploads that were granted before a time and have come to this end, the oldest first. */
+export async function listDueUploads(
+  pool: Pool,
+  end: UploadEnd,
+  grantedBefore: Date,
+  limit: number,
+): Promise<readonly Due[]> {
+  const { rows } = await pool.query<Due>({
+    name: `list_due_uploads_${end}`,
+    text: `select id, workspace_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as occurrence
+           from resource x where resource_type = 'uploads' and ${ends[end]} and created_at <= $1
+           order by created_at limit $2`,
+    values: [grantedBefore, limit],
+  });
+  return rows;
+}
 
 /** Whether a worker has yet to read the upload's object. */
 export async function isBeingRead(db: Pool | Transaction, uploadId: string): Promise<boolean> {
