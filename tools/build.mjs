@@ -1,15 +1,19 @@
 #!/usr/bin/env node
 // usage (cwd = an app): node ../../tools/build.mjs src/main.ts → dist/main.js; workspace libraries bundled, npm packages external.
 import { build } from 'esbuild';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 
 const started = performance.now();
+// Names of chunks change with their content: earlier ones would stay for ever.
+rmSync('dist', { recursive: true, force: true });
 await build({
   entryPoints: process.argv.slice(2),
   outdir: 'dist',
   bundle: true,
   platform: 'node',
   format: 'esm',
+  // What is imported dynamically is loaded then, and not with the entry point.
+  splitting: true,
   target: 'node24',
   sourcemap: true,
   sourcesContent: false,

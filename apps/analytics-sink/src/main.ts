@@ -1,5 +1,3 @@
 import { runService } from '@longwave/service-kit';
-import { createApp } from './app.ts';
-import { readConfiguration } from './config.ts';
 
-await runService('analytics-sink', readConfiguration, createApp);
+await runService('analytics-sink', { config: () => import('./config.ts'), app: () => import('./app.ts') });

@@ -23,5 +23,5 @@ const schema = z.object({
 export type AuthServerConfig = Readonly<z.output<typeof schema>>;
 
 /** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
-export const readAuthServerConfig = (environment: Readonly<Record<string, string | undefined>>): AuthServerConfig =>
+export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): AuthServerConfig =>
   readConfig(schema, environment);

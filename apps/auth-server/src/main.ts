@@ -1,5 +1,3 @@
 import { runService } from '@longwave/service-kit';
-import { createApp } from './app.ts';
-import { readAuthServerConfig } from './config.ts';
 
-await runService('auth-server', readAuthServerConfig, createApp);
+await runService('auth-server', { config: () => import('./config.ts'), app: () => import('./app.ts') });

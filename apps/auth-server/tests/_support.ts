@@ -11,7 +11,7 @@ import { ResourceServiceService } from '@longwave/rpc/resource';
 import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { createApp } from '../src/app.ts';
-import { readAuthServerConfig } from '../src/config.ts';
+import { readConfiguration } from '../src/config.ts';
 
 export const secretText = (prefix: 'lw_key_' | 'svc_pat_' | 'svc_mcp_') =>
   prefix + randomBytes(32).toString('base64url');
@@ -57,7 +57,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string; 
   const own = identities['auth-server'];
   const app = stack.use(
     await createApp(
-      readAuthServerConfig({
+      readConfiguration({
         HEALTH_LISTEN: '127.0.0.1:0',
         GRPC_LISTEN: '127.0.0.1:0',
         TLS_CA: own.ca,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readEncoderConfig } from './config.ts';
+import { readConfiguration } from './config.ts';
 
 const required = {
   HEALTH_LISTEN: '127.0.0.1:1',
@@ -22,7 +22,7 @@ test('the page of the service lists every variable with its default', () => {
   const rows = [...page.matchAll(/^\| `([A-Z0-9_]+)` +\| (.*?) +\|/gm)].map(
     ([, name, value]) => [name!, value!] as const,
   );
-  const config: Readonly<Record<string, unknown>> = readEncoderConfig(required);
+  const config: Readonly<Record<string, unknown>> = readConfiguration(required);
   expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(config).sort());
   expect(
     rows

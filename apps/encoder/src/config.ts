@@ -37,5 +37,5 @@ const schema = z.object({
 export type EncoderConfig = Readonly<z.output<typeof schema>>;
 
 /** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
-export const readEncoderConfig = (environment: Readonly<Record<string, string | undefined>>): EncoderConfig =>
+export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): EncoderConfig =>
   readConfig(schema, environment);

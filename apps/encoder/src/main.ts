@@ -1,5 +1,3 @@
 import { runService } from '@longwave/service-kit';
-import { createApp } from './app.ts';
-import { readEncoderConfig } from './config.ts';
 
-await runService('encoder', readEncoderConfig, createApp);
+await runService('encoder', { config: () => import('./config.ts'), app: () => import('./app.ts') });

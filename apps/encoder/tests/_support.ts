@@ -6,7 +6,7 @@ import { Problem } from '@longwave/problems';
 import { readTls, rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
-import { readEncoderConfig, type EncoderConfig } from '../src/config.ts';
+import { readConfiguration, type EncoderConfig } from '../src/config.ts';
 import { temporaryFolder } from './_media.ts';
 import { startWebHost, type WebHost } from './_web-host.ts';
 
@@ -176,7 +176,7 @@ export async function createWorld(): Promise<World> {
     store,
     redis,
     environment,
-    config: readEncoderConfig(environment),
+    config: readConfiguration(environment),
     tls: (name) => readTls(identities[name]),
     mediaKeys: async () => {
       const keys: string[] = [];

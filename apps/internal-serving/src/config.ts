@@ -16,5 +16,5 @@ const schema = z.object({
 export type ServingConfig = Readonly<z.output<typeof schema>>;
 
 /** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
-export const readServingConfig = (environment: Readonly<Record<string, string | undefined>>): ServingConfig =>
+export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): ServingConfig =>
   readConfig(schema, environment);

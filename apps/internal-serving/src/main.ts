@@ -1,5 +1,3 @@
 import { runService } from '@longwave/service-kit';
-import { createApp } from './app.ts';
-import { readServingConfig } from './config.ts';
 
-await runService('internal-serving', readServingConfig, createApp);
+await runService('internal-serving', { config: () => import('./config.ts'), app: () => import('./app.ts') });

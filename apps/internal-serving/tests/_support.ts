@@ -30,7 +30,7 @@ import { ServingServiceService, type DecideRequest } from '@longwave/rpc/serving
 import { createLogger } from '@longwave/service-kit';
 import canonicalize from 'canonicalize';
 import { createApp } from '../src/app.ts';
-import { readServingConfig } from '../src/config.ts';
+import { readConfiguration } from '../src/config.ts';
 
 export const mp3 = 'mp3/128000/48000/2';
 export type ServingClient = RpcClient<typeof ServingServiceService>;
@@ -323,7 +323,7 @@ export async function startEngines(): Promise<Engines> {
     },
     startNode: async () => {
       const identity = identities['internal-serving'];
-      const config = readServingConfig({
+      const config = readConfiguration({
         HEALTH_LISTEN: '127.0.0.1:0',
         GRPC_LISTEN: '127.0.0.1:0',
         TLS_CA: identity.ca,

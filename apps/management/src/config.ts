@@ -36,5 +36,5 @@ const schema = z.object({
 export type Config = z.output<typeof schema>;
 
 /** Reads management's configuration; throws `ConfigError` naming everything that is wrong. */
-export const readManagementConfig = (environment: Readonly<Record<string, string | undefined>>): Readonly<Config> =>
+export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): Readonly<Config> =>
   readConfig(schema, environment);

@@ -1,5 +1,3 @@
 import { runService } from '@longwave/service-kit';
-import { createApp } from './app.ts';
-import { readManagementConfig } from './config.ts';
 
-await runService('management', readManagementConfig, createApp);
+await runService('management', { config: () => import('./config.ts'), app: () => import('./app.ts') });

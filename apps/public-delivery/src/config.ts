@@ -91,5 +91,5 @@ const configSchema = z
 
 export type DeliveryConfig = z.infer<typeof configSchema>;
 
-export const readDeliveryConfig = (environment: Readonly<Record<string, string | undefined>>): DeliveryConfig =>
+export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): DeliveryConfig =>
   readConfig(configSchema, environment);

@@ -1,5 +1,3 @@
 import { runService } from '@longwave/service-kit';
-import { createApp } from './app.ts';
-import { readDeliveryConfig } from './config.ts';
 
-await runService('public-delivery', readDeliveryConfig, createApp);
+await runService('public-delivery', { config: () => import('./config.ts'), app: () => import('./app.ts') });

@@ -19,7 +19,7 @@ import { readTls, rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { ServingServiceService, type DecideRequest, type DecideResponse, type Pick } from '@longwave/rpc/serving';
 import { createLogger, type Logger } from '@longwave/service-kit';
 import { createApp, type DeliveryApp } from '../src/app.ts';
-import { readDeliveryConfig } from '../src/config.ts';
+import { readConfiguration } from '../src/config.ts';
 
 export const frameBytes = 384;
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -182,7 +182,7 @@ export async function openBench(): Promise<Bench> {
     tlsOf: (name) => readTls(identities[name as keyof typeof identities]),
     ...{ environment, pool, bus, store, serving, folder, facts, logLines, logger, now },
     setClock: (at) => void (clock = at),
-    start: (extra = {}) => createApp(readDeliveryConfig({ ...environment, ...extra }), logger, { now }),
+    start: (extra = {}) => createApp(readConfiguration({ ...environment, ...extra }), logger, { now }),
     stop: () => stack.disposeAsync(),
   };
 }

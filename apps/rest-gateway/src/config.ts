@@ -24,5 +24,5 @@ const schema = z.object({
 export type RestGatewayConfig = Readonly<z.output<typeof schema>>;
 
 /** Configuration from the environment. Throws `ConfigError` naming everything that is wrong. */
-export const readRestGatewayConfig = (environment: Readonly<Record<string, string | undefined>>): RestGatewayConfig =>
+export const readConfiguration = (environment: Readonly<Record<string, string | undefined>>): RestGatewayConfig =>
   readConfig(schema, environment);

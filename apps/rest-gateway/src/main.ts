@@ -1,5 +1,3 @@
 import { runService } from '@longwave/service-kit';
-import { createApp } from './app.ts';
-import { readRestGatewayConfig } from './config.ts';
 
-await runService('rest-gateway', readRestGatewayConfig, createApp);
+await runService('rest-gateway', { config: () => import('./config.ts'), app: () => import('./app.ts') });

@@ -6,7 +6,7 @@ import { readTls } from '@longwave/rpc';
 import { createLogger } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import { createApp } from '../src/app.ts';
-import { readRestGatewayConfig } from '../src/config.ts';
+import { readConfiguration } from '../src/config.ts';
 import type { Given, Scene } from './_scene.ts';
 import { now, readCases, startStandIns } from './_stand-ins.ts';
 
@@ -70,7 +70,7 @@ export async function startGateway(
   const own = identities['rest-gateway'];
   const app = stack.use(
     await createApp(
-      readRestGatewayConfig({
+      readConfiguration({
         HEALTH_LISTEN: '127.0.0.1:0',
         HTTP_LISTEN: '127.0.0.1:0',
         TLS_CA: own.ca,

@@ -43,25 +43,21 @@ async function run(endsBy: string) {
   collector.listen(0, '127.0.0.1');
   await once(collector, 'listening');
   const [http, health] = (await freePorts(2)) as [number, number];
-  const child = spawn(
-    process.execPath,
-    ['--import', path.join(root, 'tools/otel.mjs'), path.join(import.meta.dirname, 'fixture-sinks.ts')],
-    {
-      cwd: root,
-      env: {
-        ...{ TLS_CA: 'ca', TLS_CERT: 'cert', TLS_KEY: 'key', LOG_LEVEL: 'debug' },
-        ...{
-          HEALTH_LISTEN: `127.0.0.1:${health}`,
-          HTTP_LISTEN: `127.0.0.1:${http}`,
-          SECRETS: secrets,
-          ENDS_BY: endsBy,
-        },
-        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
-        ...{ OTEL_BSP_SCHEDULE_DELAY: '10', OTEL_METRIC_EXPORT_INTERVAL: '200', OTEL_METRIC_EXPORT_TIMEOUT: '200' },
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'fixture-sinks.ts')], {
+    cwd: root,
+    env: {
+      ...{ TLS_CA: 'ca', TLS_CERT: 'cert', TLS_KEY: 'key', LOG_LEVEL: 'debug' },
+      ...{
+        HEALTH_LISTEN: `127.0.0.1:${health}`,
+        HTTP_LISTEN: `127.0.0.1:${http}`,
+        SECRETS: secrets,
+        ENDS_BY: endsBy,
       },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+      ...{ OTEL_BSP_SCHEDULE_DELAY: '10', OTEL_METRIC_EXPORT_INTERVAL: '200' },
     },
-  );
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const [out, err, [code]] = await Promise.all([
     textOf(child.stdout as never),
     textOf(child.stderr as never),

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 
 /** A named check of one dependency; rejects or answers false when it does not work. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<boolean>>>;
@@ -8,14 +8,22 @@ async function run(check: () => Promise<boolean>): Promise<boolean> {
   return Promise.race([Promise.try(check).catch(() => false), timeout]);
 }
 
-/** `/healthz` says the process lives, `/readyz` that it can work (503 names what cannot). On its own port, never public. */
-export async function serveHealth(listen: string, checks: ReadinessChecks): Promise<{ close(): Promise<void> }> {
+/**
+ * `/healthz` says the process lives, `/readyz` that it can work (503 names what cannot), `/metrics` what it measures. On its own port,
+ * never public.
+ */
+export async function serveHealth(
+  listen: string,
+  checks: ReadinessChecks,
+  serveMetrics: RequestListener,
+): Promise<{ close(): Promise<void> }> {
   const server: Server = createServer((request, response) => {
     const answer = (status: number, body: unknown) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(body));
     };
     if (request.url === '/healthz') return answer(200, { status: 'alive' });
+    if (request.url === '/metrics') return serveMetrics(request, response);
     if (request.url !== '/readyz') return answer(404, { status: 'unknown path' });
     void Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await run(check)] as const)).then(
       (results) => {

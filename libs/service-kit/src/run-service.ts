@@ -8,26 +8,36 @@ export interface RunningApp extends AsyncDisposable {
   readonly readiness: ReadinessChecks;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The modules of a service. They are imported after telemetry has started, because it can measure only what is loaded after it. */
+export interface ServiceModules<C> {
+  readonly config: () => Promise<{ readonly readConfiguration: (environment: Environment) => C }>;
+  readonly app: () => Promise<{ readonly createApp: (config: C, logger: Logger) => Promise<RunningApp> }>;
+}
+
 /**
- * The life of a process: read the configuration, create the app, serve health, wait for SIGTERM or SIGINT, dispose.
- * Whatever the process says meanwhile is redacted.
+ * The life of a process: start telemetry, read the configuration, create the app, serve health and metrics, wait for SIGTERM or
+ * SIGINT, dispose. Whatever the process says meanwhile is redacted.
  * Exit code 0 after a clean stop, 78 for a wrong configuration (BSD sysexits EX_CONFIG), 1 for anything else.
  */
 export async function runService<C extends { readonly LOG_LEVEL: string; readonly HEALTH_LISTEN: string }>(
   service: string,
-  readConfiguration: (environment: Readonly<Record<string, string | undefined>>) => C,
-  createApp: (config: C, logger: Logger) => Promise<RunningApp>,
+  modules: ServiceModules<C>,
 ): Promise<void> {
   let logger = createLogger(service, 'info');
   guardOutput(() => logger);
   try {
-    const config = readConfiguration(process.env);
+    // Only a process that runs loads it: others import this library for its logger.
+    const { startTelemetry } = await import('./telemetry.ts');
+    const telemetry = await startTelemetry(service, process.env, () => logger);
+    const config = (await modules.config()).readConfiguration(process.env);
     logger = createLogger(service, config.LOG_LEVEL);
     const stopping = new Promise<string>((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
     });
-    const app = await createApp(config, logger);
-    const health = await serveHealth(config.HEALTH_LISTEN, app.readiness);
+    const app = await (await modules.app()).createApp(config, logger);
+    const health = await serveHealth(config.HEALTH_LISTEN, app.readiness, telemetry.serveMetrics);
     logger.info({}, 'service.started');
     const signal = await stopping;
     logger.info({ signal }, 'service.stopping');
@@ -37,6 +47,7 @@ export async function runService<C extends { readonly LOG_LEVEL: string; readonl
     }, 20_000);
     await health.close();
     await app[Symbol.asyncDispose]();
+    await telemetry[Symbol.asyncDispose]();
     clearTimeout(force);
     logger.info({}, 'service.stopped');
     process.exit(0);

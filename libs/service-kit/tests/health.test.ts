@@ -9,7 +9,7 @@ afterEach(async () => {
 
 async function health(checks: ReadinessChecks) {
   const listen = `127.0.0.1:${await freePort()}`;
-  const { close } = await serveHealth(listen, checks);
+  const { close } = await serveHealth(listen, checks, (_, response) => response.end('# metrics'));
   cleanups.push(close);
   return async (path: string) => {
     const response = await fetch(`http://${listen}${path}`, { headers: { connection: 'close' } });

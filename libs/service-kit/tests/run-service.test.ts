@@ -117,3 +117,40 @@ test('a log that cannot be written ends no service: it works on, and says how ma
   ]);
   expect(after.lines[1]).toMatchObject({ lines_since_start: asked - written - (full.cut ? 1 : 0) });
 });
+
+test('a running service says on its private port what it measures, in the text format of Prometheus', async () => {
+  const listen = `127.0.0.1:${await freePort()}`;
+  const service = start({ ...environment, HEALTH_LISTEN: listen, MODE: 'serve' });
+  await service.started;
+  const response = await fetch(`http://${listen}/metrics`);
+  expect(response.headers.get('content-type')).toBe('text/plain');
+  const text = await response.text();
+  expect(text).toMatch(/^target_info\{.*service_name="fixture".*\} 1$/m);
+  const resident = Number(/^process_memory_usage (\d+)$/m.exec(text)?.[1]);
+  expect(resident).toBeGreaterThan(20 * 2 ** 20);
+  expect(resident).toBeLessThan(500 * 2 ** 20);
+});
+
+test('a collector that is away ends no service and holds up no stop; the log says that it is away', async () => {
+  const endpoint = `http://127.0.0.1:${await freePort()}`;
+  const service = start({
+    ...{ ...environment, HEALTH_LISTEN: '127.0.0.1:0', MODE: 'serve' },
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_METRIC_EXPORT_INTERVAL: '100' },
+  });
+  await service.started;
+  const askedMs = performance.now();
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - askedMs).toBeLessThan(8_000);
+  expect(service.events.at(-1)).toBe('service.stopped');
+}, 30_000);
+
+test('a wrong setting of telemetry exits with 78 and says which', async () => {
+  const service = start({
+    ...{ ...environment, HEALTH_LISTEN: '127.0.0.1:0', MODE: 'serve' },
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318', OTEL_EXPORTER_OTLP_PROTOCOL: 'carrier pigeon' },
+  });
+  expect(await service.ended).toEqual({ code: 78, signal: null });
+  for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_PROTOCOL'])
+    expect(service.errors.join('')).toContain(`  ${name}: `);
+});
