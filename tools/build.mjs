@@ -6,28 +6,31 @@ import { readFileSync, rmSync } from 'node:fs';
 const started = performance.now();
 // Names of chunks change with their content: earlier ones would stay for ever.
 rmSync('dist', { recursive: true, force: true });
-await build({
-  entryPoints: process.argv.slice(2),
-  outdir: 'dist',
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  // What is imported dynamically is loaded then, and not with the entry point.
-  splitting: true,
-  target: 'node24',
-  sourcemap: true,
-  sourcesContent: false,
-  keepNames: true,
-  logLevel: 'warning',
-  plugins: [
-    {
-      name: 'npm-packages-stay-outside',
-      setup: (b) =>
-        b.onResolve({ filter: /^[^./]/ }, (a) =>
-          a.kind === 'entry-point' || a.path.startsWith('@longwave/') ? undefined : { path: a.path, external: true },
-        ),
-    },
-  ],
-});
+// One after the other: entry points share no chunk, so that paths beside a module hold as they do in its source.
+for (const entryPoint of process.argv.slice(2))
+  await build({
+    entryPoints: [entryPoint],
+    outbase: 'src',
+    outdir: 'dist',
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    // What is imported dynamically is loaded then, and not with the entry point.
+    splitting: true,
+    target: 'node24',
+    sourcemap: true,
+    sourcesContent: false,
+    keepNames: true,
+    logLevel: 'warning',
+    plugins: [
+      {
+        name: 'npm-packages-stay-outside',
+        setup: (b) =>
+          b.onResolve({ filter: /^[^./]/ }, (a) =>
+            a.kind === 'entry-point' || a.path.startsWith('@longwave/') ? undefined : { path: a.path, external: true },
+          ),
+      },
+    ],
+  });
 const { name } = JSON.parse(readFileSync('package.json', 'utf8'));
 console.log(`built ${name} in ${Math.round(performance.now() - started)} ms`);

@@ -27,6 +27,7 @@ import type { Config } from './config.ts';
 import { followEvents } from './followers/follow-events.ts';
 import { sendAsManagement } from './followers/send-as-management.ts';
 import { startJobRunner } from './jobs/job-runner.ts';
+import { observeJobs } from './jobs/observe-jobs.ts';
 import { createOwnWorks } from './jobs/own-works.ts';
 import { createFindQueuePlace } from './jobs/queue-forecast.ts';
 import { createCountDelivered } from './line-items/count-delivered.ts';
@@ -123,6 +124,7 @@ export async function createApp(
       onError: onError('relay.failed'),
     }),
   );
+  stack.use(observeJobs(pool));
   wake.jobs = stack.use(
     startJobRunner({
       pool,

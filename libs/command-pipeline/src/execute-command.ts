@@ -12,6 +12,7 @@ import {
   type OperationView,
 } from './command-request.ts';
 import type { Rule, Rules } from './command-rule.ts';
+import { measureCommands } from './measure-commands.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
 import type { SignReceipt } from './receipt.ts';
 import { resourceView } from './resource-row.ts';
@@ -53,7 +54,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     };
   }
 
-  return async (request, actor) => {
+  return measureCommands(options.catalog, async (request, actor) => {
     const isForeign = actor.kind === 'principal' && actor.principal.workspace_id !== request.workspaceId;
     if (isForeign && actor.roles === undefined) throw new Problem('not_found', 'There is no such workspace.');
     const definition = Object.hasOwn(options.catalog.commands, request.commandType)
@@ -122,7 +123,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
           )
         : error;
     }
-  };
+  });
 }
 
 /** PostgreSQL's `lock_not_available` (the wait for a row or key was longer than `lock_timeout`) and `deadlock_detected`. */

@@ -2,6 +2,7 @@ import type { BusMessage } from '@longwave/event-bus';
 import type { Pool, Session } from '@longwave/postgres';
 import { pollLoop, sleep, type PollLoop } from '@longwave/worker-kit';
 import type { Columns } from './generated/rows.ts';
+import { observeOutbox } from './observe-outbox.ts';
 
 export interface RelayOptions {
   readonly pool: Pool;
@@ -56,7 +57,8 @@ async function relayBatch(client: Session, { topic, publish, batchSize = 500 }: 
  * never by a cursor, so a row that commits late is not lost.
  */
 export function startOutboxRelay(options: RelayOptions): PollLoop {
-  const { pool, onError, pollMs = 100 } = options;
+  const { pool, topic, onError, pollMs = 100 } = options;
+  const observing = observeOutbox(pool, topic);
   let session: Session | undefined;
 
   /** Closes the session, which may still hold the lock, so that the next relay can work. */
@@ -80,6 +82,7 @@ export function startOutboxRelay(options: RelayOptions): PollLoop {
   return {
     wake: relaying.wake,
     [Symbol.asyncDispose]: async () => {
+      observing[Symbol.dispose]();
       await relaying[Symbol.asyncDispose]();
       closeSession();
     },

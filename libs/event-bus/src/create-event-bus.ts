@@ -1,6 +1,7 @@
 import type { BusConfig } from '@longwave/service-kit';
 import type { BusLogger } from './bus-logger.ts';
 import { createKafkaBus, type KafkaBusConfig } from './kafka/kafka-bus.ts';
+import { measureFollowers } from './measure-followers.ts';
 import type { EventBus } from './port.ts';
 import { createRedisBus, type RedisBusConfig } from './redis/redis-bus.ts';
 
@@ -9,7 +10,7 @@ export type EventBusConfig =
 
 /** The bus of the engine that the configuration names. Connects on first use. */
 export function createEventBus(config: EventBusConfig): EventBus {
-  return config.kind === 'redis' ? createRedisBus(config) : createKafkaBus(config);
+  return measureFollowers(config.kind === 'redis' ? createRedisBus(config) : createKafkaBus(config));
 }
 
 /** The bus of a service: Kafka when its configuration names brokers, else Redis Streams. Connects on first use. */
@@ -17,7 +18,9 @@ export function busFromConfig(
   { KAFKA_BROKERS: brokers, REDIS_URL: redisUrl }: BusConfig,
   { clientName, logger }: { readonly clientName: string; readonly logger?: BusLogger },
 ): EventBus {
-  return brokers
-    ? createKafkaBus({ brokers, clientId: clientName, logger })
-    : createRedisBus({ redisUrl, clientName, logger });
+  return createEventBus(
+    brokers
+      ? { kind: 'kafka', brokers, clientId: clientName, logger }
+      : { kind: 'redis', redisUrl, clientName, logger },
+  );
 }

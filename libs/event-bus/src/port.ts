@@ -67,6 +67,11 @@ export interface EventBus extends AsyncDisposable {
     messageOf: (partition: number, partitions: number) => Omit<BusMessage, 'topic'>,
   ): Promise<void>;
   subscribe(options: SubscribeOptions): Promise<Subscription>;
+  /**
+   * About how many messages of a topic its group has not finished, without dead letters. On Redis Streams, messages that have left
+   * Redis for the archive are counted when they come back.
+   */
+  countWaiting(topic: string, group: string): Promise<number>;
   /** Dead letters of one group, oldest first. */
   listDeadLetters(topic: string, group: string): Promise<readonly DeadLetter[]>;
   /** Sends every dead letter of the group to that group again; answers how many. */

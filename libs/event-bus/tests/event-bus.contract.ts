@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BusMessage, DeliveredMessage, EventBus, EventBusConfig } from '../src/index.ts';
 import { distinct, firstsByKey, newTopic, numbered, quick, subscribeInto, until } from './_messages.ts';
+import { testWaiting } from './_waiting.ts';
 
 export interface Engine {
   readonly name: string;
@@ -142,6 +143,8 @@ export function describeEventBus(engine: Engine): void {
       );
       expect(late).toHaveLength(120);
     });
+
+    testWaiting(engine);
 
     test('one group reads two topics', async () => {
       await using bus = engine.createBus();

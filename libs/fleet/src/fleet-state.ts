@@ -13,6 +13,8 @@ export interface FleetAccess<S extends string = ServiceName> {
   readonly operator: IdentityFiles;
   /** gRPC addresses ("host:port"). */
   readonly addresses: Readonly<Record<S, string>>;
+  /** Private HTTP addresses ("host:port") of `/healthz`, `/readyz` and `/metrics`. */
+  readonly adminAddresses: Readonly<Record<S, string>>;
   /** By schema, each as its own role. */
   readonly databaseUrls: Readonly<Record<string, string>>;
   /** The fleet's database as superuser. */

@@ -62,6 +62,13 @@ async function startEdges<S extends string>(wiring: Wiring<S>, ports: PublicPort
   }
 }
 
+function localAddresses<S extends string>(ports: Readonly<Record<S, number>>): Record<S, string> {
+  return Object.fromEntries(Object.entries<number>(ports).map(([name, port]) => [name, `127.0.0.1:${port}`])) as Record<
+    S,
+    string
+  >;
+}
+
 function databaseUrlOf(adminUrl: string, role: string, password: string): string {
   return Object.assign(new URL(adminUrl), { username: role, password }).href;
 }
@@ -150,9 +157,8 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
   const access: FleetAccess<S> = {
     urls: wiring.urls,
     operator: identities.operator,
-    addresses: Object.fromEntries(
-      allNames.map((name) => [name, `127.0.0.1:${wiring.grpcPorts[name]}`]),
-    ) as FleetAccess<S>['addresses'],
+    addresses: localAddresses(wiring.grpcPorts),
+    adminAddresses: localAddresses(wiring.healthPorts),
     databaseUrls: urlBySchema,
     adminDatabaseUrl: engines.adminDatabaseUrl,
     redisUrl: engines.redis.first.url,

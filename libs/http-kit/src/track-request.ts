@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { newId } from '@longwave/ids';
-import type { Logger } from '@longwave/service-kit';
+import { createDuration, type Logger } from '@longwave/service-kit';
 import express, { type Express } from 'express';
 
 /** What a surface adds to the line of a request. */
@@ -8,13 +8,21 @@ export type LogFields = Readonly<Record<string, string | number | undefined>>;
 
 const idHeader = 'X-Request-Id';
 
+/** `longwave.http.duration`, made with the first request: telemetry runs then. */
+let duration: ReturnType<typeof createDuration> | undefined;
+
+function measure(seconds: number, status: number, { operation = 'none', route = operation }: LogFields): void {
+  duration ??= createDuration('longwave.http.duration', 'Time from an HTTP request to the end of its answer');
+  duration.record(seconds, { operation: route, status: `${Math.floor(status / 100)}xx` });
+}
+
 /** The ID that `trackRequest` gave the request of this answer. */
 export const requestIdOf = (response: ServerResponse): string => String(response.getHeader(idHeader));
 
 /**
  * Gives a request its ID, which the client reads in `X-Request-Id`, and writes one line `request.served` when the answer has ended or
- * the client is gone. The line never names the URL, an address or a user agent.
- * @param fields what the surface adds to the line, asked when it is written
+ * the client is gone; `longwave.http.duration` measures it. The line never names the URL, an address or a user agent.
+ * @param fields what the surface adds to the line, asked when it is written; `operation` or `route` also names the request in the metric
  */
 export function trackRequest(
   request: IncomingMessage,
@@ -26,18 +34,21 @@ export function trackRequest(
   const startedMs = performance.now();
   response.setHeader(idHeader, requestId);
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  response.once('close', () =>
+  response.once('close', () => {
+    const said = fields();
+    const durationMs = performance.now() - startedMs;
+    measure(durationMs / 1_000, response.statusCode, said);
     logger.info(
       {
         request_id: requestId,
         method: request.method,
         status: response.statusCode,
-        ...fields(),
-        duration_ms: Math.round(performance.now() - startedMs),
+        ...said,
+        duration_ms: Math.round(durationMs),
       },
       'request.served',
-    ),
-  );
+    );
+  });
   return requestId;
 }
 

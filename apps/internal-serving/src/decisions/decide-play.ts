@@ -2,7 +2,7 @@ import type { Decision } from '@longwave/ad-decision';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse } from '@longwave/rpc/serving';
-import type { Logger } from '@longwave/service-kit';
+import { createDuration, type Logger } from '@longwave/service-kit';
 import type { CountedSlot } from '../goals/goal-guard.ts';
 import type { CurrentPlans } from '../plans/current-plans.ts';
 import type { ShareCounts } from '../shares/share-counts.ts';
@@ -147,8 +147,18 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     return renderAnswer(given);
   }
 
+  const duration = createDuration('longwave.decide.duration', 'Time from the request for a decision to its answer');
   return async (request, { deadline, signal }) => {
-    const play = parsePlayRequest(request);
-    return beforeDeadline(deadline, () => decidePlay(play, signal));
+    const startedMs = performance.now();
+    const record = (outcome: string) => duration.record((performance.now() - startedMs) / 1_000, { outcome });
+    try {
+      const play = parsePlayRequest(request);
+      const answer = await beforeDeadline(deadline, () => decidePlay(play, signal));
+      record(answer.noAdReason || 'filled');
+      return answer;
+    } catch (error) {
+      record(error instanceof Problem ? error.code : 'internal_error');
+      throw error;
+    }
   };
 }

@@ -4,16 +4,19 @@ import { Problem } from '@longwave/problems';
 import type { Columns } from '../generated/rows.ts';
 import { nextJob, sumServed, type ServedSums, type ServedWork, type WaitingJob, type Workload } from './job-order.ts';
 
-export type JobKind =
-  | 'encode_production'
-  | 'encode_creative'
-  | 'encode_segment'
-  | 'compile_serving_plan'
-  | 'clone_campaign'
-  | 'import_feed'
-  | 'publish_import'
-  | 'run_batch_encoding'
-  | 'export_statistics';
+const jobKinds = [
+  'encode_production',
+  'encode_creative',
+  'encode_segment',
+  'compile_serving_plan',
+  'clone_campaign',
+  'import_feed',
+  'publish_import',
+  'run_batch_encoding',
+  'export_statistics',
+] as const;
+
+export type JobKind = (typeof jobKinds)[number];
 
 export interface NewJob {
   readonly kind: JobKind;
@@ -80,6 +83,24 @@ export async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
 
 /** Queued, or under a lease that has ended. */
 const free = `(state = 'queued' or (state = 'running' and lease_until <= now()))`;
+
+/** How many jobs of every kind wait (`queued`) and are worked on (`running`). */
+export async function countJobs(
+  pool: Pool,
+): Promise<readonly { readonly kind: JobKind; readonly state: 'queued' | 'running'; readonly jobs: number }[]> {
+  const { rows } = await pool.query<{ readonly kind: string; readonly queued: number; readonly running: number }>({
+    name: 'count_jobs',
+    text: `select kind, (count(*) filter (where ${free}))::int as queued, (count(*) filter (where not ${free}))::int as running
+           from job where state in ('queued', 'running') group by kind`,
+  });
+  return jobKinds.flatMap((kind) => {
+    const { queued = 0, running = 0 } = rows.find((row) => row.kind === kind) ?? {};
+    return [
+      { kind, state: 'queued', jobs: queued },
+      { kind, state: 'running', jobs: running },
+    ] as const;
+  });
+}
 
 /** The first free job of each class of each workspace: only these can be the next one. */
 async function listHeads(pool: Pool, kinds: readonly string[], maxExpectedMs: number): Promise<WaitingJob[]> {

@@ -20,6 +20,8 @@ export interface FactJournal extends AsyncDisposable {
   keep(lines: readonly string[]): Promise<void>;
   /** Publishes what it can now. Resolves true when nothing is left. */
   flush(): Promise<boolean>;
+  /** What is in the file and not published. */
+  backlogBytes(): number;
 }
 
 /** What waits for a disk that does not answer; beyond it, facts are lost and counted in the log, or refused. */
@@ -165,6 +167,7 @@ export async function openFactJournal({
       return written.promise;
     },
     flush,
+    backlogBytes: () => written - published,
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
       await flushing;

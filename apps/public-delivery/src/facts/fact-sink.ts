@@ -7,7 +7,7 @@ import {
   type FactsPublished,
 } from '@longwave/events';
 import { Problem } from '@longwave/problems';
-import type { Logger } from '@longwave/service-kit';
+import { meter, observeGauge, type Logger } from '@longwave/service-kit';
 import { newId } from '@longwave/ids';
 import { z } from 'zod';
 import { openFactJournal } from './fact-journal.ts';
@@ -102,7 +102,20 @@ export async function openFactSink(options: FactSinkOptions): Promise<FactSink> 
   const journal = await openFactJournal({ folder, publish, logger, flushEveryMs: 200, rewindBytes: 1 << 20 });
   const known = new Set<string>();
   let knownOn = '';
-  const add = (fact: DeliveryFact) => journal.append(JSON.stringify(fact));
+  const bytes = meter().createCounter('longwave.delivery.bytes', {
+    unit: 'By',
+    description: 'Bytes of audio that were handed to listeners',
+  });
+  bytes.add(0);
+  const observing = observeGauge(
+    'longwave.facts.backlog',
+    { unit: 'By', description: 'Facts in the journal that are not on the bus' },
+    () => [{ value: journal.backlogBytes() }],
+  );
+  const add = (fact: DeliveryFact) => {
+    if (fact.kind === 'byte_range_served') bytes.add(fact.written.reduce((sum, [from, to]) => sum + to - from, 0));
+    journal.append(JSON.stringify(fact));
+  };
   const addMark = (ended: boolean) => {
     const mark: Mark = { kind: 'facts_published', producer, until: now().toISOString(), ended };
     journal.append(JSON.stringify(mark));
@@ -132,6 +145,7 @@ export async function openFactSink(options: FactSinkOptions): Promise<FactSink> 
     },
     [Symbol.asyncDispose]: () => {
       clearInterval(marking);
+      observing[Symbol.dispose]();
       addMark(true);
       return journal[Symbol.asyncDispose]();
     },

@@ -2,13 +2,14 @@ import type { FactSink } from '../facts/fact-sink.ts';
 import { canonicalFormat } from '@longwave/audio';
 import { clipFormats } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
+import { meter } from '@longwave/service-kit';
 import type { Pool } from '@longwave/postgres';
 import type { IdentifyListener, Listener } from '../listener/identify-listener.ts';
 import type { OpenSegment } from '../media/open-segment.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
 import { sendMedia, type SentMedia } from '../media/send-media.ts';
 import type { MeteredResponse } from '../media/written-meter.ts';
-import type { ChoosePlay } from '../play/choose-play.ts';
+import type { ChoosePlay, Play } from '../play/choose-play.ts';
 import type { BegunPlay } from '../play/ended-plays.ts';
 import type { FindPlay } from '../play/find-play.ts';
 import type { PlayTokens } from '../play/play-token.ts';
@@ -52,6 +53,8 @@ function reachable(found: FoundAudio | undefined): Exclude<FoundAudio, { kind: '
   if (found.kind === 'ended') throw new Problem('resource_gone');
   return found;
 }
+
+const hasAds = ({ binding }: Play): boolean => Object.keys(binding?.ads ?? {}).length > 0;
 
 /** Generated headers, which never change, in memory. */
 const headerBytesMax = 8 << 20;
@@ -97,6 +100,9 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
 
   const openPlay = createOpenPlays(pool, findPlay);
   const headers = createRecentlyUsed<Buffer>(headerBytesMax);
+  const redirects = meter().createCounter('longwave.delivery.redirects', {
+    description: 'Enclosures that were answered with the address of their file',
+  });
   const lastByDigest = createLastKnown<FoundAudio | undefined>(digestsMax);
 
   async function headerOf(digest: string): Promise<Buffer> {
@@ -156,6 +162,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
         const found = reachable(await projection.findAudioByAlias(alias, startedAt));
         if (found.kind === 'outside') {
           // Its bytes never pass here, so there is nothing to count.
+          redirects.add(1, { outcome: 'outside' });
           response.writeHead(302, { location: found.url, 'cache-control': 'private, no-store', 'content-length': '0' });
           return void response.end();
         }
@@ -171,6 +178,7 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
             begun: { startedAt: play.binding?.startedAt ?? startedAt, isBound: play.binding !== undefined },
             late: false,
           });
+        redirects.add(1, { outcome: hasAds(play) ? 'with_ads' : 'without_ads' });
         response.writeHead(302, {
           location: `${mediaUrl}/delivery/v1/p/${tokens.mintPlay(play, startedAt)}/${episode.fileName}.mp3${isDownload(exchange) ? '?download=1' : ''}`,
           'cache-control': 'private, no-store',

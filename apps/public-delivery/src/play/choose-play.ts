@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { UserAgentDescription } from '@longwave/audience';
 import { idFromBytes } from '@longwave/ids';
 import { databaseOutage } from '@longwave/postgres';
-import type { Logger } from '@longwave/service-kit';
+import { meter, type Logger } from '@longwave/service-kit';
 import type { AppTrace } from '../listener/app-trace.ts';
 import type { Listener } from '../listener/identify-listener.ts';
 import { partsOf } from '../media/arrangement.ts';
@@ -16,7 +16,7 @@ import type { Bindings } from './bindings.ts';
 import type { Compose } from './create-composer.ts';
 import { decideRequest } from './decide-request.ts';
 import { hasEnded } from './ended-plays.ts';
-import { decide, type Decision, type ServingClient } from './decide.ts';
+import { decide, noDecisionReasons, type Decision, type ServingClient } from './decide.ts';
 import type { NewPlayLimit } from './new-play-limit.ts';
 import { haltsAll, haltsAny, withoutHalted } from './halts.ts';
 import type { KnownArrangements } from './known-arrangements.ts';
@@ -75,6 +75,10 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     options;
   const deciding = new Map<string, Promise<Play>>();
   const given = createRecentlyUsed<Binding>(givenMax);
+  const undecided = meter().createCounter('longwave.delivery.decisions_missed', {
+    description: 'Plays that began without ads because no decision could be used',
+  });
+  for (const reason of noDecisionReasons) undecided.add(0, { reason });
 
   async function clean(episode: PlayableEpisode, at: Date): Promise<Play> {
     const arrangement = await compose(episode, [], at);
@@ -143,6 +147,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     const decision = await atHand(await decide(serving, request, options.decideDeadlineMs), requestId);
     if (!decision.decided) {
       logger.warn({ request_id: requestId, episode_id: episodeId, reason: decision.reason }, 'decision.unavailable');
+      undecided.add(1, { reason: decision.reason });
       return bindPlay(noAds);
     }
     return bindPlay(withoutHalted(decision, halts, podcastId));

@@ -9,7 +9,8 @@ import { clickUrlSchema, type CountedAds } from './play-table.ts';
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
 
 /** Why there is no decision; the listener gets clean content. */
-export type NoDecisionReason = 'late' | 'unreachable' | 'failed' | 'invalid_answer' | 'segment_unavailable';
+export const noDecisionReasons = ['late', 'unreachable', 'failed', 'invalid_answer', 'segment_unavailable'] as const;
+export type NoDecisionReason = (typeof noDecisionReasons)[number];
 
 export type Decision =
   ({ readonly decided: true } & PlayAds) | { readonly decided: false; readonly reason: NoDecisionReason };

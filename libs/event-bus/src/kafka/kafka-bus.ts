@@ -4,6 +4,7 @@ import { parseBusName } from '../bus-name.ts';
 import { defaultBatchSize, defaultRetry } from '../deliver-in-order.ts';
 import type { EventBus, Subscription } from '../port.ts';
 import { readDeadLetters } from './kafka-dead-letters.ts';
+import { countWaiting } from './kafka-lag.ts';
 import { createKafkaPublisher } from './kafka-publisher.ts';
 import { toRecord } from './kafka-record.ts';
 import { subscribeKafka } from './kafka-subscription.ts';
@@ -134,6 +135,12 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
       });
       subscriptions.add(subscription);
       return subscription;
+    },
+
+    async countWaiting(topic, group) {
+      await ensureTopic(topic);
+      await ensureGroupTopics(topic, group);
+      return countWaiting(await connectAdmin(), topic, group);
     },
 
     async listDeadLetters(topic, group) {

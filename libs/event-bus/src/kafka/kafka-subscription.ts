@@ -6,6 +6,7 @@ import { type Progress, progressMetadata, triesOf, tryParseProgress } from './ka
 import type { KafkaPublisher } from './kafka-publisher.ts';
 import { toDeadRecord, tryParseRecord } from './kafka-record.ts';
 import { consumerGroupId, deadTopic, redriveTopic } from './kafka-topics.ts';
+import { reportDeadLetter } from '../report-dead-letter.ts';
 
 const errorPauseMs = 500;
 /** Longest wait of one fetch; also how late a paused partition may be read again. */
@@ -134,10 +135,7 @@ export async function subscribeKafka(options: KafkaSubscriptionOptions): Promise
         },
         async bury(one, error) {
           await publisher.send([{ topic: deadTopic(topic, group), record: toDeadRecord(one, error, now()) }]);
-          logger?.warn(
-            { topic, group, type: one.message.type, id: one.message.id, tries: one.tries },
-            'A message became a dead letter',
-          );
+          reportDeadLetter({ topic, group, logger }, one);
           finish(one.position);
         },
         stopping: () => !isRunning() || isStale() || closing.signal.aborted || membershipEnd !== undefined,

@@ -4,7 +4,8 @@ import { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { BusLogger } from '../bus-logger.ts';
 import { parseBusName } from '../bus-name.ts';
-import { pairs, type RawEntry } from './redis-entry.ts';
+import type { RawEntry } from './redis-entry.ts';
+import { listGroups } from './redis-groups.ts';
 import { archiverLockKey, redisKeys } from './redis-keys.ts';
 import { refillScript, trimScript } from './redis-scripts.ts';
 import { type ArchiveStore, idAfter, isBefore, streamArchive } from './stream-archive.ts';
@@ -16,8 +17,6 @@ const dayMs = 86_400_000;
 const refillBelow = 500;
 const refillChunk = 500;
 
-const groupSchema = z.object({ name: z.string(), 'last-delivered-id': z.string(), pending: z.number() });
-const groupsReply = z.array(z.array(z.unknown()).transform((flat) => groupSchema.parse(pairs(flat))));
 const pendingSummary = z.tuple([z.number(), z.string().nullable()]).rest(z.unknown());
 
 export interface ArchivedTopic {
@@ -195,8 +194,7 @@ function isDoneWith({ delivered, oldestPending }: GroupPlace, id: string): boole
 }
 
 async function readGroups(redis: Redis, stream: string): Promise<GroupPlace[]> {
-  if ((await redis.exists(stream)) === 0) return [];
-  const groups = groupsReply.parse(await redis.xinfo('GROUPS', stream));
+  const groups = await listGroups(redis, stream);
   return Promise.all(
     groups.map(async ({ name, pending, 'last-delivered-id': delivered }) => {
       if (pending === 0) return { name, delivered, oldestPending: undefined };

@@ -4,6 +4,7 @@ import { parseBusName } from '../bus-name.ts';
 import { defaultBatchSize, defaultRetry } from '../deliver-in-order.ts';
 import type { EventBus, Subscription } from '../port.ts';
 import { entryFields, parseDeadLetter, type RawEntry } from './redis-entry.ts';
+import { countWaiting } from './redis-groups.ts';
 import { partitionOfKey, redisKeys } from './redis-keys.ts';
 import { redriveScript } from './redis-scripts.ts';
 import { subscribeRedis } from './redis-subscription.ts';
@@ -117,6 +118,13 @@ export function createRedisBus(config: RedisBusConfig): EventBus {
       });
       subscriptions.add(subscription);
       return subscription;
+    },
+
+    async countWaiting(topic, group) {
+      parseBusName(group);
+      const partitions = Array.from({ length: await partitionsOf(topic) }, (_, partition) => partition);
+      const waiting = await Promise.all(partitions.map((partition) => countWaiting(redis, topic, group, partition)));
+      return waiting.reduce((sum, each) => sum + each, 0);
     },
 
     async listDeadLetters(topic, group) {

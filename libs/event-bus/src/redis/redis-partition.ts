@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { BusLogger } from '../bus-logger.ts';
 import { deliverInOrder, type DeliveryRules, type HeldMessage } from '../deliver-in-order.ts';
+import { reportDeadLetter } from '../report-dead-letter.ts';
 import { deadFields, rawEntry, tryParseEntry } from './redis-entry.ts';
 import { redisKeys } from './redis-keys.ts';
 import { buryScript, fetchScript, pendingScript, recordTryScript } from './redis-scripts.ts';
@@ -166,10 +167,7 @@ async function deliverHeld(duty: PartitionDuty, source: Source, held: HeldMessag
           remove,
           ...fields,
         );
-        duty.logger?.warn(
-          { topic, group, type: one.message.type, id: one.message.id, tries: one.tries },
-          'A message became a dead letter',
-        );
+        reportDeadLetter(duty, one);
       },
       stopping: () => signal.aborted,
     });

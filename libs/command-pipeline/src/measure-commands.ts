@@ -1,0 +1,34 @@
+import type { Catalog } from '@longwave/command-catalog';
+import { databaseOutage } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { createDuration } from '@longwave/service-kit';
+import type { CommandOutcome } from './command-request.ts';
+import type { ExecuteCommand } from './execute-command.ts';
+
+function outcomeOf({ replayed, status }: CommandOutcome): string {
+  if (replayed) return 'replayed';
+  return status === 202 ? 'accepted' : 'succeeded';
+}
+
+function problemOf(error: unknown): string {
+  return (error instanceof Problem ? error : databaseOutage(error))?.code ?? 'internal_error';
+}
+
+/** The same execution, measured: `longwave.command.duration`. */
+export function measureCommands({ commands }: Catalog, execute: ExecuteCommand): ExecuteCommand {
+  const duration = createDuration('longwave.command.duration', 'Time from a command to its answer');
+  return async (request, actor) => {
+    const startedMs = performance.now();
+    // What a client sends becomes no label unless the catalog knows it.
+    const command = Object.hasOwn(commands, request.commandType) ? request.commandType : 'unknown';
+    const record = (outcome: string) => duration.record((performance.now() - startedMs) / 1_000, { command, outcome });
+    try {
+      const outcome = await execute(request, actor);
+      record(outcomeOf(outcome));
+      return outcome;
+    } catch (error) {
+      record(problemOf(error));
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,33 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { pairs } from './redis-entry.ts';
+import { redisKeys } from './redis-keys.ts';
+
+const groupSchema = z.object({
+  name: z.string(),
+  'last-delivered-id': z.string(),
+  /** Handed over and not acknowledged. */
+  pending: z.number(),
+  /** Not handed over yet; null when Redis cannot tell, because messages between were removed or the group was moved. */
+  lag: z.number().nullable(),
+});
+const groupsReply = z.array(z.array(z.unknown()).transform((flat) => groupSchema.parse(pairs(flat))));
+
+/** The groups of a stream; none when there is no stream. */
+export async function listGroups(redis: Redis, stream: string): Promise<z.output<typeof groupsReply>> {
+  if ((await redis.exists(stream)) === 0) return [];
+  return groupsReply.parse(await redis.xinfo('GROUPS', stream));
+}
+
+/** Messages of a partition that a group has not finished. Where Redis cannot tell, all that are in the stream. */
+export async function countWaiting(redis: Redis, topic: string, group: string, partition: number): Promise<number> {
+  const keys = redisKeys(topic);
+  const stream = keys.stream(partition);
+  const [groups, length, redriven] = await Promise.all([
+    listGroups(redis, stream),
+    redis.xlen(stream),
+    redis.xlen(keys.redrive(group, partition)),
+  ]);
+  const { pending = 0, lag = null } = groups.find(({ name }) => name === group) ?? {};
+  return redriven + (lag === null ? length : pending + lag);
+}

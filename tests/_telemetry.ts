@@ -1,0 +1,103 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { z } from 'zod';
+
+/** The samples of a service's `/metrics`, by name and labels as they stand there: `longwave_jobs{kind="import_feed",state="queued"}`. */
+export type Samples = ReadonlyMap<string, number>;
+
+export async function scrape(
+  address: string,
+): Promise<{ readonly types: ReadonlyMap<string, string>; samples: Samples }> {
+  const response = await fetch(`http://${address}/metrics`);
+  const lines = (await response.text()).split('\n');
+  const types = lines.flatMap((line) => {
+    const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    return name && type ? [[name, type] as const] : [];
+  });
+  const samples = lines.flatMap((line) => {
+    const [, name, value] = /^([a-z_]+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+    return name ? [[name, Number(value)] as const] : [];
+  });
+  return { types: new Map(types), samples: new Map(samples) };
+}
+
+/** The sum of all samples of a name whose labels contain these. */
+export function sumOf(samples: Samples, name: string, labels: Readonly<Record<string, string>> = {}): number {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  return [...samples]
+    .filter(([sample]) => sample.split('{')[0] === name && wanted.every((each) => sample.includes(each)))
+    .reduce((sum, [, value]) => sum + value, 0);
+}
+
+const attributeSchema = z.object({ key: z.string(), value: z.record(z.string(), z.unknown()) });
+const tracesSchema = z.object({
+  resourceSpans: z.array(
+    z.object({
+      resource: z.object({ attributes: z.array(attributeSchema) }),
+      scopeSpans: z.array(
+        z.object({
+          scope: z.object({ name: z.string() }),
+          spans: z.array(
+            z.object({
+              traceId: z.string(),
+              spanId: z.string(),
+              parentSpanId: z.string().optional(),
+              name: z.string(),
+              attributes: z.array(attributeSchema),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
+export interface CollectedSpan {
+  readonly service: string;
+  /** The part of OpenTelemetry that made it, without its prefix: `http`, `pg`. */
+  readonly library: string;
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly attributes: string;
+}
+
+/** A collector that speaks OTLP over HTTP with JSON and keeps what it gets. */
+export async function startCollector() {
+  const spans: CollectedSpan[] = [];
+  const paths = new Set<string>();
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      paths.add(request.url ?? '');
+      if (request.url === '/v1/traces')
+        for (const { resource, scopeSpans } of tracesSchema.parse(body).resourceSpans) {
+          const service = resource.attributes.find(({ key }) => key === 'service.name')?.value['stringValue'];
+          for (const { scope, spans: ofScope } of scopeSpans)
+            for (const { attributes, parentSpanId, ...span } of ofScope)
+              spans.push({
+                ...span,
+                parentSpanId,
+                service: String(service),
+                library: scope.name.replace('@opentelemetry/instrumentation-', ''),
+                attributes: JSON.stringify(attributes),
+              });
+        }
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans: spans as readonly CollectedSpan[],
+    paths: paths as ReadonlySet<string>,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
