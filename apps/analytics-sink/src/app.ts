@@ -6,20 +6,20 @@ import { createPool, databaseOutage, pingDatabase, repeatSweeps } from '@longwav
 import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
-import { createCheckAccess } from './access.ts';
+import { createCheckAccess } from './rpc/access.ts';
 import { startBatchWorker } from './batches/batch-worker.ts';
 import { createNoteLayouts } from './batches/known-layout-table.ts';
 import type { Config } from './config.ts';
-import { consumeDecisions } from './consume-decisions.ts';
-import { consumeFacts } from './consume-facts.ts';
-import { moveKeptFrom, removeFacts, removePendingFacts, removeRequests } from './fact-retention.ts';
+import { consumeDecisions } from './ads/consume-decisions.ts';
+import { consumeFacts } from './counting/consume-facts.ts';
+import { moveKeptFrom, removeFacts, removePendingFacts, removeRequests } from './counting/fact-retention.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { basePath, createAudienceServer } from './http/server.ts';
-import { createCountingMemory } from './record-facts.ts';
-import { anomalyService, audienceService } from './server.ts';
+import { createCountingMemory } from './counting/record-facts.ts';
+import { anomalyService, audienceService } from './rpc/server.ts';
 import { followRevocations } from './tokens/follow-revocations.ts';
 import { openTokenKeys } from './tokens/token-keys.ts';
-import { removeUserAgents } from './user-agent-table.ts';
+import { removeUserAgents } from './counting/user-agent-table.ts';
 
 const principalKeys = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { keys: JWK[] }).keys;
 

@@ -14,7 +14,7 @@ import { createAuthenticate } from '../src/http/authenticate.ts';
 import { answerSchemas } from '../src/http/answer-schemas.ts';
 import { audienceOpenApi } from '../src/http/openapi.ts';
 import { createAudienceServer } from '../src/http/server.ts';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { fact, lists, totalBytes } from './_facts.ts';
 
 export const workspace = newId('ws');

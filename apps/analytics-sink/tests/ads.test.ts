@@ -3,7 +3,7 @@ import { userAgentDigest } from '@longwave/audience';
 import { deliveryEventKinds, type DecisionMade, type DeliveryEvent, type DeliveryFact } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
-import { recordDecisions } from '../src/ad-ledger.ts';
+import { recordDecisions } from '../src/ads/ad-ledger.ts';
 import {
   countAdHours,
   countAds,
@@ -11,9 +11,9 @@ import {
   countAdSeries,
   countClientEvents,
   type AdScope,
-} from '../src/ad-queries.ts';
-import { reconcileAds } from '../src/reconcile-ads.ts';
-import { createCountingMemory, recordFacts, type CountingMemory } from '../src/record-facts.ts';
+} from '../src/queries/ad-queries.ts';
+import { reconcileAds } from '../src/ads/reconcile-ads.ts';
+import { createCountingMemory, recordFacts, type CountingMemory } from '../src/counting/record-facts.ts';
 import { batches, emptyTables, lists, player, seen, shuffledTwice, withServing } from './_facts.ts';
 import { useTables } from './_tables.ts';
 

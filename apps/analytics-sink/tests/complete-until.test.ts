@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import type { FactsPublished } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { completeUntilMs } from '../src/fact-table.ts';
-import { saveProducerMarks } from '../src/producer-mark-table.ts';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { completeUntilMs } from '../src/counting/fact-table.ts';
+import { saveProducerMarks } from '../src/counting/producer-mark-table.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { fact, lists, seen } from './_facts.ts';
 import { useTables } from './_tables.ts';
 

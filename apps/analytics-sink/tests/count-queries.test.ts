@@ -11,8 +11,8 @@ import {
   countTotals,
   findFirstDownloads,
   type Dimension,
-} from '../src/count-queries.ts';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+} from '../src/queries/count-queries.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { batches, fact, lists, player, randomFacts, seen, shuffledTwice } from './_facts.ts';
 import { useTables } from './_tables.ts';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { fact, lists, seen } from './_facts.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');

@@ -9,10 +9,16 @@ import { declaredUserAgents, declaredUserAgentsSeen } from '../src/batches/row-f
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { overview, recountCommands } from '../src/cli/recount.ts';
 import { readConfiguration } from '../src/config.ts';
-import { moveKeptFrom, readKeptFrom, removeFacts, removePendingFacts, removeRequests } from '../src/fact-retention.ts';
-import { reconcileAds } from '../src/reconcile-ads.ts';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
-import { removeUserAgents } from '../src/user-agent-table.ts';
+import {
+  moveKeptFrom,
+  readKeptFrom,
+  removeFacts,
+  removePendingFacts,
+  removeRequests,
+} from '../src/counting/fact-retention.ts';
+import { reconcileAds } from '../src/ads/reconcile-ads.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
+import { removeUserAgents } from '../src/counting/user-agent-table.ts';
 import { dataFolder, emptyTables, fact, lists, randomFacts, seen, withServing } from './_facts.ts';
 import { useTables } from './_tables.ts';
 

@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { transaction, type Pool } from '@longwave/postgres';
-import { recordDecisions } from '../src/ad-ledger.ts';
+import { recordDecisions } from '../src/ads/ad-ledger.ts';
 import { insertWaitingRows } from '../src/batches/batch-table.ts';
 import { createNoteLayouts } from '../src/batches/known-layout-table.ts';
 import { keepClaims, type Claim } from '../src/batches/platform-reported-table.ts';
 import { savePrefixRequests } from '../src/import-log/prefix-table.ts';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { recounted, stored } from './_counts.ts';
 import { fact, lists, randomFacts, seen, withServing } from './_facts.ts';
 import { useTables } from './_tables.ts';

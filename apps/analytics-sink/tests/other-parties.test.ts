@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { completeUntilMs } from '../src/fact-table.ts';
+import { completeUntilMs } from '../src/counting/fact-table.ts';
 import { batch, byteRow, ownFact, startAudience, type Audience } from './_audience.ts';
 import { emptyTables, seen, totalBytes } from './_facts.ts';
 

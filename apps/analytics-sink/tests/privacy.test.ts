@@ -10,8 +10,8 @@ import {
 import type { DeliveryEvent, DeliveryFact } from '@longwave/events';
 import { startTestDatabase } from '@longwave/fleet';
 import { createPool } from '@longwave/postgres';
-import { decideAnomaly, listAnomalies } from '../src/decide-anomaly.ts';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { decideAnomaly, listAnomalies } from '../src/velocity/decide-anomaly.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { fact, lists, seen } from './_facts.ts';
 
 const addresses = ['203.0.113.77', '2001:db8:77:1::beef', '::ffff:198.51.100.7'];

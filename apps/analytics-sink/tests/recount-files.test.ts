@@ -8,8 +8,8 @@ import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
 import { overview, recountCommands } from '../src/cli/recount.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { decideAnomaly } from '../src/decide-anomaly.ts';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
+import { decideAnomaly } from '../src/velocity/decide-anomaly.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { batches, dataFolder, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
 import { useTables } from './_tables.ts';
 

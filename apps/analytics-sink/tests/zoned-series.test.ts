@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
-import { countSeries } from '../src/count-series.ts';
-import { createCountingMemory, recordFacts } from '../src/record-facts.ts';
-import { resolveTimeZone } from '../src/zoned-queries.ts';
+import { countSeries } from '../src/queries/count-series.ts';
+import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
+import { resolveTimeZone } from '../src/queries/zoned-queries.ts';
 import { fact, lists, randomFacts, seen } from './_facts.ts';
 
 let database: TestDatabase;

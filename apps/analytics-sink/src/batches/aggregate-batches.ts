@@ -1,7 +1,7 @@
 import type { AudienceLists } from '@longwave/audience';
 import type { DeliveryFact } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
-import { recordFacts, type CountingMemory } from '../record-facts.ts';
+import { recordFacts, type CountingMemory } from '../counting/record-facts.ts';
 import {
   addToStatus,
   insertWaitingRows,

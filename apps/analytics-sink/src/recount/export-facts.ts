@@ -1,7 +1,7 @@
 import { methodologyVersion } from '@longwave/audience';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
-import { readKeptFrom } from '../fact-retention.ts';
-import { completeUntilMs } from '../fact-table.ts';
+import { readKeptFrom } from '../counting/fact-retention.ts';
+import { completeUntilMs } from '../counting/fact-table.ts';
 import type { FactScope } from './fact-range.ts';
 import { streamBilledBefore, streamFacts, streamUserAgents, streamVelocityDays } from './stored-facts.ts';
 import { writeFactFile } from './fact-file.ts';

@@ -1,7 +1,7 @@
 import { windows, type Window } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
-import { readKeptFrom } from '../fact-retention.ts';
+import { readKeptFrom } from '../counting/fact-retention.ts';
 import {
   addAds,
   addTo,

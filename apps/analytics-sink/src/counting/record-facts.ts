@@ -26,7 +26,7 @@ import {
 } from './fact-table.ts';
 import { withoutRemovedTimes } from './fact-retention.ts';
 import { isDeclared, takeGrownProbes } from './grown-probes.ts';
-import { judgeVelocity } from './judge-velocity.ts';
+import { judgeVelocity } from '../velocity/judge-velocity.ts';
 import { addToRequests, loadIslands, type Island, type StoredRequest } from './request-table.ts';
 import { saveCounts } from './save-counts.ts';
 import { loadCounts } from './session-table.ts';

@@ -7,8 +7,8 @@ import {
   type VelocityLimits,
 } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
-import type { JsonRows } from './generated/rows.ts';
-import { sessionKey, type Counts, type HeldBy, type SessionRow } from './counted-rows.ts';
+import type { JsonRows } from '../generated/rows.ts';
+import { sessionKey, type Counts, type HeldBy, type SessionRow } from '../counting/counted-rows.ts';
 
 /** What a person may decide about a key and day that velocity holds. */
 export const anomalyDecisions = ['release', 'reject'] as const;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { methodologyVersion, unionIntervals, type Judgement, type Layout } from '@longwave/audience';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
-import { columns, type Columns, type JsonRows } from './generated/rows.ts';
+import { columns, type Columns, type JsonRows } from '../generated/rows.ts';
 import { renderMultirange } from './multirange.ts';
 
 export interface JudgedFact {

@@ -1,9 +1,9 @@
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Columns } from './generated/rows.ts';
-import { readChangeBasis } from './change-basis.ts';
+import type { Columns } from '../generated/rows.ts';
+import { readChangeBasis } from '../counting/change-basis.ts';
 import { moveHolds } from './judge-velocity.ts';
-import { saveCounts } from './save-counts.ts';
+import { saveCounts } from '../counting/save-counts.ts';
 import {
   findDays,
   isHeld,

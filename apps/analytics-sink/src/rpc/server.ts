@@ -11,9 +11,9 @@ import {
   countAdSeries,
   countClientEvents,
   type AdScope,
-} from './ad-queries.ts';
-import { decideRequest, listRequest, wireAnomaly } from './anomaly-requests.ts';
-import { bucketUnit, type BucketUnit } from './buckets.ts';
+} from '../queries/ad-queries.ts';
+import { decideRequest, listRequest, wireAnomaly } from '../velocity/anomaly-requests.ts';
+import { bucketUnit, type BucketUnit } from '../queries/buckets.ts';
 import {
   countByDimension,
   countByEpisode,
@@ -22,7 +22,7 @@ import {
   countTotals,
   defaultBasis,
   findFirstDownloads,
-} from './count-queries.ts';
+} from '../queries/count-queries.ts';
 import {
   adDimensionRequest,
   adHoursRequest,
@@ -36,11 +36,11 @@ import {
   firstDownloadsRequest,
   totalsRequest,
   wireWindow,
-} from './count-requests.ts';
-import { countSeries } from './count-series.ts';
-import { decideAnomaly, listAnomalies } from './decide-anomaly.ts';
-import { completeUntilMs } from './fact-table.ts';
-import { findRestatedAds, findRestatedDownloads } from './restated-ranges.ts';
+} from '../queries/count-requests.ts';
+import { countSeries } from '../queries/count-series.ts';
+import { decideAnomaly, listAnomalies } from '../velocity/decide-anomaly.ts';
+import { completeUntilMs } from '../counting/fact-table.ts';
+import { findRestatedAds, findRestatedDownloads } from '../queries/restated-ranges.ts';
 
 /** Podcasts whose numbers a call asks for; none when it asks for the whole workspace. */
 export type CheckAccess = (

@@ -1,5 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import type { Columns } from './generated/rows.ts';
+import type { Columns } from '../generated/rows.ts';
 import type { BucketUnit } from './buckets.ts';
 import { seriesBuckets } from './count-series.ts';
 import { dimensionKeys, type Dimension, type HourRange } from './count-queries.ts';

@@ -2,7 +2,7 @@ import { mergeRequests, type AddressedRequest, type Layout } from '@longwave/aud
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { layoutDigest, loadLayouts } from './fact-table.ts';
-import { columns, type Rows } from './generated/rows.ts';
+import { columns, type Rows } from '../generated/rows.ts';
 import { parseMultirange, renderMultirange } from './multirange.ts';
 import { threadName, type Thread } from './thread-table.ts';
 

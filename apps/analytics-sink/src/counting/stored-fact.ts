@@ -1,5 +1,5 @@
 import { byteRangeServedSchema, type ByteRangeServed, type CountedPart } from '@longwave/events';
-import type { Columns, Rows } from './generated/rows.ts';
+import type { Columns, Rows } from '../generated/rows.ts';
 import { parseMultirange } from './multirange.ts';
 
 const partsSchema = byteRangeServedSchema.shape.parts;

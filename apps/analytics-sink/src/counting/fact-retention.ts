@@ -1,8 +1,8 @@
 import { userAgentDigest } from '@longwave/audience';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
-import type { Columns } from './generated/rows.ts';
-import { declaredUserAgents } from './batches/row-facts.ts';
+import type { Columns } from '../generated/rows.ts';
+import { declaredUserAgents } from '../batches/row-facts.ts';
 import { isDeclared } from './grown-probes.ts';
 
 /** The time before which our own facts are no longer all there; undefined while nothing was removed. */

@@ -8,9 +8,9 @@ import {
   type RollingRow,
   type SessionRow,
 } from './counted-rows.ts';
-import { columns } from './generated/rows.ts';
+import { columns } from '../generated/rows.ts';
 import { islandKeys, type Island } from './request-table.ts';
-import type { VelocityKey } from './velocity-table.ts';
+import type { VelocityKey } from '../velocity/velocity-table.ts';
 
 /** Runs a query for whole rows of a table, as `row`; times in RFC 3339 with milliseconds. */
 async function readRows<R>(tx: Transaction, sql: string, parameter: string): Promise<R[]> {

@@ -1,7 +1,7 @@
 import type { VelocityLimits } from '@longwave/audience';
 import type { Transaction } from '@longwave/postgres';
-import { adKey, rollingKey, sessionKey, withHolds, type Counts } from './counted-rows.ts';
-import { loadDays } from './session-table.ts';
+import { adKey, rollingKey, sessionKey, withHolds, type Counts } from '../counting/counted-rows.ts';
+import { loadDays } from '../counting/session-table.ts';
 import {
   findDays,
   heldByDays,

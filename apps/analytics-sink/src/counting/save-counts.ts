@@ -1,8 +1,8 @@
 import type { Transaction } from '@longwave/postgres';
-import { saveAds } from './ad-ledger.ts';
+import { saveAds } from '../ads/ad-ledger.ts';
 import type { ChangeBasis } from './change-basis.ts';
 import { appendDownloadChanges } from './download-ledger.ts';
-import type { Move } from './judge-velocity.ts';
+import type { Move } from '../velocity/judge-velocity.ts';
 import { saveRolling, saveSessions } from './session-table.ts';
 
 /** Turns the stored counts `before` into `after`, ledgers and totals with them. The caller holds the locks of threads and days. */
