@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { createEventBus, type EventBus } from '@longwave/event-bus';
 import { topics, type DeliveryFact } from '@longwave/events';
 import {
@@ -18,6 +17,7 @@ import { createPool, type Pool } from '@longwave/postgres';
 import { signPrincipal } from '@longwave/principal';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import { AnomalyServiceService, AudienceServiceService, Granularity } from '@longwave/rpc/audience';
+import { until } from '@longwave/test-kit';
 import { exportJWK, generateKeyPair } from 'jose';
 import { dataFolder, emptyTables, fact, seen, totalBytes } from './_facts.ts';
 
@@ -25,15 +25,6 @@ export const day = (on: string) => BigInt(Date.parse(`${on}T00:00:00Z`));
 export const november = { fromMs: day('2025-11-01'), toMs: day('2025-11-05') };
 
 const services = ['analytics-sink', 'rest-gateway', 'management', 'encoder', 'operator'] as const;
-
-/** Waits until `condition` holds; rejects after 20 s. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await condition().catch(() => false))) {
-    if (Date.now() > end) throw new Error('waited in vain');
-    await pause(20);
-  }
-}
 
 /** Two listeners on three days: three downloads, two of them with the ad; a probe, a bot's network and half a listen. */
 export const facts: readonly DeliveryFact[] = [
@@ -141,7 +132,7 @@ export async function startSinkWorld(): Promise<SinkWorld> {
       pidFolder: folder.pids,
       stopSignal: 'SIGTERM',
     });
-    await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok);
+    await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok, { despiteErrors: true });
     return child;
   };
   const keyOf = (one: DeliveryFact) =>

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createEventBus, type EventBus } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
@@ -18,6 +17,7 @@ import {
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { signAccessToken } from '@longwave/principal';
+import { until } from '@longwave/test-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { batch, byteRow, claimRow, ownFact, workspace } from './_audience.ts';
 import { dataFolder } from './_facts.ts';
@@ -30,14 +30,6 @@ let pool: Pool;
 let bus: EventBus;
 let sink: Child;
 let startSink: () => Promise<Child>;
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await condition().catch(() => false))) {
-    if (Date.now() > end) throw new Error('waited in vain');
-    await pause(20);
-  }
-}
 
 async function addKey(): Promise<void> {
   const pair = await generateKeyPair('ES256', { extractable: true });
@@ -106,7 +98,7 @@ beforeAll(async () => {
       pidFolder: folder.pids,
       stopSignal: 'SIGTERM',
     });
-    await until(async () => (await fetch(`http://127.0.0.1:${health}/readyz`)).ok);
+    await until(async () => (await fetch(`http://127.0.0.1:${health}/readyz`)).ok, { despiteErrors: true });
     return child;
   };
   sink = await startSink();

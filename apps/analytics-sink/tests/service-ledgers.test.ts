@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { topics, type DecisionMade } from '@longwave/events';
 import type { Child } from '@longwave/fleet';
 import { AnomalyDecision, AnomalyKind, Dimension, Granularity, Window } from '@longwave/rpc/audience';
+import { until } from '@longwave/test-kit';
 import { fact, seen } from './_facts.ts';
-import { facts, november, startSinkWorld, until, type SinkWorld } from './_sink-world.ts';
+import { facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
 
 let world: SinkWorld;
 let sink: Child;

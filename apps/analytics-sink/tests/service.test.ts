@@ -5,9 +5,10 @@ import { topics } from '@longwave/events';
 import { startTestObjectStore, type Child } from '@longwave/fleet';
 import { createObjectStore } from '@longwave/object-store';
 import { Dimension, Granularity, Window } from '@longwave/rpc/audience';
+import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import { fact, seen, totalBytes } from './_facts.ts';
-import { day, facts, november, startSinkWorld, until, type SinkWorld } from './_sink-world.ts';
+import { day, facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
 
 let world: SinkWorld;
 let sink: Child;

@@ -3,6 +3,7 @@ import { createEventBus } from '@longwave/event-bus';
 import { topics, type DomainEvent } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { rolesIn, tryVerifyPrincipal } from '@longwave/principal';
+import { until } from '@longwave/test-kit';
 import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
 let server: AuthServerUnderTest;
@@ -99,14 +100,6 @@ function revised({ version, collaborators, state = 'published', ...podcast }: Sa
   };
 }
 
-async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
-  for (;;) {
-    const seen = await look();
-    if (holds(seen)) return seen;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 describe('a member of an organization', () => {
   test.each([
     [[], ['viewer']],
@@ -159,10 +152,9 @@ describe('a collaborator', () => {
     const [owner, guest] = [await account('scale'), await account('launch')];
     const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
     await podcastSays(podcast, 1, [{ email: guest.email, role: 'editor' }]);
-    const { grants, statement } = await eventually(
-      () => principalOf(guest),
-      (principal) => principal.grants.length > 0,
-    );
+    const { grants, statement } = await until(() => principalOf(guest), {
+      holds: (principal) => principal.grants.length > 0,
+    });
     const roles = ['viewer', 'editor', 'producer', 'scheduler', 'analyst'];
     expect(grants).toMatchObject([{ ...{ workspaceId: owner.workspaceId, podcastId: podcast.id, roles } }]);
     const stated = await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now);
@@ -171,10 +163,9 @@ describe('a collaborator', () => {
     expect(rolesIn(stated!, owner.workspaceId, undefined)).toBeUndefined();
 
     await podcastSays(podcast, 2, [{ email: guest.email, role: 'analyst' }]);
-    await eventually(
-      () => principalOf(guest),
-      (principal) => principal.grants[0]?.roles.join() === 'viewer,analyst',
-    );
+    await until(() => principalOf(guest), {
+      holds: (principal) => principal.grants[0]?.roles.join() === 'viewer,analyst',
+    });
   });
 
   test('holds the roles of all its invitations in one grant, and loses only those of the one that was taken back', async () => {
@@ -182,10 +173,9 @@ describe('a collaborator', () => {
     const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
     const as = (role: string) => ({ email: guest.email, role });
     const rolesAre = (roles: string) =>
-      eventually(
-        () => principalOf(guest),
-        ({ grants }) => grants.map((grant) => grant.roles.join()).join(';') === roles,
-      );
+      until(() => principalOf(guest), {
+        holds: ({ grants }) => grants.map((grant) => grant.roles.join()).join(';') === roles,
+      });
     await podcastSays(podcast, 1, [as('editor'), as('analyst')]);
     await rolesAre('viewer,analyst,editor,producer,scheduler');
     await podcastSays(podcast, 2, [as('analyst')]);
@@ -201,25 +191,22 @@ describe('a collaborator', () => {
     const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
     const membership = await addMember(owner, member, ['edit']);
     await podcastSays(podcast, 1, [{ email: member.email, role: 'editor' }]);
-    const { grants } = await eventually(
-      () => principalOf(member),
-      (principal) => principal.grants.length === 2,
-    );
+    const { grants } = await until(() => principalOf(member), {
+      holds: (principal) => principal.grants.length === 2,
+    });
     expect(grants.map(({ roles }) => roles)).toEqual([
       ['viewer', 'editor'],
       ['viewer', 'editor', 'producer', 'scheduler'],
     ]);
     const invited = ['editor', 'analyst'].map((role) => ({ email: member.email, role }));
     await podcastSays(podcast, 2, invited);
-    await eventually(
-      () => principalOf(member),
-      (principal) => principal.grants[1]?.roles.includes('analyst') === true,
-    );
+    await until(() => principalOf(member), {
+      holds: (principal) => principal.grants[1]?.roles.includes('analyst') === true,
+    });
     await podcastSays(podcast, 3, invited.slice(0, 1));
-    await eventually(
-      () => principalOf(member),
-      (principal) => principal.grants[1]?.roles.includes('analyst') === false,
-    );
+    await until(() => principalOf(member), {
+      holds: (principal) => principal.grants[1]?.roles.includes('analyst') === false,
+    });
     await server.send(owner.workspaceId, 'membership.end', {}, { subjectId: membership });
     expect((await principalOf(member)).grants).toMatchObject([
       { podcastId: podcast.id, roles: ['viewer', 'editor', 'producer', 'scheduler', 'analyst'] },
@@ -231,26 +218,23 @@ describe('a collaborator', () => {
     const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
     const other = { id: newId('pod'), workspaceId: owner.workspaceId };
     await podcastSays(podcast, 5, [{ email: guest.email, role: 'analyst' }]);
-    await eventually(
-      () => principalOf(guest),
-      (principal) => principal.grants.length === 1,
-    );
+    await until(() => principalOf(guest), {
+      holds: (principal) => principal.grants.length === 1,
+    });
     await podcastSays(podcast, 4, [{ email: guest.email, role: 'editor' }]);
     await podcastSays(other, 1, [{ email: guest.email, role: 'analyst' }]);
-    const { grants } = await eventually(
-      () => principalOf(guest),
-      (principal) => principal.grants.length === 2,
-    );
+    const { grants } = await until(() => principalOf(guest), {
+      holds: (principal) => principal.grants.length === 2,
+    });
     expect(grants.map(({ roles }) => roles)).toEqual([
       ['viewer', 'analyst'],
       ['viewer', 'analyst'],
     ]);
     await podcastSays(podcast, 6, [{ email: guest.email, role: 'analyst' }], 'archived');
     await podcastSays(other, 2, []);
-    await eventually(
-      () => principalOf(guest),
-      (principal) => principal.grants.length === 0,
-    );
+    await until(() => principalOf(guest), {
+      holds: (principal) => principal.grants.length === 0,
+    });
   });
 });
 
@@ -266,7 +250,7 @@ describe('an owner whose subscription is', () => {
       await addMember(owner, guest, ['edit']);
       await podcastSays(podcast, 1, [{ email: guest.email, role: 'editor' }]);
       const both = (principal: { readonly grants: readonly object[] }) => principal.grants.length === 2;
-      await eventually(() => principalOf(guest), both);
+      await until(() => principalOf(guest), { holds: both });
       await subscribe(owner, state);
       expect((await principalOf(guest)).grants).toEqual([]);
       await subscribe(owner, 'past_due');
@@ -303,10 +287,9 @@ describe('many invitations', () => {
     const [real] = invitations(friend, 1, guest, 1000);
     await podcastsSay([...flood, real!]);
     const cuts = () => server.logLines.filter((line) => line.includes('grants.cut') && line.includes(guest.accountId));
-    const { grants } = await eventually(
-      () => principalOf(guest),
-      () => cuts().at(-1)?.includes('"given":51,"left_out":160') === true,
-    );
+    const { grants } = await until(() => principalOf(guest), {
+      holds: () => cuts().at(-1)?.includes('"given":51,"left_out":160') === true,
+    });
     expect(grants.map(({ podcastId }) => podcastId)).toEqual([...flood.slice(0, 50).map(({ id }) => id), real!.id]);
     expect(cuts().join()).not.toContain('@');
   });
@@ -321,21 +304,19 @@ describe('many invitations', () => {
     await podcastsSay([...later.toReversed(), first!]);
     const isFull = (principal: { readonly grants: readonly { readonly podcastId: string }[] }) =>
       principal.grants.length === 200 && principal.grants[0]?.podcastId === first!.id;
-    await eventually(() => principalOf(guest), isFull);
+    await until(() => principalOf(guest), { holds: isFull });
     const again = { ...first!, version: 2, at: minute(5000), collaborators: [{ email: guest.email, role: 'editor' }] };
     await podcastsSay([again]);
-    const { grants } = await eventually(
-      () => principalOf(guest),
-      (principal) => principal.grants.some(({ roles }) => roles.includes('editor')),
-    );
+    const { grants } = await until(() => principalOf(guest), {
+      holds: (principal) => principal.grants.some(({ roles }) => roles.includes('editor')),
+    });
     expect(grants[0]).toMatchObject({ podcastId: first!.id });
     expect(grants).toHaveLength(200);
     const both = ['analyst', 'editor'].map((role) => ({ email: guest.email, role }));
     await podcastsSay([{ ...again, version: 3, collaborators: both }]);
-    const twice = await eventually(
-      () => principalOf(guest),
-      (principal) => principal.grants.some(({ roles }) => roles.join().startsWith('viewer,analyst,editor')),
-    );
+    const twice = await until(() => principalOf(guest), {
+      holds: (principal) => principal.grants.some(({ roles }) => roles.join().startsWith('viewer,analyst,editor')),
+    });
     expect(twice.grants[0]).toMatchObject({ podcastId: first!.id });
     expect(twice.grants).toHaveLength(200);
   });

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { newId } from '@longwave/ids';
 import type { ExecuteRequest } from '@longwave/rpc/command';
-import { eventually, type World } from './_support.ts';
+import { until } from '@longwave/test-kit';
+import { type World } from './_support.ts';
 
 export interface Source {
   readonly storageKey: string;
@@ -65,7 +66,7 @@ export function jobsOf(world: World): Jobs {
       return { jobId, productionId };
     },
     reportOf: (jobId) =>
-      eventually(() => world.management.executed.find((request) => request.idempotencyKey.startsWith(`${jobId}:`))),
+      until(() => world.management.executed.find((request) => request.idempotencyKey.startsWith(`${jobId}:`))),
     workFiles: () =>
       readdirSync(path.join(world.folder, 'work'), { recursive: true })
         .map(String)

@@ -10,19 +10,6 @@ import { readConfiguration, type EncoderConfig } from '../src/config.ts';
 import { temporaryFolder } from './_media.ts';
 import { startWebHost, type WebHost } from './_web-host.ts';
 
-/** Waits until `check` answers something; fails after `withinMs`. */
-export async function eventually<T>(
-  check: () => T | undefined | false | Promise<T | undefined | false>,
-  withinMs = 60_000,
-): Promise<T> {
-  for (const endsAt = Date.now() + withinMs; ;) {
-    const value = await check();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > endsAt) throw new Error(`not within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 /** Stands for management, which is outside of this app: a queue of jobs with leases and a book of commands. */
 export interface ManagementStandIn {
   readonly address: string;

@@ -11,10 +11,11 @@ import { productCatalog } from '@longwave/command-catalog';
 import { freePort } from '@longwave/fleet';
 import { Problem } from '@longwave/problems';
 import { createLogger } from '@longwave/service-kit';
+import { until } from '@longwave/test-kit';
 import { createApp, type EncoderApp } from '../src/app.ts';
 import { cutFile, makeSource, speech } from './_media.ts';
 import { jobsOf, type Jobs } from './_jobs.ts';
-import { createWorld, eventually, type World } from './_support.ts';
+import { createWorld, type World } from './_support.ts';
 
 let world: World;
 let app: EncoderApp;
@@ -95,7 +96,7 @@ test('a production is encoded, stored under its digests and reported by command,
   expect(changes.loudness.true_peak_dbtp).toBeLessThanOrEqual(-1);
   expect(typeof changes.loudness.input_lufs).toBe('number');
 
-  await eventually(() => ticks.at(-1)?.progress === 1);
+  await until(() => ticks.at(-1)?.progress === 1);
   expect(ticks.map(({ progress }) => progress)).toEqual(ticks.map(({ progress }) => progress).sort((a, b) => a - b));
   expect(new Set(ticks.map((tick) => tick.production_id))).toEqual(new Set([productionId]));
   for (let i = 4; i < ticks.length; i++) expect(ticks[i]!.at - ticks[i - 4]!.at).toBeGreaterThan(900);
@@ -105,7 +106,7 @@ test('a production is encoded, stored under its digests and reported by command,
     stage: 'done',
   });
   expect(await world.redis.ttl(`progress:${productionId}`)).toBeGreaterThan(3500);
-  await eventually(() => jobs.workFiles().length === 0);
+  await until(() => jobs.workFiles().length === 0);
 });
 
 test('a creative is prepared at every loudness that is asked for and reported with its streams', async () => {
@@ -196,7 +197,7 @@ describe('a source that lies outside the service', () => {
   const encode = async (url: string) => {
     const { jobId } = jobs.enqueueProduction({ url });
     const { commandType, changesJson } = await jobs.reportOf(jobId);
-    await eventually(() => jobs.workFiles().length === 0);
+    await until(() => jobs.workFiles().length === 0);
     return { commandType, changes: JSON.parse(changesJson) as { problem: object; audio_duration_ms: number } };
   };
   const audio = () => readFileSync(makeSource(world.folder, 'outside.mp3', speech(2)));
@@ -254,17 +255,17 @@ describe('a file at fault is reported at once and leaves nothing', () => {
       expect(report).toMatchObject({ commandType: 'production.fail', subjectId: productionId });
       expect(report.idempotencyKey).toMatch(/:fail$/);
       expect(JSON.parse(report.changesJson)).toEqual({ problem: { code, detail: expect.stringMatching(/\.$/) } });
-      await eventually(async () => (await world.redis.exists(`progress:${productionId}`)) === 0);
+      await until(async () => (await world.redis.exists(`progress:${productionId}`)) === 0);
     }
     expect(await world.mediaKeys()).toEqual([]);
-    await eventually(() => jobs.workFiles().length === 0);
+    await until(() => jobs.workFiles().length === 0);
   });
 });
 
 test('a report that management cannot take now is sent again under the same key', async () => {
   const { jobId } = jobs.enqueueProduction(await jobs.upload(makeSource(world.folder, 'retry.mp3', speech(2))));
   world.management.answers.push(new Problem('temporarily_unavailable'), new Problem('idempotency_in_progress'));
-  await eventually(() => world.management.executed.length === 3);
+  await until(() => world.management.executed.length === 3);
   expect(new Set(world.management.executed.map((request) => request.idempotencyKey)).size).toBe(1);
   expect(world.management.executed[0]!.idempotencyKey).toMatch(new RegExp(`^${jobId}:`));
   expect(await world.mediaKeys()).toHaveLength(2);
@@ -278,7 +279,7 @@ test('a refused report leaves the objects that another job reported in the same 
     world.management.answers.push(new Problem('lease_lost'));
     const both = [jobs.enqueueProduction(source), jobs.enqueueProduction(source)];
     for (const { jobId } of both) await jobs.reportOf(jobId);
-    await eventually(() => jobs.workFiles().length === 0);
+    await until(() => jobs.workFiles().length === 0);
     const [first, second] = world.management.executed.map(({ changesJson }) => JSON.parse(changesJson).files);
     expect(second).toEqual(first);
     const made = first.filter((file: { role: string }) => file.role !== 'source');
@@ -307,7 +308,7 @@ test('trouble of ours is not reported before the fifth try', async () => {
       expect(report.commandType).toBe('production.fail');
       expect(JSON.parse(report.changesJson).problem.code).toBe('encoder_failed');
     }
-    await eventually(() => readdirSync(path.join(world.folder, 'work2'), { recursive: true }).length === 1);
+    await until(() => readdirSync(path.join(world.folder, 'work2'), { recursive: true }).length === 1);
     expect(world.management.leaseOf(first.jobId)).toBeDefined();
     expect(world.management.executed.filter((request) => request.subjectId === first.productionId)).toEqual([]);
   } finally {
@@ -328,10 +329,10 @@ test('after kill -9 no ffmpeg is left, and another try gives the same digest', a
   });
   const exited = once(child, 'exit');
   const { jobId } = jobs.enqueueProduction(source);
-  await eventually(() => jobs.ffmpegs().some((line) => line.includes('libmp3lame')), 60_000);
+  await until(() => jobs.ffmpegs().some((line) => line.includes('libmp3lame')));
   child.kill('SIGKILL');
   await exited;
-  await eventually(() => jobs.ffmpegs().length === 0, 5_000);
+  await until(() => jobs.ffmpegs().length === 0, { timeoutMs: 5_000 });
   expect(await world.mediaKeys()).toEqual([]);
 
   app = await createApp(world.config, createLogger('encoder', 'silent'));
@@ -340,8 +341,7 @@ test('after kill -9 no ffmpeg is left, and another try gives the same digest', a
   world.management.expire(jobId);
   const digestOf = async (id: string) =>
     JSON.parse(
-      (await eventually(() => world.management.executed.find((r) => r.idempotencyKey.startsWith(`${id}:`)), 60_000))
-        .changesJson,
+      (await until(() => world.management.executed.find((r) => r.idempotencyKey.startsWith(`${id}:`)))).changesJson,
     ).files[0].sha256;
   const first = await digestOf(jobId);
   expect(await digestOf(jobs.enqueueProduction(source).jobId)).toBe(first);

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createLogger } from '@longwave/service-kit';
+import { until } from '@longwave/test-kit';
 import { createApp, type EncoderApp } from '../src/app.ts';
 import { jobsOf, type Jobs, type Source } from './_jobs.ts';
 import { makeSource } from './_media.ts';
 import { startStallingProxy, type StallingProxy } from './_stalling-proxy.ts';
-import { createWorld, eventually, type World } from './_support.ts';
+import { createWorld, type World } from './_support.ts';
 
 let world: World;
 let proxy: StallingProxy;
@@ -44,15 +45,15 @@ async function stopDuring(
   phase: () => boolean | Promise<boolean>,
   how: 'stop' | 'loseLease' = 'stop',
 ): Promise<number> {
-  await eventually(phase, 60_000).catch((error: unknown) => {
+  await until(phase).catch((error: unknown) => {
     // Else it would hold the slot that the next test needs.
     world.management.stop(jobId);
     throw error;
   });
   const askedAt = performance.now();
   world.management[how](jobId);
-  await eventually(() => jobs.ffmpegs().length === 0 && jobs.workFiles().length === 0);
-  await eventually(async () => (await world.redis.exists(`progress:${productionId}`)) === 0);
+  await until(() => jobs.ffmpegs().length === 0 && jobs.workFiles().length === 0);
+  await until(async () => (await world.redis.exists(`progress:${productionId}`)) === 0);
   const tookMs = performance.now() - askedAt;
   expect(world.management.executed).toEqual([]);
   return tookMs;
@@ -92,7 +93,7 @@ test('stopped while the host of an outside file sends nothing', async () => {
 
 test('stopped while the upload of the result stands still', async () => {
   const job = jobs.enqueueProduction(medium);
-  await eventually(runs(/segment\.mp3\.\d .*s16le/), 60_000);
+  await until(runs(/segment\.mp3\.\d .*s16le/));
   proxy.limit = { direction: 'up', bytes: 100_000 };
   expect(await stopDuring(job, () => proxy.stalled() > 0)).toBeLessThan(5_000);
   expect(await world.mediaKeys()).toEqual([]);
@@ -109,24 +110,24 @@ test('a short job does not wait for the long one that holds the only other slot'
     jobs.enqueueProduction({ url: held }, 0, 'long'),
     jobs.enqueueProduction({ url: held }, 0, 'long'),
   ];
-  await eventually(() => world.management.leaseOf(first.jobId));
+  await until(() => world.management.leaseOf(first.jobId));
   const short = jobs.enqueueProduction(
     await jobs.upload(makeSource(world.folder, 'short.flac', 'sine=f=300', '-t', '2')),
   );
   expect((await jobs.reportOf(short.jobId)).commandType).toBe('production.complete');
   expect(world.management.leaseOf(second.jobId)).toBeUndefined();
   for (const { jobId } of [first, second]) world.management.stop(jobId);
-  await eventually(() => world.management.leaseOf(second.jobId) && jobs.workFiles().length === 0);
+  await until(() => world.management.leaseOf(second.jobId) && jobs.workFiles().length === 0);
   world.management.executed.length = 0;
 });
 
 test('a lease is asked about every two seconds, not more often', async () => {
   const { jobId } = jobs.enqueueProduction(long);
-  const leaseId = await eventually(() => world.management.leaseOf(jobId));
+  const leaseId = await until(() => world.management.leaseOf(jobId));
   const startedAt = performance.now();
   const renewals = () => world.management.renewals.filter((renewed) => renewed === leaseId).length;
-  await eventually(() => renewals() >= 2);
+  await until(() => renewals() >= 2);
   expect(performance.now() - startedAt).toBeGreaterThan(3_500);
   world.management.stop(jobId);
-  await eventually(() => jobs.workFiles().length === 0);
+  await until(() => jobs.workFiles().length === 0);
 });

@@ -28,21 +28,13 @@ import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import { ServingServiceService, type DecideRequest } from '@longwave/rpc/serving';
 import { createLogger } from '@longwave/service-kit';
+import { until } from '@longwave/test-kit';
 import canonicalize from 'canonicalize';
 import { createApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
 
 export const mp3 = 'mp3/128000/48000/2';
 export type ServingClient = RpcClient<typeof ServingServiceService>;
-
-/** Resolves once `check` holds; rejects after 15 s. */
-export async function until(check: () => Promise<boolean> | boolean): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!(await check())) {
-    if (performance.now() > end) throw new Error('what the test waits for did not happen');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 /** A house line item of 30 s that may serve anywhere now. */
 export function lineItem(given: Partial<PlanLineItem> = {}): PlanLineItem {

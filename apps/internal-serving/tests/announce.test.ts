@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { decisionMadeSchema, topics, type DecisionMade } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
+import { until } from '@longwave/test-kit';
 import { announceDecisions } from '../src/decisions/announce-decisions.ts';
-import { lineItem, playOf, preroll, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
+import { lineItem, playOf, preroll, startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 let engines: Engines;
 let pool: Pool;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import type { ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
+import { until } from '@longwave/test-kit';
 import { archivedBefore, createDecisionArchive } from '../src/decisions/decision-archive.ts';
 import { countGoalSlots } from '../src/decisions/decision-table.ts';
 import {
@@ -9,7 +10,6 @@ import {
   lineItem,
   playOf,
   startEngines,
-  until,
   untilDecidedBy,
   type Engines,
   type Node,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { anyTargeting } from '@longwave/events';
 import { createPool } from '@longwave/postgres';
+import { until } from '@longwave/test-kit';
 import canonicalize from 'canonicalize';
 import { renderAnswer } from '../src/decisions/decision-record.ts';
 import { countGoalSlots } from '../src/decisions/decision-table.ts';
@@ -12,7 +13,6 @@ import {
   playOf,
   preroll,
   startEngines,
-  until,
   untilDecidedBy,
   type Engines,
   type Node,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import type { DecideResponse } from '@longwave/rpc/serving';
+import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import {
   guaranteed,
@@ -8,7 +9,6 @@ import {
   playOf,
   preroll,
   startEngines,
-  until,
   untilDecidedBy,
   type Engines,
   type Node,

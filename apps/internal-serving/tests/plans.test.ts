@@ -3,8 +3,9 @@ import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { createLogger } from '@longwave/service-kit';
+import { until } from '@longwave/test-kit';
 import { createCurrentPlans } from '../src/plans/current-plans.ts';
-import { lineItem, planOf, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
+import { lineItem, planOf, playOf, startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 let engines: Engines;
 let node: Node;

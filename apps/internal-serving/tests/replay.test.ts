@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { anyTargeting, type PlanLineItem } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
+import { until } from '@longwave/test-kit';
 import fc from 'fast-check';
 import {
   guaranteed,
@@ -9,7 +10,6 @@ import {
   playOf,
   preroll,
   startEngines,
-  until,
   untilDecidedBy,
   type Engines,
   type Node,

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import type { DecideResponse } from '@longwave/rpc/serving';
+import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import { createShareCounts, type HourlyShare } from '../src/shares/share-counts.ts';
-import { lineItem, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
+import { lineItem, playOf, startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 let engines: Engines;
 let nodes: [Node, Node];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { lineItem, planOf, playOf, startEngines, until, untilDecidedBy, type Engines, type Node } from './_support.ts';
+import { until } from '@longwave/test-kit';
+import { lineItem, planOf, playOf, startEngines, untilDecidedBy, type Engines, type Node } from './_support.ts';
 
 let engines: Engines;
 let node: Node;

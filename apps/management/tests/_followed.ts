@@ -4,6 +4,7 @@ import { createRedisBus } from '@longwave/event-bus';
 import { topics, type ResourceView } from '@longwave/events';
 import { startTestRedis } from '@longwave/fleet';
 import { createLogger } from '@longwave/service-kit';
+import { until as waitUntil } from '@longwave/test-kit';
 import { startClock } from '../src/clock/clock.ts';
 import { dueTasks } from '../src/clock/due-tasks.ts';
 import { followEvents } from '../src/followers/follow-events.ts';
@@ -44,14 +45,9 @@ export async function startFollowed() {
     (await management.pool.query('select version, lifecycle_state, attributes from resource where id = $1', [id]))
       .rows[0];
 
-  /** Waits until the row satisfies the condition; the test's own timeout ends it. */
-  async function until(id: string, holds: (row: Awaited<ReturnType<typeof read>>) => boolean) {
-    for (;;) {
-      const row = await read(id);
-      if (holds(row)) return row;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
+  /** Waits until the row satisfies the condition. */
+  const until = (id: string, holds: (row: Awaited<ReturnType<typeof read>>) => boolean) =>
+    waitUntil(() => read(id), { holds });
 
   /** Waits until every event committed so far was handled: a marker behind them was. */
   async function caughtUp(world: World): Promise<void> {

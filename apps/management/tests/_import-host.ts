@@ -5,10 +5,10 @@ import { findResource, listLinked, type ExecuteCommand } from '@longwave/command
 import type { ResourceView } from '@longwave/events';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
+import { until } from '@longwave/test-kit';
 import { listImportItems } from '../src/imports/import-report-table.ts';
 import { createImportWork } from '../src/imports/import-work.ts';
 import { startJobRunner } from '../src/jobs/job-runner.ts';
-import type { Podcast } from '../src/podcasts/podcast.ts';
 import { createWorld, preparedArtwork, startTestManagement, type World } from './_support.ts';
 
 const namespaces =
@@ -20,15 +20,6 @@ export const simpleItem = (n: number, more = '') =>
   `<item><title>Episode ${n}</title><guid isPermaLink="false">guid-${n}</guid>` +
   `<pubDate>Mon, ${String((n % 28) + 1).padStart(2, '0')} Jun 2020 06:00:00 GMT</pubDate>` +
   `<enclosure url="https://cdn.example/${n}.mp3" type="audio/mpeg" length="100"/>${more}</item>`;
-
-const turn = () => new Promise((next) => setImmediate(next));
-export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    await turn();
-  }
-}
 
 interface ServedPage {
   readonly body: string | Buffer;
@@ -100,7 +91,7 @@ export async function startImportHost() {
     const episodes = await episodesOf(accepted);
     return {
       accepted,
-      podcast: (await podcastOf(accepted)).attributes as unknown as Podcast,
+      podcast: (await podcastOf(accepted)).attributes,
       episodes: episodes.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     };
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findResource } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import { until } from '@longwave/test-kit';
 import type { BatchEncoding } from '../src/batch-encodings/batch-encoding.ts';
 import { createBatchWork } from '../src/batch-encodings/batch-work.ts';
 import type { Episode } from '../src/episodes/episode.ts';
@@ -69,7 +70,7 @@ const productionsOf = async (batchId: string) =>
 
 /** Waits for the batch's first production and encodes it. */
 async function encodeDerived(batchId: string): Promise<string> {
-  const id = await waitFor(async () => (await productionsOf(batchId)).find(({ state }) => state === 'encoding')?.id);
+  const id = await until(async () => (await productionsOf(batchId)).find(({ state }) => state === 'encoding')?.id);
   await encode({ ...(await now('productions', id)), resource_type: 'productions' });
   return id;
 }
@@ -361,11 +362,3 @@ test('a batch of another podcast, or one that still runs, cannot be reverted', a
   await expect(revert(podcast.id, newId('bat'))).rejects.toMatchObject({ code: 'link_not_found' });
   await work(id);
 });
-
-async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}

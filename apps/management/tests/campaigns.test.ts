@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
+import { until } from '@longwave/test-kit';
 import { startJobRunner } from '../src/jobs/job-runner.ts';
 import { createCloneWork } from '../src/campaigns/clone-work.ts';
 import { startFollowed, type Followed } from './_followed.ts';
@@ -29,15 +30,13 @@ async function lineItemOf(world: World, campaign: ResourceView, changes: object 
   return lineItem;
 }
 /** Waits until as many transactions of this database wait for a lock. */
-async function untilWaiting(transactions: number): Promise<void> {
-  for (;;) {
+const untilWaiting = (transactions: number) =>
+  until(async () => {
     const { rows } = await management.pool.query<{ n: number }>(
       `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
-    if (rows[0]!.n >= transactions) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+    return rows[0]!.n >= transactions;
+  });
 const booked = async (world: World, lineItem: ResourceView) =>
   world.send('line_item.book', await world.send('line_item.submit', lineItem, {}), {});
 

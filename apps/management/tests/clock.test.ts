@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@longwave/test-kit';
 import { startClock } from '../src/clock/clock.ts';
 import { dueTasks, type DueTask } from '../src/clock/due-tasks.ts';
 import { createWorld, hour, startTestManagement, type TestManagement, type World } from './_support.ts';
@@ -28,13 +29,12 @@ interface Row {
   readonly lifecycle_state: string;
   readonly attributes: Record<string, unknown>;
 }
-async function until(id: string, state: string): Promise<Row> {
-  for (;;) {
-    const { rows } = await management.pool.query<Row>('select * from resource where id = $1', [id]);
-    if (rows[0]!.lifecycle_state === state) return rows[0]!;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+const untilState = (id: string, state: string) =>
+  until(
+    `${state} of ${id}`,
+    async () => (await management.pool.query<Row>('select * from resource where id = $1', [id])).rows[0]!,
+    { holds: (row) => row.lifecycle_state === state },
+  );
 
 async function schedule(world: World, inMs: number) {
   const episode = await world.playableEpisode();
@@ -50,7 +50,7 @@ test('two clocks at once publish each episode once, with the date of its schedul
   await using _two = start();
   management.aheadMs += hour + 1000;
   for (const { id, version, attributes } of episodes)
-    expect(await until(id, 'published')).toMatchObject({
+    expect(await untilState(id, 'published')).toMatchObject({
       version: version + 1,
       attributes: { published_at: attributes['publish_at'] },
     });
@@ -70,16 +70,16 @@ test('a clock that was away publishes late what became due meanwhile, and nothin
   })();
   management.aheadMs += 3 * hour;
   await using _clock = start();
-  const published = await until(late.id, 'published');
+  const published = await untilState(late.id, 'published');
   expect(published.attributes['published_at']).toBe(late.attributes['publish_at']);
-  expect((await until(later.id, 'scheduled')).version).toBe(later.version);
+  expect((await untilState(later.id, 'scheduled')).version).toBe(later.version);
 });
 
 test('an episode is published within a second of its time', async () => {
   const world = createWorld(management);
   await using _clock = start();
   const episode = await schedule(world, 200);
-  await until(episode.id, 'published');
+  await untilState(episode.id, 'published');
   const lateMs = management.clock().getTime() - Date.parse(String(episode.attributes['publish_at']));
   expect(lateMs).toBeGreaterThanOrEqual(0);
   expect(lateMs).toBeLessThan(1000);
@@ -95,10 +95,10 @@ test('an episode that lost its audio is asked about once, and does not hold up t
   management.aheadMs += hour + 1000;
   problems.length = 0;
   await using _clock = start();
-  await until(good.id, 'published');
+  await untilState(good.id, 'published');
   const next = await schedule(world, 200);
-  await until(next.id, 'published');
-  expect((await until(silent.id, 'scheduled')).version).toBe(silent.version);
+  await untilState(next.id, 'published');
+  expect((await untilState(silent.id, 'scheduled')).version).toBe(silent.version);
   expect(problems.filter((text) => text.includes('still needs audio'))).toHaveLength(1);
 });
 
@@ -114,7 +114,7 @@ test('a task that cannot be read is reported and the others go on', async () => 
   };
   const episode = await schedule(world, 200);
   await using _clock = start([broken, ...dueTasks]);
-  await until(episode.id, 'published');
+  await untilState(episode.id, 'published');
   expect(problems).toContain('broken: Error: no such table');
 });
 
@@ -132,7 +132,7 @@ test('a task that takes long does not hold up the others', async () => {
   };
   const episode = await schedule(world, 200);
   const clock = start([slow, ...dueTasks]);
-  await until(episode.id, 'published');
+  await untilState(episode.id, 'published');
   freed.resolve();
   await clock[Symbol.asyncDispose]();
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
+import { until } from '@longwave/test-kit';
 import { startClock } from '../src/clock/clock.ts';
 import { dueTasks } from '../src/clock/due-tasks.ts';
 import { reachGoals } from '../src/line-items/flight-tasks.ts';
@@ -22,13 +23,8 @@ function start(countDelivered = async (_workspaceId: string, id: string) => mana
 async function read(id: string): Promise<ResourceView> {
   return (await management.pool.query<ResourceView>('select * from resource where id = $1', [id])).rows[0]!;
 }
-async function until(id: string, state: string): Promise<ResourceView> {
-  for (;;) {
-    const row = await read(id);
-    if (row.lifecycle_state === state) return row;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+const untilState = (id: string, state: string) =>
+  until(`${state} of ${id}`, () => read(id), { holds: (row) => row.lifecycle_state === state });
 const instant = (inMs: number) => new Date(management.clock().getTime() + inMs).toISOString();
 const opensIn = (ms: number, forMs = 100 * hour) => ({ window: { start: instant(ms), end: instant(ms + forMs) } });
 /** As an operator, whom nobody reviews. */
@@ -55,7 +51,7 @@ test('a flight starts when its window opens, its campaign is active and a publis
   await using _clock = start();
   expect((await read(one.lineItem.id)).lifecycle_state).toBe('booked');
   management.aheadMs += hour + 1000;
-  await until(one.lineItem.id, 'delivering');
+  await untilState(one.lineItem.id, 'delivering');
   for (const { lineItem } of [other, paused]) {
     await expect(world.send('line_item.start_flight', lineItem, {}, service('management'))).rejects.toMatchObject(
       refused,
@@ -63,7 +59,7 @@ test('a flight starts when its window opens, its campaign is active and a publis
     expect((await read(lineItem.id)).lifecycle_state).toBe('booked');
   }
   await world.planned(other.lineItem.id);
-  await until(other.lineItem.id, 'delivering');
+  await untilState(other.lineItem.id, 'delivering');
 });
 
 test('a flight ends with its window; with auto_extend and an open goal it goes on until the goal, or as long as the campaign', async () => {
@@ -76,15 +72,15 @@ test('a flight ends with its window; with auto_extend and an open goal it goes o
   management.delivered.set(fulfilled.lineItem.id, 10);
   management.aheadMs += 2 * hour;
   await using _clock = start();
-  expect((await until(plain.lineItem.id, 'completed')).attributes['delivered']).toBeUndefined();
-  expect((await until(fulfilled.lineItem.id, 'completed')).attributes['delivered']).toBe(10);
-  for (const { lineItem } of [late, never]) await until(lineItem.id, 'delivery_extended');
+  expect((await untilState(plain.lineItem.id, 'completed')).attributes['delivered']).toBeUndefined();
+  expect((await untilState(fulfilled.lineItem.id, 'completed')).attributes['delivered']).toBe(10);
+  for (const { lineItem } of [late, never]) await untilState(lineItem.id, 'delivery_extended');
   management.delivered.set(late.lineItem.id, 11);
   management.aheadMs += 16_000;
-  expect((await until(late.lineItem.id, 'completed')).attributes['delivered']).toBe(11);
+  expect((await untilState(late.lineItem.id, 'completed')).attributes['delivered']).toBe(11);
   expect((await read(never.lineItem.id)).lifecycle_state).toBe('delivery_extended');
   management.aheadMs += 2000 * hour;
-  await until(never.lineItem.id, 'completed');
+  await untilState(never.lineItem.id, 'completed');
 });
 
 test('a flight is completed when its goal is reached, before its window ends', async () => {
@@ -95,7 +91,7 @@ test('a flight is completed when its goal is reached, before its window ends', a
   ).rejects.toMatchObject(refused);
   management.delivered.set(lineItem.id, 10);
   await using _clock = start();
-  expect((await until(lineItem.id, 'completed')).attributes['delivered']).toBe(10);
+  expect((await untilState(lineItem.id, 'completed')).attributes['delivered']).toBe(10);
 });
 
 test('while nobody can count, flights go on', async () => {
@@ -107,7 +103,7 @@ test('while nobody can count, flights go on', async () => {
     asked++;
     throw new Error('the sink is away');
   });
-  await until(episode.id, 'published');
+  await untilState(episode.id, 'published');
   while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
   expect((await read(lineItem.id)).lifecycle_state).toBe('delivering');
 });
@@ -125,7 +121,7 @@ test('a reservation expires when its time is over, and a released one does not',
   });
   management.aheadMs += hour + 1000;
   await using _clock = start();
-  await until(kept.id, 'reservation_expired');
+  await untilState(kept.id, 'reservation_expired');
   expect((await read(released.id)).lifecycle_state).toBe('approved');
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { topics, type ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import { until as waitUntil } from '@longwave/test-kit';
 import { bus, caughtUp, encode, management, read, until } from './_following.ts';
 import { createWorld, service } from './_support.ts';
 
@@ -122,9 +123,8 @@ const clipsOf = async (productionId: string): Promise<readonly { lifecycle_state
 
 /** Waits until the clips of a production are in these states, oldest first. */
 async function untilClips(productionId: string, ...states: readonly string[]): Promise<void> {
-  const reached = async () =>
-    JSON.stringify((await clipsOf(productionId)).map(({ lifecycle_state: state }) => state)) === JSON.stringify(states);
-  while (!(await reached())) await new Promise((resolve) => setImmediate(resolve));
+  const statesOf = async () => (await clipsOf(productionId)).map(({ lifecycle_state: state }) => state);
+  await waitUntil(statesOf, { holds: (found) => found.join() === states.join() });
 }
 
 test('each encoded production is one clip of its episode, beside earlier ones; a deleted production leaves the one that is played', async () => {

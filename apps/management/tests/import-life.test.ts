@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
-import { feed, simpleItem, until, startImportHost, type ImportHost } from './_import-host.ts';
+import { until } from '@longwave/test-kit';
+import { feed, simpleItem, startImportHost, type ImportHost } from './_import-host.ts';
 import { createWorld } from './_support.ts';
 
 let host: ImportHost;

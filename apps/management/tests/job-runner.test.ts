@@ -6,6 +6,7 @@ import { startJobRunner, type OwnJobKind, type Work } from '../src/jobs/job-runn
 import { claimJob, insertJob } from '../src/jobs/job-table.ts';
 import { createCompileWork } from '../src/serving-plans/plan-compiler.ts';
 import { transaction } from '@longwave/postgres';
+import { until } from '@longwave/test-kit';
 import { createWorld, startTestManagement, window, type TestManagement, type World } from './_support.ts';
 
 let management: TestManagement;
@@ -35,14 +36,6 @@ function runner(works: Partial<Record<OwnJobKind, Work>>, options: { leaseMs?: n
 }
 
 const turn = () => new Promise((next) => setImmediate(next));
-
-async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    await turn();
-  }
-}
 
 const plan = (world: World) => world.send('serving_plan.compile', null, { effective_from: window.start });
 const stateOf = async (view: ResourceView) =>

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { checksumHeaders } from '@longwave/object-store';
+import { sha256 } from '@longwave/test-kit';
 import { createWorld, hour, startTestManagement, type TestManagement, type World } from './_support.ts';
 import { produceFrom, uploadsOf } from './_uploads.ts';
 
@@ -110,8 +110,6 @@ test('a URL takes as many bytes as were declared, and no other number; without a
   expect(await put({ filesize: 10 }, 'x'.repeat(10))).toEqual([200, 10]);
   expect(await put({}, 'x'.repeat(60_000))).toEqual([200, 60_000]);
 });
-
-const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 test('a URL of a grant with a checksum takes these bytes and no others, however often it is used', async () => {
   const world = createWorld(management);

@@ -1,4 +1,5 @@
-import { eventually, publishEvents, type Bench, type Show } from './_support.ts';
+import { until } from '@longwave/test-kit';
+import { publishEvents, type Bench, type Show } from './_support.ts';
 import { itemsOf, type Ask } from './_ask.ts';
 
 /** Publishes a show's events, in the given order, waits for the feed to show the episode, and answers its enclosure. */
@@ -12,7 +13,7 @@ export const releaseWith =
       bench().bus,
       order.map((name) => show.events[name]),
     );
-    const items = await eventually(async () => {
+    const items = await until(async () => {
       const feed = await ask(`/feeds/${show.subdomain}.xml`);
       const found = feed.status === 200 ? itemsOf(feed.body) : [];
       return found.length > 0 && found;

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { freePorts } from '@longwave/fleet';
-import { eventually, type Bench } from './_support.ts';
+import { until } from '@longwave/test-kit';
+import { type Bench } from './_support.ts';
 
 /** The service as a process of its own, with its memory in view. */
 export interface ServiceProcess {
@@ -32,7 +33,7 @@ export async function startServiceProcess(bench: Bench): Promise<ServiceProcess>
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  await eventually(() =>
+  await until(() =>
     fetch(`http://127.0.0.1:${healthPort}/readyz`).then(
       (answer) => answer.ok,
       () => false,

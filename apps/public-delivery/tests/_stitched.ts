@@ -1,6 +1,7 @@
 import type { DecideRequest } from '@longwave/rpc/serving';
+import { sha256 } from '@longwave/test-kit';
 import { apply, next } from './_apply.ts';
-import { frameBytes, makeShow, noAds, pickOf, sha256, type Bench, type Show } from './_support.ts';
+import { frameBytes, makeShow, noAds, pickOf, type Bench, type Show } from './_support.ts';
 
 export const durationOf = (bytes: Buffer): number => (bytes.length / frameBytes) * 24;
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,23 +18,13 @@ import { createPool, type Pool } from '@longwave/postgres';
 import { readTls, rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { ServingServiceService, type DecideRequest, type DecideResponse, type Pick } from '@longwave/rpc/serving';
 import { createLogger, type Logger } from '@longwave/service-kit';
+import { sha256 } from '@longwave/test-kit';
 import { createApp, type DeliveryApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
 
 export const frameBytes = 384;
-export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 /** Bytes of whole frames; what they sound like does not matter to delivery. */
 export const audio = (frames: number) => randomBytes(frames * frameBytes);
-
-/** Waits until `check` answers something; fails after a minute. */
-export async function eventually<T>(check: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
-  for (const endMs = Date.now() + 60_000; ;) {
-    const found = await check();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > endMs) throw new Error('the condition did not come true');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 /** Stands for internal-serving, with its real transport. */
 export interface ServingServer {

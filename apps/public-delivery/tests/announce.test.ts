@@ -1,10 +1,11 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { next } from './_apply.ts';
 import { askAt, channelOf, itemsOf } from './_ask.ts';
-import { audio, eventually, makeShow, openBench, publishEvents, type Bench } from './_support.ts';
+import { audio, makeShow, openBench, publishEvents, type Bench } from './_support.ts';
 
 interface Told {
   readonly method: string;
@@ -56,7 +57,7 @@ const tellingsOf = (feedUrl: string) =>
 
 /** Applied, and nothing is left to be told. */
 const settled = (podcastId: string) =>
-  eventually(async () => {
+  until(async () => {
     const { rows } = await bench.pool.query<{ left: number; known: number }>(
       `select (select count(*)::int from announcement where podcast_id = $1) as left,
          (select count(*)::int from feed where podcast_id = $1 and state is not null) as known`,
@@ -70,7 +71,7 @@ test('a burst of changes is told once to the hub and once by podping, and a fail
   const show = await makeShow(bench.store, audio(10));
   const feedUrl = `http://media.test/feeds/${show.subdomain}.xml`;
   await publishEvents(bench.bus, Object.values(show.events));
-  await eventually(() => tellingsOf(feedUrl).length >= 5);
+  await until(() => tellingsOf(feedUrl).length >= 5);
   await settled(show.podcastId);
   const tellings = tellingsOf(feedUrl);
   expect(tellings).toHaveLength(5);
@@ -87,7 +88,7 @@ test('a burst of changes is told once to the hub and once by podping, and a fail
   ]);
 
   await publishEvents(bench.bus, [next(show.events.episode, { title: 'Changed' })]);
-  await eventually(() => tellingsOf(feedUrl).length >= 7);
+  await until(() => tellingsOf(feedUrl).length >= 7);
   await settled(show.podcastId);
   expect(tellingsOf(feedUrl)).toHaveLength(7);
   // Whoever is told finds the change.
@@ -99,14 +100,14 @@ test('what the feed does not show is told to nobody', async () => {
   const show = await makeShow(bench.store, audio(10));
   const feedUrl = `http://media.test/feeds/${show.subdomain}.xml`;
   await publishEvents(bench.bus, Object.values(show.events));
-  await eventually(() => tellingsOf(feedUrl).length >= 2);
+  await until(() => tellingsOf(feedUrl).length >= 2);
   await settled(show.podcastId);
   const moved = { new_feed_url: 'https://elsewhere.example/feed' };
   const hidden = next(show.events.production, { publication_flag: false });
   const away = next(show.events.podcast, moved);
   const after = next(show.events.episode, { title: 'Nobody reads this here' });
   await publishEvents(bench.bus, [hidden, away, after]);
-  await eventually(async () => (await ask(feedUrl)).status === 301);
+  await until(async () => (await ask(feedUrl)).status === 301);
   await settled(show.podcastId);
   for (const { url, body } of tellingsOf(feedUrl).slice(2)) expect([url.href, body]).toEqual([]);
 });
@@ -115,7 +116,7 @@ test('the feed names its hub, and says that it podpings', async () => {
   const show = await makeShow(bench.store, audio(10));
   await publishEvents(bench.bus, Object.values(show.events));
   const path = `/feeds/${show.subdomain}.xml`;
-  const feed = await eventually(async () => {
+  const feed = await until(async () => {
     const answer = await ask(path);
     return answer.status === 200 && answer;
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { getLines } from '@longwave/object-store';
+import { until } from '@longwave/test-kit';
 import { createBindings } from '../src/play/bindings.ts';
 import { createKnownArrangements } from '../src/play/known-arrangements.ts';
 import { findArrangement, type Binding, type NewArrangement } from '../src/play/play-table.ts';
@@ -8,7 +9,7 @@ import type { DeliveryApp } from '../src/app.ts';
 import { arrangementOf } from './_arrangement.ts';
 import { askAt, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment } from './_stitched.ts';
-import { audio, eventually, openBench, type Bench } from './_support.ts';
+import { audio, openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 beforeAll(async () => {
@@ -175,7 +176,7 @@ describe('what anybody without a key can make grow', () => {
     giveAds(bench, () => ad);
     const before = [await ask(withAds), await ask(clean)];
     bench.setClock(new Date(began.getTime() + 48 * hourMs + 1));
-    await eventually(async () => (await bindingsOf(episodeId)).length === 1);
+    await until(async () => (await bindingsOf(episodeId)).length === 1);
     expect(await bindingsOf(episodeId)).toEqual([{ clean: false }]);
     const remove = bench.pool.query('delete from binding where episode_id = $1', [episodeId]);
     await expect(remove).rejects.toThrow('binding is append-only');
@@ -200,7 +201,7 @@ describe('what anybody without a key can make grow', () => {
     expect(await bindingsOf(episodeId)).toHaveLength(1);
 
     bench.setClock(new Date(start.getTime() + 191 * dayMs));
-    await eventually(async () => (await bindingsOf(episodeId)).length === 0);
+    await until(async () => (await bindingsOf(episodeId)).length === 0);
     expect((await ask(played)).status).toBe(404);
     const folder = `bindings/${start.toISOString().slice(0, 10)}`;
     const digests: string[] = [];
@@ -227,7 +228,7 @@ describe('what anybody without a key can make grow', () => {
       bench.setClock(at);
       expect((await ask(location, listener)).status).toBe(200);
     }
-    const told = await eventually(() => {
+    const told = await until(() => {
       const of = seen().filter((fact) => fact.user_agent.startsWith('Endless/'));
       return of.length >= 2 && of;
     });

@@ -1,20 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { sha256, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { askAt, bodyButTrace } from './_ask.ts';
 import { releaseWith } from './_release.ts';
 import { serveOnce, tokensOf, type Served } from './_serving.ts';
-import {
-  audio,
-  eventFacts,
-  eventually,
-  makeShow,
-  openBench,
-  playedFacts,
-  readJournal,
-  sha256,
-  type Bench,
-} from './_support.ts';
+import { audio, eventFacts, makeShow, openBench, playedFacts, readJournal, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -32,7 +23,7 @@ const clicksOn = (of: Served) => eventFacts(bench.facts).filter((fact) => fact.s
 async function seenBeforeStart(of: Served): Promise<string[]> {
   expect((await ask(`/delivery/v1/ev/${mint(of, 'evt')}?e=start`, of.listener)).status).toBe(204);
   const events = () => clicksOn(of).map(({ event }) => event);
-  await eventually(() => events().includes('start'));
+  await until(() => events().includes('start'));
   return events().slice(0, events().indexOf('start'));
 }
 
@@ -72,7 +63,7 @@ test('a player finds both addresses in the timeline, always the same, and a clic
   ]);
   const again = await ask(slot.click_url!, served.listener);
   expect([again.status, again.headers.location]).toEqual([302, click.headers.location]);
-  await eventually(() => clicksOn(served).length === 3);
+  await until(() => clicksOn(served).length === 3);
   expect(clicksOn(served).map(({ event, sequence, late }) => [event, sequence, late])).toEqual([
     ['start', 0, false],
     ['click', 0, false],
@@ -86,7 +77,7 @@ test('where a click leads is in no fact and in no journal, on the way or publish
   await ask(served.location, served.listener);
   await ask((await slotOf(served)).click_url!, served.listener);
   const journal = await readJournal(bench.folder);
-  await eventually(() => clicksOn(served).length === 1);
+  await until(() => clicksOn(served).length === 1);
   const parts = playedFacts(bench.facts).flatMap((fact) => fact.parts);
   expect(parts.some((part) => part.ad?.serving_id === served.servingId)).toBe(true);
   expect(journal).toContain(served.servingId);
@@ -118,7 +109,7 @@ test('a late click still leads there, marked, until its key is gone', async () =
   const token = mint(served);
   bench.setClock(new Date(served.startedAt.getTime() + 60 * 86_400_000));
   expect((await ask(at(token), served.listener)).status).toBe(302);
-  expect((await eventually(() => clicksOn(served)[0])).late).toBe(true);
+  expect((await until(() => clicksOn(served)[0])).late).toBe(true);
   bench.setClock(new Date(served.startedAt.getTime() + 188 * 86_400_000));
   expect((await ask(at(token), served.listener)).status).toBe(404);
 });

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { deliveryEventKinds } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import { sha256, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { askAt, bodyButTrace, newListener, type Answer } from './_ask.ts';
 import { releaseWith } from './_release.ts';
 import { serveOnce, tokensOf, type Served } from './_serving.ts';
-import { audio, eventFacts, eventually, makeShow, openBench, sha256, type Bench, type Show } from './_support.ts';
+import { audio, eventFacts, makeShow, openBench, type Bench, type Show } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -35,7 +36,7 @@ const factsOf = (of: Served) => reportsOf(of).filter((fact) => fact.sequence !==
 /** Facts of one play reach the bus in order, so all that was reported of `served` before this mark is seen before it. */
 async function settled(): Promise<void> {
   expect((await ask(at(mint(), `?e=start&n=${mark}`), served.listener)).status).toBe(204);
-  await eventually(() => reportsOf(served).some((fact) => fact.sequence === mark));
+  await until(() => reportsOf(served).some((fact) => fact.sequence === mark));
 }
 let enclosure: string;
 
@@ -64,7 +65,7 @@ test('every kind is taken by GET and by POST, and becomes a fact of what was sto
         : await post(at(token), { event, sequence: i, at: '2026-11-21T10:00:00+01:00' });
     expect([answer.status, answer.body.length, answer.headers['cache-control']]).toEqual([204, 0, 'no-store']);
   }
-  const facts = await eventually(() => {
+  const facts = await until(() => {
     const found = factsOf(served);
     return found.length === deliveryEventKinds.length && found;
   });
@@ -86,7 +87,7 @@ test('every kind is taken by GET and by POST, and becomes a fact of what was sto
 test('the body wins over the query, and without either there is no event', async () => {
   expect((await post(at(token, '?e=start&n=1'), { event: 'skip' })).status).toBe(204);
   expect((await ask(at(token, '?e=mute&n=2'), served.listener, 'POST')).status).toBe(204);
-  await eventually(() => factsOf(served).length === 2);
+  await until(() => factsOf(served).length === 2);
   expect(factsOf(served).map(({ event, sequence }) => `${event} ${sequence}`)).toEqual(['skip 1', 'mute 2']);
   expect((await ask(at(token), served.listener)).status).toBe(400);
 });
@@ -113,7 +114,7 @@ test('twenty identical events at once are one fact, and every answer is the same
   await settled();
   expect(new Set(factsOf(served).map((fact) => fact.fact_id)).size).toBe(1);
   expect((await ask(at(token, '?e=complete&n=1'), served.listener)).status).toBe(204);
-  await eventually(() => new Set(factsOf(served).map((fact) => fact.fact_id)).size === 2);
+  await until(() => new Set(factsOf(served).map((fact) => fact.fact_id)).size === 2);
 });
 
 describe('what is no token of this serving here', () => {
@@ -152,7 +153,7 @@ test('a report within 30 days is on time, one within 180 is kept as late, and af
   expect((await ask(at(token, '?e=start'), served.listener)).status).toBe(204);
   bench.setClock(new Date(beganMs + 31 * dayMs));
   expect((await ask(at(token, '?e=midpoint'), served.listener)).status).toBe(204);
-  await eventually(() => factsOf(served).length === 2);
+  await until(() => factsOf(served).length === 2);
   expect(factsOf(served).map(({ event, late }) => [event, late])).toEqual([
     ['start', false],
     ['midpoint', true],
@@ -205,7 +206,7 @@ describe('a queue of reports', () => {
       { token: mint(undefined, 'evt', other), event: 'complete', at: '2026-11-21T10:00:00Z' },
     ];
     expect((await post('/delivery/v1/ev', { events })).status).toBe(204);
-    await eventually(() => factsOf(served).length === 1 && factsOf(other).length === 1);
+    await until(() => factsOf(served).length === 1 && factsOf(other).length === 1);
     expect(factsOf(other)[0]).toMatchObject({ event: 'complete', sequence: 0, reported_at: '2026-11-21T10:00:00Z' });
   });
 

@@ -1,20 +1,19 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Problem } from '@longwave/problems';
+import { sha256, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { askAt, newListener } from './_ask.ts';
 import { releaseWith } from './_release.ts';
 import {
   audio,
   eventOf,
-  eventually,
   makeShow,
   noAds,
   openBench,
   pickOf,
   playedFacts,
   publishEvents,
-  sha256,
   writtenBytes,
   type Bench,
   type Show,
@@ -204,7 +203,7 @@ describe('one play', () => {
     expect(bench.serving.requests).toHaveLength(2);
     const old = await ask(first, listener);
     expect(old.body.includes(ad)).toBe(true);
-    const late = await eventually(() =>
+    const late = await until(() =>
       playedFacts(bench.facts).find((fact) => fact.late && fact.episode_id === show.episodeId),
     );
     expect(late.arrangement_id).toBe(old.headers.etag!.slice(1, -1));
@@ -277,7 +276,7 @@ describe('one play', () => {
     const referer = 'https://podcasts.apple.com/of/anna';
     const answer = await ask(location, { ...listener, referer, range: 'bytes=100-999999' });
     const decision = bench.serving.requests.at(-1)!;
-    const facts = await eventually(() => {
+    const facts = await until(() => {
       const mine = playedFacts(bench.facts).filter((fact) => fact.request_id === answer.headers['x-request-id']);
       return writtenBytes(mine) === answer.body.length && mine;
     });
@@ -304,7 +303,7 @@ describe('one play', () => {
     expect(text).not.toContain(listener['x-forwarded-for']);
     expect(text).not.toContain('AppleCoreMedia');
     expect(text).not.toMatch(/podcasts\.apple\.com|of\/anna/);
-    await eventually(() =>
+    await until(() =>
       bench.facts.some(
         (each) =>
           each.kind === 'user_agent_seen' &&
@@ -334,8 +333,8 @@ describe('one play', () => {
       request.on('error', reject);
       request.end();
     });
-    await eventually(() => bench.logLines.some((line) => line.includes(requestId)));
-    const written = await eventually(() => {
+    await until(() => bench.logLines.some((line) => line.includes(requestId)));
+    const written = await until(() => {
       const bytes = writtenBytes(playedFacts(bench.facts).filter((fact) => fact.request_id === requestId));
       return bytes > 900_000 && bytes;
     });
@@ -391,7 +390,7 @@ describe('one play', () => {
     await publishEvents(bench.bus, [
       eventOf('podcasts', other.podcastId, 4, 'unpublished', other.events.podcast.after.attributes),
     ]);
-    await eventually(async () => (await ask(`/feeds/${other.subdomain}.xml`)).status === 404);
+    await until(async () => (await ask(`/feeds/${other.subdomain}.xml`)).status === 404);
     expect((await ask(location, newListener())).status).toBe(200);
     bench.setClock(new Date(Date.now() + 72 * 3_600_000));
     expect((await ask(location, newListener())).status).toBe(404);

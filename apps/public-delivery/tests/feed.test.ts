@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { listenHttp } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
+import { sha256, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { createDocumentCache } from '../src/feed/document-cache.ts';
 import { createFindFeed } from '../src/feed/find-feed.ts';
@@ -10,18 +11,7 @@ import { feedRoutes } from '../src/http/feed-routes.ts';
 import { createRouter } from '../src/http/route.ts';
 import { apply, next } from './_apply.ts';
 import { askAt, channelOf, itemsOf } from './_ask.ts';
-import {
-  audio,
-  eventOf,
-  eventually,
-  frameBytes,
-  makeShow,
-  openBench,
-  publishEvents,
-  sha256,
-  showOf,
-  type Bench,
-} from './_support.ts';
+import { audio, eventOf, frameBytes, makeShow, openBench, publishEvents, showOf, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -57,7 +47,7 @@ test.each([
     bench.bus,
     order.map((name) => show.events[name]),
   );
-  const item = await eventually(async () => {
+  const item = await until(async () => {
     const feed = await ask(`/feeds/${show.subdomain}.xml`);
     return feed.status === 200 && itemsOf(feed.body)[0];
   });

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, applySeen, next } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment, type Marker } from './_stitched.ts';
-import { audio, eventOf, eventually, frameBytes, noAds, openBench, playedFacts, type Bench } from './_support.ts';
+import { audio, eventOf, frameBytes, noAds, openBench, playedFacts, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -88,7 +89,7 @@ test.each(['creative', 'line_item'] as const)(
     // What was handed out stays what it is.
     expect((await ask(before, listener)).body.equals(old.body)).toBe(true);
     // What was given stays counted under its serving.
-    const fact = await eventually(() =>
+    const fact = await until(() =>
       playedFacts(bench.facts).find((each) => each.request_id === after.headers['x-request-id']),
     );
     expect(fact.parts.flatMap(({ ad }) => (ad ? [ad.serving_id] : [])).toSorted()).toEqual(
@@ -261,7 +262,7 @@ describe.each(['stop_new', 'stop_all'] as const)('with mode %s', (mode) => {
       [place, await resolve(bystander.enclosure, listener)].map((each) => openTransfer(each, listener)),
     );
     await applySeen(bench, await replaceAudio(show, audio(10), mode));
-    if (endsAll) await eventually(() => bench.logLines.some((line) => line.includes(replaced!.requestId)));
+    if (endsAll) await until(() => bench.logLines.some((line) => line.includes(replaced!.requestId)));
     expect(await replaced!.finish()).toBe(endsAll ? 'broken' : 'whole');
     expect(await other!.finish()).toBe('whole');
   });

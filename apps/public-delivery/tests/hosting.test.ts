@@ -1,23 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { sha256, until } from '@longwave/test-kit';
 import { encodeTranscript, parseTranscript } from '@longwave/transcript';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, applySeen, next } from './_apply.ts';
 import { askAt, channelOf, itemsOf, newListener } from './_ask.ts';
 import { jpeg, probe, tone } from './_media.ts';
-import {
-  audio,
-  eventOf,
-  eventually,
-  frameBytes,
-  makeShow,
-  noAds,
-  openBench,
-  pickOf,
-  playedFacts,
-  sha256,
-  type Bench,
-} from './_support.ts';
+import { audio, eventOf, frameBytes, makeShow, noAds, openBench, pickOf, playedFacts, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -157,7 +146,7 @@ describe('a hosted show', () => {
   test('counts intro and outro as content and only the ad as an ad', async () => {
     const listener = newListener();
     const played = await ask(`${attribute('enclosure', 'url')}?direct=1`, listener);
-    const fact = await eventually(() =>
+    const fact = await until(() =>
       playedFacts(bench.facts).find((each) => each.request_id === played.headers['x-request-id']),
     );
     const sound = fact.parts.filter((part) => part.kind !== 'header');

@@ -5,8 +5,9 @@ import { request, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@longwave/test-kit';
 import { openUrl, startServiceProcess, type ServiceProcess } from './_service-process.ts';
-import { eventually, frameBytes, openBench, publishEvents, showOf, type Bench } from './_support.ts';
+import { frameBytes, openBench, publishEvents, showOf, type Bench } from './_support.ts';
 
 const mebibyte = 1 << 20;
 const block = randomBytes(1024 * frameBytes);
@@ -84,7 +85,7 @@ beforeAll(async () => {
     environment: { ...bench.environment, MEMORY_CACHE_MAX_BYTES: '0' },
   });
   await publishEvents(bench.bus, Object.values(showOf({ digest, sizeBytes }).events));
-  await eventually(async () => {
+  await until(async () => {
     const answer = await fetch(`${service.url}/delivery/v1/a/${digest}/x.mp3`, { method: 'HEAD' });
     return answer.ok;
   });

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sha256 } from '@longwave/test-kit';
 import { openUrl, startServiceProcess, type ServiceProcess } from './_service-process.ts';
 import { apply } from './_apply.ts';
-import { openBench, sha256, showOf, type Bench } from './_support.ts';
+import { openBench, showOf, type Bench } from './_support.ts';
 
 const mebibyte = 1 << 20;
 const episodes = 5_000;

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { freePorts } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
+import { sha256, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { askAt, newListener, type Answer } from './_ask.ts';
 import { openGate, type Gate } from './_gate.ts';
@@ -9,14 +10,12 @@ import { releaseWith } from './_release.ts';
 import { giveAds, publishShow, storeSegment } from './_stitched.ts';
 import {
   audio,
-  eventually,
   frameBytes,
   makeShow,
   noAds,
   openBench,
   playedFacts,
   publishEvents,
-  sha256,
   showOf,
   type Bench,
 } from './_support.ts';
@@ -47,7 +46,7 @@ describe('audio that is not what its digest says', () => {
     await bench.store.put(`media/${digest}`, bytes, { contentType: 'audio/mpeg' });
     await publishEvents(bench.bus, Object.values(showOf({ digest, sizeBytes }).events));
     const path = `/delivery/v1/a/${digest}/x.mp3`;
-    await eventually(async () => (await ask(path, newListener(), 'HEAD')).status === 200);
+    await until(async () => (await ask(path, newListener(), 'HEAD')).status === 200);
     return path;
   }
 
@@ -60,7 +59,7 @@ describe('audio that is not what its digest says', () => {
     const path = await corrupt(100_000 * frameBytes);
     await expect(ask(path, newListener())).rejects.toThrow('aborted');
     const isOfIt = (name: string) => path.includes(name.slice(0, 64));
-    await eventually(async () => !(await readdir(`${bench.environment['CACHE_FOLDER']}/segments`)).some(isOfIt));
+    await until(async () => !(await readdir(`${bench.environment['CACHE_FOLDER']}/segments`)).some(isOfIt));
   });
 });
 
@@ -77,9 +76,7 @@ test('a bus that is gone keeps neither a new process nor a listener waiting', as
     await alone[Symbol.asyncDispose]();
   }
   const again = await bench.start(folders);
-  await eventually(() =>
-    playedFacts(bench.facts).some((fact) => fact.episode_id === show.episodeId && fact.status === 200),
-  );
+  await until(() => playedFacts(bench.facts).some((fact) => fact.episode_id === show.episodeId && fact.status === 200));
   await again[Symbol.asyncDispose]();
 });
 
@@ -144,7 +141,7 @@ describe('while PostgreSQL is away', () => {
     expect([sameFeed.status, sameFeed.body.equals(feed.body)]).toEqual([200, true]);
     expect((await askAlone(feedPath, { 'if-none-match': feed.headers.etag! })).status).toBe(304);
     // What was heard meanwhile is counted, and with its ads.
-    const facts = await eventually(() => {
+    const facts = await until(() => {
       const of = playedFacts(bench.facts).slice(before);
       return of.filter(({ status }) => status === 206).length >= 2 && of;
     });
@@ -171,7 +168,7 @@ describe('while PostgreSQL is away', () => {
     // A wrong address is still a wrong one where no database is needed to see it.
     expect((await askAlone(location.replace(token, `t1.${'A'.repeat(100)}`))).status).toBe(404);
     await gate.open();
-    await eventually(async () => (await askAlone(show.enclosure, stranger)).status === 302);
+    await until(async () => (await askAlone(show.enclosure, stranger)).status === 302);
     expect((await askAlone(location, stranger)).status).toBe(200);
   });
 });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { sha256, until } from '@longwave/test-kit';
 import { encodeTranscript, parseTranscript, type Transcript } from '@longwave/transcript';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply, next } from './_apply.ts';
 import { askAt, itemsOf, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment } from './_stitched.ts';
-import { audio, eventOf, eventually, noAds, openBench, sha256, type Bench } from './_support.ts';
+import { audio, eventOf, noAds, openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -177,7 +178,7 @@ test('they follow the rules of the audio: what it answers to a token, they do', 
   bench.setClock(new Date(Date.now() + 72 * 3_600_000));
   expect(await statuses(at)).toEqual(new Set([200]));
   // The audio of a play that was just read is asked about again within a second.
-  const becomes = (status: number) => eventually(async () => [...(await statuses(at))].join() === String(status));
+  const becomes = (status: number) => until(async () => [...(await statuses(at))].join() === String(status));
   await apply(bench, next(events.episode, {}, { state: 'unpublished' }));
   await becomes(404);
   await apply(bench, next(events.episode, {}, { state: 'archived', by: 2 }));
@@ -326,7 +327,7 @@ describe('what the feed names beside the audio', () => {
       const made = { ...events.production.after.attributes, files, audio_duration_ms: duration_ms };
       const ends = { current_production_id: id, plays_end_before: new Date(began.getTime() + agoMs).toISOString() };
       await apply(bench, eventOf('productions', id, 1, 'encoded', made), next(events.episode, ends));
-      await eventually(async () => (await ask(location, home)).status === 410);
+      await until(async () => (await ask(location, home)).status === 410);
       expect(await timesFor(home)).toBe(adFree);
       await play(home, second);
       expect(await timesFor(home)).toBe(withSecond);
@@ -341,7 +342,7 @@ describe('what the feed names beside the audio', () => {
       expect(body.includes(link['@_language'] === 'en' ? 'Ebb.' : 'Maré.')).toBe(true);
     }
     await apply(bench, next(events.episode, { chapters: [{ start_ms: 0, title: 'Flow' }] }));
-    const changed = await eventually(async () => {
+    const changed = await until(async () => {
       const [item] = itemsOf((await ask(`/feeds/${String(events.podcast.after.attributes['subdomain'])}.xml`)).body);
       const now = (item!['podcast:chapters'] as { '@_url': string })['@_url'];
       return now !== chapters && now;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sha256, until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import { askAt } from './_ask.ts';
 import { serveOnce, tokensOf } from './_serving.ts';
@@ -7,13 +8,11 @@ import { openUrl, startServiceProcess, type ServiceProcess } from './_service-pr
 import {
   audio,
   eventFacts,
-  eventually,
   makeShow,
   openBench,
   playedFacts,
   publishEvents,
   readJournal,
-  sha256,
   writtenBytes,
   type Bench,
   type Show,
@@ -26,7 +25,7 @@ let service: ServiceProcess;
 const content = audio(200_000);
 
 async function enclosureOf(): Promise<string> {
-  const { rows } = await eventually(async () => {
+  const { rows } = await until(async () => {
     const found = await bench.pool.query<{ alias: string }>('select alias from alias where episode_id = $1', [
       show.episodeId,
     ]);
@@ -37,7 +36,7 @@ async function enclosureOf(): Promise<string> {
 
 async function play(): Promise<IncomingMessage> {
   const enclosure = await enclosureOf();
-  const redirect = await eventually(async () => {
+  const redirect = await until(async () => {
     const answer = await openUrl(`${service.url}${enclosure}`);
     answer.resume();
     return answer.statusCode === 302 && answer;
@@ -72,7 +71,7 @@ test('after kill -9 while the bus does not answer, every fact is published by th
   const body = await readAll(response);
   expect(sha256(body.subarray(-content.length))).toBe(sha256(content));
   const id = String(response.headers['x-request-id']);
-  const inJournal = await eventually(async () => {
+  const inJournal = await until(async () => {
     const facts = (await readJournal(bench.folder))
       .split('\n')
       .filter((line) => line.includes(id))
@@ -86,7 +85,7 @@ test('after kill -9 while the bus does not answer, every fact is published by th
   await redis.call('CLIENT', 'UNPAUSE');
   await redis.quit();
   service = await startServiceProcess(bench);
-  const facts = await eventually(() => {
+  const facts = await until(() => {
     const unique = [...new Map(factsOf(response).map((fact) => [fact.fact_id, fact])).values()];
     return writtenBytes(unique) === body.length && unique;
   });
@@ -115,7 +114,7 @@ test('kill -9 right after they were acknowledged loses no delivery event', async
   await redis.call('CLIENT', 'UNPAUSE');
   await redis.quit();
   service = await startServiceProcess(bench);
-  await eventually(() => {
+  await until(() => {
     const kept = new Set(eventFacts(bench.facts).map((fact) => fact.sequence));
     return acknowledged.every((sequence) => kept.has(sequence));
   });
@@ -124,7 +123,7 @@ test('kill -9 right after they were acknowledged loses no delivery event', async
 test('what was written to a listener who stops reading is reported meanwhile, and no more is written than the sockets take', async () => {
   const stalled = await Promise.all(Array.from({ length: 8 }, play));
   for (const response of stalled) response.pause();
-  const reported = await eventually(() => stalled.every((response) => writtenBytes(factsOf(response)) > 100_000));
+  const reported = await until(() => stalled.every((response) => writtenBytes(factsOf(response)) > 100_000));
   expect(reported).toBe(true);
   for (const response of stalled) expect(writtenBytes(factsOf(response))).toBeLessThan(content.length / 4);
   for (const response of stalled) response.destroy();
@@ -134,7 +133,7 @@ test('SIGTERM lets a running response finish and leaves an empty journal', async
   const response = await play();
   response.pause();
   const stopping = service.stop('SIGTERM');
-  await eventually(() =>
+  await until(() =>
     openUrl(`${service.url}/delivery/v1/contract`).then(
       (answer) => answer.resume() && false,
       () => true,
@@ -143,6 +142,6 @@ test('SIGTERM lets a running response finish and leaves an empty journal', async
   const body = await readAll(response);
   expect(await stopping).toBe(0);
   expect(sha256(body.subarray(-content.length))).toBe(sha256(content));
-  await eventually(() => writtenBytes(factsOf(response)) === body.length);
+  await until(() => writtenBytes(factsOf(response)) === body.length);
   expect(await readJournal(bench.folder)).toBe('');
 });

@@ -9,6 +9,7 @@ import {
   walkFrames,
 } from '@longwave/audio';
 import { newId } from '@longwave/ids';
+import { sha256 } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { arrangementId, composeArrangement } from '../src/media/arrangement.ts';
 import { findArrangement, saveArrangement } from '../src/play/play-table.ts';
@@ -16,7 +17,7 @@ import type { TimelineDocument } from '../src/play/timeline-document.ts';
 import { askAt, newListener } from './_ask.ts';
 import { decode, jpeg, noise, probe, tone } from './_media.ts';
 import { durationOf, giveAds, publishShow, storeSegment } from './_stitched.ts';
-import { noAds, openBench, sha256, type Bench } from './_support.ts';
+import { noAds, openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;

@@ -1,11 +1,12 @@
 import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { sha256 } from '@longwave/test-kit';
 import fc from 'fast-check';
 import type { DeliveryApp } from '../src/app.ts';
 import { apply } from './_apply.ts';
 import { askAt, newListener } from './_ask.ts';
 import { giveAds, publishShow, storeSegment, type Marker } from './_stitched.ts';
-import { audio, eventOf, frameBytes, noAds, openBench, sha256, type Bench } from './_support.ts';
+import { audio, eventOf, frameBytes, noAds, openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { keyWeek } from '@longwave/delivery-token';
+import { sha256, until } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { askAt, newListener } from './_ask.ts';
 import { releaseWith } from './_release.ts';
-import { audio, eventually, makeShow, noAds, openBench, pickOf, sha256, type Bench } from './_support.ts';
+import { audio, makeShow, noAds, openBench, pickOf, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -85,7 +86,7 @@ test('a revoked week stops opening within 5 s, and its plays get other addresses
   const week = keyWeek(beforeTheTurn / 1000);
   const revokedAtMs = performance.now();
   await bench.pool.query('insert into revoked_week (week, epoch) values ($1, 1)', [week]);
-  await eventually(async () => (await statusOf(before)) === 404);
+  await until(async () => (await statusOf(before)) === 404);
   expect(performance.now() - revokedAtMs).toBeLessThan(5_000);
   const after = await locationOf(listener);
   expect(after).not.toBe(before);
@@ -93,6 +94,6 @@ test('a revoked week stops opening within 5 s, and its plays get other addresses
   bench.setClock(new Date(beforeTheTurn + 3_600_000));
   const other = await locationOf(newListener());
   await bench.pool.query('update revoked_week set epoch = epoch + 1');
-  await eventually(async () => (await statusOf(after)) === 404);
+  await until(async () => (await statusOf(after)) === 404);
   expect(await statusOf(other)).toBe(206);
 });

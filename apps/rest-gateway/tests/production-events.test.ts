@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@longwave/test-kit';
 import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
 
 let gateway: GatewayUnderTest;
@@ -34,10 +35,6 @@ async function* eventsOf(response: Response): AsyncGenerator<Event> {
 }
 
 const listeners = async () => Number((await gateway.redis.pubsub('NUMSUB', `progress:${id}`))[1]);
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
-}
 
 test('a client sees the state, the last tick, every change of progress and the end, and then the stream closes', async () => {
   await gateway.reset();

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { BusMessage, DeliveredMessage, EventBus } from '../src/index.ts';
 
 export const quick = { attempts: 3, deaths: 3, initialDelayMs: 20, maxDelayMs: 100 };
@@ -36,12 +35,4 @@ export function firstsByKey(messages: readonly BusMessage[]): Record<string, str
   return Object.fromEntries(
     Object.entries(byKey).map(([key, of]) => [key, [...new Set((of ?? []).map(({ id }) => id))]]),
   );
-}
-
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`Not so within ${timeoutMs} ms: ${condition}`);
-    await wait(20);
-  }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { DeliveredMessage, EventBus } from '../src/index.ts';
-import { newTopic, numbered, quick, subscribeInto, until } from './_messages.ts';
+import { until } from '@longwave/test-kit';
+import { newTopic, numbered, quick, subscribeInto } from './_messages.ts';
 
 /** What every engine must say about messages that wait; a part of the contract. */
 export function testWaiting(engine: { createBus(): EventBus }): void {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { setTimeout as wait } from 'node:timers/promises';
 import { startTestObjectStore, startTestRedis, type TestRedis } from '@longwave/fleet';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
+import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import { archiveStreams, type BusMessage, createRedisBus, type DeliveredMessage, type EventBus } from '../src/index.ts';
 
@@ -164,12 +164,4 @@ function firstsByKey(messages: readonly BusMessage[]): Record<string, string[]> 
   return Object.fromEntries(
     Object.entries(byKey).map(([key, of]) => [key, [...new Set((of ?? []).map(({ id }) => id))]]),
   );
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`Not so within a minute: ${condition}`);
-    await wait(20);
-  }
 }

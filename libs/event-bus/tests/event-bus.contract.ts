@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '@longwave/test-kit';
 import type { BusMessage, DeliveredMessage, EventBus, EventBusConfig } from '../src/index.ts';
-import { distinct, firstsByKey, newTopic, numbered, quick, subscribeInto, until } from './_messages.ts';
+import { distinct, firstsByKey, newTopic, numbered, quick, subscribeInto } from './_messages.ts';
 import { testWaiting } from './_waiting.ts';
 
 export interface Engine {
@@ -348,7 +349,7 @@ export function describeEventBus(engine: Engine): void {
       const fresh: DeliveredMessage[] = [];
       await subscribeInto(bus, topic, 'witness', fresh);
       await bus.publish(numbered(topic, 1, 1, 'next'));
-      await until(() => handed.length === 2, 30_000);
+      await until(() => handed.length === 2);
       expect(handed).toEqual([1, 1]);
     });
 

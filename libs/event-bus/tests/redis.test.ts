@@ -5,10 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '@longwave/fleet';
+import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import { createRedisBus, subscribeWhenReachable, type DeliveredMessage } from '../src/index.ts';
 import { describeEventBus, type Engine } from './event-bus.contract.ts';
-import { until } from './_messages.ts';
 
 let folder = '';
 let port = 0;

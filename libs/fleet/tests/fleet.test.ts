@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createObjectStore } from '@longwave/object-store';
 import { services, type ServiceName } from '@longwave/services';
+import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { dataFolder, removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
@@ -34,10 +35,6 @@ function children(): readonly ProcessIdentity[] {
   return readdirSync(data.pids).map(
     (file) => JSON.parse(readFileSync(path.join(data.pids, file), 'utf8')) as ProcessIdentity,
   );
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 test('a second start keeps the data of the first, and stopping leaves no process', async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { until } from '@longwave/test-kit';
 import { removeDataFolder, temporaryDataFolder, type DataFolder } from '../src/data-folder.ts';
 import { freePort } from '../src/free-ports.ts';
 import type { ServiceEvent } from '../src/keep-running.ts';
@@ -42,10 +43,6 @@ test('a service that is killed comes back by itself', async () => {
   expect(service.restarts).toBe(1);
   expect(events.map(({ kind }) => kind)).toEqual(['exited', 'restarted']);
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 /** A folder in its place lets nobody write the pid file, as a full disk does. Answers how to make room again. */
 function blockPidFile(): () => void {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { developmentCa } from '@longwave/fleet';
 import { Problem } from '@longwave/problems';
+import { until } from '@longwave/test-kit';
 import { createGuardedFetch, readAll, readStart, type GuardedFetch, type GuardedRequest } from '../src/index.ts';
 
 let server: Server;
@@ -57,9 +58,7 @@ async function whole(fetch: GuardedFetch, url: string, request: Partial<GuardedR
 }
 
 const connections = () => new Promise<number>((counted) => server.getConnections((_error, count) => counted(count)));
-async function untilNoConnection(): Promise<void> {
-  while ((await connections()) > 0) await new Promise((turn) => setImmediate(turn));
-}
+const untilNoConnection = () => until(connections, { holds: (count) => count === 0 });
 
 test('an allowed origin is asked once, without credentials, cookies or compression, and closed after reading', async () => {
   handle = (request, response) => response.end(JSON.stringify(request.headers));

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
+import { sha256 } from '@longwave/test-kit';
 import type { ObjectStore } from '../src/index.ts';
 
 const hour = { expiresInSeconds: 3600 };
@@ -21,7 +22,6 @@ const completionDocument = (parts: readonly SentPart[]) =>
     .map((part) => `<Part><PartNumber>${part.partNumber}</PartNumber><ETag>${part.etag}</ETag></Part>`)
     .join('')}</CompleteMultipartUpload>`;
 
-const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 const md5 = (body: Buffer) => createHash('md5').update(body).digest('hex');
 const bytes = async (body: Promise<Readable>) => buffer(await body);
 

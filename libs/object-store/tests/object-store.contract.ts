@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sha256 } from '@longwave/test-kit';
 import { checksumHeaders, createObjectStore, type ObjectStore } from '../src/index.ts';
 import { multipartContract } from './multipart.contract.ts';
 
@@ -335,7 +336,6 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
 /** A forged URL is a wrong signature; some servers see first that the operation makes no sense. */
 const refusals = [403, 400];
 
-const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 const md5 = (body: Buffer) => createHash('md5').update(body).digest('hex');
 const bytes = async (body: Promise<Readable>) => buffer(await body);
 const keys = async (list: AsyncIterable<{ readonly key: string }>) => (await collect(list)).map((info) => info.key);

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { until } from '@longwave/test-kit';
 import { Client, credentials } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { connect, identities, removeIdentities, say, serveProbe } from './_support.ts';
@@ -77,17 +77,7 @@ test('a caller finds the server again after it restarted on the same port', asyn
 
   const second = await serveProbe(async () => say('second'), `127.0.0.1:${first.port}`);
   cleanups.push(() => second.close(0));
-  const until = Date.now() + 60_000;
-  const answered = async (): Promise<unknown> => {
-    try {
-      return await caller.probe(request, {});
-    } catch (error) {
-      if (Date.now() > until) throw error;
-      await wait(50);
-      return answered();
-    }
-  };
-  expect(await answered()).toEqual(say('second'));
+  expect(await until(() => caller.probe(request, {}), { despiteErrors: true })).toEqual(say('second'));
 });
 
 test('a server whose port is taken does not start', async () => {

@@ -1,8 +1,8 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { sha256 } from '@longwave/test-kit';
 
 export const access = { accessKey: 'test', secretKey: 'a-secret-for-these-tests', region: 'eu-test-1' } as const;
 
-const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 
 export interface SignedRequest {

@@ -34,6 +34,21 @@ test('it asks at least once more at the end of a long pause before it gives up',
   expect(asked).toBeGreaterThan(3);
 });
 
-test('what the question throws ends the waiting', async () => {
-  await expect(until('the answer', () => Promise.reject(new Error('refused')))).rejects.toThrow(/^refused$/);
+test('without a name it quotes the code of the question and of the condition', async () => {
+  const waiting = until(() => 1, { holds: (count) => count > 2, timeoutMs: 0 });
+  await expect(waiting).rejects.toThrow(
+    /^\(\)\s*=>\s*1 with \(count\)\s*=>\s*count > 2 did not happen within 0 s; the last answer was 1$/,
+  );
+});
+
+test('an error ends the waiting, unless errors are no answers; then the last one is the cause', async () => {
+  const refused = () => Promise.reject(new Error('refused'));
+  await expect(until('the answer', refused)).rejects.toThrow(/^refused$/);
+  await expect(until('the answer', refused, { despiteErrors: true, timeoutMs: 10 })).rejects.toMatchObject({
+    message: 'the answer did not happen within 0.01 s; the last attempt failed',
+    cause: { message: 'refused' },
+  });
+  let asked = 0;
+  const late = async () => ((asked += 1) < 3 ? refused() : 'here');
+  expect(await until(late, { despiteErrors: true })).toBe('here');
 });

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { createEventBus } from '@longwave/event-bus';
 import { topics, type DeliveryFact, type ResourceView } from '@longwave/events';
 import {
@@ -22,6 +21,7 @@ import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/comman
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { createLogger } from '@longwave/service-kit';
+import { until } from '@longwave/test-kit';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Caller } from '../../http/authenticate.ts';
 import { createManagement } from '../../management.ts';
@@ -213,7 +213,7 @@ async function startSink(
     stopSignal: 'SIGTERM',
   });
   stack.defer(async () => void (await child.stop()));
-  await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok);
+  await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok, { despiteErrors: true });
   const bus = stack.use(createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' }));
   const publish = (published: readonly DeliveryFact[]) =>
     bus.publish(
@@ -226,15 +226,6 @@ async function startSink(
       })),
     );
   return { address: `127.0.0.1:${grpcPort}`, publish };
-}
-
-/** Waits until `condition` holds; rejects after 20 s. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
-  while (!(await condition().catch(() => false))) {
-    if (Date.now() > end) throw new Error('waited in vain');
-    await pause(20);
-  }
 }
 
 /** The routes over the real analytics-sink, management standing in. */
