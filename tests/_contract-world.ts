@@ -3,9 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type RestClient, uploadFile } from '@longwave/test-kit/clients';
-import { until } from '@longwave/test-kit';
+import { makeAudio, until } from '@longwave/test-kit';
 import pg from 'pg';
-import { makeAudio } from './_fleet.ts';
 import {
   encodedEpisode,
   publishedPodcast,

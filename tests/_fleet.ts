@@ -53,14 +53,6 @@ export async function startTestFleet(options: Partial<FleetOptions> = {}): Promi
   };
 }
 
-/** Runs ffmpeg; throws its message. */
-export function ffmpeg(...args: string[]): void {
-  const { status, stderr } = spawnSync('ffmpeg', ['-hide_banner', '-nostdin', '-y', '-loglevel', 'error', ...args], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
-}
-
 /** How long an audio file is, in seconds, by decoding its container. */
 export function secondsOf(file: string): number {
   const found = spawnSync(
@@ -72,20 +64,6 @@ export function secondsOf(file: string): number {
   );
   if (found.status !== 0) throw new Error(`ffprobe: ${found.stderr}`);
   return Number(found.stdout.trim());
-}
-
-/** Speech-like noise of a length, in the format of the file's name. */
-export function makeAudio(file: string, seconds: number): string {
-  ffmpeg(
-    '-f',
-    'lavfi',
-    '-i',
-    `anoisesrc=color=pink:sample_rate=48000:duration=${seconds}:seed=7,tremolo=f=4:d=0.8`,
-    '-ac',
-    '2',
-    file,
-  );
-  return file;
 }
 
 export interface ProductionView {

@@ -9,9 +9,9 @@ import {
   type RestClient,
   uploadFile,
 } from '@longwave/test-kit/clients';
-import { until } from '@longwave/test-kit';
+import { makeAudio, until } from '@longwave/test-kit';
 import { many, writePlansWithoutLimits } from '@longwave/local/plans-without-limits';
-import { makeAudio, samples, startTestFleet, type ProductionView, type TestFleet } from './_fleet.ts';
+import { samples, startTestFleet, type ProductionView, type TestFleet } from './_fleet.ts';
 
 /** Plans of this world, beside the usual ones: with ninety days, without analytics, with a second to encode, with 3 requests a minute. */
 const writePlans = (file: string) =>

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { FleetOptions } from '@longwave/fleet';
 import { bookCampaign, checkFeed, publishPlan, uploadFile } from '@longwave/test-kit/clients';
-import { until } from '@longwave/test-kit';
+import { makeAudio, until } from '@longwave/test-kit';
 import pg from 'pg';
-import { countedDownloads, createPodcaster, makeAudio, samples, startTestFleet, type TestFleet } from './_fleet.ts';
+import { countedDownloads, createPodcaster, samples, startTestFleet, type TestFleet } from './_fleet.ts';
 
 /** A listener who has every byte that its last response promised. */
 export interface Heard {

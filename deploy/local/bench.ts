@@ -1,7 +1,7 @@
 /** `npm run bench`: each row a ratio against an honest baseline, both measured in turn in one run. No thresholds: a person judges. */
-import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
+import { makeAudio } from '@longwave/test-kit';
 import { commandRate } from './bench/command-rate.ts';
 import { coreRate, countingRate } from './bench/count-rate.ts';
 import { decideRate } from './bench/decide-rate.ts';
@@ -18,18 +18,6 @@ import { writePlansWithoutLimits } from './plans-without-limits.ts';
 import { samples } from './samples.ts';
 
 const audioSeconds = 300;
-
-/** Five minutes of noise with the rhythm of speech; the same bytes in every run. */
-function makeAudio(file: string): string {
-  const source = `anoisesrc=color=pink:sample_rate=48000:duration=${audioSeconds}:seed=7,tremolo=f=4:d=0.8`;
-  const { status, stderr } = spawnSync(
-    'ffmpeg',
-    ['-nostdin', '-y', '-loglevel', 'error', '-f', 'lavfi', '-i', source, '-ac', '2', file],
-    { encoding: 'utf8' },
-  );
-  if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
-  return file;
-}
 
 const rows: Row[] = [];
 function show(...measured: Row[]): void {
@@ -57,7 +45,7 @@ try {
     env: { 'auth-server': { PLANS_FILE: plans }, 'public-delivery': { TRUSTED_PROXIES: '127.0.0.1/32' } },
   });
   const operator = openOperator(fleet);
-  const audio = makeAudio(data.inside('bench.wav'));
+  const audio = makeAudio(data.inside('bench.wav'), audioSeconds);
   const stitched = await publishStitched(fleet, operator, { audio, ad: samples.ad, artwork: samples.artwork });
   show(...(await rangeThroughput(fleet, stitched, path.dirname(audio))));
   show(...(await resolveRate(stitched, path.dirname(audio))));

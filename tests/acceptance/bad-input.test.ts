@@ -1,10 +1,10 @@
 import { truncateSync, writeFileSync, readFileSync, copyFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { until } from '@longwave/test-kit';
+import { makeAudio, until } from '@longwave/test-kit';
 import { createObjectStore } from '@longwave/object-store';
 import pg from 'pg';
-import { createPodcaster, makeAudio, samples, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { createPodcaster, samples, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
 let podcaster: Podcaster;

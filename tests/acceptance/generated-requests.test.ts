@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeAudio } from '@longwave/test-kit';
 import { uploadFile } from '@longwave/test-kit/clients';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { makeAudio } from '../_fleet.ts';
 import { encodedEpisode, publishedPodcast, startHostingWorld, type HostingWorld } from '../_hosting-world.ts';
 import { allowed, nearly, type JsonSchema } from '../_schema-values.ts';
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RestClient, uploadFile } from '@longwave/test-kit/clients';
-import { until } from '@longwave/test-kit';
+import { ffmpeg, makeAudio, until } from '@longwave/test-kit';
 import { residentMegabytes } from '@longwave/local/resident-memory';
-import { ffmpeg, makeAudio, secondsOf, type ProductionView } from '../_fleet.ts';
+import { secondsOf, type ProductionView } from '../_fleet.ts';
 import {
   encodedEpisode,
   publishedPodcast,

@@ -1,8 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { uploadFile } from '@longwave/test-kit/clients';
-import { until } from '@longwave/test-kit';
-import { makeAudio } from '../_fleet.ts';
+import { makeAudio, until } from '@longwave/test-kit';
 import { encodedEpisode, publishedPodcast, startHostingWorld, type HostingWorld } from '../_hosting-world.ts';
 
 /** What these tests read of the OpenAPI document. */

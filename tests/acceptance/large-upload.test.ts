@@ -4,7 +4,8 @@ import { open, stat, unlink } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ffmpeg, type ProductionView } from '../_fleet.ts';
+import { ffmpeg } from '@longwave/test-kit';
+import { type ProductionView } from '../_fleet.ts';
 import { startHostingWorld, type HostingWorld, type WorldAccount } from '../_hosting-world.ts';
 
 let world: HostingWorld;

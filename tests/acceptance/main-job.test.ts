@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '@longwave/fleet';
 import { runJob } from '@longwave/local/job';
 import { download, listenerAgent } from '@longwave/test-kit/clients';
-import { until } from '@longwave/test-kit';
+import { makeAudio, until } from '@longwave/test-kit';
 import { services } from '@longwave/services';
-import { makeAudio, samples, startTestFleet, type TestFleet } from '../_fleet.ts';
+import { samples, startTestFleet, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkFeed, checkRanges, download, type Download, publishPlan } from '@longwave/test-kit/clients';
-import { until } from '@longwave/test-kit';
+import { ffmpeg, until } from '@longwave/test-kit';
 import { advertisingOf, type Booked } from '../_advertising.ts';
-import { createPodcaster, ffmpeg, secondsOf, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { createPodcaster, secondsOf, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
 
 const contentMs = 200_000;
 /** Where the editor puts the break, and the silence beside it where it belongs. */

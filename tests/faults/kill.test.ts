@@ -3,13 +3,12 @@ import http from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { bookCampaign, type Booking, checkFeed, download, publishPlan, uploadFile } from '@longwave/test-kit/clients';
-import { sha256, until } from '@longwave/test-kit';
+import { makeAudio, sha256, until } from '@longwave/test-kit';
 import type { ServiceName } from '@longwave/services';
 import pg from 'pg';
 import {
   countedDownloads,
   createPodcaster,
-  makeAudio,
   samples,
   startTestFleet,
   type Podcaster,

@@ -1,4 +1,4 @@
-import { ffmpeg } from './_media.ts';
+import { ffmpeg } from '@longwave/test-kit';
 
 const word = (value: number) => [value >> 8, value & 255];
 const segment = (marker: number, body: readonly number[]) => [0xff, marker, ...word(body.length + 2), ...body];

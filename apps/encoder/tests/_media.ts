@@ -2,13 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
-/** Runs ffmpeg and answers its stdout. */
-export const ffmpeg = (...args: string[]): Buffer =>
-  execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], {
-    maxBuffer: 1 << 28,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+import { ffmpeg } from '@longwave/test-kit';
 
 /** A folder that goes away with the test file. */
 export function temporaryFolder(): { readonly path: string; [Symbol.dispose](): void } {

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openChannel } from '@longwave/rpc';
 import { ProbeServiceService, type ArtworkRendition, type PrepareArtworkResponse } from '@longwave/rpc/probe';
 import { createLogger } from '@longwave/service-kit';
+import { ffmpeg } from '@longwave/test-kit';
 import { createApp, type EncoderApp } from '../src/app.ts';
 import { corners, makeImage, plainJpeg, turned } from './_images.ts';
-import { ffmpeg } from './_media.ts';
 import { createWorld, type World } from './_support.ts';
 
 let world: World;

@@ -2,9 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { id3SizeBytes, renderId3, stripTags } from '@longwave/audio';
+import { ffmpeg } from '@longwave/test-kit';
 import { encodeAudio } from '../src/media/encode-audio.ts';
 import { listChapters, type ListedChapter } from '../src/media/list-chapters.ts';
-import { ffmpeg, speech, temporaryFolder } from './_media.ts';
+import { speech, temporaryFolder } from './_media.ts';
 
 let folder: string;
 let remove: () => void;

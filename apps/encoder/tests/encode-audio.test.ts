@@ -3,18 +3,10 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { canonicalFormat, checkCanonical } from '@longwave/audio';
+import { ffmpeg } from '@longwave/test-kit';
 import { encodeAudio, type EncodedAudio } from '../src/media/encode-audio.ts';
 import { MediaFault } from '../src/media/media-fault.ts';
-import {
-  cutFile,
-  decodedSeconds,
-  decodeLeft,
-  ffmpeg,
-  makeSource,
-  makeStreamed,
-  speech,
-  temporaryFolder,
-} from './_media.ts';
+import { cutFile, decodedSeconds, decodeLeft, makeSource, makeStreamed, speech, temporaryFolder } from './_media.ts';
 
 let folder: string;
 let remove: () => void;

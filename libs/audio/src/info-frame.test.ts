@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import { ffmpeg } from '@longwave/test-kit';
 import fc from 'fast-check';
 import { bytesOfFrames, canonicalFormat, checkCanonical } from './canonical.ts';
 import { tryParseFrameHeader } from './frame-header.ts';
@@ -39,8 +40,6 @@ test('each of its hundredths begins at most 1/256 of the file before the sound o
 });
 
 test('a player reads the exact length from it, decodes the same samples as without it, and seeks to the sample', () => {
-  const ffmpeg = (...args: string[]) =>
-    execFileSync('ffmpeg', ['-nostdin', '-v', 'error', ...args], { maxBuffer: 1 << 28 });
   const lame = ['-c:a', 'libmp3lame', '-b:a', '128k', '-reservoir', '0', '-write_xing', '0', '-id3v2_version', '0'];
   const sound = ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=r=48000:d=40', '-ac', '2', ...lame, '-f', 'mp3', 'pipe:1');
   const frames = sound.length / canonicalFormat.frameSizeBytes;
