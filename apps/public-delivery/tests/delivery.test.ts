@@ -341,49 +341,6 @@ describe('one play', () => {
     expect(written).toBeLessThan(large.content.length);
   });
 
-  test('no alias or token of another making is told from a missing one', async () => {
-    const location = new URL(await resolve(newListener()));
-    const token = location.pathname.split('/')[4]!;
-    const flipped = token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
-    const alias = new URL(enclosure).pathname.split('/')[4]!;
-    const answers = await Promise.all(
-      [
-        `/p/${flipped}/x.mp3`,
-        `/p/${alias}/x.mp3`,
-        `/p/t1.${'A'.repeat(100)}/x.mp3`,
-        '/p/x/x.mp3',
-        `/p/${token}/x.exe`,
-        `/e/${token}/x.mp3`,
-        `/e/${flipped}/x.mp3`,
-        `/a/${'0'.repeat(64)}/x.mp3`,
-        `/a/${sha256(ad)}/x.mp3`,
-        '/f/upl_1/x.png',
-        '/nothing',
-      ].map((path) => ask(`/delivery/v1${path}`, newListener())),
-    );
-    const [first] = answers;
-    expect(first!.headers['content-type']).toBe('application/problem+json');
-    for (const answer of answers) {
-      // Browsers may read the id, and the log has it too; nothing else tells one from another.
-      const traceId = String(answer.headers['x-request-id']);
-      expect(answer.headers['access-control-expose-headers']).toContain('X-Request-Id');
-      expect(bench.logLines.some((line) => line.includes(traceId))).toBe(true);
-      expect([answer.status, JSON.parse(answer.body.toString())]).toEqual([
-        404,
-        {
-          type: 'urn:longwave:problem:resource-not-found',
-          ...{
-            title: 'There is no such resource',
-            detail: 'There is no such resource',
-            status: 404,
-            code: 'not_found',
-          },
-          ...{ retry: { class: 'never' }, trace_id: traceId },
-        },
-      ]);
-    }
-  });
-
   test('an expired token of an unpublished podcast is not found', async () => {
     const other = await makeShow(bench.store, audio(10));
     const location = await resolve(newListener(), await release(other));

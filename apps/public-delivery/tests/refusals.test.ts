@@ -1,8 +1,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sha256 } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
-import { askAt } from './_ask.ts';
-import { openBench, type Bench } from './_support.ts';
+import { askAt, newListener } from './_ask.ts';
+import { releaseWith } from './_release.ts';
+import { audio, makeShow, openBench, type Bench } from './_support.ts';
 
 let bench: Bench;
 let app: DeliveryApp;
@@ -35,4 +37,53 @@ test.each([
   expect(body).toMatchObject({ status, code });
   const other = JSON.parse((await askAt(() => app.port)('/nowhere')).body.toString()) as object;
   expect(Object.keys({ ...body, trace_id: '' }).toSorted()).toEqual(Object.keys(other).toSorted());
+});
+
+test('no alias or token of another making is told from a missing one', async () => {
+  const ad = audio(10);
+  await bench.store.put(`media/${sha256(ad)}`, ad, { contentType: 'audio/mpeg' });
+  const ask = askAt(() => app.port);
+  const enclosure = await releaseWith(() => bench, ask)(await makeShow(bench.store, audio(10)));
+  const redirect = await ask(enclosure, newListener());
+  expect(redirect.status).toBe(302);
+  const location = new URL(String(redirect.headers.location));
+  const token = location.pathname.split('/')[4]!;
+  const flipped = token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
+  const alias = new URL(enclosure).pathname.split('/')[4]!;
+  const answers = await Promise.all(
+    [
+      `/p/${flipped}/x.mp3`,
+      `/p/${alias}/x.mp3`,
+      `/p/t1.${'A'.repeat(100)}/x.mp3`,
+      '/p/x/x.mp3',
+      `/p/${token}/x.exe`,
+      `/e/${token}/x.mp3`,
+      `/e/${flipped}/x.mp3`,
+      `/a/${'0'.repeat(64)}/x.mp3`,
+      `/a/${sha256(ad)}/x.mp3`,
+      '/f/upl_1/x.png',
+      '/nothing',
+    ].map((path) => ask(`/delivery/v1${path}`, newListener())),
+  );
+  const [first] = answers;
+  expect(first!.headers['content-type']).toBe('application/problem+json');
+  for (const answer of answers) {
+    // Browsers may read the id, and the log has it too; nothing else tells one from another.
+    const traceId = String(answer.headers['x-request-id']);
+    expect(answer.headers['access-control-expose-headers']).toContain('X-Request-Id');
+    expect(bench.logLines.some((line) => line.includes(traceId))).toBe(true);
+    expect([answer.status, JSON.parse(answer.body.toString())]).toEqual([
+      404,
+      {
+        type: 'urn:longwave:problem:resource-not-found',
+        ...{
+          title: 'There is no such resource',
+          detail: 'There is no such resource',
+          status: 404,
+          code: 'not_found',
+        },
+        ...{ retry: { class: 'never' }, trace_id: traceId },
+      },
+    ]);
+  }
 });
