@@ -1,5 +1,5 @@
 import { databaseOutage } from '@longwave/postgres';
-import { createRecentlyUsed } from './recently-used.ts';
+import { LRUCache } from 'lru-cache';
 
 /**
  * Reads a value by its key; while the database is away, what was read of it last. Rejects when that is not known either. What was not
@@ -8,17 +8,17 @@ import { createRecentlyUsed } from './recently-used.ts';
 export type LastKnown<V> = (key: string, read: () => Promise<V>) => Promise<V>;
 
 /** @param valuesMax so many of the values that were used last are remembered */
-export function createLastKnown<V>(valuesMax: number): LastKnown<V> {
-  const known = createRecentlyUsed<{ readonly value: V }>(valuesMax);
+export function createLastKnown<V extends object | undefined>(valuesMax: number): LastKnown<V> {
+  const known = new LRUCache<string, NonNullable<V>>({ max: valuesMax });
   return async (key, read) => {
     try {
       const value = await read();
-      if (value !== undefined) known.keep(key, { value }, 1);
+      if (value !== undefined) known.set(key, value);
       return value;
     } catch (error) {
-      const last = databaseOutage(error) && known.find(key);
-      if (!last) throw error;
-      return last.value;
+      const last = databaseOutage(error) ? known.get(key) : undefined;
+      if (last === undefined) throw error;
+      return last;
     }
   };
 }

@@ -1,4 +1,5 @@
 import { importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
 export {
@@ -128,18 +129,18 @@ export async function signPrincipal(
 
 /** Signs as `signPrincipal` does, but says the same of the same principal for `reuseSeconds`: a busy client costs one signature. */
 export function createPrincipalSigner(privateKey: JWK, reuseSeconds = 15) {
-  const signed = new Map<string, { readonly statement: Promise<string>; readonly until: number }>();
+  const signed = new LRUCache<string, { readonly statement: Promise<string>; readonly until: number }>({
+    max: rememberedMax,
+  });
   return (principal: Principal, now: Date): Promise<string> => {
     const said = JSON.stringify(principal);
     const known = signed.get(said);
     if (known && known.until > now.getTime() && known.until - reuseSeconds * 1000 <= now.getTime())
       return known.statement;
     const statement = signPrincipal(principal, privateKey, now);
-    signed.delete(said);
     signed.set(said, { statement, until: now.getTime() + reuseSeconds * 1000 });
     // A signature that failed is not kept.
     statement.catch(() => signed.delete(said));
-    if (signed.size > rememberedMax) signed.delete(signed.keys().next().value!);
     return statement;
   };
 }
@@ -152,7 +153,7 @@ interface Verified {
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
 }
-const verified = new WeakMap<readonly JWK[], Map<string, Verified>>();
+const verified = new WeakMap<readonly JWK[], LRUCache<string, Verified>>();
 
 /** Whether a statement that was signed well is good at this time: issued at most a minute ahead of this clock, not expired. */
 const isTimely = ({ issuedAtMs, expiresAtMs }: Verified, now: Date) =>
@@ -164,7 +165,7 @@ export async function tryVerifyPrincipal(
   publicKeys: readonly JWK[],
   now: Date,
 ): Promise<Principal | undefined> {
-  const remembered = verified.get(publicKeys) ?? new Map<string, Verified>();
+  const remembered = verified.get(publicKeys) ?? new LRUCache<string, Verified>({ max: rememberedMax });
   verified.set(publicKeys, remembered);
   const known = remembered.get(statement);
   if (known) return isTimely(known, now) ? known.principal : undefined;
@@ -183,7 +184,6 @@ export async function tryVerifyPrincipal(
         expiresAtMs: (payload.exp ?? 0) * 1000,
       };
       remembered.set(statement, found);
-      if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value!);
       return found.principal;
     } catch {
       continue;

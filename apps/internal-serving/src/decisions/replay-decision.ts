@@ -3,6 +3,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { ExplainRequest, ExplainResponse, ReplayRequest, ReplayResponse } from '@longwave/rpc/serving';
+import { LRUCache } from 'lru-cache';
 import { loadPlan } from '../plans/load-plan.ts';
 import { findSuspensionSet } from '../suspensions/serving-state-table.ts';
 import { noPlan } from './decide-play.ts';
@@ -29,7 +30,7 @@ export function createReplayDecisions(
   store: ObjectStore,
   decisions: Pick<DecisionArchive, 'find'>,
 ): ReplayDecisions {
-  const plans = new Map<string, PlanIndex>();
+  const plans = new LRUCache<string, PlanIndex>({ max: plansMax });
 
   /** Undefined when the store no longer has it. */
   async function planOf(workspaceId: string, digest: string): Promise<PlanIndex | undefined> {
@@ -38,7 +39,6 @@ export function createReplayDecisions(
     if (kept) return kept;
     try {
       const index = await loadPlan(store, workspaceId, digest);
-      for (const oldest of [...plans.keys()].slice(0, Math.max(0, plans.size - plansMax + 1))) plans.delete(oldest);
       plans.set(key, index);
       return index;
     } catch (error) {

@@ -1,6 +1,6 @@
 import { maxEventsOfServing } from '@longwave/audience';
 import type { DeliveryEventKind } from '@longwave/events';
-import { createRecentlyUsed } from '../recently-used.ts';
+import { LRUCache } from 'lru-cache';
 
 /** A report, as far as it is counted. */
 export interface CountedReport {
@@ -24,19 +24,19 @@ const servingsMax = 50_000;
 const timesPossible = 32;
 
 export function createReportLimit(): ReportLimit {
-  const servings = createRecentlyUsed<Map<DeliveryEventKind, number>>(servingsMax);
+  const servings = new LRUCache<string, Map<DeliveryEventKind, number>>({ max: servingsMax });
   return {
     tryKeep: ({ servingId, event, adDurationMs }) => {
-      const known = servings.find(servingId);
+      const known = servings.get(servingId);
       const counts = known ?? new Map<DeliveryEventKind, number>();
-      if (!known) servings.keep(servingId, counts, 1);
+      if (!known) servings.set(servingId, counts);
       const count = counts.get(event) ?? 0;
       if (count >= timesPossible * maxEventsOfServing(event, adDurationMs)) return false;
       counts.set(event, count + 1);
       return true;
     },
     release: ({ servingId, event }) => {
-      const counts = servings.find(servingId);
+      const counts = servings.get(servingId);
       counts?.set(event, Math.max(0, (counts.get(event) ?? 0) - 1));
     },
   };

@@ -1,5 +1,6 @@
 import { renderFeed, type FeedPaging } from '@longwave/feed';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { LRUCache } from 'lru-cache';
 import {
   countShownEpisodes,
   findFeed,
@@ -72,7 +73,7 @@ function pagingOf(feedUrl: string, page: number, pages: number): FeedPaging {
  */
 export function createFindFeed(pool: Pool, documents: DocumentCache, surroundings: FeedSurroundings): FindFeed {
   const { mediaUrl } = surroundings;
-  const known = new Map<string, KnownDocument>();
+  const known = new LRUCache<string, KnownDocument>({ max: versionsMax });
   const rendering = new Map<string, Promise<KnownDocument | undefined>>();
   const gate = atMost(renderingsMax);
   const lastState = createLastKnown<FeedState | undefined>(statesMax);
@@ -129,9 +130,7 @@ export function createFindFeed(pool: Pool, documents: DocumentCache, surrounding
     if (running) return running;
     const started = gate(() => render(subdomain, page))
       .then((document) => {
-        known.delete(key);
-        if (document) known.set(key, document);
-        if (known.size > versionsMax) known.delete(known.keys().next().value!);
+        known.set(key, document);
         return document;
       })
       .finally(() => rendering.delete(key));

@@ -4,6 +4,7 @@ import { clipFormats } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { meter } from '@longwave/service-kit';
 import type { Pool } from '@longwave/postgres';
+import { LRUCache } from 'lru-cache';
 import type { IdentifyListener, Listener } from '../listener/identify-listener.ts';
 import type { OpenSegment } from '../media/open-segment.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
@@ -19,7 +20,6 @@ import { getHeader } from '../play/play-table.ts';
 import { findAudioByDigest, type FoundAudio, type PlayableEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
 import { createLastKnown } from '../last-known.ts';
-import { createRecentlyUsed } from '../recently-used.ts';
 import { parameter, tokenShape } from './parameter.ts';
 import type { Exchange, Route } from './route.ts';
 
@@ -99,17 +99,20 @@ export function mediaRoutes(options: MediaRoutesOptions): readonly Route[] {
   } = options;
 
   const openPlay = createOpenPlays(pool, findPlay);
-  const headers = createRecentlyUsed<Buffer>(headerBytesMax);
+  const headers = new LRUCache<string, Buffer>({
+    maxSize: headerBytesMax,
+    sizeCalculation: ({ length }) => length || 1,
+  });
   const redirects = meter().createCounter('longwave.delivery.redirects', {
     description: 'Enclosures that were answered with the address of their file',
   });
   const lastByDigest = createLastKnown<FoundAudio | undefined>(digestsMax);
 
   async function headerOf(digest: string): Promise<Buffer> {
-    const known = headers.find(digest);
+    const known = headers.get(digest);
     if (known) return known;
     const bytes = await getHeader(pool, digest);
-    headers.keep(digest, bytes, bytes.length);
+    headers.set(digest, bytes);
     return bytes;
   }
 

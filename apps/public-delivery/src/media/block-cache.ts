@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { createRecentlyUsed } from '../recently-used.ts';
+import { LRUCache } from 'lru-cache';
 
 /** Bytes of a block; blocks begin at its multiples. */
 export const blockBytes = 128 << 10;
@@ -27,20 +27,20 @@ async function readBlock(handle: FileHandle, from: number, length: number): Prom
 
 /**
  * A hundred listeners of the same minute cost one read and one buffer. A hit is answered at once, without a promise.
- * @param maxBytes the newest block is kept even when it alone is larger
+ * @param maxBytes at least one block: a larger block than this is not kept
  */
 export function createBlockCache(maxBytes: number): BlockCache {
-  const blocks = createRecentlyUsed<Buffer>(maxBytes);
+  const blocks = new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length });
   const reading = new Map<string, Promise<Buffer>>();
   return {
     read: (name, handle, sizeBytes, index) => {
       const key = `${name}:${index}`;
-      const known = blocks.find(key) ?? reading.get(key);
+      const known = blocks.get(key) ?? reading.get(key);
       if (known) return known;
       const from = index * blockBytes;
       const started = readBlock(handle, from, Math.min(blockBytes, sizeBytes - from))
         .then((block) => {
-          blocks.keep(key, block, block.length);
+          blocks.set(key, block);
           return block;
         })
         .finally(() => reading.delete(key));
@@ -48,7 +48,7 @@ export function createBlockCache(maxBytes: number): BlockCache {
       return started;
     },
     get sizeBytes() {
-      return blocks.size;
+      return blocks.calculatedSize;
     },
   };
 }

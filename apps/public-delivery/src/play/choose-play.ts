@@ -3,6 +3,7 @@ import type { UserAgentDescription } from '@longwave/audience';
 import { idFromBytes } from '@longwave/ids';
 import { databaseOutage } from '@longwave/postgres';
 import { meter, type Logger } from '@longwave/service-kit';
+import { LRUCache } from 'lru-cache';
 import type { AppTrace } from '../listener/app-trace.ts';
 import type { Listener } from '../listener/identify-listener.ts';
 import { partsOf } from '../media/arrangement.ts';
@@ -10,7 +11,6 @@ import type { SegmentCache } from '../media/segment-cache.ts';
 import type { HaltScope } from '../projection/break-plan.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
-import { createRecentlyUsed } from '../recently-used.ts';
 import { filledBreaksOf, keepAds, type PlayAds } from './arranged-breaks.ts';
 import type { Bindings } from './bindings.ts';
 import type { Compose } from './create-composer.ts';
@@ -74,7 +74,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   const { serving, projection, arrangements, bindings, segments, compose, describe, traceApp, mayBegin, logger } =
     options;
   const deciding = new Map<string, Promise<Play>>();
-  const given = createRecentlyUsed<Binding>(givenMax);
+  const given = new LRUCache<string, Binding>({ max: givenMax });
   const undecided = meter().createCounter('longwave.delivery.decisions_missed', {
     description: 'Plays that began without ads because no decision could be used',
   });
@@ -218,10 +218,10 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   ): Promise<Play> {
     try {
       const play = await choose(episode, listener, at, requestId);
-      if (play.binding) given.keep(place, play.binding, 1);
+      if (play.binding) given.set(place, play.binding);
       return play;
     } catch (error) {
-      const last = databaseOutage(error) && given.find(place);
+      const last = databaseOutage(error) && given.get(place);
       const play = last && (await holdingPlay(last, episode, at));
       if (!play) throw error;
       const halts = await projection.listHalts(episode.workspaceId, at);

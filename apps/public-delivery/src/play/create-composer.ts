@@ -1,7 +1,7 @@
 import type { Logger } from '@longwave/service-kit';
+import { LRUCache } from 'lru-cache';
 import type { OpenSegment } from '../media/open-segment.ts';
 import type { SegmentCache } from '../media/segment-cache.ts';
-import { createRecentlyUsed } from '../recently-used.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 import type { Rendition } from '../projection/projected.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
@@ -49,7 +49,7 @@ async function readFaded(
 
 /** Rejects only when the database does not answer: a picture or a fade that cannot be had does not keep a listener waiting. */
 export function createComposer({ projection, artworks, segments, logger }: ComposerOptions): Compose {
-  const composed = createRecentlyUsed<NewArrangement>(composedMax);
+  const composed = new LRUCache<string, NewArrangement>({ max: composedMax });
 
   /** What cannot be read in time is left out. */
   async function inTime<T>(name: string, digest: string, reading: Promise<T>): Promise<T | undefined> {
@@ -64,7 +64,7 @@ export function createComposer({ projection, artworks, segments, logger }: Compo
   return async (episode, breaks, at) => {
     const composition = await projection.getComposition(episode.episodeId, at);
     const inputs = JSON.stringify([episode, composition, breaks]);
-    const known = composed.find(inputs);
+    const known = composed.get(inputs);
     if (known) return known;
     const picture = pictureOf(composition.artwork);
     const bytes = picture && (await inTime('picture', picture.sha256, readPicture(artworks, picture)));
@@ -72,7 +72,7 @@ export function createComposer({ projection, artworks, segments, logger }: Compo
     const { digest } = episode.rendition;
     const faded = spans.length > 0 ? await inTime('fade', digest, readFaded(segments, episode.rendition, spans)) : [];
     const arrangement = composePlay(episode, composition, breaks, bytes, faded);
-    if ((!picture || bytes) && faded) composed.keep(inputs, arrangement, 1);
+    if ((!picture || bytes) && faded) composed.set(inputs, arrangement);
     return arrangement;
   };
 }

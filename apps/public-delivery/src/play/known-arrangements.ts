@@ -1,5 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import { createRecentlyUsed } from '../recently-used.ts';
+import { LRUCache } from 'lru-cache';
 import {
   findArrangement,
   saveArrangement,
@@ -22,10 +22,10 @@ export interface KnownArrangements {
 
 /** @param keptMax so many of those that were used last stay in memory, by default some ten megabytes */
 export function createKnownArrangements(pool: Pick<Pool, 'query'>, keptMax = 1_000): KnownArrangements {
-  const kept = createRecentlyUsed<StoredArrangement>(keptMax);
+  const kept = new LRUCache<string, StoredArrangement>({ max: keptMax });
   const keep = ({ id, workspaceId, podcastId, episodeId, publishedAt, document }: StoredArrangement) =>
-    kept.keep(shortIdOf(id), { id, workspaceId, podcastId, episodeId, publishedAt, document }, 1);
-  const has = (id: string) => kept.find(shortIdOf(id)) !== undefined;
+    void kept.set(shortIdOf(id), { id, workspaceId, podcastId, episodeId, publishedAt, document });
+  const has = (id: string) => kept.get(shortIdOf(id)) !== undefined;
   return {
     has,
     keep,
@@ -35,7 +35,7 @@ export function createKnownArrangements(pool: Pick<Pool, 'query'>, keptMax = 1_0
       keep(arrangement);
     },
     find: async (id) => {
-      const known = kept.find(shortIdOf(id));
+      const known = kept.get(shortIdOf(id));
       if (known) return known;
       const arrangement = await findArrangement(pool, id);
       if (arrangement) keep(arrangement);

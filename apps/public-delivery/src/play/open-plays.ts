@@ -1,8 +1,8 @@
 import { canonicalFormat } from '@longwave/audio';
 import type { Pool } from '@longwave/postgres';
+import { LRUCache } from 'lru-cache';
 import { partsOf } from '../media/arrangement.ts';
 import type { SentMedia } from '../media/send-media.ts';
-import { createRecentlyUsed } from '../recently-used.ts';
 import type { Play } from './choose-play.ts';
 import type { BegunPlay } from './ended-plays.ts';
 import type { FindPlay } from './find-play.ts';
@@ -57,7 +57,7 @@ export type OpenPlays = (token: string, at: Date) => Promise<OpenPlay>;
  * small ranges asks once a second, and only whether the episode still stands.
  */
 export function createOpenPlays(pool: Pool, findPlay: FindPlay): OpenPlays {
-  const remembered = createRecentlyUsed<Remembered>(playsMax);
+  const remembered = new LRUCache<string, Remembered>({ max: playsMax });
 
   async function openAnew(token: string, at: Date, known: OpenPlay | undefined): Promise<OpenPlay> {
     const { arrangement, decisionId, begun, late } = await findPlay(token, at);
@@ -67,12 +67,12 @@ export function createOpenPlays(pool: Pool, findPlay: FindPlay): OpenPlays {
   }
 
   return async (token, at) => {
-    const last = remembered.find(token);
+    const last = remembered.get(token);
     const nowMs = performance.now();
     const agesMs = last && [nowMs - last.checkedMs, Math.abs(at.getTime() - last.at.getTime())];
     if (last && agesMs?.every((age) => age < checkedForMs)) return last.play;
     const play = await openAnew(token, at, last?.play);
-    remembered.keep(token, { play, at, checkedMs: nowMs }, 1);
+    remembered.set(token, { play, at, checkedMs: nowMs });
     return play;
   };
 }

@@ -29,7 +29,7 @@ interface Reading<V> {
   readonly startedMs: number;
 }
 
-function createReadings<V>() {
+function createReadings<V extends object | undefined>() {
   const readings = new Map<string, Reading<V>>();
   const lastKnown = createLastKnown<V>(lastKnownMax);
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Refusal, type VerifyResponse } from '@longwave/rpc/credential';
+import { LRUCache } from 'lru-cache';
 
 type Outcome = VerifyResponse['outcome'];
 
@@ -13,15 +14,8 @@ const windowMs = 60_000;
 /** Time between two looks for an address that waits, and the most that one request waits. */
 const spacingMs = 50;
 export const waitMsMax = 2_000;
-/** Entries of each memory; the oldest goes first. */
+/** Entries of each memory; the least recently used one goes first. */
 export const entriesMax = 10_000;
-
-/** Writes an entry as the newest of a memory that has at most `entriesMax`. */
-function remember<V>(memory: Map<string, V>, key: string, value: V): void {
-  memory.delete(key);
-  if (memory.size >= entriesMax) memory.delete(memory.keys().next().value!);
-  memory.set(key, value);
-}
 
 export type LookUpCredential = (
   credential: string,
@@ -37,10 +31,10 @@ export type LookUpCredential = (
  */
 export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise<void>): LookUpCredential {
   /** Digest → until when, in milliseconds. */
-  const accepted = new Map<string, number>();
-  const refused = new Map<string, number>();
-  const senders = new Map<string, { wrong: number; sinceMs: number; nextLookMs: number }>();
-  const holds = (memory: ReadonlyMap<string, number>, digest: string) => (memory.get(digest) ?? 0) > clock().getTime();
+  const accepted = new LRUCache<string, number>({ max: entriesMax });
+  const refused = new LRUCache<string, number>({ max: entriesMax });
+  const senders = new LRUCache<string, { wrong: number; sinceMs: number; nextLookMs: number }>({ max: entriesMax });
+  const holds = (memory: LRUCache<string, number>, digest: string) => (memory.get(digest) ?? 0) > clock().getTime();
 
   function senderOf(address: string) {
     const now = clock().getTime();
@@ -51,7 +45,7 @@ export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise
   function countWrong(address: string): void {
     const sender = senderOf(address);
     sender.wrong += 1;
-    remember(senders, address, sender);
+    senders.set(address, sender);
   }
 
   async function waitForTurn(address: string): Promise<void> {
@@ -73,11 +67,11 @@ export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise
     }
     const outcome = await lookUp();
     if (outcome?.$case === 'principal') {
-      remember(accepted, digest, clock().getTime() + acceptedMs);
+      accepted.set(digest, clock().getTime() + acceptedMs);
       refused.delete(digest);
     } else if (outcome?.value === Refusal.UNKNOWN_USER) {
       countWrong(address);
-      if (!holds(accepted, digest)) remember(refused, digest, clock().getTime() + refusedMs);
+      if (!holds(accepted, digest)) refused.set(digest, clock().getTime() + refusedMs);
     }
     return outcome;
   };
