@@ -15,7 +15,7 @@ test('never more than the places work at once, everyone in the order they came',
       await new Promise((resolve) => setImmediate(resolve));
       running -= 1;
       return name;
-    }, patient);
+    });
   expect(await Promise.all(['a', 'b', 'c', 'd', 'e'].map(work))).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect([log, most]).toEqual([['a', 'b', 'c', 'd', 'e'], 2]);
 });

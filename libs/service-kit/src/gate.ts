@@ -1,8 +1,8 @@
 /**
- * Runs work when a place is free, those who wait in the order they came. Throws the reason of `waiting` when it aborts before that;
- * work that began is not disturbed.
+ * Runs work when a place is free, those who wait in the order they came. Throws the reason of `waiting`, if given, when it aborts
+ * before that; work that began is not disturbed.
  */
-export type Gate = <T>(work: () => Promise<T>, waiting: AbortSignal) => Promise<T>;
+export type Gate = <T>(work: () => Promise<T>, waiting?: AbortSignal) => Promise<T>;
 
 /** A gate of `places` for each key; a key costs nothing once nobody works or waits under it. */
 export function createGates(places: number): (key: string) => Gate {
@@ -24,8 +24,8 @@ export function createGate(places: number): Gate {
   let free = places;
   const queue = new Set<() => void>();
 
-  function enter(waiting: AbortSignal): Promise<void> {
-    waiting.throwIfAborted();
+  function enter(waiting?: AbortSignal): Promise<void> {
+    waiting?.throwIfAborted();
     if (free > 0) {
       free--;
       return Promise.resolve();
@@ -33,14 +33,14 @@ export function createGate(places: number): Gate {
     return new Promise((resolve, reject) => {
       const leaveQueue = () => {
         queue.delete(called);
-        reject(waiting.reason);
+        reject(waiting?.reason);
       };
       const called = () => {
-        waiting.removeEventListener('abort', leaveQueue);
+        waiting?.removeEventListener('abort', leaveQueue);
         resolve();
       };
       queue.add(called);
-      waiting.addEventListener('abort', leaveQueue, { once: true });
+      waiting?.addEventListener('abort', leaveQueue, { once: true });
     });
   }
 

@@ -1,5 +1,6 @@
 import { renderFeed, type FeedPaging } from '@longwave/feed';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
+import { createGate } from '@longwave/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
   countShownEpisodes,
@@ -11,7 +12,6 @@ import {
 } from '../projection/feed-table.ts';
 import type { PodcastAttributes } from '../projection/projected.ts';
 import { createLastKnown } from '../last-known.ts';
-import { atMost } from './at-most.ts';
 import type { DocumentCache, StoredDocument } from './document-cache.ts';
 import { feedPath, toFeedEpisode, toFeedPodcast, toTrailer, type FeedSurroundings } from './to-feed.ts';
 
@@ -75,7 +75,7 @@ export function createFindFeed(pool: Pool, documents: DocumentCache, surrounding
   const { mediaUrl } = surroundings;
   const known = new LRUCache<string, KnownDocument>({ max: versionsMax });
   const rendering = new Map<string, Promise<KnownDocument | undefined>>();
-  const gate = atMost(renderingsMax);
+  const gate = createGate(renderingsMax);
   const lastState = createLastKnown<FeedState | undefined>(statesMax);
 
   async function* pieces(
