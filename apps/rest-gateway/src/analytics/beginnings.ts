@@ -1,7 +1,7 @@
+import pMap from 'p-map';
 import type { Call, Tools } from '../route.ts';
 import { asking } from './analytics-answer.ts';
 import type { MeasuredPodcast } from './analytics-gate.ts';
-import { inTurns } from './in-turns.ts';
 
 /** What analytics-sink takes in one question. */
 const mostPodcasts = 1000;
@@ -24,7 +24,9 @@ export async function findBeginnings(
       podcastIds: members.slice(page * mostPodcasts, (page + 1) * mostPodcasts).map(({ podcast }) => podcast.id),
     })),
   );
-  const answers = await inTurns(questions, atOnce, (question) => audience.findFirstDownloads(question, asking(caller)));
+  const answers = await pMap(questions, (question) => audience.findFirstDownloads(question, asking(caller)), {
+    concurrency: atOnce,
+  });
   const firstDownloads = new Map(
     answers.flatMap(({ podcasts }) => podcasts.map(({ podcastId, hourMs }) => [podcastId, Number(hourMs)])),
   );

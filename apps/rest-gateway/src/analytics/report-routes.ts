@@ -1,5 +1,6 @@
 import { Problem } from '@longwave/problems';
 import { Dimension } from '@longwave/rpc/audience';
+import pMap from 'p-map';
 import { z } from 'zod';
 import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.ts';
 import { asking, jointBasis, metaSchema, renderMeta, type Basis } from './analytics-answer.ts';
@@ -8,7 +9,6 @@ import { historyStartMs, type AnalyticsRange } from './analytics-range.ts';
 import { findBeginnings } from './beginnings.ts';
 import { renderEpisodeCount } from './analytics-routes.ts';
 import { withShares } from './figures.ts';
-import { inTurns } from './in-turns.ts';
 import { monthAt, type Month } from './months.ts';
 import { countPodcasts, type PodcastTotals } from './podcast-totals.ts';
 import { monthlyChange, reportMonths } from './reports.ts';
@@ -72,11 +72,11 @@ async function countReports(kind: 'recent' | 'archived', caller: Call['caller'],
       entry.podcasts.set(one.podcast.id, one);
     }
   const totals = new Map<string, PodcastTotals>(
-    await inTurns(
-      [...asked.values()],
-      atOnce,
+    await pMap(
+      asked.values(),
       async ({ month, podcasts }) =>
         [month.name, await countPodcasts(caller, [...podcasts.values()], wireMonth(month), tools)] as const,
+      { concurrency: atOnce },
     ),
   );
   const bases = [...totals.values()].map(({ basis }) => basis);
@@ -158,7 +158,7 @@ export const analyticsReports = (path: string) =>
       const { lines, meta } = await countReports('recent', caller, tools);
       return {
         status: 200,
-        body: { meta, objects: await inTurns(lines, atOnce, (line) => rank(line, caller, tools)) },
+        body: { meta, objects: await pMap(lines, (line) => rank(line, caller, tools), { concurrency: atOnce }) },
       };
     },
   });
