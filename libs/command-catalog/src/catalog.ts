@@ -1,25 +1,25 @@
-import { accountCommands, accounts, credentials, memberships } from './account.ts';
-import { advertiserCommands, advertisers } from './advertiser.ts';
-import { batchEncodingCommands, batchEncodings } from './batch-encoding.ts';
-import { breakPlanCommands, breakPlans } from './break-plan.ts';
-import { campaignCommands, campaigns } from './campaign.ts';
-import { creativeAssignmentCommands, creativeAssignments } from './creative-assignment.ts';
-import { creativeCommands, creatives } from './creative.ts';
+import { accountCommands, accounts, credentials, memberships } from './identity/account.ts';
+import { advertiserCommands, advertisers } from './advertising/advertiser.ts';
+import { batchEncodingCommands, batchEncodings } from './hosting/batch-encoding.ts';
+import { breakPlanCommands, breakPlans } from './advertising/break-plan.ts';
+import { campaignCommands, campaigns } from './advertising/campaign.ts';
+import { creativeAssignmentCommands, creativeAssignments } from './advertising/creative-assignment.ts';
+import { creativeCommands, creatives } from './advertising/creative.ts';
 import type { CommandDefinition, ResourceDefinition } from './definition.ts';
-import { episodeCommands, episodes } from './episode.ts';
-import { inventoryUnitCommands, inventoryUnits } from './inventory-unit.ts';
-import { lineItemCommands } from './line-item-commands.ts';
-import { lineItems } from './line-item.ts';
-import { machineTokenCommands, machineTokens } from './machine-token.ts';
-import { mediaClipCommands, mediaClips } from './media-clip.ts';
-import { podcastCommands, podcasts } from './podcast.ts';
-import { productionCommands, productions } from './production.ts';
-import { reviewCommands, reviewTasks } from './review-task.ts';
-import { servingHaltCommands, servingHalts } from './serving-halt.ts';
-import { servingPlanCommands, servingPlans } from './serving-plan.ts';
-import { statisticsExportCommands, statisticsExports } from './statistics-export.ts';
-import { uploadCommands, uploads } from './upload.ts';
-import { workspaceCommands, workspaces } from './workspace.ts';
+import { episodeCommands, episodes } from './hosting/episode.ts';
+import { inventoryUnitCommands, inventoryUnits } from './advertising/inventory-unit.ts';
+import { lineItemCommands } from './advertising/line-item-commands.ts';
+import { lineItems } from './advertising/line-item.ts';
+import { machineTokenCommands, machineTokens } from './identity/machine-token.ts';
+import { mediaClipCommands, mediaClips } from './hosting/media-clip.ts';
+import { podcastCommands, podcasts } from './hosting/podcast.ts';
+import { productionCommands, productions } from './hosting/production.ts';
+import { reviewCommands, reviewTasks } from './workspace/review-task.ts';
+import { servingHaltCommands, servingHalts } from './advertising/serving-halt.ts';
+import { servingPlanCommands, servingPlans } from './advertising/serving-plan.ts';
+import { statisticsExportCommands, statisticsExports } from './hosting/statistics-export.ts';
+import { uploadCommands, uploads } from './workspace/upload.ts';
+import { workspaceCommands, workspaces } from './workspace/workspace.ts';
 
 /** A closed set of commands over a closed set of resource types, executed by one service over one schema. */
 export interface Catalog {

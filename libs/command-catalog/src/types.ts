@@ -1,7 +1,7 @@
 import type { DomainEvent, ResourceView } from '@longwave/events';
 import type { z } from 'zod';
 import type { Catalog, identityCatalog, productCatalog } from './catalog.ts';
-import type { reviewRequested, reviewTasks } from './review-task.ts';
+import type { reviewRequested, reviewTasks } from './workspace/review-task.ts';
 
 type ProductResources = (typeof productCatalog)['resources'];
 type IdentityResources = (typeof identityCatalog)['resources'];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { reference, shortText } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { reference, shortText } from '../fields.ts';
 
 /** Workspaces: the tenant; one per account. */
 export const workspaces = defineResource({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { instant, reference, sha256, shortText } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { instant, reference, sha256, shortText } from '../fields.ts';
 
 const subscription = z.strictObject({
   state: z.enum(['trialing', 'active', 'past_due', 'canceled', 'suspended']),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { appleCategories } from './apple-categories.ts';
-import { defineCommand, defineResource } from './definition.ts';
-import { foundProblem, languageTag, leaseReason, longText, sha256, shortText, webUrl } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { foundProblem, languageTag, leaseReason, longText, sha256, shortText, webUrl } from '../fields.ts';
 import { artwork, segment, templatePart } from './media-files.ts';
 import {
   blockedPlatforms,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { cause, languageTag, reference, shortText, stateReason, taxonomyIds, unitPrice } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { cause, languageTag, reference, shortText, stateReason, taxonomyIds, unitPrice } from '../fields.ts';
 
 const kind = z.enum(['network', 'show', 'episode_set']);
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { cause, separationGroup, shortText, stateReason, taxonomyIds } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { cause, separationGroup, shortText, stateReason, taxonomyIds } from '../fields.ts';
 
 const brand = z.strictObject({ id: z.string().min(1).max(64), name: shortText, domain: z.string().max(253) });
 

@@ -1,7 +1,7 @@
 import { audienceScopes, producerPattern } from '@longwave/principal';
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { instant, reference } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { instant, reference } from '../fields.ts';
 
 const workspaces = z.array(reference('ws')).min(1).max(100);
 const scopes = z.array(z.enum(audienceScopes)).min(1);

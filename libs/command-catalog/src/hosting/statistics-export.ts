@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { foundProblem, instant, leaseReason, reference, sha256 } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { foundProblem, instant, leaseReason, reference, sha256 } from '../fields.ts';
 
 const file = z.strictObject({
   storage_key: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { cause, reference, stateReason } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { cause, reference, stateReason } from '../fields.ts';
 
 const scope = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('workspace') }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foundProblem, languageTag, reference, sha256, webUrl } from './fields.ts';
+import { foundProblem, languageTag, reference, sha256, webUrl } from '../fields.ts';
 
 /** A prepared segment in the object store: canonical audio without tags, ready to be joined at its ends. */
 export const segment = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
+import { defineCommand, defineResource } from '../definition.ts';
 import {
   cause,
   foundProblem,
@@ -10,7 +10,7 @@ import {
   shortText,
   stateReason,
   timeWindow,
-} from './fields.ts';
+} from '../fields.ts';
 
 const settings = {
   name: shortText,

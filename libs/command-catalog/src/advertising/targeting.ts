@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { reference } from './fields.ts';
+import { reference } from '../fields.ts';
 
 /** Empty `include` means any; `exclude` wins over `include`. */
 const inOrOut = (value: z.ZodString, max = 1000) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { instant, instantWithOffset, longText, reference, shortText, showNotes, stopMode, webUrl } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { instant, instantWithOffset, longText, reference, shortText, showNotes, stopMode, webUrl } from '../fields.ts';
 import { artwork, chapters, markers, segment, storedTranscripts } from './media-files.ts';
 import {
   alternateEnclosures,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { languageTag, shortText, webUrl } from './fields.ts';
+import { languageTag, shortText, webUrl } from '../fields.ts';
 
 /** Fields of the Podcasting 2.0 namespace that a podcast or an episode carries; names and bounds are the namespace's own. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand } from './definition.ts';
-import { cause, instant, reference } from './fields.ts';
+import { defineCommand } from '../definition.ts';
+import { cause, instant, reference } from '../fields.ts';
 import { amendable, flightStates, lineItemSettings, newLineItem } from './line-item.ts';
 
 const sellers = ['trafficker', 'sales', 'admin'] as const;

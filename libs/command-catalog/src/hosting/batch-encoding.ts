@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { foundProblem, instant, leaseReason, reference } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { foundProblem, instant, leaseReason, reference } from '../fields.ts';
 import { segment } from './media-files.ts';
 
 /** What changed and is to be applied to every episode (design: rest-api.md, Batch encodings). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { cause, reference, stateReason, timeWindow } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { cause, reference, stateReason, timeWindow } from '../fields.ts';
 
 const weight = z.int().min(1).max(1000);
 const positionLimits = z.enum(['any', 'first', 'last']);

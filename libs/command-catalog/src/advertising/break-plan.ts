@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { instant, reference, shortText } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { instant, reference, shortText } from '../fields.ts';
 
 const breakKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'Write a key such as “mid-1”.');
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { instant, reference, shortText, stateReason, timeWindow, unitPrice } from './fields.ts';
-import { defineResource } from './definition.ts';
+import { instant, reference, shortText, stateReason, timeWindow, unitPrice } from '../fields.ts';
+import { defineResource } from '../definition.ts';
 import { storedTargeting, targeting } from './targeting.ts';
 
 const goal = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { foundProblem, leaseReason, reference, sha256, stopMode, webUrl } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { foundProblem, leaseReason, reference, sha256, stopMode, webUrl } from '../fields.ts';
 import { chapters } from './media-files.ts';
 
 const file = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { webUrl } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { webUrl } from '../fields.ts';
 
 /** Bytes above which an upload is multipart, and the size of one part (contract, Limits). */
 export const partSizeBytes = 31_457_280;

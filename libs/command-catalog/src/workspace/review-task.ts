@@ -1,7 +1,7 @@
 import { roles } from '@longwave/principal';
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { instant, shortText } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { instant, shortText } from '../fields.ts';
 
 /** The event of a command that waits for a review; it says what the new review task is. */
 export const reviewRequested = 'review.requested';

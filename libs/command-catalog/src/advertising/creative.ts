@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
+import { defineCommand, defineResource } from '../definition.ts';
 import {
   cause,
   foundProblem,
@@ -11,7 +11,7 @@ import {
   taxonomyIds,
   timeWindow,
   webUrl,
-} from './fields.ts';
+} from '../fields.ts';
 
 /** One stream of the ad; all of a format have the same duration, each another loudness. */
 const media = z.strictObject({

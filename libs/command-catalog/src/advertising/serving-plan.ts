@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { cause, foundProblem, instant, leaseReason, reference, sha256, stateReason } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { cause, foundProblem, instant, leaseReason, reference, sha256, stateReason } from '../fields.ts';
 
 const compiled = {
   storage_key: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, defineResource } from './definition.ts';
-import { reference, sha256, stopMode, webUrl } from './fields.ts';
+import { defineCommand, defineResource } from '../definition.ts';
+import { reference, sha256, stopMode, webUrl } from '../fields.ts';
 
 /** Audio formats a clip may have (contract, Media clips). */
 export const clipFormats = ['mp3', 'm4a', 'aac', 'ogg', 'opus', 'flac', 'wav'] as const;
