@@ -1,6 +1,6 @@
 import type { ResourceView } from '@longwave/events';
 import { savePlanContent } from '../src/serving-plans/plan-content-table.ts';
-import type { HostingWorld } from './_support.ts';
+import type { HostingWorld } from './_hosting.ts';
 import { digest, hour, media, person, service, window } from './_values.ts';
 
 /** Advertising of a workspace in the making, through the commands themselves. */

@@ -1,6 +1,7 @@
 import type { Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
-import type { ProductCommand, World } from './_support.ts';
+import type { ProductCommand } from './_management.ts';
+import type { World } from './_world.ts';
 
 export interface Example {
   readonly subject: { readonly type: string; readonly id: string | null; readonly version: number };

@@ -1,6 +1,6 @@
 import { newId } from '@longwave/ids';
 import { creates, on, type Examples } from './_example.ts';
-import { media, service, window } from './_support.ts';
+import { media, service, window } from './_values.ts';
 
 const cause = 'The customer asked for it.';
 

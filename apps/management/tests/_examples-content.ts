@@ -1,6 +1,8 @@
 import { newId } from '@longwave/ids';
 import { creates, on, type Examples } from './_example.ts';
-import { hour, segment, service, type World } from './_support.ts';
+import { segment } from './_management.ts';
+import { hour, service } from './_values.ts';
+import type { World } from './_world.ts';
 
 const problem = { code: 'media_not_audio', detail: 'The file is a text.' };
 const fileUrl = async (w: World) => ({ file_url: (await w.upload()).attributes['file_url'] });

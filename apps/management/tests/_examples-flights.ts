@@ -1,5 +1,6 @@
 import { creates, on, type Examples } from './_example.ts';
-import { hour, service, type World } from './_support.ts';
+import { hour, service } from './_values.ts';
+import type { World } from './_world.ts';
 
 const cause = 'The customer asked for it.';
 const inAnHour = (w: World) => new Date(w.now().getTime() + hour).toISOString();

@@ -1,5 +1,5 @@
 import { creates, on, type Examples } from './_example.ts';
-import { service } from './_support.ts';
+import { service } from './_values.ts';
 
 const cause = 'Sold elsewhere.';
 

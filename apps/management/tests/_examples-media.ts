@@ -1,5 +1,6 @@
 import { creates, on, type Examples } from './_example.ts';
-import { hour, media, service, type World } from './_support.ts';
+import { hour, media, service } from './_values.ts';
+import type { World } from './_world.ts';
 
 /** The file of an encoded production. */
 async function recorded(w: World) {

@@ -1,6 +1,7 @@
 import { newId } from '@longwave/ids';
 import { creates, on, type Examples } from './_example.ts';
-import { service, type World } from './_support.ts';
+import { service } from './_values.ts';
+import type { World } from './_world.ts';
 
 const counts = { total: 3, done: 1, failed: 0 };
 const file = { storage_key: 'exports/x.csv', sha256: 'b'.repeat(64), size_bytes: 60, row_count: 1 };

@@ -1,5 +1,5 @@
 import { on, type Examples } from './_example.ts';
-import { hour, service } from './_support.ts';
+import { hour, service } from './_values.ts';
 
 const note = 'Ask their bank first.';
 

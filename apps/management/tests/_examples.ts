@@ -6,7 +6,8 @@ import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
 import { reviewExamples } from './_examples-reviews.ts';
-import type { ProductCommand, World } from './_support.ts';
+import type { ProductCommand } from './_management.ts';
+import type { World } from './_world.ts';
 
 /** A valid request for every command; a command without an example does not compile. */
 export const examples: { readonly [C in ProductCommand]: (world: World) => Promise<Example> } = {

@@ -9,7 +9,9 @@ import { startClock } from '../src/clock/clock.ts';
 import { dueTasks } from '../src/clock/due-tasks.ts';
 import { followEvents } from '../src/followers/follow-events.ts';
 import { sendAsManagement } from '../src/followers/send-as-management.ts';
-import { hour, service, startTestManagement, type World } from './_support.ts';
+import { startTestManagement } from './_management.ts';
+import { hour, service } from './_values.ts';
+import type { World } from './_world.ts';
 
 /** management with its relay, a real bus and its own followers. */
 export async function startFollowed() {

@@ -9,7 +9,8 @@ import { until } from '@longwave/test-kit';
 import { listImportItems } from '../src/imports/import-report-table.ts';
 import { createImportWork } from '../src/imports/import-work.ts';
 import { startJobRunner } from '../src/jobs/job-runner.ts';
-import { createWorld, preparedArtwork, startTestManagement, type World } from './_support.ts';
+import { preparedArtwork, startTestManagement } from './_management.ts';
+import { createWorld, type World } from './_world.ts';
 
 const namespaces =
   'xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:content="http://purl.org/rss/1.0/modules/content/" ' +

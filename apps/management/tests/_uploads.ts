@@ -1,7 +1,9 @@
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { createUploadSigner } from '../src/uploads/sign-upload.ts';
-import { service, type TestManagement, type World } from './_support.ts';
+import type { TestManagement } from './_management.ts';
+import { service } from './_values.ts';
+import type { World } from './_world.ts';
 
 /** What tests do with uploads of one service. */
 export function uploadsOf(management: () => TestManagement) {

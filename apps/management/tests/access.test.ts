@@ -7,7 +7,9 @@ import { newId } from '@longwave/ids';
 import type { Grant } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { createAccess, type Access } from '../src/access/access.ts';
-import { createWorld, person, startTestManagement, type TestManagement, type World } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { person } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 let reader: ResourceReader;

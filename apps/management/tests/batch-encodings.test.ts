@@ -7,7 +7,9 @@ import type { BatchEncoding } from '../src/batch-encodings/batch-encoding.ts';
 import { createBatchWork } from '../src/batch-encodings/batch-work.ts';
 import type { Episode } from '../src/episodes/episode.ts';
 import { claimJob } from '../src/jobs/job-table.ts';
-import { createWorld, hour, service, startTestManagement, type TestManagement, type World } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { hour, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

@@ -4,7 +4,8 @@ import { until } from '@longwave/test-kit';
 import { startJobRunner } from '../src/jobs/job-runner.ts';
 import { createCloneWork } from '../src/campaigns/clone-work.ts';
 import { startFollowed, type Followed } from './_followed.ts';
-import { createWorld, hour, service, window, type World } from './_support.ts';
+import { hour, service, window } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let followed: Followed;
 let management: Followed['management'];

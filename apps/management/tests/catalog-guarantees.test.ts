@@ -9,14 +9,9 @@ import { receiptHash, type Actor, type CommandRequest } from '@longwave/command-
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { compactVerify, importJWK } from 'jose';
-import {
-  createWorld,
-  operator,
-  person,
-  startTestManagement,
-  type ProductCommand,
-  type TestManagement,
-} from './_support.ts';
+import { operator, startTestManagement, type ProductCommand, type TestManagement } from './_management.ts';
+import { person } from './_values.ts';
+import { createWorld } from './_world.ts';
 import type { Example } from './_example.ts';
 import { examples } from './_examples.ts';
 

@@ -4,7 +4,9 @@ import { Problem } from '@longwave/problems';
 import { claimJob, renewLease } from '../src/jobs/job-table.ts';
 import { createFindQueuePlace } from '../src/jobs/queue-forecast.ts';
 import { readEncodingTime, saveEncodingLimit } from '../src/productions/encoding-balance-table.ts';
-import { createWorld, service, startTestManagement, type TestManagement } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { service } from './_values.ts';
+import { createWorld } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

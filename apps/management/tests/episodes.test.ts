@@ -1,16 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
-import {
-  createWorld,
-  hour,
-  refusalOf,
-  segment,
-  service,
-  startTestManagement,
-  type TestManagement,
-  type World,
-} from './_support.ts';
+import { refusalOf, segment, startTestManagement, type TestManagement } from './_management.ts';
+import { hour, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

@@ -4,7 +4,9 @@ import { until } from '@longwave/test-kit';
 import { startClock } from '../src/clock/clock.ts';
 import { dueTasks } from '../src/clock/due-tasks.ts';
 import { reachGoals } from '../src/line-items/flight-tasks.ts';
-import { createWorld, hour, service, startTestManagement, type TestManagement, type World } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { hour, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

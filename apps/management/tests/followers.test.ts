@@ -3,7 +3,8 @@ import { topics, type ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { until as waitUntil } from '@longwave/test-kit';
 import { bus, caughtUp, encode, management, read, until } from './_following.ts';
-import { createWorld, service } from './_support.ts';
+import { service } from './_values.ts';
+import { createWorld } from './_world.ts';
 
 test('an encoded production becomes the audio of its episode and publishes it when asked to', async () => {
   const world = createWorld(management);

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Problem } from '@longwave/problems';
 import { podcastGuid } from '../src/podcasts/podcast.ts';
 import { feed, simpleItem, startImportHost, type ImportHost } from './_import-host.ts';
-import { createWorld, preparedArtwork } from './_support.ts';
+import { preparedArtwork } from './_management.ts';
+import { createWorld } from './_world.ts';
 
 let host: ImportHost;
 let management: ImportHost['management'];

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { feed, simpleItem, startImportHost, type ImportHost } from './_import-host.ts';
-import { createWorld } from './_support.ts';
+import { createWorld } from './_world.ts';
 
 let host: ImportHost;
 let management: ImportHost['management'];

@@ -4,7 +4,7 @@ import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { until } from '@longwave/test-kit';
 import { feed, simpleItem, startImportHost, type ImportHost } from './_import-host.ts';
-import { createWorld } from './_support.ts';
+import { createWorld } from './_world.ts';
 
 let host: ImportHost;
 let management: ImportHost['management'];

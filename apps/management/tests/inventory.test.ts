@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { startFollowed, type Followed } from './_followed.ts';
-import { createWorld, hour, type World } from './_support.ts';
+import { hour } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let followed: Followed;
 let management: Followed['management'];

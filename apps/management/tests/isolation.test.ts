@@ -27,15 +27,9 @@ import { createSignExport } from '../src/statistics-exports/sign-export.ts';
 import { createImportReport } from '../src/imports/import-report.ts';
 import { createUploadSigner } from '../src/uploads/sign-upload.ts';
 import { examples } from './_examples.ts';
-import {
-  createWorld,
-  person,
-  service,
-  startTestManagement,
-  type ProductCommand,
-  type TestManagement,
-  type World,
-} from './_support.ts';
+import { startTestManagement, type ProductCommand, type TestManagement } from './_management.ts';
+import { person, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 let gateway: Awaited<ReturnType<typeof serveManagement>>;

@@ -7,7 +7,9 @@ import { claimJob, insertJob } from '../src/jobs/job-table.ts';
 import { createCompileWork } from '../src/serving-plans/plan-compiler.ts';
 import { transaction } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
-import { createWorld, startTestManagement, window, type TestManagement, type World } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { window } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

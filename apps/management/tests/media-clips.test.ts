@@ -6,15 +6,9 @@ import { decodeJwt } from 'jose';
 import { markFilesReceived } from '../src/followers/follow-uploads.ts';
 import { sendAsManagement } from '../src/followers/send-as-management.ts';
 import { mp3, startOutsideHost, type OutsideFile, type OutsideHost } from './_outside-host.ts';
-import {
-  createWorld,
-  hour,
-  mediaUrl,
-  service,
-  startTestManagement,
-  type TestManagement,
-  type World,
-} from './_support.ts';
+import { mediaUrl, startTestManagement, type TestManagement } from './_management.ts';
+import { hour, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 let host: OutsideHost;

@@ -8,7 +8,8 @@ import { createImportWork } from '../src/imports/import-work.ts';
 import { createPublishImportWork } from '../src/imports/publish-import-work.ts';
 import { startJobRunner } from '../src/jobs/job-runner.ts';
 import { caughtUp, encode, management, read, until } from './_following.ts';
-import { createWorld, service, type World } from './_support.ts';
+import { service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 /** A batch of an episode's podcast, and its encoding of the episode's first file. */
 async function batchOf(world: World, initiator = 'loudness') {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startOutboxRelay } from '@longwave/command-pipeline';
 import type { BusMessage } from '@longwave/event-bus';
-import { createWorld, startTestManagement, type TestManagement } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { createWorld } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

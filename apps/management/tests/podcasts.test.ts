@@ -5,16 +5,15 @@ import { Problem } from '@longwave/problems';
 import { createFindNamedUpload } from '../src/podcasts/named-upload.ts';
 import type { ArtworkSource } from '../src/prepare-artwork.ts';
 import {
-  createWorld,
   mediaUrl,
   preparedArtwork,
   refusalOf,
   segment,
-  service,
   startTestManagement,
   type TestManagement,
-  type World,
-} from './_support.ts';
+} from './_management.ts';
+import { service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 let sources: ArtworkSource[];

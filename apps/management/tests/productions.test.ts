@@ -5,7 +5,9 @@ import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { renewLease } from '../src/jobs/job-table.ts';
 import { mp3, startOutsideHost, type OutsideHost } from './_outside-host.ts';
-import { createWorld, hour, mediaUrl, service, startTestManagement, type TestManagement } from './_support.ts';
+import { mediaUrl, startTestManagement, type TestManagement } from './_management.ts';
+import { hour, service } from './_values.ts';
+import { createWorld } from './_world.ts';
 
 let management: TestManagement;
 let host: OutsideHost;

@@ -5,7 +5,8 @@ import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { createAsk, type Ask } from '../src/podcasts/ask.ts';
 import { checkArtwork } from '../src/podcasts/check-artwork.ts';
 import { checkFeed } from '../src/podcasts/check-feed.ts';
-import { createWorld, mediaUrl, refusalOf, squarePng, startTestManagement, type TestManagement } from './_support.ts';
+import { mediaUrl, refusalOf, squarePng, startTestManagement, type TestManagement } from './_management.ts';
+import { createWorld } from './_world.ts';
 
 /** A file as a host serves it; each flag is a fault that directories refuse. */
 interface Served {

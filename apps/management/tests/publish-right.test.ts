@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import type { Principal } from '@longwave/principal';
-import { createWorld, person, startTestManagement, type TestManagement } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { person } from './_values.ts';
+import { createWorld } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

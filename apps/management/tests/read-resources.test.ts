@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog } from '@longwave/command-catalog';
 import { createResourceReader, type ResourceReader } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
-import { createWorld, startTestManagement, type TestManagement } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { createWorld } from './_world.ts';
 
 let management: TestManagement;
 let reader: ResourceReader;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { createWorld, startTestManagement, type TestManagement } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { createWorld } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

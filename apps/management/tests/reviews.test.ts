@@ -12,7 +12,8 @@ import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { compactVerify, importJWK } from 'jose';
 import { startFollowed, type Followed } from './_followed.ts';
-import { createWorld, hour, person, service, type World } from './_support.ts';
+import { hour, person, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 
 let followed: Followed;
 let management: Followed['management'];

@@ -3,7 +3,8 @@ import { findResource } from '@longwave/command-pipeline';
 import { Window } from '@longwave/rpc/audience';
 import { claimJob } from '../src/jobs/job-table.ts';
 import { createExportWork } from '../src/statistics-exports/export-work.ts';
-import { createWorld, startTestManagement, type TestManagement } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { createWorld } from './_world.ts';
 
 let management: TestManagement;
 beforeAll(async () => {

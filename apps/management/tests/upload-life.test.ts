@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { listInStates, type Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { startClock } from '../src/clock/clock.ts';
-import type { DueTask } from '../src/clock/due-tasks.ts';
+import type { DueTask } from '../src/clock/due-task.ts';
 import { uploadTasks } from '../src/uploads/expire-uploads.ts';
 import { isRead, isUsed } from '../src/uploads/upload-use-table.ts';
-import { createWorld, hour, service, startTestManagement, type TestManagement, type World } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { hour, service } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 import { produceFrom, uploadsOf } from './_uploads.ts';
 
 let management: TestManagement;

@@ -4,7 +4,9 @@ import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { checksumHeaders } from '@longwave/object-store';
 import { sha256 } from '@longwave/test-kit';
-import { createWorld, hour, startTestManagement, type TestManagement, type World } from './_support.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
+import { hour } from './_values.ts';
+import { createWorld, type World } from './_world.ts';
 import { produceFrom, uploadsOf } from './_uploads.ts';
 
 let management: TestManagement;

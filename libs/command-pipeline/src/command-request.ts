@@ -85,3 +85,6 @@ export interface CommandOutcome {
   readonly status: number;
   readonly replayed: boolean;
 }
+
+/** Executes one command; everything it changes is committed, or nothing. Throws a `Problem` when it is refused. */
+export type ExecuteCommand = (request: CommandRequest, actor: Actor) => Promise<CommandOutcome>;

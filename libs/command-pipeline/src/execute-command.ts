@@ -4,22 +4,13 @@ import { transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { acceptCommand, KeyTaken, type Attributes, type Step } from './accept-command.ts';
 import { checkPermission, parseRequest } from './check-request.ts';
-import {
-  clientIdOf,
-  type Actor,
-  type CommandOutcome,
-  type CommandRequest,
-  type OperationView,
-} from './command-request.ts';
+import { clientIdOf, type CommandOutcome, type OperationView, type ExecuteCommand } from './command-request.ts';
 import type { Rule, Rules } from './command-rule.ts';
 import { measureCommands } from './measure-commands.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
 import type { SignReceipt } from './receipt.ts';
 import { resourceView } from './resource-row.ts';
 import { findIdempotencyRecord, findResource } from './versioned-store.ts';
-
-/** Executes one command; everything it changes is committed, or nothing. Throws a `Problem` when it is refused. */
-export type ExecuteCommand = (request: CommandRequest, actor: Actor) => Promise<CommandOutcome>;
 
 export interface ExecutorOptions<K extends Catalog> {
   readonly pool: Pool;

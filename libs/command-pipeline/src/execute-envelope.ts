@@ -1,7 +1,6 @@
 import { Problem } from '@longwave/problems';
 import type { ExecuteRequest, ExecuteResponse } from '@longwave/rpc/command';
-import type { Actor, CommandOutcome, CommandRequest } from './command-request.ts';
-import type { ExecuteCommand } from './execute-command.ts';
+import type { Actor, CommandOutcome, CommandRequest, ExecuteCommand } from './command-request.ts';
 
 /** JSON of an envelope's field; an empty text means that it was not sent. Throws `malformed_json`. */
 function parseJson(text: string): unknown {

@@ -4,6 +4,7 @@ export {
   type CommandRequest,
   type OperationState,
   type OperationView,
+  type ExecuteCommand,
 } from './command-request.ts';
 export type {
   CommandRule,
@@ -16,7 +17,7 @@ export type {
   Rules,
 } from './command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute-envelope.ts';
-export { createCommandExecutor, type ExecuteCommand, type ExecutorOptions } from './execute-command.ts';
+export { createCommandExecutor, type ExecutorOptions } from './execute-command.ts';
 export { createApprovedRunner, type RunApproved } from './run-approved.ts';
 export { whoIs } from './request-review.ts';
 export { endWaiting } from './waiting-operation.ts';

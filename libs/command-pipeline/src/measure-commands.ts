@@ -2,8 +2,7 @@ import type { Catalog } from '@longwave/command-catalog';
 import { databaseOutage } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { createDuration } from '@longwave/service-kit';
-import type { CommandOutcome } from './command-request.ts';
-import type { ExecuteCommand } from './execute-command.ts';
+import type { CommandOutcome, ExecuteCommand } from './command-request.ts';
 
 function outcomeOf({ replayed, status }: CommandOutcome): string {
   if (replayed) return 'replayed';

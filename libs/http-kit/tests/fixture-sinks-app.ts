@@ -3,7 +3,7 @@ import { Problem } from '@longwave/problems';
 import express from 'express';
 import type { Logger } from '@longwave/service-kit';
 import { listenHttp, renderProblem } from '../src/index.ts';
-import type { SinksConfig } from './fixture-sinks.ts';
+import type { SinksConfig } from './fixture-sinks-config.ts';
 
 /** Puts every secret into everything that leaves a process: log, console, warnings, spans, problems, and the way it dies, when told to. */
 export async function createApp(

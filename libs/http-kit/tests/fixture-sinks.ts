@@ -1,10 +1,6 @@
-import { commonConfig, readConfig, runService } from '@longwave/service-kit';
-import { z } from 'zod';
-
-const schema = z.object({ ...commonConfig, HTTP_LISTEN: z.string(), SECRETS: z.string(), ENDS_BY: z.string() });
-export type SinksConfig = z.output<typeof schema>;
+import { runService } from '@longwave/service-kit';
 
 await runService('fixture', {
-  config: async () => ({ readConfiguration: (environment) => readConfig(schema, environment) }),
+  config: () => import('./fixture-sinks-config.ts'),
   app: () => import('./fixture-sinks-app.ts'),
 });

@@ -3,7 +3,7 @@ import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { pollLoop } from '@longwave/worker-kit';
 import { executeAsManagement } from '../execute-as-management.ts';
-import type { DueTask } from './due-tasks.ts';
+import type { DueTask } from './due-task.ts';
 
 /** Resources of one task that are read at once. */
 const batchSize = 100;

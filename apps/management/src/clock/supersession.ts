@@ -1,6 +1,6 @@
 import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import type { DueTask } from './due-tasks.ts';
+import type { DueTask } from './due-task.ts';
 import { listSuperseded, type SupersedingPlans } from './supersession-table.ts';
 
 /** Published plans of one type that others replaced, and what ends them. */

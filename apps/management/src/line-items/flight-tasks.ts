@@ -1,5 +1,5 @@
 import { listDue, type Due, type DueQuestion } from '@longwave/command-pipeline';
-import type { DueTask } from '../clock/due-tasks.ts';
+import type { DueTask } from '../clock/due-task.ts';
 import type { CountDelivered } from './count-delivered.ts';
 import { listCountedFlights, listDueStarts, listEndedExtensions } from './flight-table.ts';
 

@@ -1,7 +1,7 @@
+import type { Attributes } from '@longwave/command-catalog';
 import type { Consequence } from '@longwave/command-pipeline';
 import { withoutProduction, withPlaysEnded } from '../episodes/episode.ts';
 import { hasAudio } from '../episodes/require-audio.ts';
-import type { MediaClip } from './media-clip-rules.ts';
 
 const shown: readonly string[] = ['published', 'scheduled'];
 
@@ -11,7 +11,7 @@ const shown: readonly string[] = ['published', 'scheduled'];
  * mode "stop_all" ends the plays that it still has.
  */
 export function audioRemoved(
-  clip: MediaClip,
+  clip: Attributes<'media_clips'>,
   mode: 'stop_new' | 'stop_all' | undefined,
   now: Date,
 ): Consequence<'episodes'> {

@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-import type { mediaClips, productCatalog } from '@longwave/command-catalog';
+import type { productCatalog } from '@longwave/command-catalog';
 import { findResource, holdResource, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Transaction } from '@longwave/postgres';
@@ -13,7 +12,6 @@ import { lookAtFile, notFetchable } from './outside-file.ts';
 
 type MediaClipCommand = Extract<keyof Rules<typeof productCatalog>, `media_clip.${string}`>;
 type MediaClipRules = Pick<Rules<typeof productCatalog>, MediaClipCommand>;
-export type MediaClip = z.output<typeof mediaClips.attributes>;
 
 const url = '/changes/url';
 

@@ -1,4 +1,4 @@
-import type { DueTask } from '../clock/due-tasks.ts';
+import type { DueTask } from '../clock/due-task.ts';
 import { uploadLifeMs } from './upload.ts';
 import { listDueUploads, type UploadEnd } from './upload-use-table.ts';
 

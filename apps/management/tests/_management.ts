@@ -1,0 +1,159 @@
+import { generateKeyPair, exportJWK, type JWK } from 'jose';
+import { productCatalog, type CommandType } from '@longwave/command-catalog';
+import {
+  createApprovedRunner,
+  createCommandExecutor,
+  createReceiptSigner,
+  type ExecuteCommand,
+  type ExecutorOptions,
+  type RunApproved,
+} from '@longwave/command-pipeline';
+import { startTestDatabase, startTestObjectStore } from '@longwave/fleet';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
+import { createObjectStore, type ObjectStore } from '@longwave/object-store';
+import { createPool, type Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { Ask } from '../src/podcasts/ask.ts';
+import type { PrepareArtwork } from '../src/prepare-artwork.ts';
+import { createRules } from '../src/rules.ts';
+import { digest, service } from './_values.ts';
+
+export type ProductCommand = CommandType<typeof productCatalog>;
+
+export const mediaUrl = 'http://media.test';
+
+/** A 1400 × 1400 PNG, as far as anyone looks. */
+export const squarePng = (() => {
+  const bytes = Buffer.alloc(64);
+  bytes.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
+  bytes.writeUInt32BE(1400, 16);
+  bytes.writeUInt32BE(1400, 20);
+  return bytes;
+})();
+
+/** Public Delivery as it serves artwork. */
+const servedArtwork: Ask = async (_url, { method = 'GET', range } = {}) => ({
+  status: range === undefined ? 200 : 206,
+  header: (name) => ({ 'content-type': 'image/png', 'content-length': String(squarePng.length) })[name],
+  body: method === 'HEAD' ? Buffer.alloc(0) : squarePng,
+});
+
+/** Another host, whose every address is the feed of a podcast with one episode. */
+const servedFeed: GuardedFetch = async (url) => ({
+  status: 200,
+  headers: { 'content-type': 'application/rss+xml' },
+  finalUrl: url,
+  body: (async function* () {
+    yield Buffer.from(
+      '<rss version="2.0"><channel><title>Tide Tables</title><item><title>One</title><guid>one</guid>' +
+        '<enclosure url="https://media.example/one.mp3" type="audio/mpeg" length="3"/></item></channel></rss>',
+    );
+  })(),
+  [Symbol.dispose]: () => undefined,
+});
+
+/** management's executor over a real database and a real object store; the encoder and public addresses are the outside world. */
+export interface TestManagement extends AsyncDisposable {
+  readonly pool: Pool;
+  readonly store: ObjectStore;
+  readonly execute: ExecuteCommand;
+  readonly runApproved: RunApproved;
+  readonly publicKey: JWK;
+  /** What the next probe finds, in milliseconds. */
+  probeMs: number;
+  /** How often an encoder was asked. */
+  probes: number;
+  /** Prepares the next artwork. */
+  prepareArtwork: PrepareArtwork;
+  /** What public addresses answer. */
+  ask: Ask;
+  /** Where feeds and what belongs to them are fetched. */
+  fetch: GuardedFetch;
+  /** How far the service's clock is ahead of time. */
+  aheadMs: number;
+  /** Ads that the sink has counted, by line item. */
+  readonly delivered: Map<string, number>;
+  readonly clock: () => Date;
+}
+
+export async function startTestManagement(): Promise<TestManagement> {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await startTestDatabase({ schema: 'product', migrations: 'apps/management/prisma' }));
+  const s3 = stack.use(await startTestObjectStore());
+  const store = createObjectStore(s3);
+  await store.ensureBucket();
+  const pool = stack.adopt(createPool(database.url, 'product', { name: 'test' }), (p) => p.end());
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
+  const world = {
+    probeMs: 60_000,
+    probes: 0,
+    prepareArtwork: (async () => preparedArtwork) as PrepareArtwork,
+    ask: servedArtwork,
+    fetch: servedFeed,
+    aheadMs: 0,
+    delivered: new Map<string, number>(),
+  };
+  const clock = () => new Date(Date.now() + world.aheadMs);
+  const pipeline: ExecutorOptions<typeof productCatalog> = {
+    pool,
+    catalog: productCatalog,
+    rules: createRules({
+      pool,
+      store,
+      mediaUrl,
+      probeDuration: async () => {
+        world.probes++;
+        return world.probeMs;
+      },
+      prepareArtwork: (source) => world.prepareArtwork(source),
+      ask: (url, options) => world.ask(url, options),
+      fetch: (url, request) => world.fetch(url, request),
+      countDelivered: async (_workspaceId, lineItemId) => world.delivered.get(lineItemId) ?? 0,
+    }),
+    signReceipt: await createReceiptSigner(await exportJWK(privateKey)),
+    clock,
+  };
+  const execute = createCommandExecutor(pipeline);
+  const owned = stack.move();
+  return Object.assign(world, {
+    pool,
+    store,
+    execute,
+    runApproved: createApprovedRunner(pipeline),
+    clock,
+    publicKey: await exportJWK(publicKey),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  });
+}
+
+export const operator = service('operator');
+
+/** What an encoder makes of an image. */
+export const preparedArtwork: Awaited<ReturnType<PrepareArtwork>> = {
+  renditions: [
+    {
+      size: 1400,
+      content_type: 'image/png',
+      storage_key: `artwork/${digest}`,
+      sha256: digest,
+      size_bytes: squarePng.length,
+    },
+  ],
+};
+export const segment = {
+  stream_format: 'mp3/128000/48000/2',
+  storage_key: `media/${digest}`,
+  sha256: digest,
+  size_bytes: 384,
+  duration_ms: 24,
+};
+
+/** The problem that refuses an attempt. Throws when it succeeds or fails otherwise. */
+export async function refusalOf(attempt: Promise<unknown>): Promise<Problem> {
+  const error: unknown = await attempt.then(
+    () => new Error('the command was accepted'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof Problem) return error;
+  throw error;
+}

@@ -1,0 +1,11 @@
+import { createAdvertising } from './_advertising.ts';
+import { createHosting } from './_hosting.ts';
+import type { TestManagement } from './_management.ts';
+
+/** One workspace in the making, advertising included. */
+export function createWorld(management: TestManagement, workspaceId?: string) {
+  const hosting = createHosting(management, workspaceId);
+  return { ...hosting, ...createAdvertising(hosting) };
+}
+
+export type World = ReturnType<typeof createWorld>;
