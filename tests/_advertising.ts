@@ -4,7 +4,7 @@ import { until } from '@longwave/test-kit';
 import type { Podcaster, TestFleet } from './_fleet.ts';
 
 const hourMs = 3600_000;
-export const openWindow = () => ({
+const openWindow = () => ({
   start: new Date(Date.now() - hourMs).toISOString(),
   end: new Date(Date.now() + 30 * 24 * hourMs).toISOString(),
 });

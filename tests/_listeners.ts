@@ -6,7 +6,7 @@ import pg from 'pg';
 import { countedDownloads, createPodcaster, samples, startTestFleet, type TestFleet } from './_fleet.ts';
 
 /** A listener who has every byte that its last response promised. */
-export interface Heard {
+interface Heard {
   readonly endedMs: number;
 }
 
@@ -28,7 +28,7 @@ async function listen(enclosureUrl: string, agent: string): Promise<Heard> {
   }
 }
 
-export interface Crowd {
+interface Crowd {
   readonly heard: readonly Heard[];
   /** Resolves when so many more listeners have a whole file. */
   readonly afterSome: (more: number) => Promise<void>;
@@ -36,7 +36,7 @@ export interface Crowd {
   readonly end: () => Promise<void>;
 }
 
-export interface Counts {
+interface Counts {
   readonly downloads: number;
   readonly ads: number;
 }

@@ -54,7 +54,7 @@ const tracesSchema = z.object({
   ),
 });
 
-export interface CollectedSpan {
+interface CollectedSpan {
   readonly service: string;
   /** The part of OpenTelemetry that made it, without its prefix: `http`, `pg`. */
   readonly library: string;

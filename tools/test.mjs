@@ -160,7 +160,10 @@ async function checkAll(targets) {
   for (const target of targets) await check(target);
 }
 // Each keeps one core busy.
-await Promise.all([checkAll(['lint', 'boundaries']), checkAll(['types', 'format', 'contracts', 'protocol'])]);
+await Promise.all([
+  checkAll(['lint', 'boundaries']),
+  checkAll(['types', 'format', 'imports', 'unused', 'contracts', 'protocol']),
+]);
 try {
   await runTests();
 } catch (error) {

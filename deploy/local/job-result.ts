@@ -1,5 +1,5 @@
 /** One step of the job: what was to hold, whether it held, how long it took. */
-export interface StepResult {
+interface StepResult {
   readonly name: string;
   readonly ok: boolean;
   readonly ms: number;

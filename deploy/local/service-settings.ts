@@ -3,13 +3,7 @@ import type { FleetOptions } from '@longwave/fleet';
 import { namesOf, services } from '@longwave/services';
 
 /** Settings of services that `npm start` passes on from its own environment; each service reads those it knows. */
-export const passedSettings = [
-  'FETCH_ALLOW_ORIGINS',
-  'PLANS_FILE',
-  'WEBSUB_HUB',
-  'LOG_LEVEL',
-  'TRUSTED_PROXIES',
-] as const;
+const passedSettings = ['FETCH_ALLOW_ORIGINS', 'PLANS_FILE', 'WEBSUB_HUB', 'LOG_LEVEL', 'TRUSTED_PROXIES'] as const;
 
 /**
  * What every service gets of an environment; other variables are the installation's own business.

@@ -8,7 +8,6 @@ import { signAccessToken, type AccessTokenClaims } from '@longwave/principal';
 import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { aggregateNextBatch, settleReadyRows } from '../src/batches/aggregate-batches.ts';
-import type { BatchRow } from '../src/batches/batch.ts';
 import { createNoteLayouts } from '../src/batches/known-layout-table.ts';
 import { createAuthenticate } from '../src/http/authenticate.ts';
 import { answerSchemas } from '../src/http/answer-schemas.ts';
@@ -221,4 +220,3 @@ export async function startAudience() {
 }
 
 export type Audience = Awaited<ReturnType<typeof startAudience>>;
-export type { BatchRow };

@@ -11,7 +11,7 @@ import { temporaryFolder } from './_media.ts';
 import { startWebHost, type WebHost } from './_web-host.ts';
 
 /** Stands for management, which is outside of this app: a queue of jobs with leases and a book of commands. */
-export interface ManagementStandIn {
+interface ManagementStandIn {
   readonly address: string;
   readonly executed: ExecuteRequest[];
   readonly renewals: string[];

@@ -33,7 +33,7 @@ import canonicalize from 'canonicalize';
 import { createApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
 
-export const mp3 = 'mp3/128000/48000/2';
+const mp3 = 'mp3/128000/48000/2';
 export type ServingClient = RpcClient<typeof ServingServiceService>;
 
 /** A house line item of 30 s that may serve anywhere now. */
@@ -130,7 +130,7 @@ export function planOf(workspaceId: string, lineItems: PlanLineItem[]): ServingP
   };
 }
 
-export interface PublishedPlan {
+interface PublishedPlan {
   readonly servingPlanId: string;
   readonly digest: string;
 }
@@ -168,7 +168,7 @@ export interface Engines extends AsyncDisposable {
   clientAs(name: ClientName, port: number): ServingClient;
 }
 
-export interface PlanChange {
+interface PlanChange {
   readonly servingPlanId: string;
   readonly digest: string;
   readonly state?: string;
@@ -177,7 +177,7 @@ export interface PlanChange {
 }
 
 /** A revision of any resource, as management tells of it. */
-export interface ResourceChange {
+interface ResourceChange {
   readonly type: string;
   readonly id: string;
   readonly version: number;

@@ -27,7 +27,7 @@ export const frameBytes = 384;
 export const audio = (frames: number) => randomBytes(frames * frameBytes);
 
 /** Stands for internal-serving, with its real transport. */
-export interface ServingServer {
+interface ServingServer {
   readonly address: string;
   readonly requests: DecideRequest[];
   /** What the next calls answer; the default answers no ads. */

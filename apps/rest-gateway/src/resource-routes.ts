@@ -42,7 +42,7 @@ interface Shown {
 }
 
 /** Resources of one type as it is shown, with their tags; while a production encodes, its progress changes without a version: no tag then. */
-export async function showResources<T extends ShownType>(
+async function showResources<T extends ShownType>(
   type: T,
   resources: readonly Resource<T>[],
   { caller }: Asked,

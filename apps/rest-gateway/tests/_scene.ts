@@ -4,7 +4,7 @@ import type { ExecuteRequest } from '@longwave/rpc/command';
 import type { FindEnclosuresRequest } from '@longwave/rpc/delivery';
 
 /** What management answers to a command: a fixture, or a problem. */
-export type GivenAnswer =
+type GivenAnswer =
   | { readonly resource: string; readonly replayed?: boolean; readonly consequences?: readonly object[] }
   | {
       readonly problem: {

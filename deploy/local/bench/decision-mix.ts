@@ -19,7 +19,7 @@ function createDraws(seed: number) {
 }
 
 const mp3 = 'mp3/128000/48000/2';
-export const nowMs = Date.UTC(2026, 5, 1, 12);
+const nowMs = Date.UTC(2026, 5, 1, 12);
 const dayMs = 86_400_000;
 /** Out of 2,000 line items. */
 const mix = { guaranteed: 1200, house: 380, non_guaranteed: 359, sponsorship: 60, exclusive: 1 } as const;

@@ -15,7 +15,7 @@ import type { Standing } from './separation.ts';
 import { traceCandidates, traceStages, type TraceCandidate, type TraceStage } from './trace.ts';
 
 /** One slot of a break and the prepared stream that fills it. */
-export interface Pick {
+interface Pick {
   readonly breakKey: string;
   /** 0-based within the break. */
   readonly slot: number;

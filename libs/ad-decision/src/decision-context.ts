@@ -3,7 +3,7 @@ import type { BreakPosition } from './plan-index.ts';
 import type { SuspendedLines } from './suspensions.ts';
 
 /** What one slot of a break takes. */
-export interface SlotRule {
+interface SlotRule {
   /** 0-based within the break. */
   readonly slot: number;
   /** 0 for no limit of its own. */

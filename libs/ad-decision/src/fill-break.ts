@@ -23,7 +23,7 @@ const misfitCodes: ReadonlySet<VerdictCode> = new Set([
   'position_taken',
 ]);
 
-export interface Placement extends Chosen {
+interface Placement extends Chosen {
   /** 0-based within the break. */
   readonly slot: number;
 }

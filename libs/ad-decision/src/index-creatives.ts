@@ -31,7 +31,7 @@ export interface IndexedCreative {
 const usualLoudnessLufs = -16;
 
 /** Unix time in ms of an RFC 3339 text. Throws `RangeError` naming what is no instant. */
-export function parseInstant(text: string, owner: string): number {
+function parseInstant(text: string, owner: string): number {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new RangeError(`The window of ${owner} is no instant: ${text.slice(0, 40)}`);
   return ms;

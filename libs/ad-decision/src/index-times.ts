@@ -56,7 +56,7 @@ const hourMs = 3_600_000;
 /** Sets kept: one per stretch of ages between two bounds that line items name. */
 const stretchesMax = 64;
 
-export const isOfAge = ({ min = 0, max = Infinity }: AgeBounds, ageMs: number) =>
+const isOfAge = ({ min = 0, max = Infinity }: AgeBounds, ageMs: number) =>
   Math.max(0, ageMs) >= min * hourMs && Math.max(0, ageMs) < max * hourMs;
 
 /** Which line items may serve in an episode of that age; undefined when none has bounds. An age before publication counts as 0. */

@@ -7,12 +7,12 @@ import {
 } from '@longwave/events';
 import type { AdBreak, DecisionContext } from '../src/index.ts';
 
-export const mp3 = 'mp3/128000/48000/2';
+const mp3 = 'mp3/128000/48000/2';
 
 type PlanCreative = PlanLineItem['creatives'][number];
 
 /** A creative as the cases write it: its length in the usual stream format. */
-export interface CaseCreative extends Partial<
+interface CaseCreative extends Partial<
   Pick<PlanCreative, 'weight' | 'sequence_no' | 'window' | 'place' | 'production'>
 > {
   readonly creative_id: string;
@@ -25,7 +25,7 @@ export interface CaseCreative extends Partial<
 /** A list stands for what it includes. */
 type CaseLists = readonly string[] | { readonly include?: readonly string[]; readonly exclude?: readonly string[] };
 type Listed = Exclude<keyof PlanTargeting, 'explicit' | 'episode_age_hours' | 'dayparts'>;
-export type CaseTargeting = { readonly [D in Listed]?: CaseLists } & Partial<Omit<PlanTargeting, Listed>>;
+type CaseTargeting = { readonly [D in Listed]?: CaseLists } & Partial<Omit<PlanTargeting, Listed>>;
 
 export type CaseLine = Partial<Omit<PlanLineItem, 'creatives' | 'targeting'>> & {
   readonly line_item_id: string;
@@ -70,7 +70,7 @@ function creativeOf({
 }
 
 /** A whole line item from what a case says about it: otherwise house, 30 s, any break, any listener, the year 2026. */
-export function lineItem({ creatives, targeting = {}, ...given }: CaseLine): PlanLineItem {
+function lineItem({ creatives, targeting = {}, ...given }: CaseLine): PlanLineItem {
   return {
     campaign_id: `cmp_${given.line_item_id}`,
     advertiser_id: `adv_${given.line_item_id}`,

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { escapeHtml } from './escape-html.ts';
 import { serveText } from './serve-text.ts';
 
-export interface FrontPageLink {
+interface FrontPageLink {
   readonly href: string;
   readonly name: string;
   /** One or two sentences: what is there. */

@@ -12,7 +12,7 @@ import {
 } from './served-request.ts';
 
 /** What a session is worth. */
-export interface CountedDownload {
+interface CountedDownload {
   readonly arrangementId: string;
   /** Whole milliseconds, rounded down. */
   readonly creditedMs: number;

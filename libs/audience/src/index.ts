@@ -1,6 +1,6 @@
 export { addressKeyBytes } from './address.ts';
 export { addressRangesSetting } from './address-ranges-setting.ts';
-export { createAddressSet, parseAddressRange, type AddressRange, type AddressSet } from './address-set.ts';
+export { createAddressSet, parseAddressRange, type AddressSet } from './address-set.ts';
 export { clientAddress } from './client-address.ts';
 export {
   dailyAddressKey,
@@ -10,28 +10,25 @@ export {
   periodSecret,
   userAgentDigest,
 } from './listener-key.ts';
-export { createNetworkLists, type AddressVerdict, type NetworkLists, type NetworkRanges } from './network-lists.ts';
-export { createUserAgentRules, type UserAgentMatch, type UserAgentRules } from './user-agent-rules.ts';
+export { createNetworkLists, type AddressVerdict, type NetworkLists } from './network-lists.ts';
+export { createUserAgentRules, type UserAgentRules } from './user-agent-rules.ts';
 export { methodologyVersion, readAudienceLists, type AudienceLists } from './audience-lists.ts';
 export {
   describeUserAgent,
   judgeUserAgent,
-  repairUserAgent,
   type UserAgentDescription,
   type UserAgentVerdict,
 } from './judge-user-agent.ts';
-export { judgeFact, parseTimeMs, rejectionReasons, type Judgement, type RejectionReason } from './judge-fact.ts';
+export { judgeFact, parseTimeMs, rejectionReasons, type Judgement } from './judge-fact.ts';
 export { requestedIntervals } from './requested-intervals.ts';
 export { judgeEvent, type EventJudgement } from './judge-event.ts';
 export { maxEventsOfServing } from './event-bounds.ts';
-export { totalBytes, unionIntervals, type Interval } from './intervals.ts';
-export { creditOf, isValidDownload, type Credit, type Layout } from './credit.ts';
-export type { DeliveredAd } from './delivered-ads.ts';
+export { unionIntervals, type Interval } from './intervals.ts';
+export { type Layout } from './credit.ts';
 export { dateOf, dayMs, type ServedRequest } from './served-request.ts';
-export { countSessions, type CountedDownload, type Session } from './count-sessions.ts';
+export { countSessions, type Session } from './count-sessions.ts';
 export { countedStarts, countTouches, windows, type Touch, type Window } from './windows.ts';
 export {
-  heldReasons,
   isAddressInfeasible,
   isListenerInfeasible,
   keyDay,
@@ -39,12 +36,6 @@ export {
   type HeldReason,
   type VelocityLimits,
 } from './velocity.ts';
-export { mergeRequests, type MergedRequest } from './merge-requests.ts';
-export { recount, type AddressedRequest, type EpisodeSession, type EpisodeTouch, type Recount } from './recount.ts';
-export {
-  judgePrefixRequest,
-  mergePrefixMarks,
-  type PrefixJudgement,
-  type PrefixMark,
-  type PrefixRequest,
-} from './prefix-mode.ts';
+export { mergeRequests } from './merge-requests.ts';
+export { recount, type AddressedRequest, type Recount } from './recount.ts';
+export { judgePrefixRequest, mergePrefixMarks, type PrefixJudgement, type PrefixMark } from './prefix-mode.ts';

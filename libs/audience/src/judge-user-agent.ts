@@ -6,7 +6,7 @@ export type UserAgentVerdict = 'ok' | 'watch' | 'scout' | 'bot_ua' | 'malformed_
 const placeholders = new Set(['-', 'null', '(null)', 'undefined', 'unknown', 'none', 'user-agent']);
 
 /** The published repair table: outer quotes, a header name inside the value, percent-encoding of the whole value. */
-export function repairUserAgent(userAgent: string): string {
+function repairUserAgent(userAgent: string): string {
   const bare = userAgent
     .replace(/^(["'])(.*)\1$/, '$2')
     .replace(/^user-agent:\s*/i, '')

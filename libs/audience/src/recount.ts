@@ -24,11 +24,11 @@ interface Place {
   readonly held: HeldReason | undefined;
 }
 
-export interface EpisodeSession extends Place {
+interface EpisodeSession extends Place {
   readonly session: Session<AddressedRequest>;
 }
 
-export interface EpisodeTouch extends Place {
+interface EpisodeTouch extends Place {
   readonly touch: Touch<AddressedRequest>;
 }
 

@@ -3,9 +3,8 @@ import { unionIntervals, type Interval } from './intervals.ts';
 import { isProbe } from './judge-fact.ts';
 
 /** Names the request of a listener that a record is a piece of. */
-export const requestKey = (
-  fact: Pick<ByteRangeServed, 'request_id' | 'listener_key' | 'episode_id' | 'arrangement_id'>,
-) => JSON.stringify([fact.request_id, fact.listener_key, fact.episode_id, fact.arrangement_id]);
+const requestKey = (fact: Pick<ByteRangeServed, 'request_id' | 'listener_key' | 'episode_id' | 'arrangement_id'>) =>
+  JSON.stringify([fact.request_id, fact.listener_key, fact.episode_id, fact.arrangement_id]);
 
 /**
  * What the request of each record asked for in all. Our own records repeat the whole of it; those of other parties say what each of them

@@ -13,8 +13,7 @@ export const velocityLimits = {
 export type VelocityLimits = { readonly [limit in keyof typeof velocityLimits]: number };
 
 /** Why a download is held until somebody decides: its listener, or its address, had too many that day. */
-export const heldReasons = ['velocity_listener', 'velocity_address'] as const;
-export type HeldReason = (typeof heldReasons)[number];
+export type HeldReason = 'velocity_listener' | 'velocity_address';
 
 /** Whether a listener key's day is infeasible. One download an episode and day, so downloads are distinct episodes. */
 export function isListenerInfeasible(downloadsOfPodcasts: Iterable<number>, limits: VelocityLimits): boolean {

@@ -77,7 +77,7 @@ export function seen(userAgent: string): UserAgentSeen {
   };
 }
 
-export interface CaseRequest {
+interface CaseRequest {
   readonly listener?: string;
   readonly previous?: string;
   readonly at: string;
@@ -85,7 +85,7 @@ export interface CaseRequest {
   readonly written: [number, number][];
 }
 
-export interface ExpectedDownload {
+interface ExpectedDownload {
   readonly listener?: string;
   readonly window: string;
   readonly arrangement?: string;

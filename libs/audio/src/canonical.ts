@@ -18,7 +18,7 @@ export const canonicalWord = 0xfffb_9444;
 const fixedBits = 0xffff_ffcf;
 
 type FrameViolation = 'other_parameters' | 'bit_reservoir_used' | 'main_data_too_long';
-export type CanonicalViolation = 'no_frames' | 'not_a_frame' | 'cut_frame' | FrameViolation;
+type CanonicalViolation = 'no_frames' | 'not_a_frame' | 'cut_frame' | FrameViolation;
 
 export type CanonicalCheck =
   | { readonly canonical: true; readonly frames: number; readonly sizeBytes: number; readonly durationMs: number }

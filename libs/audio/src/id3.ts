@@ -6,7 +6,7 @@ export interface Id3Chapter {
 }
 
 /** A picture of the whole file. */
-export interface Id3Picture {
+interface Id3Picture {
   readonly contentType: 'image/jpeg' | 'image/png';
   readonly bytes: Uint8Array;
 }

@@ -6,7 +6,6 @@ export type {
   ChangesOf,
   CommandType,
   EventOf,
-  EventType,
   LinkOf,
   Resource,
   ResourceType,
@@ -24,10 +23,8 @@ export { uploads } from './workspace/upload.ts';
 export { productions } from './hosting/production.ts';
 export { accounts, credentials, memberPermissions, memberships } from './identity/account.ts';
 export { machineTokens } from './identity/machine-token.ts';
-export { creatives } from './advertising/creative.ts';
 export { reviewRequested, reviewTasks } from './workspace/review-task.ts';
-export { lineItems } from './advertising/line-item.ts';
 export { batchEncodings, batchInitiators, defaultInitiator } from './hosting/batch-encoding.ts';
 export { clipFormats, mediaClips } from './hosting/media-clip.ts';
 export { statisticsExports } from './hosting/statistics-export.ts';
-export { artwork, chapters, markers, segment, storedTranscripts, templatePart } from './hosting/media-files.ts';
+export { artwork, chapters, markers, storedTranscripts, templatePart } from './hosting/media-files.ts';

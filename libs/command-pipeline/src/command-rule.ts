@@ -5,7 +5,7 @@ import type { Actor } from './command-request.ts';
 import type { ResourceRow, StoredAttributes } from './resource-row.ts';
 
 /** What a rule sees before the transaction. */
-export interface PrepareInput<A, C> {
+interface PrepareInput<A, C> {
   readonly workspaceId: string;
   readonly subjectId: string;
   /** Undefined for creates, and when there is no such subject. */
@@ -42,7 +42,7 @@ export interface Consequence<T extends string = string> {
   ): ConsequenceDecision<T> | undefined | Promise<ConsequenceDecision<T> | undefined>;
 }
 
-export interface ConsequenceDecision<T extends string = string> {
+interface ConsequenceDecision<T extends string = string> {
   readonly attributes: Readonly<StoredAttributes<T>>;
   readonly state: ResourceRow<T>['lifecycle_state'];
   /** Type of the event that tells of it. */

@@ -6,24 +6,15 @@ export {
   type OperationView,
   type ExecuteCommand,
 } from './command-request.ts';
-export type {
-  CommandRule,
-  Consequence,
-  Decision,
-  PreparedRule,
-  PrepareInput,
-  Rule,
-  RuleInput,
-  Rules,
-} from './command-rule.ts';
+export type { Consequence, Decision, PreparedRule, RuleInput, Rules } from './command-rule.ts';
 export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute-envelope.ts';
 export { createCommandExecutor, type ExecutorOptions } from './execute-command.ts';
 export { createApprovedRunner, type RunApproved } from './run-approved.ts';
 export { whoIs } from './request-review.ts';
 export { endWaiting } from './waiting-operation.ts';
-export { chainStart, createReceiptSigner, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
-export { startOutboxRelay, type RelayOptions } from './relay-outbox.ts';
-export { createResourceReader, type ListQuery, type Place, type ResourceReader } from './read-resources.ts';
+export { createReceiptSigner, receiptHash } from './receipt.ts';
+export { startOutboxRelay } from './relay-outbox.ts';
+export { createResourceReader, type Place, type ResourceReader } from './read-resources.ts';
 export { resourceView, revisionDigest, type LinkName, type ResourceRow } from './resource-row.ts';
 export {
   findAnywhere,
@@ -39,4 +30,4 @@ export {
 export { listDue, type Due, type DueQuestion } from './list-due.ts';
 export { listParents, type ParentRow } from './list-parents.ts';
 export { findRevision, listLinkedAt } from './read-revisions.ts';
-export { checkPermission, jcsDigest } from './check-request.ts';
+export { checkPermission } from './check-request.ts';

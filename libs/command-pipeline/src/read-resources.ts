@@ -15,7 +15,7 @@ export interface Place {
   readonly podcastIds?: readonly string[];
 }
 
-export interface ListQuery {
+interface ListQuery {
   /** Where to look; nowhere gives nothing. */
   readonly places: readonly Place[] | 'everywhere';
   readonly resourceType: string;

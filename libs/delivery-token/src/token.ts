@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { keyWeek, kidOf, tokenPurposes, type PurposeKeys, type TokenKeys, type TokenPurpose } from './token-keys.ts';
 
 /** What a token says. Numbers are unsigned and of the stated width. */
-export interface TokenClaims {
+interface TokenClaims {
   /** u8 */
   readonly flags: number;
   /** End of life in Unix seconds, u32; `neverExpires` for an alias. */
@@ -28,7 +28,7 @@ export interface MintRequest extends TokenClaims {
 }
 
 /** Why a token does not open, a revoked one being as good as forged; for our own logs, a client always sees the same 404. */
-export type TokenFailure = 'malformed' | 'unknown_key' | 'forged' | 'expired';
+type TokenFailure = 'malformed' | 'unknown_key' | 'forged' | 'expired';
 
 export type OpenedToken =
   | { readonly ok: true; readonly claims: TokenClaims }

@@ -106,7 +106,7 @@ export const deliveryEventKinds = [
  * A player's own report of an ad (measurement.md D11), from a signed address. Everything but kind and sequence comes from the token
  * and from what was stored with the decision; nothing of it is added to delivered ads.
  */
-export const deliveryEventSchema = z.object({
+const deliveryEventSchema = z.object({
   kind: z.literal('delivery_event'),
   /** Follows from serving, event and sequence, so that a repetition is the same fact. */
   fact_id: z.string(),

@@ -5,7 +5,6 @@ export {
   byteRangeServedSchema,
   deliveryEventFactId,
   deliveryEventKinds,
-  deliveryEventSchema,
   deliveryFactSchema,
   factMessageSchema,
   factsPublishedSchema,

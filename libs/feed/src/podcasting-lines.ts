@@ -18,21 +18,21 @@ import { element, emptyElement, taggedElement, textElement } from './xml.ts';
 
 const urlOf = (url: string | undefined) => (url === undefined ? undefined : asciiUrl(url));
 
-export const personLines = (persons: readonly FeedPerson[] = []): readonly string[] =>
+const personLines = (persons: readonly FeedPerson[] = []): readonly string[] =>
   persons.flatMap(({ name, role, group, imageUrl, link }) =>
     textElement('podcast:person', clipTag(name), { role, group, img: urlOf(imageUrl), href: urlOf(link) }),
   );
 
-export const locationLines = (location: FeedLocation | undefined): readonly string[] =>
+const locationLines = (location: FeedLocation | undefined): readonly string[] =>
   location === undefined
     ? []
     : textElement('podcast:location', clipTag(location.name), { geo: location.geo, osm: location.osm });
 
-export const licenseLines = (license: FeedLicense | undefined): readonly string[] =>
+const licenseLines = (license: FeedLicense | undefined): readonly string[] =>
   license === undefined ? [] : textElement('podcast:license', clipTag(license.id), { url: urlOf(license.url) });
 
 /** The images one by one, and all in the older tag that some apps still read. */
-export function imageLines(images: readonly FeedImage[] = []): readonly string[] {
+function imageLines(images: readonly FeedImage[] = []): readonly string[] {
   if (images.length === 0) return [];
   return [
     ...images.map(({ url, size, contentType }) =>
@@ -63,7 +63,7 @@ const recipientLine = (recipient: FeedValueRecipient): string =>
     fee: recipient.fee === undefined ? undefined : String(recipient.fee),
   });
 
-export function valueLines(value: FeedValue | undefined): readonly string[] {
+function valueLines(value: FeedValue | undefined): readonly string[] {
   if (value === undefined) return [];
   const { type, method, suggested, recipients, timeSplits = [] } = value;
   return element('podcast:value', { type, method, suggested }, [

@@ -23,7 +23,7 @@ const escapeAttribute = (text: string): string =>
   escapeXml(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** A CDATA section that holds any text: `]]>` is split over two sections. */
-export const cdata = (text: string): string => `<![CDATA[${legalText(text).replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
+const cdata = (text: string): string => `<![CDATA[${legalText(text).replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
 
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 

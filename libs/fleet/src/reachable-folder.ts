@@ -22,7 +22,7 @@ export interface SystemUser {
 }
 
 /** Raised when a data folder is a copy of another one and names that one's database as its own. */
-export class CopiedFolder extends Error {
+class CopiedFolder extends Error {
   constructor(copy: string, first: string, database: string) {
     super(
       `${path.dirname(copy)} is a copy of ${path.dirname(first)}, whose database is in ${database} and was not copied with it. ` +

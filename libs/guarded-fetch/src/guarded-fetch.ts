@@ -31,7 +31,7 @@ export interface GuardedRequest {
 }
 
 /** An answer of any status that is no redirect. Dispose it (`using`), or read its body to the end. */
-export interface GuardedResponse extends Disposable {
+interface GuardedResponse extends Disposable {
   readonly status: number;
   /** By lower-case name; a repeated header is joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;

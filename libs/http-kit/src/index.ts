@@ -5,7 +5,6 @@ export {
   ifNoneMatchNames,
   notModifiedSince,
   strongTagsOf,
-  type Condition,
   type Validators,
 } from './conditions.ts';
 export { listenHttp, type HttpListener } from './listen-http.ts';
@@ -22,4 +21,4 @@ export {
 export { createRateLimit, type CountRequest, type RateVerdict } from './rate-limit.ts';
 export { boundedBytes, requestBytes } from './read-bytes.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';
-export { createHttpApp, requestIdOf, trackRequest, type LogFields } from './track-request.ts';
+export { createHttpApp, requestIdOf, trackRequest } from './track-request.ts';

@@ -38,8 +38,6 @@ export const idPrefixes = {
   workspace: 'ws',
 } as const;
 
-export type IdPrefix = (typeof idPrefixes)[keyof typeof idPrefixes];
-
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const pattern = /^([a-z]{2,4})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-export interface ObjectInfo {
+interface ObjectInfo {
   readonly key: string;
   readonly sizeBytes: number;
   /** Without quotes. */
@@ -13,12 +13,12 @@ export interface ObjectInfo {
 export type ListedObject = Omit<ObjectInfo, 'contentType'>;
 
 /** Half-open byte interval [from, to). */
-export interface ByteRange {
+interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
-export interface UploadedPart {
+interface UploadedPart {
   readonly partNumber: number;
   readonly etag: string;
   readonly sizeBytes: number;

@@ -1,5 +1,5 @@
 export { databaseOutage } from './database-outage.ts';
-export { inBatches, type BatchOptions } from './in-batches.ts';
+export { inBatches } from './in-batches.ts';
 export { createPool, pingDatabase, transaction, type Pool, type Session, type Transaction } from './pool.ts';
-export { repeatSweeps, type Sweep, type SweepOptions } from './repeat-sweeps.ts';
+export { repeatSweeps } from './repeat-sweeps.ts';
 export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';

@@ -1,7 +1,7 @@
 import { pollLoop } from '@longwave/worker-kit';
 
 /** Rows that are kept for a time. */
-export interface Sweep {
+interface Sweep {
   /** What logs call them: "clean_bindings". */
   readonly name: string;
   /** Removes at most so many rows whose time is over; answers how many. */

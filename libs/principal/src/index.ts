@@ -46,7 +46,7 @@ export const collaboratorRoles = {
 } as const satisfies Readonly<Record<string, readonly Role[]>>;
 
 /** Kinds of credentials that act for a person. */
-export const credentialKinds = ['api_key', 'legacy_token', 'oauth_access_token', 'browser_session'] as const;
+const credentialKinds = ['api_key', 'legacy_token', 'oauth_access_token', 'browser_session'] as const;
 
 /** What someone may do in a workspace of another account: as a member of its organization, or on one podcast only. */
 const grantSchema = z.strictObject({

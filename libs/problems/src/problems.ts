@@ -1,6 +1,6 @@
 /** Who owns a failure. */
-export type ProblemOwner = 'client' | 'platform' | 'upstream' | 'capacity';
-export type RetryClass = 'never' | 'after_fix' | 'after_read' | 'after_delay' | 'poll';
+type ProblemOwner = 'client' | 'platform' | 'upstream' | 'capacity';
+type RetryClass = 'never' | 'after_fix' | 'after_read' | 'after_delay' | 'poll';
 
 interface ProblemDefinition {
   readonly status: number;

@@ -6,7 +6,7 @@ import { fromServiceError } from './problem-status.ts';
 import type { RequestOf, ResponseOf } from './serve.ts';
 import type { Tls } from './tls.ts';
 
-export interface CallOptions {
+interface CallOptions {
   /** Either a length from now or a point in time; the earlier one holds when both are given, 10 s when neither is. */
   readonly deadlineMs?: number;
   readonly deadline?: Date;

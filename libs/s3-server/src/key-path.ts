@@ -10,7 +10,7 @@
  */
 const chunkBytes = 80;
 
-export type EntryKind = 'object' | 'folder' | 'chunk';
+type EntryKind = 'object' | 'folder' | 'chunk';
 
 export interface KeyEntry {
   readonly kind: EntryKind;

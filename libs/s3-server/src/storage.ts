@@ -18,12 +18,12 @@ export interface NewObject {
   readonly etag?: string;
 }
 
-export interface StoredName {
+interface StoredName {
   readonly bucket: string;
   readonly key: string;
 }
 
-export type ListedEntry = ListEntry & { readonly meta?: ObjectMeta };
+type ListedEntry = ListEntry & { readonly meta?: ObjectMeta };
 
 /**
  * Buckets and objects in one folder, which belongs to one process:

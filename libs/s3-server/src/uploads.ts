@@ -5,19 +5,19 @@ import { openObjectFile, readBytes, type ObjectMeta } from './object-file.ts';
 import { isSystemError, S3Error } from './s3-error.ts';
 import type { NewObject, OpenObject, Storage } from './storage.ts';
 
-export interface Upload {
+interface Upload {
   readonly uploadId: string;
   readonly key: string;
   readonly createdAtMs: number;
 }
 
-export interface Part {
+interface Part {
   readonly partNumber: number;
   readonly meta: ObjectMeta;
 }
 
 /** A part as the completion names it. */
-export interface NamedPart {
+interface NamedPart {
   readonly partNumber: number;
   readonly etag: string;
 }

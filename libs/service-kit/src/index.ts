@@ -11,9 +11,9 @@ export {
   type TlsConfig,
 } from './config.ts';
 export { createGate, createGates, type Gate } from './gate.ts';
-export { createDuration, meter, observeGauge, type Observation } from './metrics.ts';
+export { createDuration, meter, observeGauge } from './metrics.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { outliveWriteErrors } from './outlive-write-errors.ts';
 export { redact } from './redact.ts';
 export { serveHealth, type ReadinessChecks } from './health.ts';
-export { runService, type RunningApp, type ServiceModules } from './run-service.ts';
+export { runService, type RunningApp } from './run-service.ts';

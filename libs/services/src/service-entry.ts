@@ -40,7 +40,7 @@ export type SecretVariable =
   | 'DELIVERY_TOKEN_SECRETS';
 
 /** An API with pages of its own at `<path>/docs` and `<path>/openapi.json`. */
-export interface DocumentedApi {
+interface DocumentedApi {
   readonly path: string;
   readonly name: string;
   /** Continues the sentence that begins with “the” and the name. */

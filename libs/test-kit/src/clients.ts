@@ -1,15 +1,7 @@
 /** What stands outside a running installation: its clients, its operator, its listeners. For tests, the demo and benchmarks. */
 export { createRestClient, uploadFile, type RestClient } from './rest-client.ts';
-export {
-  createAccount,
-  issueCredential,
-  openOperator,
-  unsaidOfPlay,
-  type Account,
-  type AdCounts,
-  type Operator,
-} from './operator.ts';
-export { bookCampaign, publishPlan, type Booking, type PreparedAd, type PreparedAudio } from './book-campaign.ts';
+export { createAccount, issueCredential, openOperator, unsaidOfPlay, type Account, type Operator } from './operator.ts';
+export { bookCampaign, publishPlan, type Booking } from './book-campaign.ts';
 export {
   checkRanges,
   dissect,
@@ -20,4 +12,4 @@ export {
   type DissectedFile,
   type Download,
 } from './check-delivery.ts';
-export { checkFeed, type FeedItem } from './check-feed.ts';
+export { checkFeed } from './check-feed.ts';

@@ -1,3 +1,3 @@
 export { ffmpeg, makeAudio } from './ffmpeg.ts';
 export { sha256 } from './sha256.ts';
-export { until, type UntilOptions } from './until.ts';
+export { until } from './until.ts';

@@ -74,7 +74,7 @@ const plainText = (text: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-export const cueTooLong = (line: number): TranscriptError =>
+const cueTooLong = (line: number): TranscriptError =>
   new TranscriptError(line, `A cue holds at most ${transcriptLimits.cueCharacters} characters.`);
 
 function tidyCue({ line, startMs, endMs, speaker, text }: FoundCue): TranscriptCue | undefined {

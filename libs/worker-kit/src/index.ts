@@ -1,4 +1,4 @@
-export { keepLease, LeaseEnded, type HeldLease, type LeaseTerms } from './keep-lease.ts';
-export { leasedWorker, type LeasedWorkerOptions } from './leased-worker.ts';
-export { pollLoop, type PollLoop, type PollOptions } from './poll-loop.ts';
+export { LeaseEnded } from './keep-lease.ts';
+export { leasedWorker } from './leased-worker.ts';
+export { pollLoop, type PollLoop } from './poll-loop.ts';
 export { sleep } from './sleep.ts';

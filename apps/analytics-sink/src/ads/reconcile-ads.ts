@@ -1,23 +1,21 @@
 import type { Pool } from '@longwave/postgres';
 
 /** What must not be, by the name of the rule that it breaks. */
-export const adChecks = [
+type AdCheck =
   /** A delivered ad that is not wholly covered by written bytes of eligible facts of its session. */
-  'delivered_without_bytes',
+  | 'delivered_without_bytes'
   /** A delivered ad whose session is no counted download. */
-  'delivered_without_download',
+  | 'delivered_without_download'
   /** The ledger's entries of a delivery do not add up to it. */
-  'ledger_differs_from_deliveries',
+  | 'ledger_differs_from_deliveries'
   /** The ledger bills a serving more than once, or less than never. */
-  'billed_not_once',
+  | 'billed_not_once'
   /** A serving is billed that was never delivered in a counted download. */
-  'billed_without_delivery',
+  | 'billed_without_delivery'
   /** A serving is billed that no decision gave away. */
-  'billed_without_decision',
+  | 'billed_without_decision'
   /** The hourly totals differ from the sum of the ledger. */
-  'hours_differ_from_ledger',
-] as const;
-export type AdCheck = (typeof adChecks)[number];
+  | 'hours_differ_from_ledger';
 
 export interface AdReconciliation {
   readonly decided: number;

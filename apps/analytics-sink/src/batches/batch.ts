@@ -5,8 +5,8 @@ import { producerPattern } from '@longwave/principal';
 import { Problem, fieldErrors, fieldSentence, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
 
-export const rowsMax = 1000;
-export const schemaVersion = 1;
+const rowsMax = 1000;
+const schemaVersion = 1;
 
 /** A name that a producer gives: of a batch, a response, a claim. It has the form of an idempotency key. */
 export const givenName = z
@@ -40,7 +40,7 @@ const region = {
 };
 
 /** What a user agent says by the published rules (docs/counting.md), decided where it is known. */
-export const userAgentVerdicts = ['ok', 'watch', 'scout', 'bot_ua', 'malformed_ua', 'no_ua'] as const;
+const userAgentVerdicts = ['ok', 'watch', 'scout', 'bot_ua', 'malformed_ua', 'no_ua'] as const;
 
 /** What the producer judged by the published rules, because it alone knows address and user agent. */
 const judged = {
@@ -129,7 +129,7 @@ const adDelivered = z.strictObject({
   creative: id('crv').optional(),
 });
 
-export const rowSchema = z.discriminatedUnion('kind', [
+const rowSchema = z.discriminatedUnion('kind', [
   byteRangeServed,
   playlistServed,
   assetServed,

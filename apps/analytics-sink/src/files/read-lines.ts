@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** A line of a file that is longer than any line may be. */
-export class LineTooLong extends Error {}
+class LineTooLong extends Error {}
 
 const newline = 10;
 

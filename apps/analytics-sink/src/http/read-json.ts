@@ -5,7 +5,7 @@ import { boundedBytes, requestBytes } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 
 /** Most bytes of a body, as it travels and as it is. */
-export const bodyBytesMax = 1024 * 1024;
+const bodyBytesMax = 1024 * 1024;
 
 const tooLarge = () => new Problem('payload_too_large', 'The body must not exceed 1 MiB, compressed or not.');
 

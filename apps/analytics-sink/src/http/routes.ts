@@ -21,7 +21,7 @@ export interface RouteTools {
   readonly onAccepted: () => void;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   /** JSON. */
   readonly body: string;

@@ -29,7 +29,7 @@ const primitives = new Set(['null', 'boolean', 'int', 'long', 'float', 'double',
  * A schema with names that Avro allows. Some writers do not check names: oDL, which uses fastavro, calls its records "oDL Events". Decoding
  * does not depend on names.
  */
-export function withValidNames(schema: unknown): unknown {
+function withValidNames(schema: unknown): unknown {
   if (typeof schema === 'string') return primitives.has(schema) ? schema : validName(schema);
   if (Array.isArray(schema)) return schema.map(withValidNames);
   if (!isObject(schema)) return schema;

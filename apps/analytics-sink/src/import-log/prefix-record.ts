@@ -66,7 +66,7 @@ const text = (most: number) => z.string({ error: 'not a text' }).max(most, 'too 
 /**
  * One record of a foreign log, after its columns were named; absent fields are undefined. Messages never repeat what was in the record.
  */
-export const prefixRecordSchema = z
+const prefixRecordSchema = z
   .strictObject({
     time,
     url: text(8_192).min(1, 'missing').optional(),

@@ -7,14 +7,14 @@ import { findColumns, type LogColumns, type NamedColumns } from './log-columns.t
 import { tryParseRecord, type PrefixRecord } from './prefix-record.ts';
 
 /** A record of a log and where it stands: the number of its line, or of the record in an Avro file. */
-export type LogEntry =
+type LogEntry =
   { readonly line: number; readonly record: PrefixRecord } | { readonly line: number; readonly problem: string };
 
 export const logFormats = ['csv', 'jsonl', 'avro', 'combined'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 /** A log that cannot be read at all; the message says what to do. */
-export class UnreadableLog extends Error {}
+class UnreadableLog extends Error {}
 
 function entryOf(line: number, fields: ReturnType<LogColumns['read']>): LogEntry {
   const record = tryParseRecord(fields);

@@ -6,7 +6,7 @@ import { findPrefixImports, insertPrefixImport, lockPrefixImports, savePrefixReq
 const rowsAtOnce = 5_000;
 
 /** The workspace has requests under another secret; the message says what to do. */
-export class OtherSecret extends Error {}
+class OtherSecret extends Error {}
 
 /**
  * Stores the requests of files that are new to a workspace, all or nothing. A file that was imported before, whatever it was called,

@@ -96,8 +96,6 @@ export const dimensionRequest = z
 
 export const totalsRequest = z.strictObject({ workspaceId: id, podcastIds: z.array(id).max(1000), range });
 
-export const countEpisodesRequest = totalsRequest;
-
 export const firstDownloadsRequest = z.strictObject({ workspaceId: id, podcastIds: z.array(id).max(1000) });
 
 const mostDays = 31n;

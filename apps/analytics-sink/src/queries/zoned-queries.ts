@@ -7,7 +7,7 @@ import { windowRows, type BucketCount, type DownloadScope, type HourRange } from
 /** What PostgreSQL calls a zone that it does not know. */
 const isUnknownZone = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22023';
 
-export const unknownZone = (name: string) =>
+const unknownZone = (name: string) =>
   new Problem('validation_failed', `"${name}" is not the name of an IANA time zone.`);
 
 /**

@@ -2,7 +2,7 @@ import { windows, type Window } from '@longwave/audience';
 import { keyParts, placeLevels, type Tally } from './tally.ts';
 
 /** One number of a tally. */
-export interface Figure {
+interface Figure {
   readonly section: 'podcasts' | 'episodes' | 'days' | 'ads' | 'facts' | 'held';
   /** Of downloads and listeners. */
   readonly window?: Window;

@@ -7,7 +7,7 @@ import { streamBilledBefore, streamFacts, streamUserAgents, streamVelocityDays }
 import { writeFactFile } from './fact-file.ts';
 
 /** The range begins before the facts that are kept. */
-export class RemovedFacts extends Error {}
+class RemovedFacts extends Error {}
 
 /** A scope that begins with the facts that are kept, where no beginning is named. Throws `RemovedFacts` when it begins before them. */
 async function keptScope(tx: Transaction, scope: FactScope): Promise<FactScope> {

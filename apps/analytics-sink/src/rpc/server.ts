@@ -28,7 +28,6 @@ import {
   adHoursRequest,
   adSeriesRequest,
   adsRequest,
-  countEpisodesRequest,
   dimensionRequest,
   downloadsRequest,
   episodesRequest,
@@ -110,7 +109,7 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         return { episodes: await countByEpisode(pool, scope, range, basis), ...at, restated };
       },
       countEpisodes: async (request, context) => {
-        const { workspaceId, podcastIds, range } = parseOrProblem(countEpisodesRequest, request);
+        const { workspaceId, podcastIds, range } = parseOrProblem(totalsRequest, request);
         await checkAccess(context, workspaceId, podcastIds);
         const at = await basisOf();
         const restated = await findRestatedDownloads(pool, { workspaceId, podcastIds }, range, defaultBasis);

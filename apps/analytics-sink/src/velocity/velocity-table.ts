@@ -11,8 +11,7 @@ import type { JsonRows } from '../generated/rows.ts';
 import { sessionKey, type Counts, type HeldBy, type SessionRow } from '../counting/counted-rows.ts';
 
 /** What a person may decide about a key and day that velocity holds. */
-export const anomalyDecisions = ['release', 'reject'] as const;
-export type AnomalyDecision = (typeof anomalyDecisions)[number];
+export type AnomalyDecision = 'release' | 'reject';
 
 /** A key and UTC day (`YYYY-MM-DD`). */
 export type VelocityKey = Readonly<Pick<JsonRows['velocity_day'], 'key' | 'day'>> & {

@@ -24,7 +24,7 @@ const production = {
 };
 
 /** Inputs of the job kinds this service works on, as management writes them. */
-export const jobInputs = {
+const jobInputs = {
   encode_production: z.union([
     z.strictObject({ ...production, ...stored }),
     /** A file that lies outside the service. */

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-export type ProgressStage = 'downloading' | 'measuring' | 'encoding' | 'verifying' | 'storing' | 'done';
+type ProgressStage = 'downloading' | 'measuring' | 'encoding' | 'verifying' | 'storing' | 'done';
 
 /** Share of the whole at which each stage begins; the next one's is its end. */
 const begins: readonly (readonly [ProgressStage, number])[] = [
@@ -13,7 +13,7 @@ const begins: readonly (readonly [ProgressStage, number])[] = [
 ];
 
 /** Whole progress, 0 … 1, of a fraction of one stage. */
-export function overallProgress(stage: ProgressStage, fraction: number): number {
+function overallProgress(stage: ProgressStage, fraction: number): number {
   const index = begins.findIndex(([name]) => name === stage);
   const from = begins[index]![1];
   const to = begins[index + 1]?.[1] ?? 1;

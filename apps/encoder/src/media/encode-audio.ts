@@ -16,7 +16,7 @@ import type { MediaWarning } from './media-warning.ts';
 import { measureSource, type MeasuredSource } from './measure-source.ts';
 import { verifySegment, type VerifiedSegment } from './verify-segment.ts';
 
-export type EncodeStage = 'measuring' | 'encoding' | 'verifying';
+type EncodeStage = 'measuring' | 'encoding' | 'verifying';
 /** `fraction` of the stage, 0 … 1. */
 type OnProgress = (stage: EncodeStage, fraction: number) => void;
 

@@ -19,7 +19,7 @@ export interface LoudnessTarget {
 }
 
 /** Highest true peak of the decoded result, one step of the meter below −1 dBTP. */
-export const truePeakMax = -1.1;
+const truePeakMax = -1.1;
 /** Headroom that MP3 coding eats; a gain that stays below needs no limiter. */
 const firstCeilingDb = -1.8;
 const lowestCeilingDb = -20;

@@ -21,7 +21,7 @@ export interface CountedSlot {
   readonly attempt: string;
 }
 
-export type Reservation =
+type Reservation =
   | { readonly kind: 'counted'; readonly slots: readonly CountedSlot[] }
   /** Nothing was counted; for each line item in question the slots that this decision may have. */
   | { readonly kind: 'refused'; readonly slotsMax: ReadonlyMap<string, number> }

@@ -17,8 +17,8 @@ const entriesMax = 1_000;
 const shortHash = (text: string, bytes: number) =>
   hash('sha256', text, 'buffer').subarray(0, bytes).toString('base64url');
 
-export const entryKey = (capKey: string) => shortHash(capKey, 8);
-export const decisionTag = (decisionId: string) => shortHash(decisionId, 6);
+const entryKey = (capKey: string) => shortHash(capKey, 8);
+const decisionTag = (decisionId: string) => shortHash(decisionId, 6);
 
 /** Entries of a stored record: one a line, time in base 36, oldest first. What is no entry is left out. */
 export function parseRecord(text: string | null): readonly HeardEntry[] {

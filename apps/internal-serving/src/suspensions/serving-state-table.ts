@@ -3,7 +3,7 @@ import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
 /** What a halt covers, as `serving_halts` says it. */
-export type HaltScope =
+type HaltScope =
   | { readonly kind: 'workspace' }
   | { readonly kind: 'show'; readonly podcast_id: string }
   | { readonly kind: 'line_item'; readonly line_item_id: string }

@@ -6,7 +6,7 @@ import type { Pool } from '@longwave/postgres';
 const parentTypes = ['podcasts', 'episodes'] as const;
 type ParentType = (typeof parentTypes)[number];
 
-export interface Parent {
+interface Parent {
   readonly type: ParentType;
   readonly id: string;
 }

@@ -58,7 +58,7 @@ const timeSplits = (tag: XmlNode): Fields[] =>
   }));
 
 /** Tags that a channel and an item share. */
-export const sharedTags = (node: XmlNode, notes: ImportNotes): Fields => ({
+const sharedTags = (node: XmlNode, notes: ImportNotes): Fields => ({
   persons: all(node, 'person', (tag) => ({
     name: tagText(tag.text),
     role: tagText(tag.attribute('role'))?.toLowerCase(),

@@ -35,7 +35,7 @@ const settings = z.strictObject({
   blocked: shape.blocked,
 }).shape;
 
-export interface ImportedTranscript {
+interface ImportedTranscript {
   readonly url: string;
   readonly format: TranscriptFormat;
   readonly language?: string;

@@ -6,7 +6,7 @@ import { requireCurrency } from '../require-currency.ts';
 import { requireResources } from '../require-resources.ts';
 
 type InventoryUnitRules = Pick<Rules<typeof productCatalog>, 'inventory_unit.create' | 'inventory_unit.revise'>;
-export type InventoryUnit = Attributes<'inventory_units'>;
+type InventoryUnit = Attributes<'inventory_units'>;
 
 /** Units above one another. */
 const depthMax = 8;

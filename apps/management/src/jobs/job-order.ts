@@ -1,5 +1,5 @@
 /** Who waits for a job: a person, an episode that sounds already, or a whole import or batch. The order decides ties. */
-export const workClasses = ['interactive', 're_encoding', 'bulk'] as const;
+const workClasses = ['interactive', 're_encoding', 'bulk'] as const;
 export type WorkClass = (typeof workClasses)[number];
 
 /** How a job is ordered among others. */

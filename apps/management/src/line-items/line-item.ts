@@ -68,7 +68,7 @@ export function checkOpen({ end }: Window, now: Date): void {
 }
 
 /** Whether ads delivered so far leave a counted goal open; a goal that is not counted is never reached, and never missed. */
-export const isGoalUnmet = ({ goal }: Pick<LineItem, 'goal'>, delivered: number): boolean =>
+const isGoalUnmet = ({ goal }: Pick<LineItem, 'goal'>, delivered: number): boolean =>
   countedUnits.includes(goal.unit) && delivered < goal.quantity!;
 
 function without<K extends keyof LineItem>(lineItem: Readonly<LineItem>, ...names: readonly K[]): LineItem {

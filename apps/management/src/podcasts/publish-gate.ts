@@ -23,7 +23,7 @@ const artworkPauseMs = 100;
 const extensions = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp' };
 
 /** The address of the largest rendition that directories take (design: rest-api.md, public paths), else the artwork's own. */
-export function publicArtworkUrl(
+function publicArtworkUrl(
   { artwork, artwork_url: url }: Pick<Podcast, 'artwork' | 'artwork_url'>,
   mediaUrl: string,
 ): string | undefined {

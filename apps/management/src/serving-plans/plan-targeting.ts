@@ -17,7 +17,7 @@ interface Coverage {
 type UnitRow = ResourceRow<'inventory_units'>;
 const merged = (...lists: readonly (readonly string[])[]) => [...new Set(lists.flat())].sort();
 
-export function coverageOf(units: readonly UnitRow[]): Coverage {
+function coverageOf(units: readonly UnitRow[]): Coverage {
   const of = units.map(({ attributes }) => attributes);
   return {
     everything: of.some(({ kind }) => kind === 'network'),

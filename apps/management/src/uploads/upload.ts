@@ -10,7 +10,7 @@ export const uploadUrlSeconds = 3600;
 export const uploadLifeMs = 24 * 3600_000;
 
 /** Letters, digits, dot, dash and underscore of a file name; the rest becomes "-" (Apple: ASCII file names). */
-export function safeFilename(filename: string): string {
+function safeFilename(filename: string): string {
   const safe = filename
     .normalize('NFKD')
     .replace(/[^A-Za-z0-9._-]+/g, '-')

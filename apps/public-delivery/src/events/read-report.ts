@@ -15,7 +15,7 @@ export interface TokenReport extends Report {
 }
 
 /** Reports in one request. */
-export const reportsMax = 50;
+const reportsMax = 50;
 const sequenceMax = 65_535;
 
 const event = z.enum(deliveryEventKinds);

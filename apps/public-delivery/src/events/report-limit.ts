@@ -3,7 +3,7 @@ import type { DeliveryEventKind } from '@longwave/events';
 import { LRUCache } from 'lru-cache';
 
 /** A report, as far as it is counted. */
-export interface CountedReport {
+interface CountedReport {
   readonly servingId: string;
   readonly event: DeliveryEventKind;
   /** Undefined when nobody told it. */

@@ -2,13 +2,13 @@ import { mintToken, openToken, type TokenKeys } from '@longwave/delivery-token';
 import { idBytes, idFromBytes } from '@longwave/ids';
 
 /** One ad of one decision. */
-export interface ServingAddress {
+interface ServingAddress {
   readonly servingId: string;
   readonly decisionId: string;
 }
 
 /** What an address for events or clicks says. */
-export interface OpenedServing extends ServingAddress {
+interface OpenedServing extends ServingAddress {
   /** Its life is over: what it reports is kept, marked as late. */
   readonly late: boolean;
 }

@@ -9,7 +9,7 @@ import { createReportLimit } from './report-limit.ts';
 import type { ServingTokens } from './serving-token.ts';
 
 /** A report whose token opened, and what it is of. */
-export interface FoundReport {
+interface FoundReport {
   readonly report: TokenReport;
   readonly serving: Serving;
   readonly late: boolean;

@@ -16,16 +16,16 @@ import type { DocumentCache, StoredDocument } from './document-cache.ts';
 import { feedPath, toFeedEpisode, toFeedPodcast, toTrailer, type FeedSurroundings } from './to-feed.ts';
 
 /** What conditional requests are compared with. */
-export interface FeedVersion {
+interface FeedVersion {
   /** SHA-256 (hex) of the document. */
   readonly digest: string;
   readonly changedAt: Date;
 }
 
 /** A feed as it is rendered. */
-export interface FeedDocument extends FeedVersion, StoredDocument {}
+interface FeedDocument extends FeedVersion, StoredDocument {}
 
-export type FoundFeed =
+type FoundFeed =
   | { readonly kind: 'missing' }
   /** The podcast was archived. */
   | { readonly kind: 'ended' }
@@ -42,7 +42,7 @@ export type FoundFeed =
 export type FindFeed = (subdomain: string, page: number | undefined) => Promise<FoundFeed>;
 
 /** Items of one page (RFC 5005 §3). */
-export const pageItems = 100;
+const pageItems = 100;
 const trailersMax = 20;
 /** Documents whose digest is remembered. */
 const versionsMax = 50_000;

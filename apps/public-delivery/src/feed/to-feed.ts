@@ -18,7 +18,7 @@ export interface FeedSurroundings {
 export const feedPath = (subdomain: string): string => `/feeds/${subdomain}.xml`;
 
 /** The page of a podcast that names none of its own. */
-export const sitePath = (subdomain: string): string => `/site/${subdomain}`;
+const sitePath = (subdomain: string): string => `/site/${subdomain}`;
 
 /** Where listeners are served the audio of an episode: our file, or the clip that stands in. */
 export function enclosurePath({ alias, file_name, rendition_bytes, clip_format }: EnclosureRow): string {

@@ -27,7 +27,7 @@ const plainText = (markup: string): string =>
     .trim();
 
 /** A page that says what the podcast is and where its feed is; without scripts and styles. */
-export function renderSite(podcast: PodcastAttributes, mediaUrl: string): string {
+function renderSite(podcast: PodcastAttributes, mediaUrl: string): string {
   const { title, author, description, language, subdomain } = podcast;
   const feedUrl = escapeXml(mediaUrl + feedPath(subdomain));
   const artwork = shownArtworkUrl(podcast, mediaUrl);

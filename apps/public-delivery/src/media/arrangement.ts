@@ -42,7 +42,7 @@ export const arrangementDocumentSchema = z.discriminatedUnion('v', [
 
 export type ArrangementDocument = z.infer<typeof arrangementDocumentSchema>;
 export type ArrangementPart = z.infer<typeof pieceOfBlob>;
-export type PartKind = ArrangementPart['kind'];
+type PartKind = ArrangementPart['kind'];
 
 /** The parts of either version. The episode's own audio in version 1 is its longest content: intro and outro were shorter. */
 export function partsOf(document: ArrangementDocument): readonly ArrangementPart[] {

@@ -10,7 +10,7 @@ export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decid
 
 /** Why there is no decision; the listener gets clean content. */
 export const noDecisionReasons = ['late', 'unreachable', 'failed', 'invalid_answer', 'segment_unavailable'] as const;
-export type NoDecisionReason = (typeof noDecisionReasons)[number];
+type NoDecisionReason = (typeof noDecisionReasons)[number];
 
 export type Decision =
   ({ readonly decided: true } & PlayAds) | { readonly decided: false; readonly reason: NoDecisionReason };

@@ -8,7 +8,7 @@ import { hasEnded } from './ended-plays.ts';
 import { findBindingsOfAddress, getStanding, type Binding, type StoredArrangement } from './play-table.ts';
 
 /** Who asks, as far as it tells which play is theirs. */
-export type PlayAsker = Pick<Listener, 'key' | 'previousKey' | 'addressKeys' | 'userAgent'>;
+type PlayAsker = Pick<Listener, 'key' | 'previousKey' | 'addressKeys' | 'userAgent'>;
 
 /** The file that a listener was given within the last 24 h and that was not ended for everybody, as far as address and user agent tell; undefined where they do not. */
 export type FindListenersPlay = (

@@ -7,7 +7,7 @@ import { getStanding, type Standing, type StoredArrangement } from './play-table
 import type { PlayTokens } from './play-token.ts';
 
 /** A play that somebody has the address of. */
-export interface FoundPlay {
+interface FoundPlay {
   readonly arrangement: StoredArrangement;
   /** Absent for clean content that nobody decided. */
   readonly decisionId: string | undefined;

@@ -9,7 +9,7 @@ const unboundMs = 2 * dayMs;
 const plain = { flags: 0, workspaceOrdinal: 0, slot: 0, variant: 0 };
 
 /** What an arrangement URL says. */
-export interface PlayAddress {
+interface PlayAddress {
   /** The first 16 bytes of the arrangement's id, hex. */
   readonly shortId: string;
   readonly decisionId: string | undefined;

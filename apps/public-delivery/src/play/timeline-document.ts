@@ -14,11 +14,11 @@ export interface SlotAddresses {
 }
 
 /** One ad of a break; whose it is, nobody is told. */
-export interface TimelineSlot extends Span, SlotAddresses {
+interface TimelineSlot extends Span, SlotAddresses {
   readonly slot: number;
 }
 
-export type TimelinePart =
+type TimelinePart =
   | (Span & { readonly kind: 'intro' | 'outro' })
   /** A piece of the episode's own audio. */
   | (Span & { readonly kind: 'content'; readonly content_start_ms: number })

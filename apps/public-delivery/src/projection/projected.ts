@@ -121,7 +121,6 @@ export type Chapters = NonNullable<EpisodeAttributes['chapters']>;
 export type Markers = NonNullable<EpisodeAttributes['markers']>;
 export type Artwork = NonNullable<PodcastAttributes['artwork']>;
 export type JoinedPart = NonNullable<EpisodeAttributes['intro']>;
-export type MediaClipAttributes = z.infer<typeof mediaClipAttributesSchema>;
 
 /** The canonical rendition of a production: the audio that is served. */
 export interface Rendition {

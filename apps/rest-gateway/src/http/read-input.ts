@@ -106,7 +106,7 @@ function fromText(kind: string | undefined, value: unknown): unknown {
 }
 
 /** Gives a form's or a query's texts the types that the schema wants; only a list is named `name[]`. What does not fit stays. */
-export function typeTexts(schema: z.ZodObject, texts: unknown): Record<string, unknown> {
+function typeTexts(schema: z.ZodObject, texts: unknown): Record<string, unknown> {
   const kinds = new Map(Object.entries(schema.shape).map(([name, field]) => [name, kindOf(field)]));
   return Object.fromEntries(
     Object.entries(texts as object).map(([name, value]) => {

@@ -32,7 +32,7 @@ export const accounts = defineResource({
 const oauthClientId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
 
 /** Every kind of credential of the contract that is recorded here (Authentication; design: identity.md §4.7). */
-export const credentialKinds = [
+const credentialKinds = [
   'api_key',
   'legacy_token',
   'oauth_access_token',

@@ -3,7 +3,7 @@ import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 /** Below the broker's default `message.max.bytes` of 1 MiB even when one partition gets everything. */
 const sendBytesMax = 512 * 1024;
 
-export interface TopicRecord {
+interface TopicRecord {
   readonly topic: string;
   readonly record: Message;
 }

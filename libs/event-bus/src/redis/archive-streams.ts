@@ -19,7 +19,7 @@ const refillChunk = 500;
 
 const pendingSummary = z.tuple([z.number(), z.string().nullable()]).rest(z.unknown());
 
-export interface ArchivedTopic {
+interface ArchivedTopic {
   readonly topic: string;
   /** Days that messages stay in the archive; for ever when not given. */
   readonly keepDays?: number;

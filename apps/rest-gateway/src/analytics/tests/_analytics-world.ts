@@ -44,7 +44,7 @@ import { analyticsReports, analyticsReportsArchives } from '../report-routes.ts'
 
 import { arts, catalogue, comedy, facts, idOf, lateFact, news, organization, own, resource } from './_catalogue.ts';
 
-export const now = new Date('2026-11-21T12:00:30.000Z');
+const now = new Date('2026-11-21T12:00:30.000Z');
 const routes = [
   podcastAnalytics('/podcasts/{id}/analytics'),
   podcastEpisodesAnalytics('/podcasts/{id}/analytics/episodes'),

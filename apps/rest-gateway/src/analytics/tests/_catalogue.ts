@@ -10,16 +10,10 @@ export const [arts, comedy, draft, news] = ['a', 'b', 'c', 'd'].map((name) => id
   string,
   string,
 ];
-export const [first, second, unfinished, archived, joke, story, hidden, lost] = [
-  '1',
-  '2',
-  '3',
-  '4',
-  '5',
-  '6',
-  '7',
-  '8',
-].map((name) => idOf('ep', name)) as [string, string, string, string, string, string, string, string];
+const [first, second, unfinished, archived, joke, story, hidden, lost] = ['1', '2', '3', '4', '5', '6', '7', '8'].map(
+  (name) => idOf('ep', name),
+) as [string, string, string, string, string, string, string, string];
+export { archived, first, hidden, lost, second, story, unfinished };
 
 /** A resource as management shows it. */
 export function resource(
