@@ -100,7 +100,7 @@ export const authServices = ({
       },
       listResources: async ({ workspaceId, resourceType, links, lifecycleStates, limit, cursor }) => {
         const { resources, nextCursor } = await reader.listResources({
-          places: workspaceId === '' ? 'everywhere' : [{ workspaceId }],
+          scopes: workspaceId === '' ? 'everywhere' : [{ workspaceId }],
           resourceType,
           links,
           lifecycleStates,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createEventBus } from '@longwave/event-bus';
 import { topics, type DomainEvent } from '@longwave/events';
 import { newId } from '@longwave/ids';
-import { rolesIn, tryVerifyPrincipal } from '@longwave/principal';
+import { decideAccess, tryVerifyPrincipal } from '@longwave/principal';
 import { until } from '@longwave/test-kit';
 import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
@@ -121,8 +121,8 @@ describe('a member of an organization', () => {
       expect(plan?.name).toBe('launch');
       expect(grants).toMatchObject([{ workspaceId: owner.workspaceId, podcastId: '', roles, plan: { name: 'scale' } }]);
       const stated = await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now);
-      expect(rolesIn(stated!, owner.workspaceId, undefined)).toEqual(roles);
-      expect(rolesIn(stated!, newId('ws'), undefined)).toBeUndefined();
+      expect(decideAccess(stated!, { workspaceId: owner.workspaceId, podcastId: undefined }).roles).toEqual(roles);
+      expect(decideAccess(stated!, { workspaceId: newId('ws'), podcastId: undefined }).outcome).toBe('unknown');
     },
   );
 
@@ -158,9 +158,9 @@ describe('a collaborator', () => {
     const roles = ['viewer', 'editor', 'producer', 'scheduler', 'analyst'];
     expect(grants).toMatchObject([{ ...{ workspaceId: owner.workspaceId, podcastId: podcast.id, roles } }]);
     const stated = await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now);
-    expect(rolesIn(stated!, owner.workspaceId, podcast.id)).toEqual(roles);
-    expect(rolesIn(stated!, owner.workspaceId, newId('pod'))).toBeUndefined();
-    expect(rolesIn(stated!, owner.workspaceId, undefined)).toBeUndefined();
+    expect(decideAccess(stated!, { workspaceId: owner.workspaceId, podcastId: podcast.id }).roles).toEqual(roles);
+    expect(decideAccess(stated!, { workspaceId: owner.workspaceId, podcastId: newId('pod') }).outcome).toBe('unknown');
+    expect(decideAccess(stated!, { workspaceId: owner.workspaceId, podcastId: undefined }).outcome).toBe('unknown');
 
     await podcastSays(podcast, 2, [{ email: guest.email, role: 'analyst' }]);
     await until(() => principalOf(guest), {

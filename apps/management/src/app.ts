@@ -165,7 +165,7 @@ export async function createApp(
     }),
   );
   // Prisma opens its engine with the first query; a user should not wait for it.
-  await reader.listResources({ places: [{ workspaceId: 'ws_warm_up' }], resourceType: 'podcasts' });
+  await reader.listResources({ scopes: [{ workspaceId: 'ws_warm_up' }], resourceType: 'podcasts' });
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls,
@@ -173,7 +173,7 @@ export async function createApp(
       pool,
       execute,
       reader,
-      access: createAccess(pool, reader),
+      access: createAccess(pool),
       findQueuePlace: createFindQueuePlace(pool),
       checkLiveFeed: createCheckLiveFeed(config.MEDIA_URL, ask),
       awaitFeed: createAwaitFeed(config.MEDIA_URL, ask),

@@ -1,8 +1,9 @@
 import { productCatalog, typedResource } from '@longwave/command-catalog';
 import {
   answerEnvelope,
-  checkPermission,
+  notFoundProblem,
   parseEnvelope,
+  permissionProblem,
   type Actor,
   type ExecuteCommand,
   type ResourceReader,
@@ -63,17 +64,18 @@ export function managementServices(options: ServerOptions): RpcService[] {
 
   /** Signing is half of a write: it takes the right to write in the upload's workspace. */
   const writable = async (context: RpcContext, workspaceId: string) => {
-    const aim = { workspaceId, subjectType: 'uploads', subjectId: null, changes: {} };
-    const actor = await access.acting(await actorOfCall(context), aim);
-    checkPermission(productCatalog.commands['upload.grant'], actor);
+    const target = { workspaceId, subjectType: 'uploads', subjectId: null, changes: {} };
+    const { actor } = await access.actorAt(await actorOfCall(context), target);
+    const denial = permissionProblem(productCatalog.commands['upload.grant'], actor, workspaceId);
+    if (denial) throw denial;
   };
 
-  /** An operation and its receipt are as visible as what they changed; `absent` is what is said of an invisible one. */
-  const visibleOperation = async (actor: Actor, workspaceId: string, operationId: string, absent: Problem) => {
+  /** An operation and its receipt are as visible as what they changed; `notFound` is said of an invisible one. */
+  const visibleOperation = async (actor: Actor, workspaceId: string, operationId: string, notFound: Problem) => {
     const operation = await reader.getOperation(named(workspaceId), operationId);
     const { type, id } = operation.subject;
-    await access.see(actor, operation.workspace_id, type, id).catch((cause: unknown) => {
-      throw cause instanceof Problem && cause.code === 'not_found' ? absent : cause;
+    await access.getVisible(actor, operation.workspace_id, type, id).catch((cause: unknown) => {
+      throw cause instanceof Problem && cause.code === 'not_found' ? notFound : cause;
     });
     return operation;
   };
@@ -82,7 +84,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
     { workspaceId, podcastId }: { readonly workspaceId: string; readonly podcastId: string },
     context: RpcContext,
   ) => {
-    const { resource } = await access.see(await actorOfCall(context), workspaceId, 'podcasts', podcastId);
+    const { resource } = await access.getVisible(await actorOfCall(context), workspaceId, 'podcasts', podcastId);
     return typedResource(resource, 'podcasts');
   };
 
@@ -94,9 +96,9 @@ export function managementServices(options: ServerOptions): RpcService[] {
         execute: async (request, context) => {
           const command = parseEnvelope(request, context.deadline);
           const { workspaceId, subject, changes } = command;
-          const aim = { workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
-          const actor = await access.acting(await actorOfCall(context), aim);
-          return answerEnvelope(await execute(command, actor));
+          const target = { workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
+          const { actor, subject: row } = await access.actorAt(await actorOfCall(context), target);
+          return answerEnvelope(await execute(command, actor, row));
         },
       },
     ),
@@ -106,13 +108,18 @@ export function managementServices(options: ServerOptions): RpcService[] {
       {
         getResource: async ({ workspaceId, resourceType, resourceId }, context) => {
           const actor = await actorOfCall(context);
-          const { resource, podcastId = '' } = await access.see(actor, named(workspaceId), resourceType, resourceId);
+          const { resource, podcastId = '' } = await access.getVisible(
+            actor,
+            named(workspaceId),
+            resourceType,
+            resourceId,
+          );
           return { resourceJson: JSON.stringify(resource), podcastId };
         },
         listResources: async (request, context) => {
           const actor = await actorOfCall(context);
           const { resources, nextCursor } = await reader.listResources({
-            places: await access.places(actor, named(request.workspaceId), request.links),
+            scopes: await access.scopes(actor, named(request.workspaceId), request.links),
             resourceType: request.resourceType,
             links: request.links,
             lifecycleStates: request.lifecycleStates,
@@ -126,7 +133,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
         },
         listVersions: async ({ workspaceId, resourceType, resourceId }, context) => {
           const actor = await actorOfCall(context);
-          const { resource } = await access.see(actor, named(workspaceId), resourceType, resourceId);
+          const { resource } = await access.getVisible(actor, named(workspaceId), resourceType, resourceId);
           const versions = await reader.listVersions(resource.workspace_id, resourceType, resourceId);
           return { versionsJson: versions.map((version) => JSON.stringify(version)) };
         },
@@ -153,7 +160,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
       { getQueuePlace: readers },
       {
         getQueuePlace: async ({ workspaceId, productionId }, context) => {
-          await access.see(await actorOfCall(context), named(workspaceId), 'productions', productionId);
+          await access.getVisible(await actorOfCall(context), named(workspaceId), 'productions', productionId);
           const place = await options.findQueuePlace(productionId);
           return {
             place: place && {
@@ -171,13 +178,13 @@ export function managementServices(options: ServerOptions): RpcService[] {
       {
         getOperation: async ({ workspaceId, operationId }, context) => {
           const actor = await actorOfCall(context);
-          const absent = reader.absentRecord('operation', operationId);
-          return { operationJson: JSON.stringify(await visibleOperation(actor, workspaceId, operationId, absent)) };
+          const notFound = notFoundProblem({ noun: 'operation' }, operationId);
+          return { operationJson: JSON.stringify(await visibleOperation(actor, workspaceId, operationId, notFound)) };
         },
         getReceipt: async ({ workspaceId, receiptId }, context) => {
           const actor = await actorOfCall(context);
           const { operationId, ...receipt } = await reader.getReceipt(workspaceId, receiptId);
-          await visibleOperation(actor, workspaceId, operationId, reader.absentRecord('receipt', receiptId));
+          await visibleOperation(actor, workspaceId, operationId, notFoundProblem({ noun: 'receipt' }, receiptId));
           return { receiptJson: JSON.stringify(receipt) };
         },
       },
@@ -197,7 +204,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
           return uploads.signUpload(workspaceId, uploadId);
         },
         signDownload: async ({ workspaceId, uploadId }, context) => {
-          await access.see(await actorOfCall(context), workspaceId, 'uploads', uploadId);
+          await access.getVisible(await actorOfCall(context), workspaceId, 'uploads', uploadId);
           return uploads.signDownload(workspaceId, uploadId);
         },
         signPart: async ({ workspaceId, uploadKey, multipartUploadId, partNumber }, context) => {
@@ -210,7 +217,7 @@ export function managementServices(options: ServerOptions): RpcService[] {
         },
         signExport: async ({ workspaceId, exportId }, context) => {
           const actor = await actorOfCall(context);
-          access.checkAnalytics(actor, await access.see(actor, workspaceId, 'statistics_exports', exportId));
+          access.checkAnalytics(actor, await access.getVisible(actor, workspaceId, 'statistics_exports', exportId));
           return options.signExport(workspaceId, exportId);
         },
       },

@@ -1,5 +1,7 @@
 import type { Actor } from '@longwave/command-pipeline';
+import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import type { Pool } from '@longwave/postgres';
 import type { Principal } from '@longwave/principal';
 import type { CallerName } from '@longwave/services';
 
@@ -26,6 +28,12 @@ export const media = {
   true_peak_dbtp: -2,
 };
 
+/** Somebody of another workspace, with roles in all of this one. */
+export const guestIn = (workspaceId: string, actor: Actor, roles: Principal['roles']): Actor =>
+  actor.kind === 'principal'
+    ? { ...actor, principal: { ...actor.principal, grants: [{ workspace_id: workspaceId, roles }] } }
+    : actor;
+
 /** A person of a workspace with every role, or with the given ones. */
 export const person = (
   workspaceId: string,
@@ -42,3 +50,12 @@ export const person = (
     read_only: false,
   },
 });
+
+/** The production that an episode plays. */
+export async function productionOf(pool: Pool, episode: ResourceView): Promise<ResourceView> {
+  const { rows } = await pool.query<ResourceView>(
+    'select resource_type, id, version, attributes from resource where id = $1',
+    [episode.attributes['current_production_id']],
+  );
+  return rows[0]!;
+}

@@ -23,7 +23,7 @@ beforeAll(async () => {
     cursorKey: randomBytes(32),
     clock: () => new Date(),
   });
-  access = createAccess(management.pool, reader);
+  access = createAccess(management.pool);
 });
 afterAll(async () => {
   await reader?.[Symbol.asyncDispose]();
@@ -69,7 +69,7 @@ const codeOf = async (work: Promise<unknown>) =>
 describe('seeing', () => {
   test('a collaborator sees its podcast and what lies below it, and learns to which podcast that belongs', async () => {
     for (const each of Object.values(shared))
-      expect(await access.see(collaborator(), undefined, each.resource_type, each.id)).toMatchObject({
+      expect(await access.getVisible(collaborator(), undefined, each.resource_type, each.id)).toMatchObject({
         resource: { id: each.id },
         podcastId: shared.podcast.id,
       });
@@ -81,23 +81,23 @@ describe('seeing', () => {
     for (const each of [...Object.values(other), upload, advertiser])
       for (const actor of [collaborator(), someone()]) {
         const missing = newId(each.id.split('_')[0]!);
-        const hidden = await codeOf(access.see(actor, undefined, each.resource_type, each.id));
+        const hidden = await codeOf(access.getVisible(actor, undefined, each.resource_type, each.id));
         expect(hidden).toMatch(/^not_found/);
         expect(hidden.replace(each.id, 'ID')).toBe(
-          (await codeOf(access.see(actor, undefined, each.resource_type, missing))).replace(missing, 'ID'),
+          (await codeOf(access.getVisible(actor, undefined, each.resource_type, missing))).replace(missing, 'ID'),
         );
       }
   });
 
   test('a member of the organization sees everything in its workspace, a role without power included', async () => {
     for (const each of [...Object.values(shared), ...Object.values(other)])
-      expect(await codeOf(access.see(member(), undefined, each.resource_type, each.id))).toBe('seen');
+      expect(await codeOf(access.getVisible(member(), undefined, each.resource_type, each.id))).toBe('seen');
   });
 
   test('a named workspace is where it is, or nowhere', async () => {
     const { podcast } = shared;
-    expect(await codeOf(access.see(owner.actor, owner.workspaceId, 'podcasts', podcast.id))).toBe('seen');
-    expect(await codeOf(access.see(owner.actor, newId('ws'), 'podcasts', podcast.id))).toMatch(/^not_found/);
+    expect(await codeOf(access.getVisible(owner.actor, owner.workspaceId, 'podcasts', podcast.id))).toBe('seen');
+    expect(await codeOf(access.getVisible(owner.actor, newId('ws'), 'podcasts', podcast.id))).toMatch(/^not_found/);
   });
 });
 
@@ -105,7 +105,7 @@ describe('listing', () => {
   const list = async (actor: Actor, type: string, links: Record<string, string> = {}) =>
     (
       await reader.listResources({
-        places: await access.places(actor, undefined, links),
+        scopes: await access.scopes(actor, undefined, links),
         resourceType: type,
         links,
         limit: 200,
@@ -138,8 +138,8 @@ describe('listing', () => {
 
 describe('acting', () => {
   async function send(actor: Actor, commandType: string, type: string, id: string | null, changes: object) {
-    const aim = { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes };
-    const acting = await access.acting(actor, aim);
+    const target = { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes };
+    const { actor: placed } = await access.actorAt(actor, target);
     return management.execute(
       {
         workspaceId: owner.workspaceId,
@@ -148,7 +148,7 @@ describe('acting', () => {
         subject: { type, id },
         changes,
       },
-      acting,
+      placed,
     );
   }
 
@@ -195,18 +195,18 @@ describe('below what was archived', () => {
     return { podcast, episode, production, batch };
   }
   const current = async ({ id, resource_type: type }: ResourceView) =>
-    (await access.see(owner.actor, owner.workspaceId, type, id)).resource;
+    (await access.getVisible(owner.actor, owner.workspaceId, type, id)).resource;
   const hidden = async (actor: Actor, { id, resource_type: type }: ResourceView) => {
     const missing = newId(id.split('_')[0]!);
-    const answer = (await codeOf(access.see(actor, undefined, type, id))).replace(id, 'ID');
-    return answer === (await codeOf(access.see(actor, undefined, type, missing))).replace(missing, 'ID');
+    const answer = (await codeOf(access.getVisible(actor, undefined, type, id))).replace(id, 'ID');
+    return answer === (await codeOf(access.getVisible(actor, undefined, type, missing))).replace(missing, 'ID');
   };
   const list = async (actor: Actor, type: string, links: Record<string, string>) => {
-    const places = await access.places(actor, owner.workspaceId, links);
-    return (await reader.listResources({ places, resourceType: type, links })).resources.map(({ id }) => id);
+    const scopes = await access.scopes(actor, owner.workspaceId, links);
+    return (await reader.listResources({ scopes, resourceType: type, links })).resources.map(({ id }) => id);
   };
   const act = (actor: Actor, type: string, id: string | null, changes: object = {}) =>
-    codeOf(access.acting(actor, { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes }));
+    codeOf(access.actorAt(actor, { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes }));
   const watchers = () => [owner.actor, someone({ roles: ['viewer', 'editor', 'producer'] })];
 
   test('nothing of an archived podcast is left to see, to list or to command, for its owner and its organization', async () => {
@@ -250,7 +250,9 @@ describe('below what was archived', () => {
     expect((await current(podcast)).lifecycle_state).toBe('archived');
     for (const name of ['operator', 'encoder'] as const) {
       const actor: Actor = { kind: 'service', name };
-      expect(await access.see(actor, undefined, 'productions', production.id)).toMatchObject({ podcastId: podcast.id });
+      expect(await access.getVisible(actor, undefined, 'productions', production.id)).toMatchObject({
+        podcastId: podcast.id,
+      });
       expect(await act(actor, 'productions', production.id)).toBe('seen');
       expect(await list(actor, 'productions', { episode: episode.id })).toEqual([production.id]);
     }
@@ -260,14 +262,14 @@ describe('below what was archived', () => {
     const { podcast } = await family();
     await owner.send('podcast.archive', podcast, {});
     const guest = createWorld(management);
-    const aim = (id: string) => ({
+    const target = (id: string) => ({
       workspaceId: guest.workspaceId,
       subjectType: 'episodes',
       subjectId: null,
       changes: { podcast_id: id },
     });
-    expect(await codeOf(access.acting(guest.actor, aim(podcast.id)))).toBe(
-      await codeOf(access.acting(guest.actor, aim(newId('pod')))),
+    expect(await codeOf(access.actorAt(guest.actor, target(podcast.id)))).toBe(
+      await codeOf(access.actorAt(guest.actor, target(newId('pod')))),
     );
   });
 });
@@ -276,8 +278,8 @@ describe('inviting a collaborator', () => {
   const invite = async (actor: Actor, role: string) => {
     const { id, resource_type: type } = shared.podcast;
     const changes = { email: 'mary@harbour.example', role };
-    const aim = { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes };
-    const acting = await access.acting(actor, aim);
+    const target = { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes };
+    const { actor: placed } = await access.actorAt(actor, target);
     return codeOf(
       management.execute(
         {
@@ -287,7 +289,7 @@ describe('inviting a collaborator', () => {
           subject: { type, id },
           changes,
         },
-        acting,
+        placed,
       ),
     );
   };

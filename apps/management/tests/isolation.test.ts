@@ -1,101 +1,39 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
-import { checkPermission, createResourceReader, type Actor } from '@longwave/command-pipeline';
+import { permissionProblem, type Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
-import { developmentCa } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { roles, signPrincipal, type Grant, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import { openChannel, readTls, serveRpc } from '@longwave/rpc';
-import { CommandServiceService } from '@longwave/rpc/command';
-import {
-  EncodingQueueServiceService,
-  EncodingTimeServiceService,
-  OperationServiceService,
-  ResourceServiceService,
-} from '@longwave/rpc/resource';
-import { UploadServiceService } from '@longwave/rpc/upload';
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { createAccess, type Access } from '../src/access/access.ts';
-import { createFindQueuePlace } from '../src/jobs/queue-forecast.ts';
-import { managementServices } from '../src/server.ts';
-import { createSignExport } from '../src/statistics-exports/sign-export.ts';
-import { createImportReport } from '../src/imports/import-report.ts';
-import { createUploadSigner } from '../src/uploads/sign-upload.ts';
+import { exportJWK, generateKeyPair } from 'jose';
+import type { Access } from '../src/access/access.ts';
 import { examples } from './_examples.ts';
 import { startTestManagement, type ProductCommand, type TestManagement } from './_management.ts';
+import { serveManagement } from './_serve.ts';
 import { person, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 
 let management: TestManagement;
 let gateway: Awaited<ReturnType<typeof serveManagement>>;
 let access: Access;
-let signingKey: JWK;
 const stack = new AsyncDisposableStack();
 beforeAll(async () => {
   management = stack.use(await startTestManagement());
-  gateway = await serveManagement();
+  gateway = stack.use(await serveManagement(management));
+  access = gateway.access;
 });
 afterAll(() => stack.disposeAsync());
 
-/** management's own services on a real socket, and a gateway that calls them for people. */
-async function serveManagement() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'management-'));
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const identities = await developmentCa(folder, ['management', 'rest-gateway'], new Date());
-  const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
-  signingKey = await exportJWK(pair.privateKey);
-  const { pool, store, execute, clock } = management;
-  const reader = stack.use(
-    createResourceReader({ pool, schema: 'product', catalog: productCatalog, cursorKey: randomBytes(32), clock }),
-  );
-  access = createAccess(pool, reader);
-  const server = await serveRpc({
-    listen: '127.0.0.1:0',
-    tls: readTls(identities.management),
-    services: managementServices({
-      ...{ pool, execute, reader, access, clock, leaseMs: 30_000 },
-      uploads: createUploadSigner(pool, store, clock),
-      signExport: createSignExport(pool, store, clock),
-      findQueuePlace: createFindQueuePlace(pool),
-      checkLiveFeed: async () => ({ feedUrl: 'http://media.test/feeds/x.xml', findings: [] }),
-      awaitFeed: async () => true,
-      importReport: createImportReport(pool),
-      principalKeys: [await exportJWK(pair.publicKey)],
-    }),
-    onError: (error) => {
-      throw error;
-    },
-  });
-  stack.defer(() => server.close());
-  const channel = openChannel(`127.0.0.1:${server.port}`, 'management', readTls(identities['rest-gateway']));
-  stack.defer(() => channel.close());
-  return {
-    commands: channel.client(CommandServiceService),
-    resources: channel.client(ResourceServiceService),
-    operations: channel.client(OperationServiceService),
-    uploads: channel.client(UploadServiceService),
-    encodingTime: channel.client(EncodingTimeServiceService),
-    encodingQueue: channel.client(EncodingQueueServiceService),
-  };
-}
-
-type Place = Omit<Grant, 'workspace_id'>;
+type PlacedGrant = Omit<Grant, 'workspace_id'>;
 
 /** Somebody with an account of its own, and grants in the owner's workspace. */
-function someone(owner: World, ...grants: readonly Place[]): Principal {
+function someone(owner: World, ...grants: readonly PlacedGrant[]): Principal {
   const actor = person(newId('ws'));
   if (actor.kind !== 'principal') throw new Error('a person');
   return { ...actor.principal, grants: grants.map((grant) => ({ ...grant, workspace_id: owner.workspaceId })) };
 }
 const asActor = (principal: Principal): Actor => ({ kind: 'principal', principal });
-const speaksFor = async (principal: Principal) => ({
-  principalStatement: await signPrincipal(principal, signingKey, management.clock()),
-});
+const speaksFor = (principal: Principal) => gateway.speaksFor(principal);
 
 /** What a client hears, as text; ids that were asked for read ID. */
 async function heard(answer: Promise<unknown>, ...ids: readonly string[]): Promise<string> {
@@ -117,7 +55,7 @@ async function made(owner: World, type: string): Promise<ResourceView> {
   // No command makes a review task: it comes with the command that waits for it.
   if (type === 'review_tasks') {
     const { id } = (await owner.waiting()).task;
-    const { resource } = await access.see(service('operator'), owner.workspaceId, type, id);
+    const { resource } = await access.getVisible(service('operator'), owner.workspaceId, type, id);
     return resource;
   }
   const [command] = Object.values(productCatalog.commands as Readonly<Record<string, CommandDefinition>>).filter(
@@ -196,13 +134,12 @@ test('a member may send exactly the commands that the catalog names for its role
     const owner = createWorld(management);
     const { subject, changes } = await examples[definition.type as ProductCommand](owner);
     const subjectId = definition.from === null ? null : subject.id;
-    const aim = { workspaceId: owner.workspaceId, subjectType: subject.type, subjectId, changes };
+    const target = { workspaceId: owner.workspaceId, subjectType: subject.type, subjectId, changes };
     for (const role of roles) {
-      const acting = await access.acting(asActor(someone(owner, { roles: ['viewer', role] })), aim);
+      const { actor } = await access.actorAt(asActor(someone(owner, { roles: ['viewer', role] })), target);
       const allowed = definition.roles.includes(role) || definition.roles.includes('viewer');
-      const check = () => checkPermission(definition, acting);
-      if (allowed) check();
-      else expect(check).toThrow(`You may not send ${definition.type}.`);
+      const denial = permissionProblem(definition, actor, owner.workspaceId);
+      expect(denial?.message).toBe(allowed ? undefined : `You may not send ${definition.type}.`);
     }
   }
 });

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Actor } from '@longwave/command-pipeline';
 import type { Principal } from '@longwave/principal';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { person } from './_values.ts';
+import { guestIn, person } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 let management: TestManagement;
@@ -46,9 +45,8 @@ describe('who may not publish an episode', () => {
     await world.setEncodingLimit(null);
     const production = await world.production();
     const guest = createWorld(management).actor;
-    const acting = (roles: Principal['roles']): Actor => (guest.kind === 'principal' ? { ...guest, roles } : guest);
     const publish = (roles: Principal['roles']) =>
-      world.send('production.start', production, { publish_episode: true }, acting(roles));
+      world.send('production.start', production, { publish_episode: true }, guestIn(world.workspaceId, guest, roles));
     await expect(publish(['viewer', 'producer'])).rejects.toMatchObject(refusal);
     expect((await publish(['producer', 'scheduler'])).attributes).toMatchObject({ publication_flag: true });
   });

@@ -28,7 +28,7 @@ test('pages hold every row once, in order of creation, and a cursor belongs to i
   const world = createWorld(management);
   const created = [];
   for (let i = 0; i < 7; i++) created.push((await world.podcast()).id);
-  const query = { places: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 3 };
+  const query = { scopes: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 3 };
   const seen: string[] = [];
   let cursor: string | undefined;
   do {
@@ -36,7 +36,7 @@ test('pages hold every row once, in order of creation, and a cursor belongs to i
     seen.push(...page.resources.map(({ id }) => id));
     cursor = page.nextCursor;
     if (cursor) {
-      const foreign = { ...query, places: [{ workspaceId: newId('ws') }], cursor };
+      const foreign = { ...query, scopes: [{ workspaceId: newId('ws') }], cursor };
       await expect(reader.listResources(foreign)).rejects.toMatchObject({ code: 'invalid_cursor' });
       await expect(reader.listResources({ ...query, lifecycleStates: ['draft'], cursor })).rejects.toMatchObject({
         code: 'invalid_cursor',
@@ -51,7 +51,7 @@ test('a listing is sorted and chosen by time of change and by title, and pages h
   const created = [];
   for (let i = 0; i < 5; i++) created.push(await world.podcast());
   const revised = await world.send('podcast.revise', created[1]!, { title: 'Zebra Crossing' });
-  const query = { places: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 2 };
+  const query = { scopes: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 2 };
   const idsOf = async (chosen: Partial<Parameters<ResourceReader['listResources']>[0]>) => {
     const ids: string[] = [];
     let cursor: string | undefined;
@@ -78,7 +78,7 @@ test('a listing is sorted and chosen by time of change and by title, and pages h
 test('a cursor ends after 24 hours', async () => {
   const world = createWorld(management);
   for (let i = 0; i < 2; i++) await world.podcast();
-  const query = { places: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 1 };
+  const query = { scopes: [{ workspaceId: world.workspaceId }], resourceType: 'podcasts', limit: 1 };
   const { nextCursor } = await reader.listResources(query);
   now = new Date(now.getTime() + 25 * 3600_000);
   await expect(reader.listResources({ ...query, cursor: nextCursor! })).rejects.toMatchObject({
@@ -96,7 +96,7 @@ test('history keeps every version, newest first, and links find the children of 
     [1, 'One'],
   ]);
   const children = await reader.listResources({
-    places: [{ workspaceId: world.workspaceId }],
+    scopes: [{ workspaceId: world.workspaceId }],
     resourceType: 'episodes',
     links: { podcast: String(episode.attributes['podcast_id']) },
   });

@@ -6,7 +6,7 @@ import type { DueTask } from '../src/clock/due-task.ts';
 import { uploadTasks } from '../src/uploads/expire-uploads.ts';
 import { isRead, isUsed } from '../src/uploads/upload-use-table.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { hour, service } from './_values.ts';
+import { guestIn, hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
 import { produceFrom, uploadsOf } from './_uploads.ts';
 
@@ -134,9 +134,6 @@ test.each(users)('an upload that %s uses does not end, even before it is marked'
   expect(await dueIds()).not.toContain(upload.id);
 });
 
-const asGuest = (guest: World): Actor =>
-  guest.actor.kind === 'principal' ? { ...guest.actor, roles: ['owner'] } : guest.actor;
-
 const uses: readonly (readonly [string, (owner: World, fileUrl: unknown, as: Actor) => Promise<ResourceView>])[] = [
   [
     'a production',
@@ -166,7 +163,7 @@ test.each(uses)(
     const owner = createWorld(management);
     const guest = createWorld(management);
     const upload = await guest.upload('one.mp3', Buffer.from('ID3'));
-    await use(owner, upload.attributes['file_url'], asGuest(guest));
+    await use(owner, upload.attributes['file_url'], guestIn(owner.workspaceId, guest.actor, ['owner']));
     const inUse = { code: 'state_not_allowed', message: 'The file is in use.' };
     await expect(guest.send('upload.expire', upload, {}, service('management'))).rejects.toMatchObject(inUse);
     await expect(guest.send('upload.abort', upload, {})).rejects.toMatchObject(inUse);

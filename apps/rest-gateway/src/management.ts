@@ -74,9 +74,9 @@ export interface ListInput {
 }
 
 /** States in which a resource is no longer there for REST: reads answer 404 and lists leave it out. */
-export const goneStates: ReadonlySet<string> = new Set(['archived', 'deleted', 'expired', 'aborted']);
+export const hiddenStates: ReadonlySet<string> = new Set(['archived', 'deleted', 'expired', 'aborted']);
 
-export const isGone = ({ lifecycle_state: state }: ResourceView): boolean => goneStates.has(state);
+export const isTerminal = ({ lifecycle_state: state }: ResourceView): boolean => hiddenStates.has(state);
 
 const pageSize = 200;
 const smallPageSize = 5;
@@ -122,7 +122,7 @@ export function createManagement(channel: RpcChannel) {
     type: T,
     input: ListInput = {},
   ): AsyncGenerator<Resource<T>[]> {
-    const { states = productCatalog.resources[type].states.filter((state) => !goneStates.has(state)) } = input;
+    const { states = productCatalog.resources[type].states.filter((state) => !hiddenStates.has(state)) } = input;
     const request = {
       workspaceId: input.workspaceId ?? '',
       resourceType: type,
@@ -162,7 +162,7 @@ export function createManagement(channel: RpcChannel) {
       return read(noun, prefix, id, async () => {
         const { resourceJson, podcastId } = await resources.getResource(request, as(asker));
         const resource = parseResource(resourceJson, type);
-        if (isGone(resource) && !options.gone) throw notFound(noun, id);
+        if (isTerminal(resource) && !options.gone) throw notFound(noun, id);
         return { resource, podcastId: podcastId === '' ? undefined : podcastId };
       });
     },

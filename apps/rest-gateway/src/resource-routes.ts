@@ -11,9 +11,10 @@ import type { ResourceView } from '@longwave/events';
 import type { Role } from '@longwave/principal';
 import { Problem, problems } from '@longwave/problems';
 import { z } from 'zod';
+import { decideFor } from './http/access.ts';
 import { etagOf } from './http/etag.ts';
 import { chosenItems, listQuery, renderList, type ChosenByType } from './list-answer.ts';
-import { goneStates, isGone, notFound, type Executed, type ProductCommand } from './management.ts';
+import { hiddenStates, isTerminal, notFound, type Executed, type ProductCommand } from './management.ts';
 import { defineRoute, type Call, type Route, type Tools } from './route.ts';
 import type { RestView } from './views/rest-view.ts';
 import { isShown, views, type ShownType } from './views/views.ts';
@@ -22,12 +23,16 @@ type Asked = Pick<Call, 'caller'>;
 
 const denied = () => new Problem('permission_denied', "You don't have the permission to do this.");
 
-/** Throws `permission_denied` unless the caller has one of these roles for the route's object, or else in its own workspace. */
+/**
+ * Throws `permission_denied` unless the caller has one of these roles for the route's object, or else in its own workspace. Management
+ * decides again when the command comes: here it is decided before the body is judged (design: rest-api.md, order of checks), and no
+ * service may trust what another one decided for a person.
+ */
 export const permitRoles =
   (allowed: readonly Role[]) =>
   ({ caller, access }: Pick<Call, 'caller' | 'access'>): void => {
-    const roles = access?.roles ?? caller.roles;
-    if (!allowed.some((role) => roles.includes(role))) throw denied();
+    const target = access ?? { workspaceId: caller.workspaceId, podcastId: undefined };
+    if (decideFor(caller, target, { roles: allowed }).outcome !== 'permitted') throw denied();
   };
 
 /** Throws `permission_denied` unless one of the caller's roles, for the route's object, may send the command. */
@@ -156,7 +161,7 @@ export function list(
     ? `of one ${productCatalog.resources[parent.type].noun}`
     : 'that the credential can see: its own, those that it edits as a collaborator, and those of organizations that it is a member of';
   const { states, attributes }: ResourceDefinition = productCatalog.resources[type];
-  const shownStates = states.filter((state) => !goneStates.has(state));
+  const shownStates = states.filter((state) => !hiddenStates.has(state));
   const chosen = listQuery.extend({
     state: z.array(z.enum(shownStates)).optional().meta({ description: 'Only items in one of these states.' }),
     ...('title' in attributes.shape && {
@@ -327,7 +332,7 @@ export function remove<Q extends z.ZodObject>(
         if (executed.consequences.length > 0) return showConsequences(executed);
       } catch (error) {
         // Only a retry under the key of the command that ended it is answered as that one was.
-        if (call.object && isGone(call.object) && error instanceof Problem && error.code === 'state_not_allowed')
+        if (call.object && isTerminal(call.object) && error instanceof Problem && error.code === 'state_not_allowed')
           throw notFound(productCatalog.resources[type].noun, call.id);
         throw error;
       }

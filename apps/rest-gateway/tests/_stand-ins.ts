@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ResourceView } from '@longwave/events';
-import { rolesIn } from '@longwave/principal';
+import { decideAccess } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { AudienceServiceService, Window } from '@longwave/rpc/audience';
@@ -44,6 +44,9 @@ function podcastOf({ id, resource_type: type, links }: ResourceView): string | u
   return found && podcastOf(found);
 }
 
+const sees = (statement: string | undefined, workspaceId: string, podcastId: string | undefined): boolean =>
+  decideAccess(principalOf(statement), { workspaceId, podcastId }).outcome !== 'unknown';
+
 function managementServices(scene: Scene) {
   const current = (name: string): ResourceView => {
     const resource = fixtures[name]!;
@@ -54,9 +57,7 @@ function managementServices(scene: Scene) {
       .filter((name) => !scene.given.without?.includes(name))
       .map(current)
       .filter(
-        (resource) =>
-          resource.resource_type === type &&
-          rolesIn(principalOf(statement), resource.workspace_id, podcastOf(resource)) !== undefined,
+        (resource) => resource.resource_type === type && sees(statement, resource.workspace_id, podcastOf(resource)),
       );
   const sign = (what: string) => {
     scene.signed += 1;
@@ -172,9 +173,8 @@ function managementServices(scene: Scene) {
       {
         getOperation: async (request, { principalStatement }) => {
           const operation = readCases('operation.json') as { id: string; workspace_id: string };
-          const roles = rolesIn(principalOf(principalStatement), request.workspaceId, undefined);
           const isShown = operation.id === request.operationId && operation.workspace_id === request.workspaceId;
-          if (!isShown || !roles) throw new Problem('not_found');
+          if (!isShown || !sees(principalStatement, request.workspaceId, undefined)) throw new Problem('not_found');
           return { operationJson: JSON.stringify(operation) };
         },
         getReceipt: async () => ({ receiptJson: '{}' }),

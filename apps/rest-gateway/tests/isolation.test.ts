@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog } from '@longwave/command-catalog';
-import { isGone } from '../src/management.ts';
+import { isTerminal } from '../src/management.ts';
 import type { Route } from '../src/route.ts';
 import { routes } from '../src/routes.ts';
 import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
@@ -52,7 +52,7 @@ test.each(withObject.map(named))(
       text: JSON.stringify({ code: 404, message: `The ${noun} with id {id} could not be found.` }),
     });
     for (const { id } of foreign) expect(await answerTo(route, id, 'owner')).toEqual(missing);
-    const ended = Object.values(fixtures).filter((one) => one.resource_type === type && isGone(one));
+    const ended = Object.values(fixtures).filter((one) => one.resource_type === type && isTerminal(one));
     for (const { id } of ended) expect(await answerTo(route, id, 'owner')).toEqual(missing);
     // A grant for one podcast says nothing about the rest of its workspace.
     const others = Object.values(fixtures).filter(({ links, id, resource_type }) => {

@@ -3,7 +3,7 @@ import { newId } from '@longwave/ids';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { applyConsequences, type AppliedConsequence } from './apply-consequences.ts';
-import { checkPermission, checkVersion, type ParsedRequest } from './check-request.ts';
+import { checkVersion, type ParsedRequest } from './check-request.ts';
 import {
   nextAction,
   type Actor,
@@ -14,7 +14,7 @@ import {
 import type { CommandRule, Decision, Rule } from './command-rule.ts';
 import type { ReceiptStatement, SignReceipt } from './receipt.ts';
 import { needsReview, requestReview } from './request-review.ts';
-import { resourceView, type ResourceRow } from './resource-row.ts';
+import { notFoundProblem, resourceView, type ResourceRow } from './resource-row.ts';
 import { saveVersion, type SavedVersion } from './save-version.ts';
 import { claimKey, lockResource, saveOperation, settleOperation, type IdempotencyScope } from './versioned-store.ts';
 
@@ -39,10 +39,6 @@ export interface Step {
 export const unruled: Rule<Attributes, Attributes> = ({ current, changes: { cause: _cause, ...changes } }) => ({
   attributes: { ...current, ...changes },
 });
-
-/** The problem of a subject that is not there. */
-export const absent = ({ noun }: ResourceDefinition, id: string) =>
-  new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
 
 /** The key is held by a committed command. */
 export class KeyTaken extends Error {}
@@ -95,7 +91,7 @@ export async function lockSubject(tx: Transaction, step: Omit<Step, 'rule'>): Pr
       throw new Problem('value_taken', `The ${resource.noun.replaceAll('_', ' ')} ${subjectId} exists already.`);
     return undefined;
   }
-  if (!current) throw absent(resource, subjectId);
+  if (!current) throw notFoundProblem(resource, subjectId);
   checkSubject(step, current);
   return current;
 }
@@ -180,7 +176,7 @@ export const receiptStatement = (
   proves: 'acceptance',
 });
 
-/** Accepts a command inside its transaction: it is carried out, or waits for a review. Throws `KeyTaken`, or why it is refused. */
+/** Accepts a command that its actor may send, inside its transaction: it is carried out, or waits for a review. Throws `KeyTaken`, or why it is refused. */
 export async function acceptCommand(
   tx: Transaction,
   step: Step,
@@ -194,7 +190,6 @@ export async function acceptCommand(
   const { now, signReceipt, reviewTasks } = means;
   const operationId = newId('op');
   if (!(await claimKey(tx, scope, parsed.payloadDigest, operationId, now))) throw new KeyTaken();
-  checkPermission(definition, actor);
   const current = await lockSubject(tx, step);
   const waits = needsReview(definition, actor);
   let task: string | undefined;

@@ -4,7 +4,8 @@ import type { Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { CallerName } from '@longwave/services';
 import fc from 'fast-check';
-import { checkPermission, checkVersion, jcsDigest, parseRequest } from './check-request.ts';
+import { checkVersion, parseRequest, permissionProblem } from './check-request.ts';
+import { jcsDigest } from './jcs-digest.ts';
 import type { CommandRequest } from './command-request.ts';
 
 const { commands } = productCatalog;
@@ -169,7 +170,7 @@ describe('permission', () => {
     ['the machine that is named', complete, service('encoder')],
     ['the operator, for what people may do', revise, service('operator')],
   ])('is given to %s', (_, definition, actor) => {
-    expect(() => checkPermission(definition, actor)).not.toThrow();
+    expect(permissionProblem(definition, actor, 'ws_1')).toBeUndefined();
   });
 
   test.each([
@@ -180,6 +181,15 @@ describe('permission', () => {
     ['another machine', complete, service('management')],
     ['the operator, for a machine command', complete, service('operator')],
   ])('is refused to %s', (_, definition, actor) => {
-    expect(problemOf(() => checkPermission(definition, actor)).code).toBe('permission_denied');
+    expect(permissionProblem(definition, actor, 'ws_1')?.code).toBe('permission_denied');
+  });
+
+  test('is judged by the grants in the workspace and the podcast where the command acts; elsewhere nothing is known', () => {
+    const grants = [{ workspace_id: 'ws_2', podcast_id: 'pod_1', roles: ['editor' as const] }];
+    const at = (podcastId?: string) => ({ ...person({ grants }), podcastId });
+    expect(permissionProblem(revise, at('pod_1'), 'ws_2')).toBeUndefined();
+    expect(permissionProblem(complete, at('pod_1'), 'ws_2')?.code).toBe('permission_denied');
+    for (const podcastId of ['pod_2', undefined])
+      expect(permissionProblem(revise, at(podcastId), 'ws_2')?.code).toBe('not_found');
   });
 });

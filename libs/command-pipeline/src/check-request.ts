@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { isLegalText, type CommandDefinition } from '@longwave/command-catalog';
 import { idempotencyKeyPattern } from '@longwave/ids';
 import { fieldErrors, fieldSentence, pointerSegment, Problem, type FieldError } from '@longwave/problems';
-import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import type { Actor, CommandRequest } from './command-request.ts';
+import { accessOf, type Actor, type CommandRequest } from './command-request.ts';
+import { jcsDigest } from './jcs-digest.ts';
 
 const ifMatchForm = /^(?:W\/)?"?(\d{1,9})\.([0-9a-f]{16})"?$/;
 const freeReason = z.union([z.string().max(2000), z.strictObject({})]).optional();
@@ -15,13 +14,6 @@ export interface ParsedRequest {
   readonly ifMatch: { readonly version: number; readonly digestPrefix: string } | undefined;
   /** SHA-256 (hex) over JCS (RFC 8785) of {subject, changes, reason}. */
   readonly payloadDigest: string;
-}
-
-/** SHA-256 (hex) of a value's JCS form. */
-export function jcsDigest(value: unknown): string {
-  return createHash('sha256')
-    .update(canonicalize(value) ?? 'null')
-    .digest('hex');
 }
 
 /** Deeper than any declared schema; bounds what an unparsed value may cost. */
@@ -85,14 +77,23 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
   };
 }
 
-/** Throws `permission_denied` unless the actor's role, or the service itself, may send the command. */
-export function checkPermission(definition: CommandDefinition, actor: Actor): void {
-  const allowed =
-    actor.kind === 'service'
-      ? definition.machines.includes(actor.name) || (actor.name === 'operator' && definition.roles.length > 0)
-      : !actor.principal.read_only &&
-        (actor.roles ?? actor.principal.roles).some((role) => definition.roles.includes(role));
-  if (!allowed) throw new Problem('permission_denied', `You may not send ${definition.type}.`);
+/**
+ * Why an actor may not send a command in a workspace; undefined when it may: one of its roles there allows it, or the catalog names
+ * the service. A workspace that is none of the actor's is unknown.
+ */
+export function permissionProblem(
+  definition: CommandDefinition,
+  actor: Actor,
+  workspaceId: string,
+): Problem | undefined {
+  const denied = () => new Problem('permission_denied', `You may not send ${definition.type}.`);
+  if (actor.kind === 'service') {
+    const isOperator = actor.name === 'operator' && definition.roles.length > 0;
+    return isOperator || definition.machines.includes(actor.name) ? undefined : denied();
+  }
+  const { outcome } = accessOf(actor, workspaceId, { roles: definition.roles, isWrite: true });
+  if (outcome === 'unknown') return new Problem('not_found', 'There is no such workspace.');
+  return outcome === 'denied' ? denied() : undefined;
 }
 
 /** Throws unless the version the caller saw is the current one (contract: version guard; problems.md). */

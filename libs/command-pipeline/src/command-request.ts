@@ -1,7 +1,8 @@
-import type { Principal, Role } from '@longwave/principal';
+import { decideAccess, type AccessDecision, type AccessNeed, type Principal } from '@longwave/principal';
 import type { ResourceView } from '@longwave/events';
 import type { CallerName } from '@longwave/services';
 import { z } from 'zod';
+import type { ResourceRow } from './resource-row.ts';
 
 /** A command as a transport hands it over; `changes` and `reason` are still unparsed. */
 export interface CommandRequest {
@@ -22,10 +23,17 @@ export type Actor =
   | {
       readonly kind: 'principal';
       readonly principal: Principal;
-      /** Roles where the command acts, when that is not the principal's own workspace; whoever sets them has checked its grants. */
-      readonly roles?: readonly Role[];
+      /** The podcast that the command's subject belongs to, or is; absent for one that belongs to none. */
+      readonly podcastId?: string | undefined;
     }
   | { readonly kind: 'service'; readonly name: CallerName };
+
+/** What a person may do where its command acts: one rule for the pipeline and for the rules of commands. */
+export const accessOf = (
+  { principal, podcastId }: Extract<Actor, { kind: 'principal' }>,
+  workspaceId: string,
+  need?: AccessNeed,
+): AccessDecision => decideAccess(principal, { workspaceId, podcastId }, need);
 
 /** The authenticated client: the client part of an idempotency key's scope (contract, Management API, rule 5). */
 export const clientIdOf = (actor: Actor): string =>
@@ -86,5 +94,9 @@ export interface CommandOutcome {
   readonly replayed: boolean;
 }
 
-/** Executes one command; everything it changes is committed, or nothing. Throws a `Problem` when it is refused. */
-export type ExecuteCommand = (request: CommandRequest, actor: Actor) => Promise<CommandOutcome>;
+/**
+ * Executes one command; everything it changes is committed, or nothing. Throws a `Problem` when it is refused.
+ * @param subject the subject's row as it was read a moment ago, when somebody had to read it already to see where the command acts;
+ *   a rule that asks outside prepares with it, and it is read again under lock
+ */
+export type ExecuteCommand = (request: CommandRequest, actor: Actor, subject?: ResourceRow) => Promise<CommandOutcome>;

@@ -3,7 +3,7 @@ import { newId } from '@longwave/ids';
 import { transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { acceptCommand, KeyTaken, type Attributes, type Step } from './accept-command.ts';
-import { checkPermission, parseRequest } from './check-request.ts';
+import { parseRequest, permissionProblem } from './check-request.ts';
 import { clientIdOf, type CommandOutcome, type OperationView, type ExecuteCommand } from './command-request.ts';
 import type { Rule, Rules } from './command-rule.ts';
 import { measureCommands } from './measure-commands.ts';
@@ -45,9 +45,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     };
   }
 
-  return measureCommands(options.catalog, async (request, actor) => {
-    const isForeign = actor.kind === 'principal' && actor.principal.workspace_id !== request.workspaceId;
-    if (isForeign && actor.roles === undefined) throw new Problem('not_found', 'There is no such workspace.');
+  return measureCommands(options.catalog, async (request, actor, subject) => {
     const definition = Object.hasOwn(options.catalog.commands, request.commandType)
       ? options.catalog.commands[request.commandType]
       : undefined;
@@ -75,14 +73,17 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       subjectId: request.subject.id ?? newId(resource.prefix),
     };
     const rule = ruleOf(options.rules, definition.type);
-    if (typeof rule === 'object') {
+    const denial = permissionProblem(definition, actor, request.workspaceId);
+    // A key that was used is answered as it was, before anything else counts. Unless something is asked outside first, claiming the
+    // key in the transaction finds that out.
+    if (denial || typeof rule === 'object') {
       const original = await replay(step);
       if (original) return original;
-      checkPermission(definition, actor);
     }
+    if (denial) throw denial;
     let prepared: Rule<Attributes, Attributes>;
     try {
-      prepared = await prepareRule(pool, step, rule);
+      prepared = await prepareRule(pool, step, rule, subject);
     } catch (error) {
       // The first request with this key may have been accepted meanwhile: then its answer counts, not what it left behind.
       const original = await replay(step);

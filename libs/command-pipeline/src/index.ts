@@ -1,4 +1,5 @@
 export {
+  accessOf,
   type Actor,
   type CommandOutcome,
   type CommandRequest,
@@ -14,8 +15,15 @@ export { whoIs } from './request-review.ts';
 export { endWaiting } from './waiting-operation.ts';
 export { createReceiptSigner, receiptHash } from './receipt.ts';
 export { startOutboxRelay } from './relay-outbox.ts';
-export { createResourceReader, type Place, type ResourceReader } from './read-resources.ts';
-export { resourceView, revisionDigest, type LinkName, type ResourceRow } from './resource-row.ts';
+export { createResourceReader, type Scope, type ResourceReader } from './read-resources.ts';
+export {
+  definitionOf,
+  notFoundProblem,
+  resourceView,
+  revisionDigest,
+  type LinkName,
+  type ResourceRow,
+} from './resource-row.ts';
 export {
   findAnywhere,
   findLink,
@@ -28,6 +36,6 @@ export {
   lockResource,
 } from './versioned-store.ts';
 export { listDue, type Due, type DueQuestion } from './list-due.ts';
-export { listParents, type ParentRow } from './list-parents.ts';
+export { findWithParents, listParents, type ParentRow } from './list-parents.ts';
 export { findRevision, listLinkedAt } from './read-revisions.ts';
-export { checkPermission } from './check-request.ts';
+export { permissionProblem } from './check-request.ts';

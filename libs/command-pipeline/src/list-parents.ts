@@ -1,5 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import type { Columns, Rows } from './generated/rows.ts';
+import type { ResourceRow } from './resource-row.ts';
+import { resourceColumns } from './versioned-store.ts';
 
 /** A resource that others hang on, with the podcast that it hangs on itself. */
 export type ParentRow = Readonly<Columns<'resource', 'id' | 'resource_type' | 'lifecycle_state'>> & {
@@ -7,21 +9,50 @@ export type ParentRow = Readonly<Columns<'resource', 'id' | 'resource_type' | 'l
   readonly podcast_state: Rows['resource']['lifecycle_state'] | null;
 };
 
-/** Resources of these types in a workspace that a resource links to, or that are named by their ids. */
+const parentColumns =
+  'r.id, r.resource_type, r.lifecycle_state, p.id as podcast_id, p.lifecycle_state as podcast_state';
+/** Parents `r` in a workspace, each with its podcast `p` there. */
+const parentsIn = (workspace: string) => `resource r
+           left join link l on l.from_id = r.id and l.name = 'podcast'
+           left join resource p on p.id = l.to_id and p.workspace_id = ${workspace}
+           where r.workspace_id = ${workspace}`;
+
+/** Resources of these types in a workspace, by their ids. */
 export async function listParents(
   pool: Pool,
   workspaceId: string,
-  of: { readonly id: string | undefined; readonly named: readonly string[]; readonly types: readonly string[] },
+  { ids, types }: { readonly ids: readonly string[]; readonly types: readonly string[] },
 ): Promise<ParentRow[]> {
   const { rows } = await pool.query<ParentRow>({
     name: 'list_parents',
-    text: `select r.id, r.resource_type, r.lifecycle_state, p.id as podcast_id, p.lifecycle_state as podcast_state
-           from resource r
-           left join link l on l.from_id = r.id and l.name = 'podcast'
-           left join resource p on p.id = l.to_id and p.workspace_id = $3
-           where r.id = any(array(select to_id from link where from_id = $1) || $2::text[])
-             and r.workspace_id = $3 and r.resource_type = any($4)`,
-    values: [of.id ?? null, of.named, workspaceId, of.types],
+    text: `select ${parentColumns} from ${parentsIn('$1')} and r.id = any($2) and r.resource_type = any($3)`,
+    values: [workspaceId, ids, types],
   });
   return rows;
+}
+
+/**
+ * A resource with those that it links to in its workspace, if they are of these types; undefined when there is no such resource.
+ * Without a workspace it looks everywhere: whoever asks checks that it may be seen.
+ */
+export async function findWithParents(
+  pool: Pool,
+  workspaceId: string | undefined,
+  { type, id }: { readonly type: string; readonly id: string },
+  types: readonly string[],
+): Promise<{ readonly row: ResourceRow; readonly parents: readonly ParentRow[] } | undefined> {
+  const { rows } = await pool.query<ResourceRow & { readonly parents: readonly ParentRow[] }>({
+    name: 'find_with_parents',
+    text: `select ${resourceColumns}, coalesce((
+             select json_agg(parent) from (
+               select ${parentColumns} from ${parentsIn('s.workspace_id')}
+                 and r.id in (select to_id from link where from_id = s.id) and r.resource_type = any($4)
+             ) as parent
+           ), '[]') as parents
+           from resource s where id = $1 and resource_type = $2 and ($3::text is null or workspace_id = $3)`,
+    values: [id, type, workspaceId, types],
+  });
+  if (!rows[0]) return undefined;
+  const { parents, ...row } = rows[0];
+  return { row, parents };
 }

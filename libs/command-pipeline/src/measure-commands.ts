@@ -16,13 +16,13 @@ function problemOf(error: unknown): string {
 /** The same execution, measured: `longwave.command.duration`. */
 export function measureCommands({ commands }: Catalog, execute: ExecuteCommand): ExecuteCommand {
   const duration = createDuration('longwave.command.duration', 'Time from a command to its answer');
-  return async (request, actor) => {
+  return async (request, actor, subject) => {
     const startedMs = performance.now();
     // What a client sends becomes no label unless the catalog knows it.
     const command = Object.hasOwn(commands, request.commandType) ? request.commandType : 'unknown';
     const record = (outcome: string) => duration.record((performance.now() - startedMs) / 1_000, { command, outcome });
     try {
-      const outcome = await execute(request, actor);
+      const outcome = await execute(request, actor, subject);
       record(outcomeOf(outcome));
       return outcome;
     } catch (error) {

@@ -1,7 +1,8 @@
 import type { Catalog, CommandType } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
-import { absent, checkSubject, unruled, type AnyRule, type Attributes, type Step } from './accept-command.ts';
+import { checkSubject, unruled, type AnyRule, type Attributes, type Step } from './accept-command.ts';
 import type { Rule, Rules } from './command-rule.ts';
+import { notFoundProblem, type ResourceRow } from './resource-row.ts';
 import { findResource } from './versioned-store.ts';
 
 /**
@@ -11,11 +12,15 @@ import { findResource } from './versioned-store.ts';
 export const ruleOf = <K extends Catalog>(rules: Rules<K>, commandType: CommandType<K>): AnyRule | undefined =>
   (rules as unknown as Readonly<Record<string, AnyRule | undefined>>)[commandType];
 
-/** The rule of a command, once it has asked outside whatever it must; never inside the transaction. */
+/**
+ * The rule of a command, once it has asked outside whatever it must; never inside the transaction.
+ * @param subject the subject's row when it was read already
+ */
 export async function prepareRule(
   pool: Pool,
   step: Omit<Step, 'rule'>,
   rule: AnyRule | undefined,
+  subject?: ResourceRow,
 ): Promise<Rule<Attributes, Attributes>> {
   if (rule === undefined) return unruled;
   if (typeof rule === 'function') return rule;
@@ -23,9 +28,9 @@ export async function prepareRule(
   const row =
     step.definition.from === null
       ? undefined
-      : await findResource(pool, workspaceId, step.resource.type, step.subjectId);
+      : (subject ?? (await findResource(pool, workspaceId, step.resource.type, step.subjectId)));
   if (step.definition.from !== null) {
-    if (!row) throw absent(step.resource, step.subjectId);
+    if (!row) throw notFoundProblem(step.resource, step.subjectId);
     // The fixed order of checks: a stale version or a wrong state is refused before anyone outside is asked.
     checkSubject(step, row);
   }

@@ -1,23 +1,22 @@
 import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
 import type { ListSort, ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { jcsDigest } from './check-request.ts';
+import { jcsDigest } from './jcs-digest.ts';
 import { nextAction, operationConsequences, type OperationState, type OperationView } from './command-request.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { resourceView, type ResourceRow } from './resource-row.ts';
+import { definitionOf, notFoundProblem, resourceView, type ResourceRow } from './resource-row.ts';
 
 /** A workspace, whole, or only what belongs to some of its podcasts. */
-export interface Place {
+export interface Scope {
   readonly workspaceId: string;
   readonly podcastIds?: readonly string[];
 }
 
 interface ListQuery {
   /** Where to look; nowhere gives nothing. */
-  readonly places: readonly Place[] | 'everywhere';
+  readonly scopes: readonly Scope[] | 'everywhere';
   readonly resourceType: string;
   /** Link name → linked id. */
   readonly links?: Readonly<Record<string, string>>;
@@ -36,10 +35,6 @@ interface ListQuery {
 export interface ResourceReader extends AsyncDisposable {
   /** Throws `not_found` for an unknown id and for one of another workspace alike; without a workspace it looks everywhere. */
   getResource(workspaceId: string | undefined, resourceType: string, id: string): Promise<ResourceView>;
-  /** The problem that `getResource` throws, for an id that must look unknown. */
-  absent(resourceType: string, id: string): Problem;
-  /** The problem that `getOperation` and `getReceipt` throw, for an id that must look unknown. */
-  absentRecord(noun: 'operation' | 'receipt', id: string): Problem;
   /** By the declared sort key, then by id: an order that is stable while nothing changes. */
   listResources(
     query: ListQuery,
@@ -93,13 +88,8 @@ export function createResourceReader(options: {
   const { catalog, cursorKey, clock } = options;
   const prisma = new PrismaClient({ adapter: new PrismaPg(options.pool, { schema: options.schema }) });
 
-  const definitionOf = (type: string): ResourceDefinition => {
-    const definition = Object.hasOwn(catalog.resources, type) ? catalog.resources[type] : undefined;
-    if (!definition) throw new Problem('unknown_resource_type', `There is no resource type ${type.slice(0, 64)}.`);
-    return definition;
-  };
-  /** The part of a type's resources that lies in a place. What belongs to no podcast lies in whole workspaces only. */
-  async function within({ type, links }: ResourceDefinition, { workspaceId, podcastIds }: Place) {
+  /** The part of a type's resources that lies in a scope. What belongs to no podcast lies in whole workspaces only. */
+  async function scopeFilter({ type, links }: ResourceDefinition, { workspaceId, podcastIds }: Scope) {
     if (podcastIds === undefined) return { workspaceId };
     const podcasts = { in: [...podcastIds] };
     if (type === 'podcasts') return { workspaceId, id: podcasts };
@@ -113,31 +103,26 @@ export function createResourceReader(options: {
     });
     return { workspaceId, links: { some: { name: toEpisode, toId: { in: episodes.map(({ fromId }) => fromId) } } } };
   }
-  const absent = (noun: string, id: string) =>
-    new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
 
   return {
     async getResource(workspaceId, resourceType, id) {
-      const definition = definitionOf(resourceType);
+      const definition = definitionOf(catalog, resourceType);
       const where = { id, resourceType, ...(workspaceId !== undefined && { workspaceId }) };
       const stored = await prisma.resource.findFirst({ where });
-      if (!stored) throw absent(definition.noun, id);
+      if (!stored) throw notFoundProblem(definition, id);
       return resourceView(definition, toRow(stored));
     },
 
-    absent: (resourceType, id) => absent(definitionOf(resourceType).noun, id),
-
-    absentRecord: absent,
-
     async listResources(query) {
-      const { places, resourceType, links = {}, lifecycleStates = [], limit = 50, cursor } = query;
+      const { scopes, resourceType, links = {}, lifecycleStates = [], limit = 50, cursor } = query;
       const { updatedSince, titleContains, sort = 'created_at' } = query;
-      const definition = definitionOf(resourceType);
+      const definition = definitionOf(catalog, resourceType);
       // An empty OR is no condition to Prisma.
-      if (places.length === 0) return { resources: [], nextCursor: undefined };
+      if (scopes.length === 0) return { resources: [], nextCursor: undefined };
       const take = Math.min(Math.max(limit, 1), 200);
       const listing = jcsDigest({
-        ...{ places, resourceType, links, lifecycleStates: [...lifecycleStates], sort },
+        // The name by which cursors that are in use know it.
+        ...{ places: scopes, resourceType, links, lifecycleStates: [...lifecycleStates], sort },
         updatedSince: updatedSince?.toISOString() ?? null,
         titleContains: titleContains ?? null,
       });
@@ -149,9 +134,9 @@ export function createResourceReader(options: {
           resourceType,
           ...(lifecycleStates.length > 0 && { lifecycleState: { in: [...lifecycleStates] } }),
           AND: [
-            ...(places === 'everywhere'
+            ...(scopes === 'everywhere'
               ? []
-              : [{ OR: await Promise.all(places.map((place) => within(definition, place))) }]),
+              : [{ OR: await Promise.all(scopes.map((scope) => scopeFilter(definition, scope))) }]),
             ...Object.entries(links).map(([name, toId]) => ({ links: { some: { name, toId } } })),
           ],
           ...(updatedSince && { updatedAt: { gte: updatedSince } }),
@@ -180,12 +165,12 @@ export function createResourceReader(options: {
     },
 
     async listVersions(workspaceId, resourceType, id) {
-      const definition = definitionOf(resourceType);
+      const definition = definitionOf(catalog, resourceType);
       const revisions = await prisma.revision.findMany({
         where: { resourceId: id, resource: { workspaceId, resourceType } },
         orderBy: { version: 'desc' },
       });
-      if (revisions.length === 0) throw absent(definition.noun, id);
+      if (revisions.length === 0) throw notFoundProblem(definition, id);
       return revisions.map((revision) => ({
         version: revision.version,
         lifecycle_state: revision.lifecycleState,
@@ -199,7 +184,7 @@ export function createResourceReader(options: {
     async getOperation(workspaceId, id) {
       const where = { id, ...(workspaceId !== undefined && { workspaceId }) };
       const stored = await prisma.operation.findFirst({ where });
-      if (!stored) throw absent('operation', id);
+      if (!stored) throw notFoundProblem({ noun: 'operation' }, id);
       const state = stored.state as OperationState;
       return {
         id: stored.id,
@@ -219,7 +204,7 @@ export function createResourceReader(options: {
 
     async getReceipt(workspaceId, id) {
       const stored = await prisma.receipt.findFirst({ where: { id, workspaceId } });
-      if (!stored) throw absent('receipt', id);
+      if (!stored) throw notFoundProblem({ noun: 'receipt' }, id);
       return { id: stored.id, operationId: stored.operationId, jws: stored.jws };
     },
 

@@ -1,6 +1,7 @@
-import type { Attributes, LinkOf, ResourceDefinition, ResourceType, StateOf } from '@longwave/command-catalog';
+import type { Attributes, Catalog, LinkOf, ResourceDefinition, ResourceType, StateOf } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
-import { jcsDigest } from './check-request.ts';
+import { Problem } from '@longwave/problems';
+import { jcsDigest } from './jcs-digest.ts';
 
 /** Attributes of a type that the catalogs know; without a known type, anything by name. */
 export type StoredAttributes<T extends string> = T extends ResourceType ? Attributes<T> : Record<string, unknown>;
@@ -21,6 +22,17 @@ export interface ResourceRow<T extends string = string> {
   readonly created_at: Date;
   readonly updated_at: Date;
 }
+
+/** The definition of a resource type. Throws `unknown_resource_type`. */
+export function definitionOf({ resources }: Catalog, type: string): ResourceDefinition {
+  const definition = Object.hasOwn(resources, type) ? resources[type] : undefined;
+  if (!definition) throw new Problem('unknown_resource_type', `There is no resource type ${type.slice(0, 64)}.`);
+  return definition;
+}
+
+/** What is said of an id that nobody knows, and of one that must look so: of a resource, or of an operation or a receipt. */
+export const notFoundProblem = ({ noun }: Pick<ResourceDefinition, 'noun'>, id: string): Problem =>
+  new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
 
 /** SHA-256 (hex) over JCS of what a revision is (design: commands.md §1). */
 export function revisionDigest(

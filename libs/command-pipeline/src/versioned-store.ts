@@ -9,7 +9,8 @@ import { linksOf, type LinkName, type ResourceRow, type StoredAttributes } from 
 
 type Queryable = Pick<Pool, 'query'> | Transaction;
 
-const resourceColumns =
+/** Columns of `resource` as a `ResourceRow` has them. */
+export const resourceColumns =
   'id, workspace_id, resource_type, version, lifecycle_state, attributes, digest, operation_id, created_at, updated_at';
 
 export interface IdempotencyScope {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
-import { createPrincipalSigner, rolesIn, signPrincipal, tryVerifyPrincipal, type Principal } from './index.ts';
+import { createPrincipalSigner, signPrincipal, tryVerifyPrincipal, type Principal } from './index.ts';
 
 async function keyPair(kid: string): Promise<{ readonly privateJwk: JWK; readonly publicJwk: JWK }> {
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
@@ -107,24 +107,6 @@ test('without any key nobody is accepted', async () => {
 test('a principal with an undeclared field is not signed', async () => {
   const wider = { ...principal, email: 'a@example.com' };
   await expect(signPrincipal(wider, keys.privateJwk, now)).rejects.toThrow();
-});
-
-test('roles are those of the own workspace, or of every grant that covers the podcast; elsewhere there are none', () => {
-  const someone: Principal = {
-    ...principal,
-    grants: [
-      { workspace_id: 'ws_2', podcast_id: 'pod_1', roles: ['editor'] },
-      { workspace_id: 'ws_3', roles: ['analyst'] },
-      { workspace_id: 'ws_3', podcast_id: 'pod_9', roles: ['editor', 'analyst'] },
-    ],
-  };
-  expect(rolesIn(someone, 'ws_1', undefined)).toEqual(['owner', 'editor']);
-  expect(rolesIn(someone, 'ws_2', 'pod_1')).toEqual(['editor']);
-  expect(rolesIn(someone, 'ws_2', 'pod_2')).toBeUndefined();
-  expect(rolesIn(someone, 'ws_2', undefined)).toBeUndefined();
-  expect(rolesIn(someone, 'ws_3', undefined)).toEqual(['analyst']);
-  expect(rolesIn(someone, 'ws_3', 'pod_9')).toEqual(['analyst', 'editor']);
-  expect(rolesIn(someone, 'ws_4', 'pod_1')).toBeUndefined();
 });
 
 test('a statement that was found good once is refused when its minute is over, and a changed one always', async () => {

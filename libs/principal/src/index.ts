@@ -1,6 +1,7 @@
 import { importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { roles } from './roles.ts';
 
 export {
   audienceScopes,
@@ -11,39 +12,14 @@ export {
   type AccessTokenClaims,
   type AudienceScope,
 } from './access-token.ts';
-
-/**
- * Roles inside a workspace (design: commands.md §1). The hosting roles: `owner`, `editor` (content), `producer` (encoding),
- * `scheduler` (publishing), `analyst` (analytics), `manager` (collaborators).
- */
-export const roles = [
-  'viewer',
-  'trafficker',
-  'sales',
-  'reviewer',
-  'finance',
-  'publisher',
-  'admin',
-  'owner',
-  'editor',
-  'analyst',
-  'producer',
-  'scheduler',
-  'manager',
-] as const;
-export type Role = (typeof roles)[number];
-
-/** Whoever holds one of these sees analytics (contract, Authentication, rule 7). */
-export const analyticsRoles: readonly Role[] = ['owner', 'admin', 'publisher', 'analyst'];
-
-/**
- * Roles on the one podcast that an invitation gives. Analytics come beside them: every collaborator sees the numbers of its podcast,
- * whatever the invitation says (contract, Authentication, rule 7, asks the permission of members of organizations only).
- */
-export const collaboratorRoles = {
-  editor: ['viewer', 'editor', 'producer', 'scheduler'],
-  analyst: ['viewer', 'analyst'],
-} as const satisfies Readonly<Record<string, readonly Role[]>>;
+export {
+  decideAccess,
+  type AccessDecision,
+  type AccessNeed,
+  type AccessTarget,
+  type RoleHolder,
+} from './decide-access.ts';
+export { analyticsRoles, collaboratorRoles, roles, type Role } from './roles.ts';
 
 /** Kinds of credentials that act for a person. */
 const credentialKinds = ['api_key', 'legacy_token', 'oauth_access_token', 'browser_session'] as const;
@@ -77,22 +53,6 @@ const principalSchema = z.strictObject({
 
 /** Whoever acts: a person through a credential. */
 export type Principal = z.infer<typeof principalSchema>;
-
-/**
- * Roles of a principal in a workspace, for something that belongs to a podcast or to none; undefined when it may see nothing
- * there. A grant for one podcast says nothing about the rest of its workspace.
- */
-export function rolesIn(
-  principal: Pick<Principal, 'workspace_id' | 'roles' | 'grants'>,
-  workspaceId: string,
-  podcastId: string | undefined,
-): readonly Role[] | undefined {
-  if (workspaceId === principal.workspace_id) return principal.roles;
-  const fitting = principal.grants.filter(
-    (grant) => grant.workspace_id === workspaceId && (grant.podcast_id === undefined || grant.podcast_id === podcastId),
-  );
-  return fitting.length === 0 ? undefined : [...new Set(fitting.flatMap((grant) => grant.roles))];
-}
 
 const issuer = 'longwave/auth-server';
 const audience = 'longwave/services';

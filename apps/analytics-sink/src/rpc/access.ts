@@ -1,4 +1,4 @@
-import { analyticsRoles, rolesIn, tryVerifyPrincipal } from '@longwave/principal';
+import { analyticsRoles, decideAccess, tryVerifyPrincipal, type AccessNeed } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { isGateway } from '@longwave/services';
 import type { JWK } from 'jose';
@@ -19,9 +19,11 @@ export const createCheckAccess =
     const principal = await tryVerifyPrincipal(context.principalStatement, keys, clock());
     if (!principal) throw new Problem('token_invalid');
     const asked = podcastIds.length === 0 ? [undefined] : podcastIds;
-    const held = asked.map((podcastId) => rolesIn(principal, workspaceId, podcastId) ?? []);
-    if (held.some((roles) => roles.length === 0)) throw new Problem('not_found', 'There is no such workspace.');
+    const isPermitted = (podcastId: string | undefined, need?: AccessNeed) =>
+      decideAccess(principal, { workspaceId, podcastId }, need).outcome === 'permitted';
+    if (!asked.every((podcastId) => isPermitted(podcastId)))
+      throw new Problem('not_found', 'There is no such workspace.');
     const isOnePodcast = asked.length === 1 && asked[0] !== undefined;
-    if (!isOnePodcast && held.some((roles) => !roles.some((role) => analyticsRoles.includes(role))))
+    if (!isOnePodcast && !asked.every((podcastId) => isPermitted(podcastId, { roles: analyticsRoles })))
       throw new Problem('permission_denied', 'You may not see analytics here.');
   };

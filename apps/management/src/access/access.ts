@@ -1,13 +1,21 @@
 import { productCatalog, type ResourceDefinition } from '@longwave/command-catalog';
-import { findAnywhere, type Actor, type Place, type ResourceReader } from '@longwave/command-pipeline';
+import {
+  accessOf,
+  definitionOf,
+  notFoundProblem,
+  resourceView,
+  type Actor,
+  type ResourceRow,
+  type Scope,
+} from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { analyticsRoles, rolesIn, type Principal } from '@longwave/principal';
+import { analyticsRoles, type AccessNeed, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import { lineageOf } from './lineage-of.ts';
+import { findPlaced, lineageOfNew, parentAttributes, type Lineage, type Placed } from './lineage-of.ts';
 
 /** A command, as far as it says where it acts. */
-interface Aim {
+interface CommandTarget {
   readonly workspaceId: string;
   readonly subjectType: string;
   /** Null when it creates its subject. */
@@ -15,14 +23,21 @@ interface Aim {
   readonly changes: unknown;
 }
 
-export interface Seen {
+/** An actor where its command acts. */
+interface ActorAt {
+  readonly actor: Actor;
+  /** The command's subject, when it had to be read to see where that is. */
+  readonly subject: ResourceRow | undefined;
+}
+
+export interface VisibleResource {
   readonly resource: ResourceView;
   /** The podcast that it belongs to, or is. */
   readonly podcastId: string | undefined;
 }
 
 /** Everywhere a principal sees something. */
-function placesOf({ workspace_id: own, grants }: Principal): Place[] {
+function scopesOf({ workspace_id: own, grants }: Principal): Scope[] {
   const whole = new Set([own]);
   const podcasts = new Map<string, string[]>();
   for (const { workspace_id: workspaceId, podcast_id: podcastId, roles } of grants) {
@@ -38,83 +53,99 @@ function placesOf({ workspace_id: own, grants }: Principal): Place[] {
   ];
 }
 
-const isVisible = (actor: Actor, workspaceId: string, podcastId: string | undefined): boolean =>
-  actor.kind === 'service' || (rolesIn(actor.principal, workspaceId, podcastId)?.length ?? 0) > 0;
+/** Whether an actor may do this in a workspace, to what belongs to a podcast or to none; without a need, whether it sees it. */
+const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | undefined, need?: AccessNeed): boolean =>
+  actor.kind === 'service' || accessOf({ ...actor, podcastId }, workspaceId, need).outcome === 'permitted';
 
-/** Decides what an actor sees and as whom it acts; everything invisible looks unknown. */
-export function createAccess(pool: Pool, reader: ResourceReader) {
+/** Decides what an actor sees and where it acts; everything invisible looks unknown. */
+export function createAccess(pool: Pool) {
+  const find = (workspaceId: string | undefined, type: string, id: string): Promise<Placed | undefined> =>
+    findPlaced(pool, productCatalog, workspaceId, type, id);
+
+  /** Where a command acts. Its subject is read here only when that says where it is. */
+  async function locate({ workspaceId, subjectType: type, subjectId: id, changes }: CommandTarget) {
+    const nowhere: Lineage = { podcastId: undefined, ended: undefined };
+    if (id === null) return lineageOfNew(pool, productCatalog, workspaceId, type, changes);
+    if (type === 'podcasts') return { ...nowhere, podcastId: id };
+    return (parentAttributes(productCatalog, type).length > 0 && (await find(workspaceId, type, id))) || nowhere;
+  }
+
   return {
     /**
      * A resource that the actor may see. Throws the `not_found` of an unknown id for any other, and for a person when the podcast or
      * episode that it hangs on has ended for good; that one itself stays readable.
      */
-    async see(actor: Actor, workspaceId: string | undefined, type: string, id: string): Promise<Seen> {
-      const resource = await reader.getResource(workspaceId, type, id);
-      const { podcastId, ended } = await lineageOf(pool, productCatalog, resource.workspace_id, type, { id });
-      if (!isVisible(actor, resource.workspace_id, podcastId) || (ended && actor.kind === 'principal'))
-        throw reader.absent(type, id);
-      return { resource, podcastId };
+    async getVisible(
+      actor: Actor,
+      workspaceId: string | undefined,
+      type: string,
+      id: string,
+    ): Promise<VisibleResource> {
+      const definition = definitionOf(productCatalog, type);
+      const found = await find(workspaceId, type, id);
+      if (!found) throw notFoundProblem(definition, id);
+      const { row, podcastId, ended } = found;
+      if (!isPermitted(actor, row.workspace_id, podcastId) || (ended && actor.kind === 'principal'))
+        throw notFoundProblem(definition, id);
+      return { resource: resourceView(definition, row), podcastId };
     },
 
     /**
      * Where a list looks: a named parent decides for its children, a named workspace for what lies in it. Nothing visible gives no
-     * place, as nothing there does, and for a person nothing below what has ended for good.
+     * scope, as nothing there does, and for a person nothing below what has ended for good.
      */
-    async places(
+    async scopes(
       actor: Actor,
       workspaceId: string | undefined,
       links: Readonly<Record<string, string>>,
-    ): Promise<Place[]> {
+    ): Promise<Scope[]> {
       const parents = { podcast: 'podcasts', episode: 'episodes' } as const;
       for (const [link, type] of Object.entries(parents)) {
         const id = links[link];
-        const parent = id === undefined ? undefined : await findAnywhere(pool, type, id);
-        if (!parent || (workspaceId !== undefined && parent.workspace_id !== workspaceId)) continue;
-        const { podcastId, ended } = await lineageOf(pool, productCatalog, parent.workspace_id, type, parent);
+        const parent = id === undefined ? undefined : await find(workspaceId, type, id);
+        if (!parent) continue;
+        const { row, podcastId, ended } = parent;
         const { terminalStates }: ResourceDefinition = productCatalog.resources[type];
-        const isOver = ended !== undefined || terminalStates.includes(parent.lifecycle_state);
-        if (!isVisible(actor, parent.workspace_id, podcastId) || (isOver && actor.kind === 'principal')) return [];
-        return [{ workspaceId: parent.workspace_id }];
+        const isOver = ended !== undefined || terminalStates.includes(row.lifecycle_state);
+        if (!isPermitted(actor, row.workspace_id, podcastId) || (isOver && actor.kind === 'principal')) return [];
+        return [{ workspaceId: row.workspace_id }];
       }
       if (actor.kind === 'service') return workspaceId === undefined ? [] : [{ workspaceId }];
-      return placesOf(actor.principal).filter(
-        (place) => workspaceId === undefined || place.workspaceId === workspaceId,
+      return scopesOf(actor.principal).filter(
+        (scope) => workspaceId === undefined || scope.workspaceId === workspaceId,
       );
     },
 
     /** Throws the 404 of an unknown workspace unless the actor sees all of this one. */
     checkWorkspace(actor: Actor, workspaceId: string): void {
-      if (!isVisible(actor, workspaceId, undefined)) throw new Problem('not_found', 'There is no such workspace.');
+      if (!isPermitted(actor, workspaceId, undefined)) throw new Problem('not_found', 'There is no such workspace.');
     },
 
     /** Throws `permission_denied` unless the actor may see analytics of what it sees. */
-    checkAnalytics(actor: Actor, { resource, podcastId }: Seen): void {
-      if (actor.kind === 'service') return;
-      if (!rolesIn(actor.principal, resource.workspace_id, podcastId)?.some((role) => analyticsRoles.includes(role)))
+    checkAnalytics(actor: Actor, { resource, podcastId }: VisibleResource): void {
+      if (!isPermitted(actor, resource.workspace_id, podcastId, { roles: analyticsRoles }))
         throw new Problem('permission_denied', 'You may not see analytics of this podcast.');
     },
 
     /**
-     * The actor with the roles it has where the command acts: at its subject, or at what the new subject belongs to. Throws
-     * `not_found` when it sees nothing there, in the words of an unknown id, and when a podcast or episode above has ended for good.
+     * The actor where the command acts: at its subject, or at what the new subject belongs to. Throws `not_found` when it sees nothing
+     * there, in the words of an unknown id, and when a podcast or episode above has ended for good. What the actor may do there is
+     * decided later, by the pipeline: a key that was used is answered first.
      */
-    async acting(actor: Actor, { workspaceId, subjectType: type, subjectId: id, changes }: Aim): Promise<Actor> {
-      if (actor.kind === 'service') return actor;
-      const { podcastId, ended } = await lineageOf(
-        pool,
-        productCatalog,
-        workspaceId,
-        type,
-        id === null ? { changes } : { id },
-      );
-      const isOwn = actor.principal.workspace_id === workspaceId;
-      const roles = rolesIn(actor.principal, workspaceId, podcastId) ?? [];
-      if (!isOwn && roles.length === 0)
+    async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
+      if (actor.kind === 'service') return { actor, subject: undefined };
+      const { workspaceId, subjectType: type, subjectId: id } = target;
+      const { podcastId, ended, row: subject }: Lineage & Partial<Placed> = await locate(target);
+      const placed = { ...actor, podcastId };
+      if (accessOf(placed, workspaceId).outcome === 'unknown')
         throw id === null || !Object.hasOwn(productCatalog.resources, type)
           ? new Problem('not_found', 'There is no such workspace.')
-          : reader.absent(type, id);
-      if (ended) throw id === null ? reader.absent(ended.type, ended.id) : reader.absent(type, id);
-      return isOwn ? actor : { ...actor, roles };
+          : notFoundProblem(definitionOf(productCatalog, type), id);
+      if (ended)
+        throw id === null
+          ? notFoundProblem(productCatalog.resources[ended.type], ended.id)
+          : notFoundProblem(definitionOf(productCatalog, type), id);
+      return { actor: placed, subject };
     },
   };
 }

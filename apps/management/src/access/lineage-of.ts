@@ -1,5 +1,5 @@
 import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
-import { listParents, type ParentRow } from '@longwave/command-pipeline';
+import { findWithParents, listParents, type ParentRow, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 
 /** Types that others belong to. */
@@ -19,26 +19,50 @@ export interface Lineage {
   readonly ended: Parent | undefined;
 }
 
+/** A resource with what it hangs on. */
+export interface Placed extends Lineage {
+  readonly row: ResourceRow;
+}
+
+/** The attributes by which resources of a type name what they hang on. */
+export const parentAttributes = (catalog: Catalog, type: string): readonly string[] => {
+  const definition: ResourceDefinition | undefined = Object.hasOwn(catalog.resources, type)
+    ? catalog.resources[type]
+    : undefined;
+  return Object.values(definition?.links ?? {}).flatMap((link) => (isParentType(link.type) ? [link.attribute] : []));
+};
+
 /**
- * Where something in a workspace belongs, in at most one query. A parent in another workspace is none.
- * @param subject a resource by its id, or the changes that create one
+ * A resource of a workspace, or of any, with what it hangs on: one query. A parent in another workspace is none. Undefined when there is
+ * no such resource; whoever asks checks that it may be seen.
  */
-export async function lineageOf(
+export async function findPlaced(
+  pool: Pool,
+  catalog: Catalog,
+  workspaceId: string | undefined,
+  type: string,
+  id: string,
+): Promise<Placed | undefined> {
+  const found = await findWithParents(pool, workspaceId, { type, id }, parentTypes);
+  if (!found) return undefined;
+  const { row, parents } = found;
+  return { row, ...(type === 'podcasts' ? { podcastId: id, ended: undefined } : lineageIn(catalog, parents)) };
+}
+
+/** What the resource will hang on that these changes create: at most one query. */
+export async function lineageOfNew(
   pool: Pool,
   catalog: Catalog,
   workspaceId: string,
   type: string,
-  subject: { readonly id: string } | { readonly changes: unknown },
+  changes: unknown,
 ): Promise<Lineage> {
-  const id = 'id' in subject ? subject.id : undefined;
-  if (type === 'podcasts') return { podcastId: id, ended: undefined };
-  const definition: ResourceDefinition | undefined = Object.hasOwn(catalog.resources, type)
-    ? catalog.resources[type]
-    : undefined;
-  const leading = Object.values(definition?.links ?? {}).filter((link) => isParentType(link.type));
-  if (leading.length === 0) return { podcastId: undefined, ended: undefined };
-  const named = 'changes' in subject ? leading.flatMap((link) => textAt(subject.changes, link.attribute)) : [];
-  const parents = (await listParents(pool, workspaceId, { id, named, types: parentTypes })).flatMap(parentsIn);
+  const ids = parentAttributes(catalog, type).flatMap((attribute) => textAt(changes, attribute));
+  return lineageIn(catalog, ids.length === 0 ? [] : await listParents(pool, workspaceId, { ids, types: parentTypes }));
+}
+
+function lineageIn(catalog: Catalog, rows: readonly ParentRow[]): Lineage {
+  const parents = rows.flatMap(parentsIn);
   return {
     podcastId: parents.find((parent) => parent.type === 'podcasts')?.id,
     ended: parents.find((parent) => catalog.resources[parent.type]!.terminalStates.includes(parent.state)),

@@ -1,5 +1,5 @@
 import { maxDescriptionBytes, type productCatalog } from '@longwave/command-catalog';
-import type { Actor, Rules } from '@longwave/command-pipeline';
+import { accessOf, type Actor, type Rules } from '@longwave/command-pipeline';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { collaboratorRoles, type Role } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
@@ -34,9 +34,9 @@ const listed = (missing: readonly MissingAttribute[]) => englishList.format(miss
  * Throws unless whoever invites holds everything that the invitation names, sight aside; an owner gives anything. The analytics that
  * every collaborator sees are not asked of whoever invites an editor.
  */
-function checkInviter(actor: Actor, role: keyof typeof collaboratorRoles): void {
+function checkInviter(actor: Actor, workspaceId: string, role: keyof typeof collaboratorRoles): void {
   if (actor.kind === 'service') return;
-  const held: readonly Role[] = actor.roles ?? actor.principal.roles;
+  const { roles: held } = accessOf(actor, workspaceId);
   if (held.includes('owner')) return;
   const given: readonly Role[] = collaboratorRoles[role];
   if (given.some((each) => each !== 'viewer' && !held.includes(each)))
@@ -96,8 +96,8 @@ export const podcastRules = (
     },
   },
 
-  'podcast.invite_collaborator': ({ actor, current, changes }) => {
-    checkInviter(actor, changes.role);
+  'podcast.invite_collaborator': ({ actor, workspaceId, current, changes }) => {
+    checkInviter(actor, workspaceId, changes.role);
     return { attributes: withCollaborator(current, changes) };
   },
 

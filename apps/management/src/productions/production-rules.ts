@@ -71,7 +71,7 @@ const noSource: Awaited<ReturnType<typeof findSource>> = { source: {}, hold: asy
 const createFromFile = (options: EncodingOptions): PreparedRule<Production, Created & Omit<Derived, 'file_url'>> => ({
   prepare: async ({ workspaceId, actor, changes, deadline }) => {
     const { file_url: fileUrl, imported, publication_flag: publish, mode, state = 'initial' } = changes;
-    if (publish) checkPublish(actor);
+    if (publish) checkPublish(actor, workspaceId);
     // An imported feed may name thousands of files of a host that is slow today.
     const look = imported !== true;
     const named = { workspaceId, actor, look };
@@ -108,7 +108,7 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
       const { publication_flag: publish, mode } = changes;
       const named = fileUrl === undefined ? undefined : await findSource(options, { workspaceId, actor, fileUrl });
       return async (input) => {
-        if (publish && !input.current.publication_flag) checkPublish(actor);
+        if (publish && !input.current.publication_flag) checkPublish(actor, workspaceId);
         const current = {
           ...input.current,
           ...(publish !== undefined && { publication_flag: publish }),
@@ -135,7 +135,7 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
   'production.start': {
     prepare: async ({ workspaceId, current, actor, changes, deadline }) => {
       if (!current) throw new Error('production.start creates nothing');
-      if (changes.publish_episode) checkPublish(actor);
+      if (changes.publish_episode) checkPublish(actor, workspaceId);
       const start = await prepareEncoding(options, workspaceId, current, deadline);
       return (input) => start(input, input.current, input.changes.publish_episode);
     },

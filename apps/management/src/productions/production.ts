@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { productCatalog, type productions } from '@longwave/command-catalog';
-import type { Actor } from '@longwave/command-pipeline';
+import { accessOf, type Actor } from '@longwave/command-pipeline';
+import type { Role } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { EncodingBalance } from './encoding-balance-table.ts';
 
@@ -40,12 +41,12 @@ export function reservedTime(
   return typeof limitMs === 'number' ? Math.min(guessedMs, limitMs - reservedMs - usedMs) : guessedMs;
 }
 
-const publishers: readonly string[] = productCatalog.commands['episode.publish'].roles;
+const publishers: readonly Role[] = productCatalog.commands['episode.publish'].roles;
 
 /** Throws `permission_denied` unless the actor may publish: management itself publishes what a production asks for. */
-export function checkPublish(actor: Actor): void {
+export function checkPublish(actor: Actor, workspaceId: string): void {
   if (actor.kind === 'service') return;
-  if ((actor.roles ?? actor.principal.roles).some((role) => publishers.includes(role))) return;
+  if (accessOf(actor, workspaceId, { roles: publishers }).outcome === 'permitted') return;
   throw new Problem('permission_denied', "You don't have the permission to publish.");
 }
 

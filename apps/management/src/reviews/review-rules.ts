@@ -1,5 +1,5 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import { endWaiting, whoIs, type Actor, type OperationState, type Rules } from '@longwave/command-pipeline';
+import { accessOf, endWaiting, whoIs, type Actor, type OperationState, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import { decided, isApproved, type Reviewer, type ReviewTask } from './review-task.ts';
@@ -9,9 +9,9 @@ type ReviewRules = Pick<
   'review.approve' | 'review.decline' | 'review.request_changes' | 'review.withdraw' | 'review.expire'
 >;
 
-const reviewerOf = (actor: Actor): Reviewer => ({
+const reviewerOf = (actor: Actor, workspaceId: string): Reviewer => ({
   by: whoIs(actor),
-  roles: actor.kind === 'principal' ? (actor.roles ?? actor.principal.roles) : 'all',
+  roles: actor.kind === 'principal' ? accessOf(actor, workspaceId).roles : 'all',
 });
 
 /** Ends the operation that waited, with the review. */
@@ -27,18 +27,18 @@ const ends =
 
 /** Rules of the review commands. What an approval leads to is a follower's work (`followers/follow-events.ts`). */
 export const reviewRules: ReviewRules = {
-  'review.approve': ({ current, state, changes: { note }, actor, now }) => {
-    const attributes = decided(current, reviewerOf(actor), { verdict: 'approve', note, at: now });
+  'review.approve': ({ current, state, changes: { note }, actor, workspaceId, now }) => {
+    const attributes = decided(current, reviewerOf(actor, workspaceId), { verdict: 'approve', note, at: now });
     return { attributes, state: isApproved(attributes) ? 'approved' : state };
   },
 
-  'review.decline': ({ current, changes: { note }, actor, now }) => ({
-    attributes: decided(current, reviewerOf(actor), { verdict: 'decline', note, at: now }),
+  'review.decline': ({ current, changes: { note }, actor, workspaceId, now }) => ({
+    attributes: decided(current, reviewerOf(actor, workspaceId), { verdict: 'decline', note, at: now }),
     also: ends(current, 'failed', now, { code: 'review_declined', detail: note }),
   }),
 
-  'review.request_changes': ({ current, changes: { note }, actor, now }) => ({
-    attributes: decided(current, reviewerOf(actor), { verdict: 'request_changes', note, at: now }),
+  'review.request_changes': ({ current, changes: { note }, actor, workspaceId, now }) => ({
+    attributes: decided(current, reviewerOf(actor, workspaceId), { verdict: 'request_changes', note, at: now }),
   }),
 
   'review.withdraw': ({ current, actor, now }) => {

@@ -1,5 +1,4 @@
 import type { Attributes } from '@longwave/command-catalog';
-import type { Role } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 
 export type ReviewTask = Attributes<'review_tasks'>;
@@ -8,7 +7,7 @@ type Decision = ReviewTask['decisions'][number];
 /** Who decides: an account with its roles, or an operator, who has them all. */
 export interface Reviewer {
   readonly by: string;
-  readonly roles: readonly Role[] | 'all';
+  readonly roles: readonly string[] | 'all';
 }
 
 const peopleNeeded = { single: 1, dual: 2 } as const;

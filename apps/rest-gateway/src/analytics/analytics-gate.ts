@@ -1,14 +1,13 @@
 import type { Resource } from '@longwave/command-catalog';
-import { analyticsRoles } from '@longwave/principal';
+import { analyticsRoles, type AccessTarget } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import { accessTo, type Access } from '../http/access.ts';
+import { accessTo, decideFor, type Access } from '../http/access.ts';
 import { RestFailure } from '../http/rest-failure.ts';
 import { usageLink } from '../http/usage-link.ts';
 import type { Call, Tools } from '../route.ts';
 
-const viewers: readonly string[] = analyticsRoles;
-
-const isViewer = ({ roles }: Pick<Access, 'roles'>) => roles.some((role) => viewers.includes(role));
+const isViewer = (caller: Call['caller'], target: AccessTarget): boolean =>
+  decideFor(caller, target, { roles: analyticsRoles }).outcome === 'permitted';
 
 const refuse = (message: string) => new RestFailure({ status: 403, message, headers: usageLink() });
 const withoutPlan = () => refuse("You don't have the required permissions to use the Analytics API.");
@@ -22,8 +21,8 @@ function permitPlan({ access }: Asked): void {
 }
 
 /** Its second half: the podcast is published, and the caller may see analytics of it. */
-export function permitPublished({ access, object }: Asked): void {
-  if (object?.lifecycle_state !== 'published' || !access || !isViewer(access)) throw withoutRight();
+export function permitPublished({ caller, access, object }: Asked): void {
+  if (object?.lifecycle_state !== 'published' || !access || !isViewer(caller, access)) throw withoutRight();
 }
 
 /** Rule 7 for a podcast. */
@@ -51,9 +50,11 @@ export function requirePublished(episode: Resource<'episodes'> | undefined): Dat
 
 /** Rule 7 where no podcast is named: some workspace of the caller must have analytics, and the caller the right to see them. */
 export function permitSomeAnalytics({ caller }: Pick<Asked, 'caller'>): void {
-  const measured = [caller, ...caller.grants].filter(({ plan }) => plan?.includesAnalytics);
+  const everywhere = [{ ...caller, podcastId: '' }, ...caller.grants];
+  const measured = everywhere.filter(({ plan }) => plan?.includesAnalytics);
   if (measured.length === 0) throw withoutPlan();
-  if (!measured.some(isViewer)) throw withoutRight();
+  const targets = measured.map(({ workspaceId, podcastId }) => ({ workspaceId, podcastId: podcastId || undefined }));
+  if (!targets.some((target) => isViewer(caller, target))) throw withoutRight();
 }
 
 /** A published podcast, and what the caller may do with it. */
@@ -67,6 +68,6 @@ export async function listMeasuredPodcasts(caller: Call['caller'], { management 
   const published = await management.list(caller, 'podcasts', { states: ['published'] });
   return published.flatMap((podcast) => {
     const access = accessTo(caller, podcast.workspace_id, podcast.id);
-    return access?.plan.includesAnalytics && isViewer(access) ? [{ podcast, access }] : [];
+    return access?.plan.includesAnalytics && isViewer(caller, access) ? [{ podcast, access }] : [];
   });
 }

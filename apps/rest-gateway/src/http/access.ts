@@ -1,30 +1,41 @@
+import {
+  decideAccess,
+  type AccessDecision,
+  type AccessNeed,
+  type AccessTarget,
+  type RoleHolder,
+} from '@longwave/principal';
 import type { Plan } from '@longwave/rpc/credential';
 import type { Caller } from './authenticate.ts';
 
 /** What a caller may do with one object, and whose plan decides on it. */
-export interface Access {
-  /** Where the object lives. */
-  readonly workspaceId: string;
-  /** The podcast that it belongs to, or is. */
-  readonly podcastId: string | undefined;
+export interface Access extends AccessTarget {
   readonly roles: readonly string[];
   /** That of the workspace's owner. */
   readonly plan: Plan;
 }
 
-/**
- * Access to something in a workspace that belongs to a podcast or to none; undefined when the caller may see nothing there.
- * The rule is the one of `rolesIn` (libs/principal), over the wire form that carries the plans.
- */
-export function accessTo(
-  caller: Pick<Caller, 'workspaceId' | 'roles' | 'plan' | 'grants'>,
-  workspaceId: string,
-  podcastId: string | undefined,
-): Access | undefined {
-  if (workspaceId === caller.workspaceId) return { workspaceId, podcastId, roles: caller.roles, plan: caller.plan };
-  const fitting = caller.grants.filter(
-    (grant) => grant.workspaceId === workspaceId && (grant.podcastId === '' || grant.podcastId === podcastId),
-  );
-  const plan = fitting[0]?.plan;
-  return plan && { workspaceId, podcastId, roles: [...new Set(fitting.flatMap(({ roles }) => roles))], plan };
+type Holder = Pick<Caller, 'workspaceId' | 'roles' | 'plan' | 'grants'>;
+
+/** The caller in the words of `decideAccess`: on the wire an empty podcast means the whole workspace. */
+const holderOf = ({ workspaceId, roles, plan, grants }: Holder): RoleHolder<Plan> => ({
+  workspace_id: workspaceId,
+  roles,
+  plan,
+  grants: grants.map((grant) => ({
+    workspace_id: grant.workspaceId,
+    podcast_id: grant.podcastId === '' ? undefined : grant.podcastId,
+    roles: grant.roles,
+    plan: grant.plan,
+  })),
+});
+
+/** Decides what a caller may do with something in a workspace. A token that may only read was refused before, in the contract's words. */
+export const decideFor = (caller: Holder, target: AccessTarget, need?: AccessNeed): AccessDecision<Plan> =>
+  decideAccess(holderOf(caller), target, need);
+
+/** Access to something in a workspace that belongs to a podcast or to none; undefined when the caller may see nothing there. */
+export function accessTo(caller: Holder, workspaceId: string, podcastId: string | undefined): Access | undefined {
+  const { outcome, roles, plan } = decideFor(caller, { workspaceId, podcastId });
+  return outcome === 'unknown' || !plan ? undefined : { workspaceId, podcastId, roles, plan };
 }

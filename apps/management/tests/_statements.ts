@@ -1,0 +1,28 @@
+import type { Pool, Session } from '@longwave/postgres';
+
+type Query = (
+  config: string | { readonly text: string; readonly name?: string },
+  ...rest: readonly unknown[]
+) => unknown;
+
+/** Writes down every statement of a pool while work goes on: by its name, else by its text. */
+export async function statementsOf(pool: Pool, work: () => Promise<unknown>): Promise<readonly string[]> {
+  const statements: string[] = [];
+  const taught = new Map<Session, Query>();
+  const teach = (client: Session) => {
+    if (taught.has(client)) return;
+    const query = client.query.bind(client) as Query;
+    taught.set(client, query);
+    Object.assign(client, {
+      query: (config: Parameters<Query>[0], ...rest: readonly unknown[]) => {
+        statements.push(typeof config === 'string' ? config : (config.name ?? config.text));
+        return query(config, ...rest);
+      },
+    });
+  };
+  pool.on('acquire', teach);
+  await work();
+  pool.off('acquire', teach);
+  for (const [client, query] of taught) Object.assign(client, { query });
+  return statements;
+}
