@@ -1,4 +1,6 @@
-/** Imports that no tag of nx can forbid: circles, types included. */
+/** Imports that no tag of nx can forbid: circles, types included, and the insides of other areas. */
+const area = (name) => `^apps/management/src/${name}/`;
+
 export default {
   forbidden: [
     {
@@ -7,6 +9,25 @@ export default {
       severity: 'error',
       from: {},
       to: { circular: true },
+    },
+    {
+      name: 'hosting-is-not-advertising',
+      comment: 'The two meet in resources and events, never in code.',
+      severity: 'error',
+      from: { path: area('hosting') },
+      to: { path: area('advertising') },
+    },
+    {
+      name: 'advertising-is-not-hosting',
+      severity: 'error',
+      from: { path: area('advertising') },
+      to: { path: area('hosting') },
+    },
+    {
+      name: 'what-both-use-knows-neither',
+      severity: 'error',
+      from: { path: area('(workspace|work|outside)') },
+      to: { path: area('(hosting|advertising)') },
     },
   ],
   options: {

@@ -19,8 +19,8 @@ const canaries = [
 
 /** SQL on a table of the versioned store. */
 const storeSql = [
-  { file: 'apps/management/src/clock/clock.ts', refused: true },
-  { file: 'apps/management/src/episodes/episode-table.ts', refused: false },
+  { file: 'apps/management/src/work/clock.ts', refused: true },
+  { file: 'apps/management/src/hosting/episodes/episode-table.ts', refused: false },
 ];
 
 const root = path.resolve(import.meta.dirname, '..');

@@ -20,27 +20,27 @@ import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { PollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import type { JWK } from 'jose';
-import { createAccess } from './access/access.ts';
-import { startClock } from './clock/clock.ts';
-import { dueTasks } from './clock/due-tasks.ts';
+import { createAccess } from './workspace/access/access.ts';
+import { startClock } from './work/clock.ts';
+import { dueTasks } from './due-tasks.ts';
 import type { Config } from './config.ts';
-import { followEvents } from './followers/follow-events.ts';
-import { sendAsManagement } from './followers/send-as-management.ts';
-import { startJobRunner } from './jobs/job-runner.ts';
-import { observeJobs } from './jobs/observe-jobs.ts';
-import { createOwnWorks } from './jobs/own-works.ts';
-import { createFindQueuePlace } from './jobs/queue-forecast.ts';
-import { createCountDelivered } from './line-items/count-delivered.ts';
-import { reachGoals } from './line-items/flight-tasks.ts';
-import { createAsk } from './podcasts/ask.ts';
-import { createImportReport } from './imports/import-report.ts';
-import { createAwaitFeed, createCheckLiveFeed } from './podcasts/check-live-feed.ts';
-import { createPrepareArtwork } from './prepare-artwork.ts';
-import { createProbeDuration } from './probe-duration.ts';
+import { followEvents } from './reactions.ts';
+import { sendAsManagement } from './work/send-as-management.ts';
+import { startJobRunner } from './work/job-runner.ts';
+import { observeJobs } from './work/observe-jobs.ts';
+import { createJobHandlers } from './job-handlers.ts';
+import { createFindQueuePlace } from './work/queue-forecast.ts';
+import { createCountDelivered } from './advertising/line-items/count-delivered.ts';
+import { reachGoals } from './advertising/line-items/flight-tasks.ts';
+import { createAsk } from './outside/ask.ts';
+import { createImportReport } from './hosting/imports/import-report.ts';
+import { createAwaitFeed, createCheckLiveFeed } from './hosting/podcasts/check-live-feed.ts';
+import { createPrepareArtwork } from './outside/prepare-artwork.ts';
+import { createProbeDuration } from './outside/probe-duration.ts';
 import { createRules } from './rules.ts';
-import { managementServices } from './server.ts';
-import { createSignExport } from './statistics-exports/sign-export.ts';
-import { createUploadSigner } from './uploads/sign-upload.ts';
+import { managementServices } from './rpc/server.ts';
+import { createSignExport } from './hosting/statistics-exports/sign-export.ts';
+import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
 /** Redis channel on which workers hear that there may be a job. */
 const jobsChannel = 'longwave:jobs';
@@ -129,7 +129,7 @@ export async function createApp(
     startJobRunner({
       pool,
       execute,
-      works: createOwnWorks({ pool, store, execute, fetch: guardedFetch, exportDays, findFirstDownloads, clock }),
+      works: createJobHandlers({ pool, store, execute, fetch: guardedFetch, exportDays, findFirstDownloads, clock }),
       leaseMs: config.JOB_LEASE_MS,
       onError: (error, job) => logger.error({ err: error, job_id: job?.id, kind: job?.kind }, 'job.failed'),
     }),

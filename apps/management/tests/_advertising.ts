@@ -1,5 +1,5 @@
 import type { ResourceView } from '@longwave/events';
-import { savePlanContent } from '../src/serving-plans/plan-content-table.ts';
+import { savePlanContent } from '../src/advertising/serving-plans/plan-content-table.ts';
 import type { HostingWorld } from './_hosting.ts';
 import { digest, hour, media, person, service, window } from './_values.ts';
 

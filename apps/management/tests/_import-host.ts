@@ -6,9 +6,9 @@ import type { ResourceView } from '@longwave/events';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
-import { listImportItems } from '../src/imports/import-report-table.ts';
-import { createImportWork } from '../src/imports/import-work.ts';
-import { startJobRunner } from '../src/jobs/job-runner.ts';
+import { listImportItems } from '../src/hosting/imports/import-report-table.ts';
+import { createImportWork } from '../src/hosting/imports/import-work.ts';
+import { startJobRunner } from '../src/work/job-runner.ts';
 import { preparedArtwork, startTestManagement } from './_management.ts';
 import { createWorld, type World } from './_world.ts';
 

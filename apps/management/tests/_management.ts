@@ -13,8 +13,8 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Ask } from '../src/podcasts/ask.ts';
-import type { PrepareArtwork } from '../src/prepare-artwork.ts';
+import type { Ask } from '../src/outside/ask.ts';
+import type { PrepareArtwork } from '../src/outside/prepare-artwork.ts';
 import { createRules } from '../src/rules.ts';
 import { digest, service } from './_values.ts';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
-import { createAsk, type Ask } from '../src/podcasts/ask.ts';
+import { createAsk, type Ask } from '../src/outside/ask.ts';
 
 export interface OutsideFile {
   readonly body: Buffer;

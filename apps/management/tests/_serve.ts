@@ -16,12 +16,12 @@ import {
 } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { exportJWK, generateKeyPair } from 'jose';
-import { createAccess } from '../src/access/access.ts';
-import { createImportReport } from '../src/imports/import-report.ts';
-import { createFindQueuePlace } from '../src/jobs/queue-forecast.ts';
-import { managementServices } from '../src/server.ts';
-import { createSignExport } from '../src/statistics-exports/sign-export.ts';
-import { createUploadSigner } from '../src/uploads/sign-upload.ts';
+import { createAccess } from '../src/workspace/access/access.ts';
+import { createImportReport } from '../src/hosting/imports/import-report.ts';
+import { createFindQueuePlace } from '../src/work/queue-forecast.ts';
+import { managementServices } from '../src/rpc/server.ts';
+import { createSignExport } from '../src/hosting/statistics-exports/sign-export.ts';
+import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import type { TestManagement } from './_management.ts';
 
 /** management's own services on a real socket, and a gateway that calls them for people. */

@@ -1,6 +1,6 @@
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
-import { createUploadSigner } from '../src/uploads/sign-upload.ts';
+import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import type { TestManagement } from './_management.ts';
 import { service } from './_values.ts';
 import type { World } from './_world.ts';

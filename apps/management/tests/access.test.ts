@@ -6,7 +6,7 @@ import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import type { Grant } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import { createAccess, type Access } from '../src/access/access.ts';
+import { createAccess, type Access } from '../src/workspace/access/access.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { person } from './_values.ts';
 import { createWorld, type World } from './_world.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@longwave/test-kit';
-import { startClock } from '../src/clock/clock.ts';
-import type { DueTask } from '../src/clock/due-task.ts';
-import { dueTasks } from '../src/clock/due-tasks.ts';
+import { startClock } from '../src/work/clock.ts';
+import type { DueTask } from '../src/work/due-task.ts';
+import { dueTasks } from '../src/due-tasks.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { hour } from './_values.ts';
 import { createWorld, type World } from './_world.ts';

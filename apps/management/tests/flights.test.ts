@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { until } from '@longwave/test-kit';
-import { startClock } from '../src/clock/clock.ts';
-import { dueTasks } from '../src/clock/due-tasks.ts';
-import { reachGoals } from '../src/line-items/flight-tasks.ts';
+import { startClock } from '../src/work/clock.ts';
+import { dueTasks } from '../src/due-tasks.ts';
+import { reachGoals } from '../src/advertising/line-items/flight-tasks.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Problem } from '@longwave/problems';
-import { podcastGuid } from '../src/podcasts/podcast.ts';
+import { podcastGuid } from '../src/hosting/podcasts/podcast.ts';
 import { feed, simpleItem, startImportHost, type ImportHost } from './_import-host.ts';
 import { preparedArtwork } from './_management.ts';
 import { createWorld } from './_world.ts';

@@ -6,7 +6,7 @@ import { newId } from '@longwave/ids';
 import { roles, signPrincipal, type Grant, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { exportJWK, generateKeyPair } from 'jose';
-import type { Access } from '../src/access/access.ts';
+import type { Access } from '../src/workspace/access/access.ts';
 import { examples } from './_examples.ts';
 import { startTestManagement, type ProductCommand, type TestManagement } from './_management.ts';
 import { serveManagement } from './_serve.ts';

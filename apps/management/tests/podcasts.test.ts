@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { createFindNamedUpload } from '../src/podcasts/named-upload.ts';
-import type { ArtworkSource } from '../src/prepare-artwork.ts';
+import { createFindNamedUpload } from '../src/hosting/podcasts/named-upload.ts';
+import type { ArtworkSource } from '../src/outside/prepare-artwork.ts';
 import {
   mediaUrl,
   preparedArtwork,

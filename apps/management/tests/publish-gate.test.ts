@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
-import { createAsk, type Ask } from '../src/podcasts/ask.ts';
-import { checkArtwork } from '../src/podcasts/check-artwork.ts';
-import { checkFeed } from '../src/podcasts/check-feed.ts';
+import { createAsk, type Ask } from '../src/outside/ask.ts';
+import { checkArtwork } from '../src/hosting/podcasts/check-artwork.ts';
+import { checkFeed } from '../src/hosting/podcasts/check-feed.ts';
 import { mediaUrl, refusalOf, squarePng, startTestManagement, type TestManagement } from './_management.ts';
 import { createWorld } from './_world.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { listInStates, type Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
-import { startClock } from '../src/clock/clock.ts';
-import type { DueTask } from '../src/clock/due-task.ts';
-import { uploadTasks } from '../src/uploads/expire-uploads.ts';
-import { isRead, isUsed } from '../src/uploads/upload-use-table.ts';
+import { startClock } from '../src/work/clock.ts';
+import type { DueTask } from '../src/work/due-task.ts';
+import { uploadTasks } from '../src/workspace/uploads/expire-uploads.ts';
+import { isRead, isUsed } from '../src/workspace/uploads/upload-use-table.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { guestIn, hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';

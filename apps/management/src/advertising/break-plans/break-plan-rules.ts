@@ -1,0 +1,37 @@
+import type { productCatalog } from '@longwave/command-catalog';
+import type { Rules } from '@longwave/command-pipeline';
+import { refuseField } from '../../workspace/refuse-field.ts';
+import { requireResources } from '../../workspace/require-resources.ts';
+
+type BreakPlanRules = Pick<
+  Rules<typeof productCatalog>,
+  'break_plan.create' | 'break_plan.publish' | 'break_plan.retire'
+>;
+
+/** The units that a plan names, each once and in order. */
+const named = (ids: readonly string[]) => [...new Set(ids)].sort();
+const path = '/changes/inventory_unit_ids';
+
+/** Rules of the break plan commands. */
+export const breakPlanRules: BreakPlanRules = {
+  'break_plan.create': async ({ tx, workspaceId, changes }) => {
+    const ids = named(changes.inventory_unit_ids);
+    await requireResources(tx, { workspaceId, type: 'inventory_units', ids, path });
+    return { attributes: { ...changes, inventory_unit_ids: ids } };
+  },
+
+  'break_plan.publish': async ({ tx, workspaceId, current, changes, now }) => {
+    await requireResources(tx, { workspaceId, type: 'inventory_units', ids: current.inventory_unit_ids, path });
+    return { attributes: { ...current, effective_at: changes.effective_at ?? now.toISOString() } };
+  },
+
+  'break_plan.retire': async ({ tx, workspaceId, subjectId, current, changes }) => {
+    const { replacement_id: id } = changes;
+    if (id === 'none') return { attributes: current };
+    const at = '/changes/replacement_id';
+    if (id === subjectId) refuseField(at, 'same_plan', 'A break plan does not replace itself.');
+    const unless = ['draft', 'superseded', 'retired'];
+    await requireResources(tx, { workspaceId, type: 'break_plans', ids: [id], path: at, unless });
+    return { attributes: { ...current, replacement_id: id } };
+  },
+};

@@ -1,0 +1,61 @@
+import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import { listLinked, type Rules } from '@longwave/command-pipeline';
+import { Problem } from '@longwave/problems';
+import { finishJob, hasJob, insertJob } from '../../work/job-table.ts';
+import { requireCurrency } from '../../workspace/require-currency.ts';
+import { requireResources } from '../../workspace/require-resources.ts';
+import { endedLineItemStates } from './campaign.ts';
+
+type Catalog = typeof productCatalog;
+type CampaignRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `campaign.${string}`>>;
+
+/** Rules of the campaign commands. */
+export const campaignRules: CampaignRules = {
+  'campaign.create': async ({ tx, workspaceId, changes }) => {
+    const ids = [changes.advertiser_id];
+    await requireResources(tx, { workspaceId, type: 'advertisers', ids, path: '/changes/advertiser_id' });
+    await requireCurrency(tx, workspaceId, changes.budget, '/changes/budget');
+    return { attributes: changes };
+  },
+
+  'campaign.revise': async ({ tx, workspaceId, current, changes }) => {
+    await requireCurrency(tx, workspaceId, changes.budget, '/changes/budget');
+    return { attributes: { ...current, ...changes } };
+  },
+
+  'campaign.complete': async ({ tx, workspaceId, subjectId, current }) => {
+    const lineItems = await listLinked(tx, workspaceId, 'line_items', 'campaign', subjectId);
+    const open = lineItems.find(({ lifecycle_state: state }) => !endedLineItemStates.includes(state));
+    if (open) throw new Problem('still_in_use', `Line item ${open.id} is ${open.lifecycle_state}. End it first.`);
+    return { attributes: current };
+  },
+
+  'campaign.clone': async ({ tx: held, workspaceId, subjectId, current, changes, now }) => {
+    // One at a time: a report ends the operation of its campaign.
+    if (await hasJob(held, 'clone_campaign', subjectId))
+      throw new Problem('state_not_allowed', 'A clone of this campaign is being made. Wait for its operation to end.');
+    return {
+      attributes: current,
+      also: (tx, { version }) =>
+        insertJob(tx, {
+          kind: 'clone_campaign',
+          workspaceId,
+          subjectType: 'campaigns',
+          subjectId,
+          subjectVersion: version,
+          input: changes,
+          now,
+        }),
+    };
+  },
+
+  'campaign.complete_clone': ({ current, changes, subjectId, reason }) => ({
+    attributes: { ...current, ...changes },
+    also: (tx) => finishJob(tx, subjectId, reason),
+  }),
+
+  'campaign.fail_clone': ({ current, subjectId, reason }) => ({
+    attributes: current,
+    also: (tx) => finishJob(tx, subjectId, reason),
+  }),
+};

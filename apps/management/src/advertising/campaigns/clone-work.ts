@@ -1,0 +1,120 @@
+import type { ChangesInput, ResourceType } from '@longwave/command-catalog';
+import {
+  findResource,
+  findRevision,
+  listLinkedAt,
+  type ExecuteCommand,
+  type LinkName,
+  type ResourceRow,
+} from '@longwave/command-pipeline';
+import type { Pool } from '@longwave/postgres';
+import type { Work } from '../../work/job-runner.ts';
+import { leaseOf, type ClaimedJob, type LeaseReport } from '../../work/job-table.ts';
+import { isAssignable } from '../creatives/creative-assignment-rules.ts';
+import type { LineItem, Window } from '../line-items/line-item.ts';
+import { executeAsManagement, type ManagementCommand, type ProductCommand } from '../../work/execute-as-management.ts';
+import { movedWindow } from './campaign.ts';
+
+/** Included values of a dimension in today's form; line items of the first release list them alone. */
+const listed = <L>(lists: L | string[]) => (Array.isArray(lists) ? { include: lists } : lists);
+
+/** The settings of a line item for another campaign, without its own past: a shortfall is made good once. */
+function copied(
+  lineItem: LineItem,
+  campaignId: string,
+  windows: { readonly original: Window; readonly clone: Window },
+): ChangesInput<'line_item.create'> {
+  const {
+    makegood_of: _makegood,
+    reserved_until: _reserved,
+    paused_from: _paused,
+    amendment: _amendment,
+    extension_cause: _extended,
+    delivered: _delivered,
+    state_reason: _reason,
+    targeting,
+    ...settings
+  } = lineItem;
+  return {
+    ...settings,
+    campaign_id: campaignId,
+    window: movedWindow(lineItem.window, windows.original, windows.clone),
+    targeting: {
+      ...targeting,
+      podcasts: listed(targeting.podcasts),
+      episodes: listed(targeting.episodes),
+      countries: listed(targeting.countries),
+    },
+  };
+}
+
+/**
+ * One try at cloning a campaign: a draft of it, drafts of its line items that were not cancelled, and their assignments, active where
+ * they were, all as they were when the clone was asked for; creatives that were rejected or put away are left out. Every step is a command whose key is made of the job and of what it copies, so another try repeats nothing.
+ */
+export const createCloneWork = ({
+  pool,
+  execute,
+}: {
+  readonly pool: Pool;
+  readonly execute: ExecuteCommand;
+}): Work => ({
+  attemptsMax: 20,
+  fail: {
+    commandType: 'campaign.fail_clone',
+    problem: { code: 'clone_gave_up', detail: 'The campaign could not be cloned whole. Look at its newest clone.' },
+  },
+  run: async (job: ClaimedJob, signal) => {
+    const { workspace_id: workspaceId, subject_id: campaignId } = job;
+    const { name, window } = job.input as { readonly name: string; readonly window: Window };
+    const send = async <C extends ProductCommand>(of: string, command: ManagementCommand<C>, reason?: LeaseReport) => {
+      signal.throwIfAborted();
+      const envelope = { workspaceId, idempotencyKey: `${job.id}:${of}`, ...(reason && { reason }) };
+      return executeAsManagement(execute, envelope, command);
+    };
+
+    const asked = (await findRevision(pool, { resource_type: 'campaigns', id: campaignId }, job.subject_version))!;
+    const linked = <T extends ResourceType>(type: T, name: LinkName<T>, toId: string) =>
+      listLinkedAt(pool, workspaceId, { type, name, toId }, asked.created_at);
+    const { cloned_from: _from, clone_id: _clone, state_reason: _reason, ...settings } = asked.attributes;
+    const derived = { ...settings, name, window, cloned_from: campaignId };
+    const clone = await send('campaign', { type: 'campaign.derive', id: null, changes: derived });
+
+    const copyAssignment = async (assignment: ResourceRow<'creative_assignments'>, lineItemId: string) => {
+      const creative = await findResource(pool, workspaceId, 'creatives', assignment.attributes.creative_id);
+      if (!isAssignable(creative, settings.advertiser_id)) return;
+      const { state_reason: _cause, window: before, ...kept } = assignment.attributes;
+      const created = await send(assignment.id, {
+        type: 'creative_assignment.create',
+        id: null,
+        changes: {
+          ...kept,
+          line_item_id: lineItemId,
+          ...(before && { window: movedWindow(before, settings.window, window) }),
+        },
+      });
+      if (assignment.lifecycle_state === 'active')
+        await send(assignment.id, {
+          type: 'creative_assignment.activate',
+          id: created.id,
+          version: 1,
+          changes: {},
+        });
+    };
+    for (const row of await linked('line_items', 'campaign', campaignId)) {
+      if (row.lifecycle_state === 'cancelled') continue;
+      const changes = copied(row.attributes, clone.id, {
+        original: settings.window,
+        clone: window,
+      });
+      const lineItem = await send(row.id, { type: 'line_item.create', id: null, changes });
+      for (const assignment of await linked('creative_assignments', 'line_item', row.id))
+        if (assignment.lifecycle_state !== 'ended') await copyAssignment(assignment, lineItem.id);
+    }
+    await send(
+      job.lease_id,
+      { type: 'campaign.complete_clone', id: campaignId, changes: { clone_id: clone.id } },
+      leaseOf(job),
+    );
+  },
+});

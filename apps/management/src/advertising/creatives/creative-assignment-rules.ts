@@ -1,0 +1,44 @@
+import type { productCatalog } from '@longwave/command-catalog';
+import { findResource, type ResourceRow, type Rules } from '@longwave/command-pipeline';
+import { endedLineItemStates } from '../campaigns/campaign.ts';
+import { refuseField } from '../../workspace/refuse-field.ts';
+import { requireResources } from '../../workspace/require-resources.ts';
+
+type CreativeAssignmentRules = Pick<Rules<typeof productCatalog>, 'creative_assignment.create'>;
+
+/** States in which a creative is of no use any more. */
+const endedCreativeStates: readonly string[] = ['rejected', 'archived'];
+
+/** Whether a line item of this advertiser's campaign may play the creative. */
+export const isAssignable = (creative: ResourceRow<'creatives'> | undefined, advertiserId: string): boolean =>
+  creative !== undefined &&
+  !endedCreativeStates.includes(creative.lifecycle_state) &&
+  creative.attributes.advertiser_id === advertiserId;
+
+/** Rules of the creative assignment commands. Neither side ever changes its advertiser, so it is asked once. */
+export const creativeAssignmentRules: CreativeAssignmentRules = {
+  'creative_assignment.create': async ({ tx, workspaceId, changes }) => {
+    const [lineItem] = await requireResources(tx, {
+      workspaceId,
+      type: 'line_items',
+      ids: [changes.line_item_id],
+      path: '/changes/line_item_id',
+      unless: endedLineItemStates,
+    });
+    const [creative] = await requireResources(tx, {
+      workspaceId,
+      type: 'creatives',
+      ids: [changes.creative_id],
+      path: '/changes/creative_id',
+      unless: endedCreativeStates,
+    });
+    const campaign = await findResource(tx, workspaceId, 'campaigns', lineItem!.attributes.campaign_id);
+    if (!isAssignable(creative, campaign!.attributes.advertiser_id))
+      refuseField(
+        '/changes/creative_id',
+        'other_advertiser',
+        'The creative belongs to another advertiser than the campaign of the line item.',
+      );
+    return { attributes: changes };
+  },
+};

@@ -1,0 +1,103 @@
+import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import { listLinked, type Rules } from '@longwave/command-pipeline';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { expectedEncodingMs } from '../../work/job-order.ts';
+import { finishJob, insertJob, stopJobs } from '../../work/job-table.ts';
+import { refuseField } from '../../workspace/refuse-field.ts';
+import { declaredChecksum, holdUpload, receivedUpload } from '../../workspace/uploads/find-upload.ts';
+
+type Catalog = typeof productCatalog;
+type CreativeRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `creative.${string}`>>;
+
+/** Loudnesses that an ad is prepared at, so that one is within 1 LU of any usual episode (docs/adr/0014). */
+const adLoudnessesLufs = [-24, -22, -20, -18, -16, -14];
+
+/** Rules of the creative commands. */
+export const creativeRules = (options: { pool: Pool; store: ObjectStore }): CreativeRules => ({
+  'creative.create': ({ changes }) => {
+    if (changes.format !== 'audio')
+      throw new Problem(
+        'format_not_supported',
+        'Only audio is prepared today. Create the creative with format "audio".',
+        {
+          errors: [{ path: '/changes/format', code: 'format_not_supported', detail: 'Only audio is prepared today.' }],
+        },
+      );
+    return { attributes: { ...changes, media: [] } };
+  },
+
+  'creative.revise': ({ current, changes, state }) => {
+    for (const name of ['click_url', 'production'] as const)
+      if (state === 'approved' && changes[name] !== undefined && changes[name] !== current[name])
+        refuseField(
+          `/changes/${name}`,
+          'fixed_by_approval',
+          'What listeners meet was approved. Make another creative.',
+        );
+    return { attributes: { ...current, ...changes } };
+  },
+
+  'creative.attach_media': {
+    prepare: async ({ workspaceId, changes }) => {
+      const path = '/changes/upload_ref';
+      const named = { workspaceId, uploadId: changes.upload_ref, path };
+      const found = await receivedUpload(options.pool, options.store, named);
+      const { id, upload, etag, sizeBytes } = found;
+      return async ({ tx: held, current, subjectId, now }) => {
+        await holdUpload(held, found, path);
+        const { problem: _problem, ...kept } = current;
+        return {
+          attributes: { ...kept, upload_id: id, media: [] },
+          also: (tx, { version }) =>
+            insertJob(tx, {
+              kind: 'encode_creative',
+              workspaceId,
+              subjectType: 'creatives',
+              subjectId,
+              subjectVersion: version,
+              input: {
+                creative_id: subjectId,
+                storage_key: upload.storage_key,
+                source_etag: etag,
+                ...declaredChecksum(found),
+                loudness_targets_lufs: adLoudnessesLufs,
+              },
+              work: {
+                workClass: 'interactive',
+                expectedMs: expectedEncodingMs({ sizeBytes, times: adLoudnessesLufs.length }),
+              },
+              now,
+            }),
+        };
+      };
+    },
+  },
+
+  'creative.record_media': ({ current, changes, subjectId, reason }) => ({
+    attributes: { ...current, ...changes },
+    also: (tx) => finishJob(tx, subjectId, reason),
+  }),
+
+  'creative.fail_media': ({ current, changes, subjectId, reason }) => ({
+    attributes: { ...current, problem: changes.problem },
+    also: (tx) => finishJob(tx, subjectId, reason),
+  }),
+
+  'creative.submit': ({ current, changes }) => {
+    if (current.media.length === 0)
+      throw new Problem(
+        'creative_not_ready',
+        `“${current.name}” has no prepared media yet. Wait for creative.media_recorded.`,
+      );
+    return { attributes: { ...current, ...changes } };
+  },
+
+  'creative.archive': async ({ tx: held, workspaceId, current, subjectId }) => {
+    const assignments = await listLinked(held, workspaceId, 'creative_assignments', 'creative', subjectId);
+    const active = assignments.find(({ lifecycle_state: state }) => state === 'active');
+    if (active) throw new Problem('still_in_use', `Pause or end assignment ${active.id} first.`);
+    return { attributes: current, also: (tx) => stopJobs(tx, subjectId) };
+  },
+});

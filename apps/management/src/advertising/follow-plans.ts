@@ -1,0 +1,30 @@
+import type { EventOf } from '@longwave/command-catalog';
+import type { DomainEvent } from '@longwave/events';
+import type { Pool } from '@longwave/postgres';
+import type { Supersession } from './supersession.ts';
+import type { Send } from '../work/send-as-management.ts';
+
+interface Means {
+  readonly send: Send;
+  readonly pool: Pool;
+  readonly clock: () => Date;
+}
+
+/** Plans that a published one replaces end at once when it is in effect already; the clock ends them otherwise. */
+export async function endSuperseded(
+  superseded: Supersession,
+  event: DomainEvent,
+  { send, pool, clock }: Means,
+): Promise<void> {
+  for (const due of await superseded.list(pool, event.workspace_id, clock(), 1000))
+    await send(event, due.id, { type: superseded.command, id: due.id, changes: {} });
+}
+
+/** What the target of a rollback contained is published again, as a plan of its own. */
+export const republishTarget = (event: EventOf<'serving_plan.rolled_back'>, { send }: Means): Promise<void> =>
+  send(event, 'republish', {
+    type: 'serving_plan.republish',
+    id: null,
+    // A rollback names its target.
+    changes: { republishes: event.after.attributes.target_id! },
+  });

@@ -1,0 +1,70 @@
+import type { Attributes, productCatalog } from '@longwave/command-catalog';
+import { findResource, type Rules } from '@longwave/command-pipeline';
+import type { Transaction } from '@longwave/postgres';
+import { refuseField } from '../../workspace/refuse-field.ts';
+import { requireCurrency } from '../../workspace/require-currency.ts';
+import { requireResources } from '../../workspace/require-resources.ts';
+
+type InventoryUnitRules = Pick<Rules<typeof productCatalog>, 'inventory_unit.create' | 'inventory_unit.revise'>;
+type InventoryUnit = Attributes<'inventory_units'>;
+
+/** Units above one another. */
+const depthMax = 8;
+
+/** What each kind names as its source. */
+const sourceOf = {
+  network: { podcast: false, episodes: false, says: 'A network covers the whole workspace; leave source_ref empty.' },
+  show: { podcast: true, episodes: false, says: 'A show names its podcast_id, and nothing else.' },
+  episode_set: { podcast: true, episodes: true, says: 'An episode set names its podcast_id and its episode_ids.' },
+} as const;
+
+async function checkSource(tx: Transaction, workspaceId: string, { kind, source_ref: source }: InventoryUnit) {
+  const path = '/changes/source_ref';
+  const wanted = sourceOf[kind];
+  if (wanted.podcast !== (source.podcast_id !== undefined) || wanted.episodes !== (source.episode_ids !== undefined))
+    refuseField(path, 'wrong_source', wanted.says);
+  const { podcast_id: podcastId, episode_ids: episodeIds = [] } = source;
+  if (podcastId !== undefined)
+    await requireResources(tx, { workspaceId, type: 'podcasts', ids: [podcastId], path: `${path}/podcast_id` });
+  const ids = [...new Set(episodeIds)];
+  const episodes = await requireResources(tx, { workspaceId, type: 'episodes', ids, path: `${path}/episode_ids` });
+  const stranger = episodes.find(({ attributes }) => attributes.podcast_id !== podcastId);
+  if (stranger) refuseField(`${path}/episode_ids`, 'other_podcast', `${stranger.id} is of another podcast.`);
+}
+
+/** Throws when the units above lead back to this one, or are too many. */
+async function checkParents(tx: Transaction, workspaceId: string, id: string, unit: InventoryUnit): Promise<void> {
+  let above = unit.parent_id;
+  for (let depth = 0; above !== undefined; depth++) {
+    if (above === id || depth === depthMax)
+      refuseField(
+        '/changes/parent_id',
+        'no_tree',
+        `Units lie in one another at most ${depthMax} deep, never in a circle.`,
+      );
+    const parent = await findResource(tx, workspaceId, 'inventory_units', above);
+    above = parent?.attributes.parent_id;
+  }
+}
+
+async function check(tx: Transaction, workspaceId: string, id: string, unit: InventoryUnit): Promise<void> {
+  await checkSource(tx, workspaceId, unit);
+  await checkParents(tx, workspaceId, id, unit);
+  if (unit.kind === 'episode_set' && unit.min_cpm)
+    refuseField('/changes/min_cpm', 'not_of_a_set', 'Least prices are of networks and shows.');
+  await requireCurrency(tx, workspaceId, unit.min_cpm, '/changes/min_cpm');
+}
+
+/** Rules of the inventory unit commands. */
+export const inventoryUnitRules: InventoryUnitRules = {
+  'inventory_unit.create': async ({ tx, workspaceId, subjectId, changes }) => {
+    await check(tx, workspaceId, subjectId, changes);
+    return { attributes: changes };
+  },
+
+  'inventory_unit.revise': async ({ tx, workspaceId, subjectId, current, changes }) => {
+    const attributes = { ...current, ...changes };
+    await check(tx, workspaceId, subjectId, attributes);
+    return { attributes };
+  },
+};

@@ -1,0 +1,93 @@
+import { listDue, type Due, type DueQuestion } from '@longwave/command-pipeline';
+import type { DueTask } from '../../work/due-task.ts';
+import type { CountDelivered } from './count-delivered.ts';
+import { listCountedFlights, listDueStarts, listEndedExtensions } from './flight-table.ts';
+
+type FlightCommand =
+  'line_item.start_flight' | 'line_item.end_flight' | 'line_item.expire_reservation' | 'line_item.apply_amendment';
+
+const lineItemTask = (name: string, command: FlightCommand, findDue: DueTask['findDue']): DueTask<FlightCommand> => ({
+  name,
+  findDue,
+  command,
+  changes: () => ({}),
+});
+
+const due =
+  (question: Omit<DueQuestion<'line_items'>, 'type'>): DueTask['findDue'] =>
+  (pool, now, limit) =>
+    listDue(pool, { type: 'line_items', ...question }, now, limit);
+
+const startFlight = lineItemTask('start-flight', 'line_item.start_flight', listDueStarts);
+
+const endFlight = lineItemTask(
+  'end-flight',
+  'line_item.end_flight',
+  due({ states: ['delivering'], at: ['window', 'end'], eachVersion: true }),
+);
+
+/** What was extended lasts as long as its campaign. */
+const endExtension = lineItemTask('end-extension', 'line_item.end_flight', listEndedExtensions);
+
+const expireReservation = lineItemTask(
+  'expire-reservation',
+  'line_item.expire_reservation',
+  due({ states: ['reserved'], at: ['reserved_until'] }),
+);
+
+const applyAmendment = lineItemTask(
+  'apply-amendment',
+  'line_item.apply_amendment',
+  due({
+    states: ['booked', 'delivering', 'delivery_extended', 'paused'],
+    at: ['amendment', 'effective_at'],
+    eachVersion: true,
+  }),
+);
+
+/** What the clock does with line items, whatever was delivered. */
+export const flightTasks: readonly DueTask[] = [
+  startFlight,
+  endFlight,
+  endExtension,
+  expireReservation,
+  applyAmendment,
+];
+
+/** Asks how many flights at a look, and each one again after how long. */
+const flightsMax = 50;
+const askAgainMs = 15_000;
+
+/**
+ * Completes flights whose goal is reached, by the ads that the sink has counted. Every flight is asked about every 15 seconds, some at
+ * a time: decisions stop at the goal by themselves, so nothing is delivered meanwhile.
+ */
+export function reachGoals(countDelivered: CountDelivered): DueTask<'line_item.complete'> {
+  let after = '';
+  let restUntil = 0;
+  const delivered = new Map<string, number>();
+  return {
+    name: 'reach-goal',
+    findDue: async (pool, now) => {
+      if (now.getTime() < restUntil) return [];
+      const flights = await listCountedFlights(pool, after, flightsMax);
+      after = flights.length < flightsMax ? '' : flights.at(-1)!.id;
+      if (after === '') restUntil = now.getTime() + askAgainMs;
+      const reached: Due[] = [];
+      delivered.clear();
+      for (const { quantity, ...due } of flights) {
+        const count = await countDelivered(due.workspace_id, due.id).catch((error: unknown) => {
+          restUntil = now.getTime() + askAgainMs;
+          throw error;
+        });
+        if (count < quantity) continue;
+        delivered.set(due.id, count);
+        // Another clock may have counted more: it then asks under a key of its own, and finds the flight completed.
+        reached.push({ ...due, occurrence: `${due.occurrence}:${count}` });
+      }
+      return reached;
+    },
+    command: 'line_item.complete',
+    changes: ({ id }) => ({ delivered: delivered.get(id)! }),
+  };
+}

@@ -1,0 +1,242 @@
+import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import { findResource, holdResource, listLinked, type ResourceRow, type Rules } from '@longwave/command-pipeline';
+import type { Pool, Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { openCampaignStates } from '../campaigns/campaign.ts';
+import { refuseField } from '../../workspace/refuse-field.ts';
+import { requireCurrency } from '../../workspace/require-currency.ts';
+import { requireResources } from '../../workspace/require-resources.ts';
+import { isPlanned } from '../serving-plans/plan-content-table.ts';
+import type { CountDelivered } from './count-delivered.ts';
+import * as flight from './line-item.ts';
+import type { LineItem } from './line-item.ts';
+
+type Catalog = typeof productCatalog;
+type LineItemRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `line_item.${string}`>>;
+
+/** How many creatives a line item has in the wanted states of assignment and creative. */
+async function countCreatives(
+  tx: Transaction,
+  workspaceId: string,
+  lineItemId: string,
+  wanted: { readonly assignment: readonly string[]; readonly creative: readonly string[] },
+): Promise<number> {
+  let count = 0;
+  for (const assignment of await listLinked(tx, workspaceId, 'creative_assignments', 'line_item', lineItemId)) {
+    if (!wanted.assignment.includes(assignment.lifecycle_state)) continue;
+    const creative = await findResource(tx, workspaceId, 'creatives', assignment.attributes.creative_id);
+    if (creative && wanted.creative.includes(creative.lifecycle_state)) count++;
+  }
+  return count;
+}
+
+const changedMeanwhile = () => new Problem('state_not_allowed', 'The line item has just changed. Try again.');
+const refuse = (detail: string) => new Problem('line_item_not_bookable', detail);
+
+/** Throws when nothing can be delivered any more. */
+function checkAhead({ window }: Readonly<LineItem>, now: Date): void {
+  if (Date.parse(window.end) <= now.getTime()) throw refuse('The window is in the past.');
+}
+
+async function campaignOf(db: Transaction | Pool, workspaceId: string, { campaign_id: id }: Readonly<LineItem>) {
+  const campaign = await findResource(db, workspaceId, 'campaigns', id);
+  const { window, advertiser_id: advertiserId } = campaign!.attributes;
+  return { state: campaign!.lifecycle_state, window, advertiserId };
+}
+
+/** Throws unless what is made good was bought by the same advertiser: a makegood is booked without a price. */
+async function checkMakegood(
+  tx: Transaction,
+  workspaceId: string,
+  makegoodOf: string | undefined,
+  advertiserId: string,
+): Promise<void> {
+  if (makegoodOf === undefined) return;
+  const path = '/changes/makegood_of';
+  const ids = [makegoodOf];
+  const [lineItem] = await requireResources(tx, { workspaceId, type: 'line_items', ids, path, unless: [] });
+  const campaign = await campaignOf(tx, workspaceId, lineItem!.attributes);
+  if (campaign.advertiserId !== advertiserId)
+    refuseField(path, 'other_advertiser', 'A makegood makes good what the same advertiser has bought.');
+}
+
+type ListedRow = ResourceRow<'podcasts' | 'episodes' | 'inventory_units'>;
+
+/** Throws for sets of episodes beside whole podcasts: the two are dimensions of their own, and a play must match both. */
+function checkMixture(units: readonly ListedRow[], targeting: LineItem['targeting'], path: string): void {
+  const isSet = ({ attributes }: ListedRow) => 'kind' in attributes && attributes.kind === 'episode_set';
+  const { podcasts } = targeting;
+  const whole = units.some((unit) => !isSet(unit)) || (!Array.isArray(podcasts) && podcasts.include.length > 0);
+  if (units.some(isSet) && whole)
+    refuseField(
+      path,
+      'mixed_inventory',
+      'Target whole podcasts or sets of episodes, each with a line item of its own.',
+    );
+}
+
+/** Throws unless everything that changes names exists and goes together. */
+async function check(
+  tx: Transaction,
+  workspaceId: string,
+  {
+    targeting,
+    rate,
+  }: { readonly targeting?: LineItem['targeting'] | undefined; readonly rate?: LineItem['rate'] | undefined },
+): Promise<void> {
+  await requireCurrency(tx, workspaceId, rate?.price, '/changes/rate/price');
+  const types = { podcasts: 'podcasts', episodes: 'episodes', inventory: 'inventory_units' } as const;
+  for (const [name, type] of Object.entries(types)) {
+    const lists = targeting?.[name as keyof typeof types];
+    if (!lists || Array.isArray(lists)) continue;
+    for (const [side, ids] of Object.entries(lists)) {
+      const path = `/changes/targeting/${name}/${side}`;
+      const named = await requireResources(tx, { workspaceId, type, ids: [...new Set(ids)], path, unless: [] });
+      if (name === 'inventory' && side === 'include') checkMixture(named, targeting, path);
+    }
+  }
+}
+
+/** Rules of drafts: what is written down, and whether it may be promised. */
+const draftRules = {
+  'line_item.create': async ({ tx, workspaceId, changes }) => {
+    flight.checkLineItem(changes);
+    flight.checkRate(changes);
+    await holdResource(tx, workspaceId, 'campaigns', changes.campaign_id);
+    const unless = ['completed', 'cancelled', 'archived'];
+    const ids = [changes.campaign_id];
+    await requireResources(tx, { workspaceId, type: 'campaigns', ids, path: '/changes/campaign_id', unless });
+    await check(tx, workspaceId, changes);
+    const campaign = await campaignOf(tx, workspaceId, changes);
+    flight.checkWindow(changes.window, campaign.window);
+    await checkMakegood(tx, workspaceId, changes.makegood_of, campaign.advertiserId);
+    return { attributes: changes };
+  },
+
+  'line_item.revise': async ({ tx, workspaceId, current, changes }) => {
+    const attributes = { ...current, ...changes };
+    flight.checkLineItem(attributes);
+    if (changes.rate ?? changes.type) flight.checkRate(attributes);
+    await check(tx, workspaceId, changes);
+    const campaign = await campaignOf(tx, workspaceId, current);
+    if (changes.window) flight.checkWindow(changes.window, campaign.window);
+    await checkMakegood(tx, workspaceId, changes.makegood_of, campaign.advertiserId);
+    return { attributes };
+  },
+
+  'line_item.submit': async ({ tx, workspaceId, subjectId, current, now }) => {
+    checkAhead(current, now);
+    const creatives = await countCreatives(tx, workspaceId, subjectId, {
+      assignment: ['draft', 'active'],
+      creative: ['approved', 'pending_review'],
+    });
+    if (current.type !== 'exclusive' && creatives === 0) throw refuse('Assign an approved or pending creative first.');
+    return { attributes: current };
+  },
+
+  'line_item.reserve': ({ current, changes, now }) => ({
+    attributes: flight.reserved(current, changes.expires_at, now),
+  }),
+
+  'line_item.release_reservation': ({ current }) => ({ attributes: flight.unreserved(current) }),
+
+  'line_item.expire_reservation': ({ current, now }) => ({ attributes: flight.expired(current, now) }),
+
+  'line_item.reset': ({ current }) => ({ attributes: flight.reset(current) }),
+
+  'line_item.book': async ({ tx, workspaceId, subjectId, current, now }) => {
+    checkAhead(current, now);
+    await holdResource(tx, workspaceId, 'campaigns', current.campaign_id);
+    const campaign = await campaignOf(tx, workspaceId, current);
+    if (!['approved', 'active'].includes(campaign.state)) throw refuse('Approve the campaign first.');
+    if (current.rate.model === 'none' && current.type !== 'house' && current.makegood_of === undefined)
+      throw refuse('Only house line items and makegoods have no price. Set a rate first.');
+    if ((await countCreatives(tx, workspaceId, subjectId, { assignment: ['active'], creative: ['approved'] })) === 0)
+      throw refuse('Activate the assignment of an approved creative first.');
+    return { attributes: flight.unreserved(current) };
+  },
+} satisfies Partial<LineItemRules>;
+
+/** Rules of flights: what happens to a promise. */
+const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
+  ({
+    'line_item.amend': async ({ tx, workspaceId, current, changes: { effective_at: at, ...changes }, now }) => {
+      const attributes = flight.amended(current, changes);
+      if (changes.rate) flight.checkRate(attributes);
+      await check(tx, workspaceId, changes);
+      if (changes.window) {
+        const campaign = await campaignOf(tx, workspaceId, current);
+        flight.checkWindow(changes.window, campaign.window);
+        flight.checkOpen(changes.window, now);
+      }
+      if (at === undefined || Date.parse(at) <= now.getTime()) return { attributes };
+      return { attributes: { ...current, amendment: { ...changes, effective_at: at } } };
+    },
+
+    'line_item.apply_amendment': ({ current, now }) => ({ attributes: flight.withDueAmendment(current, now) }),
+
+    'line_item.start_flight': async ({ tx, workspaceId, subjectId, current, now }) => {
+      flight.checkStart(current, now);
+      const campaign = await campaignOf(tx, workspaceId, current);
+      if (campaign.state !== 'active') throw new Problem('state_not_allowed', 'The campaign is not active.');
+      if (!(await isPlanned(tx, workspaceId, subjectId, now)))
+        throw new Problem('state_not_allowed', 'No published serving plan contains the line item.');
+      return { attributes: current };
+    },
+
+    'line_item.end_flight': {
+      prepare: async ({ workspaceId, subjectId, current }) => {
+        const matters = current?.auto_extend === true && flight.countedUnits.includes(current.goal.unit);
+        const delivered = matters ? await countDelivered(workspaceId, subjectId) : undefined;
+        return async ({ tx, current: locked, state, now }) => {
+          const campaign = await campaignOf(tx, workspaceId, locked);
+          return flight.endFlight(locked, { state, campaign: campaign.window, delivered, now });
+        };
+      },
+    },
+
+    'line_item.complete': ({ current, changes }) => ({ attributes: flight.completed(current, changes.delivered) }),
+
+    'line_item.pause': ({ current, state }) => ({ attributes: flight.paused(current, state) }),
+
+    'line_item.resume': async ({ tx, workspaceId, current, now }) => {
+      await holdResource(tx, workspaceId, 'campaigns', current.campaign_id);
+      const campaign = await campaignOf(tx, workspaceId, current);
+      if (!openCampaignStates.includes(campaign.state))
+        throw new Problem('state_not_allowed', `The campaign is ${campaign.state}.`);
+      return flight.resumed(current, campaign.window, now);
+    },
+
+    'line_item.extend': async ({ tx, workspaceId, current, changes: { end, cause: extensionCause }, now }) => {
+      const campaign = await campaignOf(tx, workspaceId, current);
+      return { attributes: flight.extended(current, { end, extensionCause }, campaign.window, now) };
+    },
+
+    'line_item.stop': {
+      prepare: async ({ workspaceId, subjectId, current, state }) => {
+        const isEarly = state === 'paused' && current?.paused_from === 'booked';
+        const delivered = isEarly ? await countDelivered(workspaceId, subjectId) : 0;
+        return ({ current: found, state: locked, now }) => {
+          if (locked !== state) throw changedMeanwhile();
+          return { attributes: flight.stopped(found, { state: locked, delivered, now }) };
+        };
+      },
+    },
+
+    'line_item.cancel': {
+      prepare: async ({ workspaceId, subjectId, state }) => {
+        const mayHaveServed = state === 'booked' || state === 'paused';
+        const delivered = mayHaveServed ? await countDelivered(workspaceId, subjectId) : 0;
+        return ({ current, state: locked, now }) => {
+          if (locked !== state) throw changedMeanwhile();
+          return { attributes: flight.cancelled(current, { state: locked, delivered, now }) };
+        };
+      },
+    },
+  }) satisfies Partial<LineItemRules>;
+
+/** Rules of the line item commands (design: commands.md §4). */
+export const lineItemRules = (options: {
+  readonly pool: Pool;
+  readonly countDelivered: CountDelivered;
+}): LineItemRules => ({ ...draftRules, ...flightRules(options.pool, options.countDelivered) });

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { ResourceRow } from '@longwave/command-pipeline';
+import { servingPlanSchema, type PlanLineItem, type ServingPlanDocument } from '@longwave/events';
+import fc from 'fast-check';
+import { compilePlan, type PlanInputs } from './compile-plan.ts';
+
+type Kind = keyof PlanInputs;
+/** Resources by kind and id: attributes, and the state they are in. */
+type Given = Readonly<Record<Kind, Readonly<Record<string, { readonly state: string } & Record<string, unknown>>>>>;
+interface Case {
+  readonly name: string;
+  /** What differs from the base, by kind, id and attribute; null takes a resource away. */
+  readonly given: { readonly [K in Kind]?: Readonly<Record<string, Record<string, unknown> | null>> };
+  /** What differs from the base's plan. */
+  readonly floors?: ServingPlanDocument['floors'];
+  /** Line item id → fields of the plan that differ; null: not in the plan. */
+  readonly line_items?: Readonly<Record<string, Partial<PlanLineItem> | null>>;
+  readonly inputs?: readonly string[];
+}
+
+const file = path.resolve(import.meta.dirname, '../../../cases/compile-plan.json');
+const { base, plan, cases } = JSON.parse(readFileSync(file, 'utf8')) as {
+  base: Given;
+  plan: ServingPlanDocument;
+  cases: readonly Case[];
+};
+
+const types: Readonly<Record<Kind, string>> = {
+  advertisers: 'advertisers',
+  campaigns: 'campaigns',
+  lineItems: 'line_items',
+  creatives: 'creatives',
+  assignments: 'creative_assignments',
+  inventoryUnits: 'inventory_units',
+};
+const at = new Date(0);
+
+function rowsOf(given: Case['given']): PlanInputs {
+  const of = (kind: Kind): ResourceRow[] => {
+    const changed = given[kind] ?? {};
+    const ids = new Set([...Object.keys(base[kind]), ...Object.keys(changed)]);
+    return [...ids].flatMap((id) => {
+      if (changed[id] === null) return [];
+      const { state, ...attributes } = { state: 'active', ...base[kind][id], ...changed[id] };
+      const row = { id, workspace_id: 'ws_1', resource_type: types[kind], version: 1, lifecycle_state: state };
+      return [{ ...row, attributes, digest: '', operation_id: 'op_1', created_at: at, updated_at: at }];
+    });
+  };
+  return Object.fromEntries(Object.keys(types).map((kind) => [kind, of(kind as Kind)])) as unknown as PlanInputs;
+}
+const compile = (inputs: PlanInputs) => compilePlan('ws_1', plan.effective_from, inputs);
+
+test('the base case is a plan with every field of the format filled', () => {
+  expect(compile(rowsOf({}))).toEqual(plan);
+  expect(servingPlanSchema.parse(plan)).toEqual(plan);
+});
+
+test.each(cases)('$name', ({ given, floors = plan.floors, line_items: changed = {}, inputs }) => {
+  const compiled = compile(rowsOf(given));
+  servingPlanSchema.parse(compiled);
+  expect(compiled.floors).toEqual(floors);
+  const ids = new Set([...plan.line_items.map((each) => each.line_item_id), ...Object.keys(changed)]);
+  const expected = [...ids].sort().flatMap((id) => {
+    const before = plan.line_items.find((each) => each.line_item_id === id);
+    return changed[id] === null ? [] : [{ ...before, ...changed[id] }];
+  });
+  expect(compiled.line_items).toEqual(expected);
+  if (inputs) expect(compiled.inputs.map(({ id }) => id)).toEqual(inputs);
+});
+
+test('the order of the inputs does not matter', () => {
+  const rows = rowsOf({});
+  const shuffled = Object.fromEntries(
+    Object.entries(rows).map(([kind, list]) => [kind, fc.shuffledSubarray([...list], { minLength: list.length })]),
+  );
+  fc.assert(
+    fc.property(fc.record(shuffled), (inputs) => {
+      expect(compile(inputs as unknown as PlanInputs)).toEqual(plan);
+    }),
+  );
+});

@@ -1,0 +1,24 @@
+import { supersededBreakPlans } from './advertising/break-plans/superseded-break-plans.ts';
+import { listDueEpisodes } from './hosting/episodes/episode-table.ts';
+import { flightTasks } from './advertising/line-items/flight-tasks.ts';
+import { expireReviews } from './workspace/reviews/expire-reviews.ts';
+import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
+import { uploadTasks } from './workspace/uploads/expire-uploads.ts';
+import type { DueTask } from './work/due-task.ts';
+
+const publishScheduledEpisode: DueTask<'episode.publish_due'> = {
+  name: 'publish-episode',
+  findDue: listDueEpisodes,
+  command: 'episode.publish_due',
+  changes: () => ({}),
+};
+
+/** Everything the clock does; a task more is an entry more. */
+export const dueTasks: readonly DueTask[] = [
+  publishScheduledEpisode,
+  ...uploadTasks,
+  ...flightTasks,
+  supersededBreakPlans.task,
+  supersededServingPlans.task,
+  expireReviews,
+];

@@ -1,0 +1,55 @@
+import type { ExecuteCommand } from '@longwave/command-pipeline';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { Work } from '../../work/job-runner.ts';
+import { leaseOf } from '../../work/job-table.ts';
+import { executeAsManagement } from '../../work/execute-as-management.ts';
+import { listImportedDrafts } from './import-table.ts';
+import { publicationOf } from './publish-imported.ts';
+
+/** Refusals of one episode: somebody changed it meanwhile. */
+const ofEpisode: readonly string[] = ['state_not_allowed', 'not_found', 'episode_has_no_audio'];
+
+/**
+ * Publishes or schedules the imported drafts that have audio, oldest first. Those that are still encoded follow by themselves: the
+ * command that asked for this work marked the podcast, and the follower of encoded productions reads the mark.
+ */
+export function createPublishImportWork({
+  pool,
+  execute,
+  clock = () => new Date(),
+}: {
+  readonly pool: Pool;
+  readonly execute: ExecuteCommand;
+  readonly clock?: () => Date;
+}): Work {
+  return {
+    attemptsMax: 60,
+    fail: {
+      commandType: 'podcast.fail_import_publication',
+      problem: {
+        code: 'publication_gave_up',
+        detail: 'Publishing the imported episodes failed too often and was given up. Start it again.',
+      },
+    },
+    run: async (job, signal) => {
+      const { workspace_id: workspaceId, subject_id: podcastId } = job;
+      for (const { id, attributes } of await listImportedDrafts(pool, workspaceId, podcastId)) {
+        signal.throwIfAborted();
+        const publication = publicationOf('draft', attributes, clock());
+        if (!publication) continue;
+        const idempotencyKey = `${job.id}:${id}:${publication.type}`;
+        try {
+          await executeAsManagement(execute, { workspaceId, idempotencyKey }, { ...publication, id });
+        } catch (error) {
+          if (!(error instanceof Problem) || !ofEpisode.includes(error.code)) throw error;
+        }
+      }
+      await executeAsManagement(
+        execute,
+        { workspaceId, idempotencyKey: `${job.id}:${job.lease_id}`, reason: leaseOf(job) },
+        { type: 'podcast.complete_import_publication', id: podcastId, changes: {} },
+      );
+    },
+  };
+}

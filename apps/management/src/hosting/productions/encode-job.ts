@@ -1,0 +1,66 @@
+import { findResource } from '@longwave/command-pipeline';
+import type { Transaction } from '@longwave/postgres';
+import type { Episode } from '../episodes/episode.ts';
+import { expectedEncodingMs, type Workload, type WorkClass } from '../../work/job-order.ts';
+import { declaredChecksum } from '../../workspace/uploads/find-upload.ts';
+import type { SourcePlace } from './production-source.ts';
+import type { Production } from './production.ts';
+
+/** The last part of an address's path, as a file name. */
+function filenameOf(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1)!;
+  try {
+    return decodeURIComponent(last) || 'audio';
+  } catch {
+    return last;
+  }
+}
+
+/** A person waits for a new episode; one that has its audio, or comes with a whole import or batch, can wait longer. */
+function workClassOf(production: Production, episode: Episode): WorkClass {
+  if (production.imported || production.batch_encoding_id) return 'bulk';
+  return episode.current_production_id ? 're_encoding' : 'interactive';
+}
+
+/** The job of a production: what the encoder needs to know of it, and its order among others. */
+export async function encodeJob(
+  tx: Transaction,
+  started: {
+    readonly workspaceId: string;
+    readonly productionId: string;
+    readonly production: Production;
+    readonly place: SourcePlace;
+    /** 0: nobody could tell. */
+    readonly durationMs: number;
+  },
+): Promise<{ readonly input: unknown; readonly work: Workload }> {
+  const { workspaceId, productionId, production, place, durationMs } = started;
+  const episode = await findResource(tx, workspaceId, 'episodes', production.episode_id);
+  const podcast = await findResource(tx, workspaceId, 'podcasts', episode!.attributes.podcast_id);
+  const source =
+    place.kind === 'outside'
+      ? { source_url: place.url, filename: filenameOf(place.url), declared_size_bytes: null }
+      : {
+          storage_key: place.found.upload.storage_key,
+          /** What was probed and reserved for; an encoder refuses other bytes under the same key. */
+          source_etag: place.found.etag,
+          ...declaredChecksum(place.found),
+          filename: place.found.upload.filename,
+          declared_size_bytes: place.found.upload.filesize ?? null,
+        };
+  const sizeBytes = place.kind === 'stored' ? place.found.sizeBytes : undefined;
+  return {
+    input: {
+      production_id: productionId,
+      episode_id: production.episode_id,
+      ...source,
+      loudness_target_lufs: podcast!.attributes.loudness_target_lufs,
+      title: episode!.attributes.title,
+      podcast_title: podcast!.attributes.title,
+    },
+    work: {
+      workClass: workClassOf(production, episode!.attributes),
+      expectedMs: expectedEncodingMs({ durationMs, sizeBytes }),
+    },
+  };
+}

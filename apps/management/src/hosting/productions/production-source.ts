@@ -1,0 +1,120 @@
+import type { Actor } from '@longwave/command-pipeline';
+import { maxUploadBytes } from '@longwave/command-catalog';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool, Transaction } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { looksLikeMedia } from '../media-clips/audio-format.ts';
+import { lookAtFile, notFetchable } from '../media-clips/outside-file.ts';
+import type { Ask } from '../../outside/ask.ts';
+import { holdUpload, receivedUpload, type ReceivedUpload } from '../../workspace/uploads/find-upload.ts';
+import { uploadIdOf, uploadIdOfKey } from '../../workspace/uploads/upload.ts';
+import type { Source } from './production.ts';
+
+export interface SourceOptions {
+  readonly pool: Pool;
+  readonly store: ObjectStore;
+  readonly mediaUrl: string;
+  /** Asks addresses that a client named. */
+  readonly ask: Ask;
+}
+
+/** Where an encoder finds the source. */
+export type SourcePlace =
+  { readonly kind: 'stored'; readonly found: ReceivedUpload } | { readonly kind: 'outside'; readonly url: string };
+
+const path = '/changes/file_url';
+
+/** Whether an address belongs to this installation: only uploads are taken from there. */
+export const isOurs = (mediaUrl: string, url: string) => new URL(url).origin === new URL(mediaUrl).origin;
+
+/** Throws unless the address answers, with something that looks like audio or video and is not too large. */
+async function checkOutside(ask: Ask, url: string): Promise<void> {
+  const { start, contentType, sizeBytes } = await lookAtFile(ask, url, path);
+  if (!looksLikeMedia(start, contentType))
+    throw notFetchable(
+      path,
+      `The address answers with ${contentType?.slice(0, 80) ?? 'a file'}, which is neither audio nor video.`,
+    );
+  if ((sizeBytes ?? 0) > maxUploadBytes) throw notFetchable(path, 'File size exceeds the maximum allowed');
+}
+
+const sound = /^(audio\/|video\/|application\/ogg$)/;
+/** Types that a client sends which names none, or cannot. */
+const unnamedTypes = /^(undefined|application\/octet-stream|binary\/octet-stream|application\/x-www-form-urlencoded)$/;
+const inEnglish = new Intl.NumberFormat('en');
+
+/** Throws `upload_not_received` naming the field unless what arrived is what was granted: audio or video of the announced size. */
+async function checkAsGranted(store: ObjectStore, { upload, sizeBytes }: ReceivedUpload): Promise<void> {
+  const { filename, filesize, content_type: granted, storage_key: key } = upload;
+  const refuse = (detail: string) =>
+    new Problem('upload_not_received', detail, { errors: [{ path, code: 'upload_not_received', detail }] });
+  if (!sound.test(granted)) throw refuse(`${filename} is ${granted}. Name a file with audio or video.`);
+  if (filesize !== undefined && filesize !== sizeBytes) {
+    const [announced, arrived] = [filesize, sizeBytes].map((bytes) => inEnglish.format(bytes));
+    throw refuse(
+      `${filename} was announced with ${announced} bytes, but ${arrived} arrived. Upload the whole file again, or ask for another upload with the right size.`,
+    );
+  }
+  const type = (await store.find(key))?.contentType.split(';')[0]!.trim().toLowerCase();
+  if (type !== undefined && !sound.test(type) && !unnamedTypes.test(type))
+    throw refuse(`${filename} was granted as ${granted}, but sent as ${type}. Send it with the granted content type.`);
+}
+
+/**
+ * The source that a `file_url` names: an upload of the workspace or of the actor, or a file at any other public address.
+ * What an imported feed names nobody vouches for: of uploads only the workspace's own are taken. What arrived must be what was
+ * granted. Throws `upload_not_received` or `media_not_fetchable` naming the field. `hold` keeps it until the transaction ends.
+ */
+export async function findSource(
+  { pool, store, mediaUrl, ask }: SourceOptions,
+  named: {
+    readonly workspaceId: string;
+    readonly actor: Actor;
+    readonly fileUrl: string;
+    /** False for what an imported feed names: the encoder, which tries again, is the one to ask an address outside. */
+    readonly look?: boolean;
+  },
+): Promise<{ readonly source: Source; readonly hold: (tx: Transaction) => Promise<void> }> {
+  const { workspaceId, actor, fileUrl, look = true } = named;
+  if (!isOurs(mediaUrl, fileUrl)) {
+    if (look) await checkOutside(ask, fileUrl);
+    return { source: { file_url: fileUrl }, hold: async () => undefined };
+  }
+  const uploadId = uploadIdOf(mediaUrl, fileUrl);
+  const found = await receivedUpload(pool, store, {
+    workspaceId,
+    // A feed names what it likes, and the service that imports it may use any upload.
+    ...(look && { actor }),
+    uploadId,
+    path,
+  });
+  await checkAsGranted(store, found);
+  const { id, upload, workspaceId: owner } = found;
+  return {
+    source: {
+      file_url: upload.file_url,
+      // Links stay within one workspace.
+      ...(owner === workspaceId && { upload_id: id }),
+      storage_key: upload.storage_key,
+    },
+    hold: (tx) => holdUpload(tx, found, path),
+  };
+}
+
+/** Where the source of a production lies now. Throws `production_has_no_audio` when it has none, and `upload_not_received` when its upload or the object is gone. */
+export async function placeOf(
+  { pool, store }: Pick<SourceOptions, 'pool' | 'store'>,
+  workspaceId: string,
+  { storage_key: key, file_url: url }: Source,
+): Promise<SourcePlace> {
+  if (url === undefined)
+    throw new Problem('production_has_no_audio', 'The production has no audio yet. Attach a file before you start it.');
+  if (key === undefined) return { kind: 'outside', url };
+  // Who may use the upload was decided when the production got it.
+  const actor: Actor = { kind: 'service', name: 'management' };
+  const uploadId = uploadIdOfKey(key);
+  return {
+    kind: 'stored',
+    found: await receivedUpload(pool, store, { workspaceId, actor, uploadId, path: '/subject' }),
+  };
+}

@@ -1,0 +1,102 @@
+import { isEvent, isResource, reactTo, type EventOf, type Reactions } from '@longwave/command-catalog';
+import { subscribeWhenReachable, type DeliveredMessage, type EventBus } from '@longwave/event-bus';
+import type { RunApproved } from '@longwave/command-pipeline';
+import { domainEventSchema, topics, type DomainEvent } from '@longwave/events';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
+import { supersededBreakPlans } from './advertising/break-plans/superseded-break-plans.ts';
+import { saveEncodingLimit } from './hosting/productions/encoding-balance-table.ts';
+import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
+import type { Logger } from '@longwave/service-kit';
+import { deleteClips, recordClip } from './hosting/media-clips/follow-clips.ts';
+import { endLineItems } from './advertising/campaigns/follow-campaigns.ts';
+import { endSuperseded, republishTarget } from './advertising/follow-plans.ts';
+import { attachAndPublish, endFaultyUpload, stopEncodings } from './hosting/productions/follow-productions.ts';
+import { markFilesReceived } from './workspace/uploads/follow-uploads.ts';
+import type { Send } from './work/send-as-management.ts';
+
+const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (messages: readonly DeliveredMessage[]) => {
+  for (const message of messages) await handle(domainEventSchema.parse(message.payload));
+};
+
+/** What management does about its own events and those of auth-server. Every reaction is a command or an idempotent projection. */
+export function followEvents(options: {
+  readonly bus: EventBus;
+  readonly pool: Pool;
+  readonly store: ObjectStore;
+  readonly send: Send;
+  /** Carries out what a review agreed to. */
+  readonly runApproved: RunApproved;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+}): AsyncDisposable[] {
+  const { bus, pool, store, send, logger, clock } = options;
+
+  async function removeObject(event: EventOf<'upload.aborted' | 'upload.expired'>): Promise<void> {
+    const { multipart } = event.after.attributes;
+    // What was sent, and what was kept of it.
+    for await (const { key } of store.list(`uploads/${event.subject.id}/`)) await store.remove(key);
+    if (multipart)
+      await store.abortMultipartUpload(multipart.upload_key, multipart.multipart_upload_id).catch(() => undefined);
+  }
+
+  const plans = { send, pool, clock };
+  const filesUsed = (event: DomainEvent) => markFilesReceived(event, { send, pool, store });
+  const reactions: Reactions<Promise<void>> = {
+    'podcast.created': filesUsed,
+    'podcast.revised': filesUsed,
+    'podcast.intro_set': filesUsed,
+    'podcast.outro_set': filesUsed,
+    'episode.created': filesUsed,
+    'episode.revised': filesUsed,
+    'episode.chapters_set': filesUsed,
+    'production.created': filesUsed,
+    'production.derived': filesUsed,
+    'production.revised': async (event) => {
+      await filesUsed(event);
+      await deleteClips(event, send, pool);
+    },
+    'production.encoded': async (event) => {
+      await attachAndPublish(event, { send, pool, clock });
+      await recordClip(event, send, pool);
+    },
+    'batch_encoding.cancelled': (event) => stopEncodings(event, send, pool),
+    'production.failed': (event) => endFaultyUpload(event, send, pool),
+    'media_clip.registered': filesUsed,
+    'creative.media_attached': filesUsed,
+    'upload.aborted': removeObject,
+    'upload.expired': removeObject,
+    'serving_plan.published': (event) => endSuperseded(supersededServingPlans, event, plans),
+    'serving_plan.republished': (event) => endSuperseded(supersededServingPlans, event, plans),
+    'serving_plan.rolled_back': (event) => republishTarget(event, plans),
+    'campaign.cancelled': (event) => endLineItems(event, send, pool),
+    'review.approved': (event) => options.runApproved(event.workspace_id, event.subject.id),
+    'break_plan.published': (event) => endSuperseded(supersededBreakPlans, event, plans),
+  };
+
+  async function onProduct(event: DomainEvent): Promise<void> {
+    await reactTo(reactions, event);
+  }
+
+  async function onIdentity(event: DomainEvent): Promise<void> {
+    const { after } = event;
+    if (!isResource(after, 'accounts')) return;
+    const { name, encoding_ms_per_month: limit } = after.attributes;
+    await saveEncodingLimit(pool, event.workspace_id, limit, event.subject.version);
+    if (isEvent(event, 'account.created'))
+      await send(event, 'provision', {
+        type: 'workspace.provision',
+        id: event.workspace_id,
+        changes: { name, account_id: event.subject.id },
+      });
+  }
+
+  const follow = (topic: string, react: (event: DomainEvent) => Promise<void>) =>
+    subscribeWhenReachable(bus, {
+      topic,
+      group: 'management',
+      handle: byEach(react),
+      onRetry: (error) => logger.warn({ err: error, topic }, 'follower.retried'),
+    });
+  return [follow(topics.product, onProduct), follow(topics.identity, onIdentity)];
+}

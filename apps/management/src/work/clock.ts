@@ -1,0 +1,68 @@
+import type { Due, ExecuteCommand } from '@longwave/command-pipeline';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { pollLoop } from '@longwave/worker-kit';
+import { executeAsManagement } from './execute-as-management.ts';
+import type { DueTask } from './due-task.ts';
+
+/** Resources of one task that are read at once. */
+const batchSize = 100;
+/** How long a task is left alone that was refused, or that failed for another reason. */
+const retryAfterMs = { refused: 30_000, failed: 5_000 };
+
+export interface ClockOptions {
+  readonly pool: Pool;
+  readonly execute: ExecuteCommand;
+  readonly tasks: readonly DueTask[];
+  readonly clock: () => Date;
+  /** Milliseconds between two polls. */
+  readonly everyMs: number;
+  /** Told of every task that could not be done; a refused one is tried again half a minute later. */
+  readonly onError: (error: unknown, task: { readonly name: string; readonly id?: string }) => void;
+}
+
+/**
+ * Sends the command of everything that is due, until it is disposed; a task never waits for another. Several clocks may run: the idempotency key names the
+ * resource and its time, so each task is done once. What became due while none ran is done late.
+ */
+export function startClock(options: ClockOptions): AsyncDisposable {
+  const { pool, execute, tasks, clock, everyMs, onError } = options;
+  /** Refused tasks by key → when they are tried again. */
+  type Refused = Map<string, number>;
+
+  async function run(task: DueTask, due: Due, refused: Refused): Promise<void> {
+    const key = `${task.name}:${due.id}:${due.occurrence}`;
+    if ((refused.get(key) ?? 0) > clock().getTime()) return;
+    try {
+      const command = { type: task.command, id: due.id, changes: task.changes(due) };
+      await executeAsManagement(execute, { workspaceId: due.workspace_id, idempotencyKey: key }, command);
+      refused.delete(key);
+    } catch (error) {
+      const afterMs = error instanceof Problem ? retryAfterMs.refused : retryAfterMs.failed;
+      refused.set(key, clock().getTime() + afterMs);
+      // Another clock was faster, or the resource is still in use: nothing to report.
+      if (error instanceof Problem && ['state_not_allowed', 'idempotency_in_progress'].includes(error.code)) return;
+      onError(error, { name: task.name, id: due.id });
+    }
+  }
+
+  function follow(task: DueTask): AsyncDisposable {
+    const refused: Refused = new Map();
+    return pollLoop({
+      everyMs,
+      run: async (signal) => {
+        for (const [key, at] of refused) if (at <= clock().getTime()) refused.delete(key);
+        const due = await task.findDue(pool, clock(), batchSize + refused.size);
+        for (const one of due) if (!signal.aborted) await run(task, one, refused);
+      },
+      onError: (error) => onError(error, { name: task.name }),
+    });
+  }
+
+  const following = tasks.map(follow);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(following.map((each) => each[Symbol.asyncDispose]()));
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import {
+  productCatalog,
+  typedResource,
+  type ChangesInput,
+  type CommandType,
+  type Resource,
+  type SubjectOf,
+} from '@longwave/command-catalog';
+import type { ExecuteCommand } from '@longwave/command-pipeline';
+import type { LeaseReport } from './job-table.ts';
+
+export type ProductCommand = CommandType<typeof productCatalog>;
+
+/** A command that management sends by itself; the catalog says the type of its subject. */
+export interface ManagementCommand<C extends ProductCommand> {
+  readonly type: C;
+  /** Null for a new resource. */
+  readonly id: string | null;
+  /** The version that the subject must have; absent: whatever it is. */
+  readonly version?: number;
+  readonly changes: ChangesInput<C>;
+}
+
+/** Where such a command is sent, and under which key. */
+interface Envelope {
+  readonly workspaceId: string;
+  readonly idempotencyKey: string;
+  /** Of a report about a job: the lease under which it was done. */
+  readonly reason?: LeaseReport;
+}
+
+/** Executes a command as management itself, and answers its subject. Throws a `Problem` when it is refused. */
+export async function executeAsManagement<C extends ProductCommand>(
+  execute: ExecuteCommand,
+  envelope: Envelope,
+  { type: commandType, id, version, changes }: ManagementCommand<C>,
+): Promise<Resource<SubjectOf<C>>> {
+  const type: SubjectOf<C> = productCatalog.commands[commandType].subject;
+  const request = { ...envelope, commandType, subject: { type, id, version }, changes };
+  const { resource } = await execute(request, { kind: 'service', name: 'management' });
+  return typedResource(resource, type);
+}

@@ -1,0 +1,123 @@
+import type { ExecuteCommand } from '@longwave/command-pipeline';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { LeaseEnded, leasedWorker, type PollLoop } from '@longwave/worker-kit';
+import { executeAsManagement } from './execute-as-management.ts';
+import { claimJob, dropJob, leaseOf, releaseLease, renewLease, type ClaimedJob, type JobKind } from './job-table.ts';
+
+/** Kinds of jobs that management does itself. */
+export type OwnJobKind = Extract<
+  JobKind,
+  | 'compile_serving_plan'
+  | 'clone_campaign'
+  | 'import_feed'
+  | 'publish_import'
+  | 'run_batch_encoding'
+  | 'export_statistics'
+>;
+
+/** Commands that tell a subject of management's own jobs that its job failed. */
+type FailCommand =
+  | 'batch_encoding.fail'
+  | 'campaign.fail_clone'
+  | 'podcast.fail_import'
+  | 'podcast.fail_import_publication'
+  | 'serving_plan.fail'
+  | 'statistics_export.fail';
+
+export interface Work {
+  /**
+   * One try. It reports the end of its job by a command, and may end quietly when the signal stops it. What it throws is
+   * tried again later, so every step of it must be repeatable.
+   */
+  readonly run: (job: ClaimedJob, signal: AbortSignal) => Promise<void>;
+  /** Tells the subject, after the last try, that nothing comes any more. */
+  readonly fail: {
+    readonly commandType: FailCommand;
+    readonly problem: { readonly code: string; readonly detail: string };
+  };
+  /** Tries, crashes of this process included. */
+  readonly attemptsMax: number;
+  /** How many jobs of this kind go on at a time; default 1. */
+  readonly slots?: number;
+}
+
+/** The pause before the next try. */
+const backOff = (attempt: number) => Math.min(15_000, 500 * 2 ** Math.min(attempt, 10));
+
+/** Refusals after which no further try can help: someone ended the subject meanwhile. */
+const overtaken: readonly string[] = ['state_not_allowed', 'not_found'];
+
+/**
+ * Does management's own jobs. Every kind has slots of its own, so that a long job never holds up another kind. Every job is
+ * under a lease that is renewed while the work goes on; a process that dies leaves it to the next one. Disposing stops
+ * the work that runs and gives it back at once.
+ */
+export function startJobRunner(options: {
+  readonly pool: Pool;
+  readonly execute: ExecuteCommand;
+  readonly works: Readonly<Partial<Record<OwnJobKind, Work>>>;
+  readonly onError: (error: unknown, job?: Pick<ClaimedJob, 'id' | 'kind'>) => void;
+  readonly leaseMs?: number;
+  /** How long a job that nobody announced may go unnoticed. */
+  readonly pollMs?: number;
+  readonly backOffMs?: (attempt: number) => number;
+}): PollLoop {
+  const { pool, execute, onError, leaseMs = 30_000, pollMs = 1_000, backOffMs = backOff } = options;
+  const works = new Map(Object.entries(options.works) as [OwnJobKind, Work][]);
+  const slotsOf = ({ slots = 1 }: Work) => slots;
+
+  async function giveUp(job: ClaimedJob, { fail }: Work): Promise<void> {
+    try {
+      await executeAsManagement(
+        execute,
+        {
+          workspaceId: job.workspace_id,
+          idempotencyKey: `${job.id}:${job.lease_id}:fail`,
+          reason: leaseOf(job),
+        },
+        { type: fail.commandType, id: job.subject_id, changes: { problem: fail.problem } },
+      );
+    } catch (error) {
+      if (!(error instanceof Problem) || !overtaken.includes(error.code)) throw error;
+      await dropJob(pool, job.id, job.lease_id);
+    }
+  }
+
+  async function attempt(job: ClaimedJob, work: Work, signal: AbortSignal): Promise<void> {
+    if (job.attempt > work.attemptsMax) return await giveUp(job, work);
+    try {
+      await work.run(job, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Problem && error.code === 'lease_lost') return;
+      if (error instanceof Problem && overtaken.includes(error.code)) return await giveUp(job, work);
+      throw error;
+    } finally {
+      if (isShutdown(signal)) await releaseLease(pool, job.id, job.lease_id, { uncounted: true });
+    }
+  }
+
+  return leasedWorker<ClaimedJob>({
+    concurrency: [...works.values()].reduce((sum, work) => sum + slotsOf(work), 0),
+    pollMs,
+    claim: async (_signal, running) => {
+      const runs = (kind: OwnJobKind) => running.filter((job) => job.kind === kind).length;
+      const free = [...works].filter(([kind, work]) => runs(kind) < slotsOf(work)).map(([kind]) => kind);
+      return free.length > 0 ? await claimJob(pool, free, 'management', leaseMs) : undefined;
+    },
+    leaseOf: (job) => ({ leaseMs, renew: () => renewLease(pool, job.id, job.lease_id, leaseMs) }),
+    work: async (job, signal) => {
+      try {
+        await attempt(job, works.get(job.kind as OwnJobKind)!, signal);
+      } catch (error) {
+        onError(error, job);
+        // Without a database the lease runs out by itself.
+        await releaseLease(pool, job.id, job.lease_id, { afterMs: backOffMs(job.attempt) }).catch(onError);
+      }
+    },
+    onError,
+  });
+}
+
+const isShutdown = ({ reason }: AbortSignal) => reason instanceof LeaseEnded && reason.reason === 'shutdown';

@@ -1,0 +1,22 @@
+import type { DueTask } from '../../work/due-task.ts';
+import { uploadLifeMs } from './upload.ts';
+import { listDueUploads, type UploadEnd } from './upload-use-table.ts';
+
+/** A task for uploads 24 h after their grant; what would be refused is not due, so nothing is tried in vain for ever. */
+const afterLife = (
+  name: string,
+  command: 'upload.expire' | 'upload.receive',
+  end: UploadEnd,
+): DueTask<'upload.expire' | 'upload.receive'> => ({
+  name,
+  findDue: (pool, now, limit) => listDueUploads(pool, end, new Date(now.getTime() - uploadLifeMs), limit),
+  command,
+  changes: () => ({}),
+});
+
+/** Ends uploads 24 h after their grant: those that nothing uses, and the temporary ones. The others are looked at no more. */
+export const uploadTasks: readonly DueTask[] = [
+  afterLife('expire-unused-upload', 'upload.expire', 'unused'),
+  afterLife('keep-used-upload', 'upload.receive', 'used'),
+  afterLife('expire-temporary-upload', 'upload.expire', 'temporary'),
+];

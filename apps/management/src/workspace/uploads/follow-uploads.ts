@@ -1,0 +1,28 @@
+import { findAnywhere } from '@longwave/command-pipeline';
+import type { DomainEvent } from '@longwave/events';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Pool } from '@longwave/postgres';
+import { isNamedBy } from './upload-use-table.ts';
+import type { Send } from '../../work/send-as-management.ts';
+
+const uploadIds = (value: unknown) => new Set(JSON.stringify(value).match(/upl_[0-9a-z]{26}/g));
+
+/** Files that something names have arrived: they do not expire, and no further part of them is signed. */
+export async function markFilesReceived(
+  event: DomainEvent,
+  { send, pool, store }: { readonly send: Send; readonly pool: Pool; readonly store: ObjectStore },
+): Promise<void> {
+  for (const id of uploadIds(event.after.attributes)) {
+    const upload = await findAnywhere(pool, 'uploads', id);
+    if (upload?.lifecycle_state !== 'granted') continue;
+    // An id in words, or in an address elsewhere, names no file.
+    if (!(await isNamedBy(pool, id, event.subject.id))) continue;
+    // An address may be named before its file is there.
+    if (!(await store.find(upload.attributes.storage_key))) continue;
+    await send({ id: event.id, workspace_id: upload.workspace_id }, `receive:${id}`, {
+      type: 'upload.receive',
+      id,
+      changes: {},
+    });
+  }
+}
