@@ -2,16 +2,27 @@ import type { Actor } from '@longwave/command-pipeline';
 import { tryVerifyPrincipal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
-import { isGateway } from '@longwave/services';
+import { gateways, isGateway } from '@longwave/services';
 import type { JWK } from 'jose';
 
-/** Who a call acts for: the person of the signed statement, else the calling service itself. */
-export async function actorOf(context: RpcContext, keys: readonly JWK[], now: Date): Promise<Actor> {
-  if (context.principalStatement !== undefined) {
-    const principal = await tryVerifyPrincipal(context.principalStatement, keys, now);
-    if (!principal) throw new Problem('token_invalid');
-    return { kind: 'principal', principal };
-  }
-  if (isGateway(context.caller)) throw new Problem('token_missing');
-  return { kind: 'service', name: context.caller };
+/** Who a call acts for. Throws `token_missing` or `token_invalid`. */
+export type ActorOfCall = (context: RpcContext) => Promise<Actor>;
+
+/** The person of the signed statement, else the calling service itself. */
+export function createActorOfCall(keys: readonly JWK[], clock: () => Date): ActorOfCall {
+  return async ({ principalStatement, caller }) => {
+    if (principalStatement !== undefined) {
+      const principal = await tryVerifyPrincipal(principalStatement, keys, clock());
+      if (!principal) throw new Problem('token_invalid');
+      return { kind: 'principal', principal };
+    }
+    if (isGateway(caller)) throw new Problem('token_missing');
+    return { kind: 'service', name: caller };
+  };
 }
+
+/** Services that read for people, and the operator. */
+export const readers = [...gateways, 'operator'] as const;
+
+/** The workspace that a request names; empty on the wire: any. */
+export const namedWorkspace = (workspaceId: string) => (workspaceId === '' ? undefined : workspaceId);

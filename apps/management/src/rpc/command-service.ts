@@ -1,0 +1,31 @@
+import { answerEnvelope, parseEnvelope, type ExecuteCommand } from '@longwave/command-pipeline';
+import { rpcService, type RpcService } from '@longwave/rpc';
+import { CommandServiceService } from '@longwave/rpc/command';
+import { gateways } from '@longwave/services';
+import type { Access } from '../workspace/access/access.ts';
+import type { ActorOfCall } from './actor.ts';
+
+/** Commands, from whoever may send them. */
+export function commandService({
+  actorOf,
+  access,
+  execute,
+}: {
+  readonly actorOf: ActorOfCall;
+  readonly access: Access;
+  readonly execute: ExecuteCommand;
+}): RpcService {
+  return rpcService(
+    CommandServiceService,
+    { execute: [...gateways, 'encoder', 'operator'] },
+    {
+      execute: async (request, context) => {
+        const command = parseEnvelope(request, context.deadline);
+        const { workspaceId, subject, changes } = command;
+        const target = { workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
+        const { actor, subject: row } = await access.actorAt(await actorOf(context), target);
+        return answerEnvelope(await execute(command, actor, row));
+      },
+    },
+  );
+}

@@ -1,0 +1,34 @@
+import { rpcService, type RpcService } from '@longwave/rpc';
+import { EncodingQueueServiceService } from '@longwave/rpc/resource';
+import type { FindQueuePlace } from '../work/queue-forecast.ts';
+import type { Access } from '../workspace/access/access.ts';
+import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
+
+/** Where a production stands in the queue. */
+export function encodingQueueService({
+  actorOf,
+  access,
+  findQueuePlace,
+}: {
+  readonly actorOf: ActorOfCall;
+  readonly access: Access;
+  readonly findQueuePlace: FindQueuePlace;
+}): RpcService {
+  return rpcService(
+    EncodingQueueServiceService,
+    { getQueuePlace: readers },
+    {
+      getQueuePlace: async ({ workspaceId, productionId }, context) => {
+        await access.getVisible(await actorOf(context), namedWorkspace(workspaceId), 'productions', productionId);
+        const place = await findQueuePlace(productionId);
+        return {
+          place: place && {
+            position: place.position,
+            startsInMs: BigInt(place.startsInMs),
+            endsInMs: BigInt(place.endsInMs),
+          },
+        };
+      },
+    },
+  );
+}

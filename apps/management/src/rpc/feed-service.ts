@@ -1,0 +1,55 @@
+import { typedResource } from '@longwave/command-catalog';
+import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
+import { FeedServiceService } from '@longwave/rpc/feed';
+import type { ImportReport } from '../hosting/imports/import-report.ts';
+import type { createAwaitFeed, createCheckLiveFeed } from '../hosting/podcasts/check-live-feed.ts';
+import type { Access } from '../workspace/access/access.ts';
+import { readers, type ActorOfCall } from './actor.ts';
+
+/** How long somebody waits for a feed that was published a moment ago. */
+const feedPatienceMs = 10_000;
+
+/** The public feed of a podcast, and the report of its import. */
+export function feedService({
+  actorOf,
+  access,
+  checkLiveFeed,
+  awaitFeed,
+  importReport,
+}: {
+  readonly actorOf: ActorOfCall;
+  readonly access: Access;
+  readonly checkLiveFeed: ReturnType<typeof createCheckLiveFeed>;
+  readonly awaitFeed: ReturnType<typeof createAwaitFeed>;
+  readonly importReport: ImportReport;
+}): RpcService {
+  const visiblePodcast = async (
+    { workspaceId, podcastId }: { readonly workspaceId: string; readonly podcastId: string },
+    context: RpcContext,
+  ) => {
+    const { resource } = await access.getVisible(await actorOf(context), workspaceId, 'podcasts', podcastId);
+    return typedResource(resource, 'podcasts');
+  };
+
+  return rpcService(
+    FeedServiceService,
+    {
+      checkFeed: readers,
+      awaitFeed: readers,
+      getImport: readers,
+      listImportItems: readers,
+      exportImportItems: readers,
+    },
+    {
+      checkFeed: async (request, context) => checkLiveFeed(await visiblePodcast(request, context)),
+      awaitFeed: async (request, context) => {
+        const until = Math.min(context.deadline.getTime() - 1000, Date.now() + feedPatienceMs);
+        return { isLive: await awaitFeed(await visiblePodcast(request, context), new Date(until)) };
+      },
+      getImport: async (request, context) => importReport.get(await visiblePodcast(request, context)),
+      listImportItems: async (request, context) => importReport.list(await visiblePodcast(request, context), request),
+      exportImportItems: async (request, context) =>
+        importReport.exportLines(await visiblePodcast(request, context), request),
+    },
+  );
+}

@@ -1,0 +1,57 @@
+import type { ResourceReader } from '@longwave/command-pipeline';
+import { listSorts } from '@longwave/events';
+import { parseOrProblem } from '@longwave/problems';
+import { rpcService, type RpcService } from '@longwave/rpc';
+import { ResourceServiceService } from '@longwave/rpc/resource';
+import { z } from 'zod';
+import type { Access } from '../workspace/access/access.ts';
+import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
+
+/** Resources and their versions, as far as they are visible. */
+export function resourceService({
+  actorOf,
+  access,
+  reader,
+}: {
+  readonly actorOf: ActorOfCall;
+  readonly access: Access;
+  readonly reader: ResourceReader;
+}): RpcService {
+  return rpcService(
+    ResourceServiceService,
+    { getResource: readers, listResources: readers, listVersions: readers },
+    {
+      getResource: async ({ workspaceId, resourceType, resourceId }, context) => {
+        const actor = await actorOf(context);
+        const { resource, podcastId = '' } = await access.getVisible(
+          actor,
+          namedWorkspace(workspaceId),
+          resourceType,
+          resourceId,
+        );
+        return { resourceJson: JSON.stringify(resource), podcastId };
+      },
+      listResources: async (request, context) => {
+        const actor = await actorOf(context);
+        const { resources, nextCursor } = await reader.listResources({
+          scopes: await access.scopes(actor, namedWorkspace(request.workspaceId), request.links),
+          resourceType: request.resourceType,
+          links: request.links,
+          lifecycleStates: request.lifecycleStates,
+          ...(request.sort !== undefined && { sort: parseOrProblem(z.enum(listSorts), request.sort) }),
+          ...(request.updatedSinceMs !== undefined && { updatedSince: new Date(Number(request.updatedSinceMs)) }),
+          ...(request.titleContains !== undefined && { titleContains: request.titleContains }),
+          ...(request.limit > 0 && { limit: request.limit }),
+          ...(request.cursor && { cursor: request.cursor }),
+        });
+        return { resourcesJson: resources.map((resource) => JSON.stringify(resource)), nextCursor: nextCursor ?? '' };
+      },
+      listVersions: async ({ workspaceId, resourceType, resourceId }, context) => {
+        const actor = await actorOf(context);
+        const { resource } = await access.getVisible(actor, namedWorkspace(workspaceId), resourceType, resourceId);
+        const versions = await reader.listVersions(resource.workspace_id, resourceType, resourceId);
+        return { versionsJson: versions.map((version) => JSON.stringify(version)) };
+      },
+    },
+  );
+}

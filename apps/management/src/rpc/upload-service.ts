@@ -1,0 +1,63 @@
+import { productCatalog } from '@longwave/command-catalog';
+import { permissionProblem } from '@longwave/command-pipeline';
+import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
+import { UploadServiceService } from '@longwave/rpc/upload';
+import type { createSignExport } from '../hosting/statistics-exports/sign-export.ts';
+import type { Access } from '../workspace/access/access.ts';
+import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
+import { readers, type ActorOfCall } from './actor.ts';
+
+/** Signed addresses to send files to and to fetch them from. */
+export function uploadService({
+  actorOf,
+  access,
+  uploads,
+  signExport,
+}: {
+  readonly actorOf: ActorOfCall;
+  readonly access: Access;
+  readonly uploads: UploadSigner;
+  readonly signExport: ReturnType<typeof createSignExport>;
+}): RpcService {
+  /** Signing is half of a write: it takes the right to write in the upload's workspace. */
+  const checkWritable = async (context: RpcContext, workspaceId: string) => {
+    const target = { workspaceId, subjectType: 'uploads', subjectId: null, changes: {} };
+    const { actor } = await access.actorAt(await actorOf(context), target);
+    const denial = permissionProblem(productCatalog.commands['upload.grant'], actor, workspaceId);
+    if (denial) throw denial;
+  };
+
+  return rpcService(
+    UploadServiceService,
+    {
+      signUpload: readers,
+      signDownload: readers,
+      signPart: readers,
+      signCompletion: readers,
+      signExport: readers,
+    },
+    {
+      signUpload: async ({ workspaceId, uploadId }, context) => {
+        await checkWritable(context, workspaceId);
+        return uploads.signUpload(workspaceId, uploadId);
+      },
+      signDownload: async ({ workspaceId, uploadId }, context) => {
+        await access.getVisible(await actorOf(context), workspaceId, 'uploads', uploadId);
+        return uploads.signDownload(workspaceId, uploadId);
+      },
+      signPart: async ({ workspaceId, uploadKey, multipartUploadId, partNumber }, context) => {
+        await checkWritable(context, workspaceId);
+        return uploads.signPart(workspaceId, uploadKey, multipartUploadId, partNumber);
+      },
+      signCompletion: async ({ workspaceId, uploadKey, multipartUploadId }, context) => {
+        await checkWritable(context, workspaceId);
+        return uploads.signCompletion(workspaceId, uploadKey, multipartUploadId);
+      },
+      signExport: async ({ workspaceId, exportId }, context) => {
+        const actor = await actorOf(context);
+        access.checkAnalytics(actor, await access.getVisible(actor, workspaceId, 'statistics_exports', exportId));
+        return signExport(workspaceId, exportId);
+      },
+    },
+  );
+}
