@@ -91,8 +91,8 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await service.stop('SIGKILL');
-  await bench.stop();
+  await service?.stop('SIGKILL');
+  await bench?.stop();
 });
 
 test.each(['not in the cache', 'in the cache'])(

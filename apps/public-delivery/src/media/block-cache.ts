@@ -27,10 +27,14 @@ async function readBlock(handle: FileHandle, from: number, length: number): Prom
 
 /**
  * A hundred listeners of the same minute cost one read and one buffer. A hit is answered at once, without a promise.
- * @param maxBytes at least one block: a larger block than this is not kept
+ * @param maxBytes a larger block than this is not kept; 0 keeps none
  */
 export function createBlockCache(maxBytes: number): BlockCache {
-  const blocks = new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length });
+  // The library knows no cache of no bytes; no block fits into one of a single byte.
+  const blocks = new LRUCache<string, Buffer>({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ length }) => length,
+  });
   const reading = new Map<string, Promise<Buffer>>();
   return {
     read: (name, handle, sizeBytes, index) => {
