@@ -142,8 +142,7 @@ async function runTests() {
   const projects = JSON.parse(listed.output);
   const env = await startTestEngines(engines);
   const reporters = ['default', path.join(root, 'tools/jest-result.mjs')].map((reporter) => `--reporters=${reporter}`);
-  // Tests with engines wait as much as they work: three projects at a time keep two cores busy.
-  const args = ['run-many', '-t', 'test', '--parallel=3', '--output-style=static', ...reporters];
+  const args = ['run-many', '-t', 'test', '--output-style=static', ...reporters];
   await run(program('nx'), args, { env: { ...env, ...quietNx, TEST_RESULTS: results, FORCE_COLOR: '0' }, show: true });
   await engines.disposeAsync();
   addTestResults(projects);
