@@ -1,6 +1,6 @@
 /**
  * Draws the text of a terminal as SVG, for the pictures of the documentation:
- * node deploy/local/draw-terminal.ts "Output of npm start" < docs/images/npm-start.txt > docs/images/npm-start.svg
+ * node deploy/local/draw-terminal.ts "Output of npm start on a fresh clone" < docs/images/npm-start.txt > docs/images/npm-start.svg
  */
 import { readFileSync } from 'node:fs';
 import { escapeXml } from '@longwave/feed';
