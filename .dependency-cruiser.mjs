@@ -26,7 +26,7 @@ export default {
     {
       name: 'what-both-use-knows-neither',
       severity: 'error',
-      from: { path: area('(workspace|work|outside)') },
+      from: { path: area('(workspace|background|outside)') },
       to: { path: area('(hosting|advertising)') },
     },
   ],

@@ -19,7 +19,7 @@ const canaries = [
 
 /** SQL on a table of the versioned store. */
 const storeSql = [
-  { file: 'apps/management/src/work/clock.ts', refused: true },
+  { file: 'apps/management/src/background/clock.ts', refused: true },
   { file: 'apps/management/src/hosting/episodes/episode-table.ts', refused: false },
 ];
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Runs jest for the project in the current folder, on Node 24 whatever Node called: `node ../../tools/jest.mjs [jest options]`.
- * What nx's `test` targets call.
+ * nx's `test` targets call it.
  */
 import { spawn } from 'node:child_process';
 import path from 'node:path';

@@ -4,7 +4,7 @@ import { flightTasks } from './advertising/line-items/flight-tasks.ts';
 import { expireReviews } from './workspace/reviews/expire-reviews.ts';
 import { supersededServingPlans } from './advertising/serving-plans/superseded-serving-plans.ts';
 import { uploadTasks } from './workspace/uploads/expire-uploads.ts';
-import type { DueTask } from './work/due-task.ts';
+import type { DueTask } from './background/due-task.ts';
 
 const publishScheduledEpisode: DueTask<'episode.publish_due'> = {
   name: 'publish-episode',

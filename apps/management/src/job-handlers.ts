@@ -5,7 +5,7 @@ import { createImportWork } from './hosting/imports/import-work.ts';
 import { createPublishImportWork } from './hosting/imports/publish-import-work.ts';
 import { createCompileWork } from './advertising/serving-plans/plan-compiler.ts';
 import { createExportWork, type ExportWorkOptions } from './hosting/statistics-exports/export-work.ts';
-import type { OwnJobKind, Work } from './work/job-runner.ts';
+import type { OwnJobKind, Work } from './background/job-runner.ts';
 
 /** What management does itself, by the kind of job. */
 export const createJobHandlers = (

@@ -13,7 +13,7 @@ import { endLineItems } from './advertising/campaigns/follow-campaigns.ts';
 import { endSuperseded, republishTarget } from './advertising/follow-plans.ts';
 import { attachAndPublish, endFaultyUpload, stopEncodings } from './hosting/productions/follow-productions.ts';
 import { markFilesReceived } from './workspace/uploads/follow-uploads.ts';
-import type { Send } from './work/send-as-management.ts';
+import type { Send } from './background/send-as-management.ts';
 
 const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (messages: readonly DeliveredMessage[]) => {
   for (const message of messages) await handle(domainEventSchema.parse(message.payload));

@@ -3,7 +3,7 @@ import type { Actor, CommandOutcome } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { claimJob } from '../src/work/job-table.ts';
+import { claimJob } from '../src/background/job-table.ts';
 import { saveEncodingLimit } from '../src/hosting/productions/encoding-balance-table.ts';
 import { digest, hour, person, service } from './_values.ts';
 

@@ -8,7 +8,7 @@ import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
 import { listImportItems } from '../src/hosting/imports/import-report-table.ts';
 import { createImportWork } from '../src/hosting/imports/import-work.ts';
-import { startJobRunner } from '../src/work/job-runner.ts';
+import { startJobRunner } from '../src/background/job-runner.ts';
 import { preparedArtwork, startTestManagement } from './_management.ts';
 import { createWorld, type World } from './_world.ts';
 

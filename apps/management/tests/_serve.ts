@@ -18,7 +18,7 @@ import { UploadServiceService } from '@longwave/rpc/upload';
 import { exportJWK, generateKeyPair } from 'jose';
 import { createAccess } from '../src/workspace/access/access.ts';
 import { createImportReport } from '../src/hosting/imports/import-report.ts';
-import { createFindQueuePlace } from '../src/work/queue-forecast.ts';
+import { createFindQueuePlace } from '../src/background/queue-forecast.ts';
 import { managementServices } from '../src/rpc/server.ts';
 import { createSignExport } from '../src/hosting/statistics-exports/sign-export.ts';
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';

@@ -6,7 +6,7 @@ import { until } from '@longwave/test-kit';
 import type { BatchEncoding } from '../src/hosting/batch-encodings/batch-encoding.ts';
 import { createBatchWork } from '../src/hosting/batch-encodings/batch-work.ts';
 import type { Episode } from '../src/hosting/episodes/episode.ts';
-import { claimJob } from '../src/work/job-table.ts';
+import { claimJob } from '../src/background/job-table.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { hour, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { until } from '@longwave/test-kit';
-import { startJobRunner } from '../src/work/job-runner.ts';
+import { startJobRunner } from '../src/background/job-runner.ts';
 import { createCloneWork } from '../src/advertising/campaigns/clone-work.ts';
 import { startFollowed, type Followed } from './_followed.ts';
 import { hour, service, window } from './_values.ts';

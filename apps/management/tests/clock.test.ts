@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@longwave/test-kit';
-import { startClock } from '../src/work/clock.ts';
-import type { DueTask } from '../src/work/due-task.ts';
+import { startClock } from '../src/background/clock.ts';
+import type { DueTask } from '../src/background/due-task.ts';
 import { dueTasks } from '../src/due-tasks.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { hour } from './_values.ts';

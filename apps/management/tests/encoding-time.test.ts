@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { claimJob, renewLease } from '../src/work/job-table.ts';
-import { createFindQueuePlace } from '../src/work/queue-forecast.ts';
+import { claimJob, renewLease } from '../src/background/job-table.ts';
+import { createFindQueuePlace } from '../src/background/queue-forecast.ts';
 import { readEncodingTime, saveEncodingLimit } from '../src/hosting/productions/encoding-balance-table.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { service } from './_values.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { until } from '@longwave/test-kit';
-import { startClock } from '../src/work/clock.ts';
+import { startClock } from '../src/background/clock.ts';
 import { dueTasks } from '../src/due-tasks.ts';
 import { reachGoals } from '../src/advertising/line-items/flight-tasks.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';

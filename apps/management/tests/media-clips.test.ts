@@ -4,7 +4,7 @@ import { newId } from '@longwave/ids';
 import { createLogger } from '@longwave/service-kit';
 import { decodeJwt } from 'jose';
 import { markFilesReceived } from '../src/workspace/uploads/follow-uploads.ts';
-import { sendAsManagement } from '../src/work/send-as-management.ts';
+import { sendAsManagement } from '../src/background/send-as-management.ts';
 import { mp3, startOutsideHost, type OutsideFile, type OutsideHost } from './_outside-host.ts';
 import { mediaUrl, startTestManagement, type TestManagement } from './_management.ts';
 import { hour, service } from './_values.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { startEarlierDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
-import { claimJob } from '../src/work/job-table.ts';
+import { claimJob } from '../src/background/job-table.ts';
 
 const at = '2026-11-20T10:00:00Z';
 

@@ -6,7 +6,7 @@ import { newId } from '@longwave/ids';
 import { createImportReport } from '../src/hosting/imports/import-report.ts';
 import { createImportWork } from '../src/hosting/imports/import-work.ts';
 import { createPublishImportWork } from '../src/hosting/imports/publish-import-work.ts';
-import { startJobRunner } from '../src/work/job-runner.ts';
+import { startJobRunner } from '../src/background/job-runner.ts';
 import { caughtUp, encode, management, read, until } from './_following.ts';
 import { service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Actor } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { renewLease } from '../src/work/job-table.ts';
+import { renewLease } from '../src/background/job-table.ts';
 import { mp3, startOutsideHost, type OutsideHost } from './_outside-host.ts';
 import { mediaUrl, startTestManagement, type TestManagement } from './_management.ts';
 import { guestIn, hour, productionOf, service } from './_values.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findResource } from '@longwave/command-pipeline';
 import { Window } from '@longwave/rpc/audience';
-import { claimJob } from '../src/work/job-table.ts';
+import { claimJob } from '../src/background/job-table.ts';
 import { createExportWork } from '../src/hosting/statistics-exports/export-work.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { createWorld } from './_world.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { listInStates, type Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
-import { startClock } from '../src/work/clock.ts';
-import type { DueTask } from '../src/work/due-task.ts';
+import { startClock } from '../src/background/clock.ts';
+import type { DueTask } from '../src/background/due-task.ts';
 import { uploadTasks } from '../src/workspace/uploads/expire-uploads.ts';
 import { isRead, isUsed } from '../src/workspace/uploads/upload-use-table.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';

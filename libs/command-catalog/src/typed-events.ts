@@ -14,7 +14,7 @@ export function typedResource<T extends ResourceType>(view: ResourceView, type: 
 /** Whether an event is of this type. */
 export const isEvent = <E extends EventType>(event: DomainEvent, type: E): event is EventOf<E> => event.type === type;
 
-/** What a follower does about events, by their type: one that no catalog declares does not compile. */
+/** A follower's reactions by event type; a type that no catalog declares does not compile. */
 export type Reactions<R> = { readonly [E in EventType]?: (event: EventOf<E>) => R };
 
 /** Calls the reaction to an event's type; undefined when there is none. */

@@ -28,7 +28,7 @@ export type Actor =
     }
   | { readonly kind: 'service'; readonly name: CallerName };
 
-/** What a person may do where its command acts: one rule for the pipeline and for the rules of commands. */
+/** Decides a person's access to the place of its command, for the pipeline and for the rules of commands. */
 export const accessOf = (
   { principal, podcastId }: Extract<Actor, { kind: 'principal' }>,
   workspaceId: string,

@@ -8,7 +8,7 @@ export type Due = Readonly<Columns<'resource', 'id' | 'workspace_id'>> & {
   readonly occurrence: string;
 };
 
-/** What of a type becomes due, and when. An index must serve the question: it is asked all the time. */
+/** The resources of a type that become due, and their time. An index must serve this query, because it runs all the time. */
 export interface DueQuestion<T extends ResourceType> {
   readonly type: T;
   readonly states: readonly StateOf<T>[];
@@ -18,7 +18,7 @@ export interface DueQuestion<T extends ResourceType> {
   readonly eachVersion?: boolean;
 }
 
-/** What is due, the oldest first. Type, states and path stand in the text of the statement, so that it uses a partial index. */
+/** Lists due resources, the oldest first. Type, states and path stand in the text of the statement, so that it uses a partial index. */
 export async function listDue<T extends ResourceType>(
   pool: Pool,
   question: DueQuestion<T>,

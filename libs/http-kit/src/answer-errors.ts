@@ -10,7 +10,7 @@ import { requestIdOf } from './track-request.ts';
 export const problemOf = (error: unknown, toProblem: (error: unknown) => Problem | undefined): Problem =>
   error instanceof Problem ? error : (toProblem(error) ?? new Problem('internal_error', undefined, { cause: error }));
 
-/** What an error becomes. */
+/** The problem and the log line of an error. */
 export interface Failure {
   readonly status: number;
   /** A 503 that says nothing about the service; the access log is enough. */

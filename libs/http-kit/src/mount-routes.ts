@@ -1,7 +1,7 @@
 import { Problem } from '@longwave/problems';
 import type { Express, Request, Response } from 'express';
 
-/** Where a route is; a surface adds what it needs to know of one. */
+/** Method and path of a route; each surface adds its own fields. */
 export interface RoutePlace {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the base path, parameters as `{name}`. */

@@ -3,7 +3,7 @@ import { newId } from '@longwave/ids';
 import { createDuration, type Logger } from '@longwave/service-kit';
 import express, { type Express } from 'express';
 
-/** What a surface adds to the line of a request. */
+/** Fields that a surface adds to the log line of a request. */
 export type LogFields = Readonly<Record<string, string | number | undefined>>;
 
 const idHeader = 'X-Request-Id';

@@ -20,14 +20,14 @@ export interface RoleHolder<Plan = undefined> {
   }[];
 }
 
-/** Where something is: in a workspace, and in a podcast or in none. */
+/** The place of a resource: its workspace, and its podcast if it has one. */
 export interface AccessTarget {
   readonly workspaceId: string;
   /** The podcast that it belongs to, or is; undefined for what belongs to none, and for the workspace itself. */
   readonly podcastId: string | undefined;
 }
 
-/** What somebody asks to do there. */
+/** The requested access. */
 export interface AccessNeed {
   /** Any of these roles is enough; absent: any role, as for reading. */
   readonly roles?: readonly Role[];

@@ -68,7 +68,7 @@ export const objectStoreConfig = {
 
 type ValuesOf<S extends z.ZodRawShape> = Readonly<z.output<z.ZodObject<S>>>;
 
-/** What the clients that are made from these variables take; see `tlsFromConfig`, `busFromConfig` and `objectStoreFromConfig`. */
+/** Configuration of the clients made from these variables; see `tlsFromConfig`, `busFromConfig` and `objectStoreFromConfig`. */
 export type TlsConfig = Pick<ValuesOf<typeof commonConfig>, 'TLS_CA' | 'TLS_CERT' | 'TLS_KEY'>;
 export type BusConfig = ValuesOf<typeof busConfig>;
 export type ObjectStoreConfig = ValuesOf<typeof objectStoreConfig>;

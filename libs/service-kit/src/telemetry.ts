@@ -73,7 +73,7 @@ export async function startTelemetry(
   };
 }
 
-/** What every service says about its process. */
+/** Metrics of every service's process. */
 function observeProcess(): void {
   observeGauge('process.memory.usage', { unit: 'By', description: 'Resident memory' }, () => [
     { value: process.memoryUsage.rss() },

@@ -6,7 +6,7 @@ export type PublicHost = (typeof publicHosts)[number];
 
 type Topic = (typeof topics)[keyof typeof topics];
 
-/** What a service does on the Redis of the installation, besides what every client may. */
+/** The rights of a service on the installation's Redis, besides those of every client. */
 export interface RedisRights {
   /** Key patterns of its own (Redis globs). */
   readonly keys?: readonly string[];
@@ -20,7 +20,7 @@ export interface RedisRights {
 /** What a key may do with objects by the beginning of their names; the longest that fits decides, and none fits means nothing. */
 export type ObjectRights = Readonly<Record<string, readonly ('read' | 'write' | 'list')[]>>;
 
-/** What an installation keeps secret, and what verifies it: the variable by which a service gets the text or the path of the file. */
+/** Secrets and the keys that verify them: the variable by which a service gets the text or the path of the file. */
 export type SecretVariable =
   /** Path of a private JWK (Ed25519) that signs statements about principals. */
   | 'PRINCIPAL_PRIVATE_KEY'

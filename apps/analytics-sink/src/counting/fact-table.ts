@@ -144,7 +144,7 @@ const publishedUntil = `
     from producer_mark group by producer) as producer having count(*) > 0`;
 
 /**
- * Answers up to when our own facts are counted, milliseconds since the epoch, 0 when there is none: the marks of producers, or the
+ * Answers the time up to which our own facts are counted, milliseconds since the epoch, 0 when there is none: the marks of producers, or the
  * newest fact where there are no marks, less the settling time; or the start of the oldest fact that waits for its user agent when that
  * is earlier.
  */

@@ -41,7 +41,7 @@ const failures = (statuses: readonly number[]) =>
     ]),
   );
 
-/** What a request for a batch may have beside its body. */
+/** Parameters and headers of a request for a batch. */
 const batchHeaders = [
   {
     name: 'Idempotency-Key',

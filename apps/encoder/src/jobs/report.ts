@@ -20,7 +20,7 @@ interface Report<C extends CompleteCommand | FailCommand> {
   readonly changes: ChangesInput<C>;
 }
 
-/** What was made, as the command that reports it. */
+/** The command that reports what the encoder made. */
 export type Completion = { [C in CompleteCommand]: Report<C> }[CompleteCommand];
 
 /** Why nothing was made, as the command that reports it. */

@@ -1,6 +1,6 @@
 import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import type { DueTask } from '../work/due-task.ts';
+import type { DueTask } from '../background/due-task.ts';
 import { listSuperseded, type SupersedingPlans } from './supersession-table.ts';
 
 /** Published plans of one type that others replaced, and what ends them. */

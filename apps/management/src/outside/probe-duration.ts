@@ -2,7 +2,7 @@ import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { ProbeServiceService } from '@longwave/rpc/probe';
 
-/** Where audio lies: in the object store, or at an address that a client named. */
+/** The place of an audio file: the object store, or an address that a client named. */
 export type ProbeSource = { readonly storageKey: string } | { readonly sourceUrl: string };
 
 /** Duration of an audio file in milliseconds, or 0 when it cannot be read: then the encoder finds out and says why. */

@@ -1,10 +1,10 @@
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { EncodingQueueServiceService } from '@longwave/rpc/resource';
-import type { FindQueuePlace } from '../work/queue-forecast.ts';
+import type { FindQueuePlace } from '../background/queue-forecast.ts';
 import type { Access } from '../workspace/access/access.ts';
 import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
 
-/** Where a production stands in the queue. */
+/** The place of a production in the queue. */
 export function encodingQueueService({
   actorOf,
   access,

@@ -1,7 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { JobServiceService } from '@longwave/rpc/job';
-import { claimJob, renewLease } from '../work/job-table.ts';
+import { claimJob, renewLease } from '../background/job-table.ts';
 
 /** Jobs of encoders, under leases. */
 export function jobService({ pool, leaseMs }: { readonly pool: Pool; readonly leaseMs: number }): RpcService {

@@ -1,7 +1,7 @@
 import { Problem } from '@longwave/problems';
 import type { Exchange } from './route.ts';
 
-/** What a token of ours looks like in an address: only such are opened. */
+/** The form of our tokens in addresses; other texts are not opened. */
 export const tokenShape = /^t1\.[A-Za-z0-9_-]{40,400}$/;
 
 /** The parameter of the path, or a 404 that says no more than any other. */

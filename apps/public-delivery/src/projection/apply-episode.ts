@@ -13,7 +13,7 @@ import { artworkFiles, replaceShownFiles, transcriptFiles, type ShownFile } from
 /** Makes the public alias of an episode; called once per episode, the first result is kept. */
 type MintAlias = (episodeId: string) => string;
 
-/** What applying needs besides the event. */
+/** Dependencies of applying an event. */
 export interface ApplyOptions {
   readonly mintAlias: MintAlias;
   readonly announcements: AnnouncementPorts;

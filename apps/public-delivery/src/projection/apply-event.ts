@@ -141,7 +141,7 @@ async function applyUpload(tx: Transaction, { after }: DomainEvent): Promise<voi
 
 type Project = (tx: Transaction, event: DomainEvent, options: ApplyOptions) => Promise<void>;
 
-/** What delivery keeps, by the type of the resource that an event tells of. */
+/** The projections of delivery, by the resource type of the event. */
 const projections = {
   podcasts: applyPodcast,
   episodes: applyEpisode,

@@ -1,7 +1,7 @@
 import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, hasJob, insertJob } from '../../work/job-table.ts';
+import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
 import { requireCurrency } from '../../workspace/require-currency.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { endedLineItemStates } from './campaign.ts';

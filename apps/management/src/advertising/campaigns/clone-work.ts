@@ -8,11 +8,15 @@ import {
   type ResourceRow,
 } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import type { Work } from '../../work/job-runner.ts';
-import { leaseOf, type ClaimedJob, type LeaseReport } from '../../work/job-table.ts';
+import type { Work } from '../../background/job-runner.ts';
+import { leaseOf, type ClaimedJob, type LeaseReport } from '../../background/job-table.ts';
 import { isAssignable } from '../creatives/creative-assignment-rules.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
-import { executeAsManagement, type ManagementCommand, type ProductCommand } from '../../work/execute-as-management.ts';
+import {
+  executeAsManagement,
+  type ManagementCommand,
+  type ProductCommand,
+} from '../../background/execute-as-management.ts';
 import { movedWindow } from './campaign.ts';
 
 /** Included values of a dimension in today's form; line items of the first release list them alone. */

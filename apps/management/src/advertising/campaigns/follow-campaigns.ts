@@ -2,7 +2,7 @@ import { findResource, listLinked } from '@longwave/command-pipeline';
 import type { EventOf, StateOf } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { endedLineItemStates } from './campaign.ts';
-import type { Send } from '../../work/send-as-management.ts';
+import type { Send } from '../../background/send-as-management.ts';
 
 type EndingCommand = 'line_item.cancel' | 'line_item.pause' | 'line_item.stop';
 

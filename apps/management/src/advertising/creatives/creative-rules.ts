@@ -3,8 +3,8 @@ import { listLinked, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { expectedEncodingMs } from '../../work/job-order.ts';
-import { finishJob, insertJob, stopJobs } from '../../work/job-table.ts';
+import { expectedEncodingMs } from '../../background/job-order.ts';
+import { finishJob, insertJob, stopJobs } from '../../background/job-table.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { declaredChecksum, holdUpload, receivedUpload } from '../../workspace/uploads/find-upload.ts';
 

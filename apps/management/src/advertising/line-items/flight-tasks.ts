@@ -1,5 +1,5 @@
 import { listDue, type Due, type DueQuestion } from '@longwave/command-pipeline';
-import type { DueTask } from '../../work/due-task.ts';
+import type { DueTask } from '../../background/due-task.ts';
 import type { CountDelivered } from './count-delivered.ts';
 import { listCountedFlights, listDueStarts, listEndedExtensions } from './flight-table.ts';
 
@@ -26,7 +26,7 @@ const endFlight = lineItemTask(
   due({ states: ['delivering'], at: ['window', 'end'], eachVersion: true }),
 );
 
-/** What was extended lasts as long as its campaign. */
+/** An extended line item ends with its campaign. */
 const endExtension = lineItemTask('end-extension', 'line_item.end_flight', listEndedExtensions);
 
 const expireReservation = lineItemTask(
@@ -45,7 +45,7 @@ const applyAmendment = lineItemTask(
   }),
 );
 
-/** What the clock does with line items, whatever was delivered. */
+/** The clock's tasks for line items; they do not depend on delivery. */
 export const flightTasks: readonly DueTask[] = [
   startFlight,
   endFlight,

@@ -4,9 +4,9 @@ import { listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { transaction, type Pool } from '@longwave/postgres';
 import canonicalize from 'canonicalize';
-import type { Work } from '../../work/job-runner.ts';
-import { leaseOf } from '../../work/job-table.ts';
-import { executeAsManagement } from '../../work/execute-as-management.ts';
+import type { Work } from '../../background/job-runner.ts';
+import { leaseOf } from '../../background/job-table.ts';
+import { executeAsManagement } from '../../background/execute-as-management.ts';
 import { compilePlan, servingStates } from './compile-plan.ts';
 import { savePlanContent } from './plan-content-table.ts';
 

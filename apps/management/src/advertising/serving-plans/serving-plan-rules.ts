@@ -1,6 +1,6 @@
 import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
-import { finishJob, insertJob } from '../../work/job-table.ts';
+import { finishJob, insertJob } from '../../background/job-table.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { copyPlanContent } from './plan-content-table.ts';
 

@@ -2,7 +2,7 @@ import type { productCatalog } from '@longwave/command-catalog';
 import { findResource, lockResource, type Decision, type RuleInput, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob, requireLease, stopJobs, type LeaseReport } from '../../work/job-table.ts';
+import { finishJob, insertJob, requireLease, stopJobs, type LeaseReport } from '../../background/job-table.ts';
 import { startBatch, type BatchEncoding } from './batch-encoding.ts';
 
 type BatchRules = Pick<

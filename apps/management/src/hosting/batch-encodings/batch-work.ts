@@ -9,8 +9,12 @@ import {
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
-import { leaseOf, type ClaimedJob, type LeaseReport } from '../../work/job-table.ts';
-import { executeAsManagement, type ManagementCommand, type ProductCommand } from '../../work/execute-as-management.ts';
+import { leaseOf, type ClaimedJob, type LeaseReport } from '../../background/job-table.ts';
+import {
+  executeAsManagement,
+  type ManagementCommand,
+  type ProductCommand,
+} from '../../background/execute-as-management.ts';
 import { listEncodings } from './batch-encoding-table.ts';
 import { partsOf } from './batch-encoding.ts';
 

@@ -6,7 +6,7 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { createGate, createGates } from '@longwave/service-kit';
-import { finishJob, hasJob, insertJob } from '../../work/job-table.ts';
+import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
 import type { PrepareArtwork } from '../../outside/prepare-artwork.ts';
 import { fetchFeed } from './fetch-feed.ts';

@@ -6,9 +6,13 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { parseTranscript, renderTranscript, TranscriptError, type TranscriptFormat } from '@longwave/transcript';
-import type { Work } from '../../work/job-runner.ts';
-import { leaseOf, type ClaimedJob } from '../../work/job-table.ts';
-import { executeAsManagement, type ManagementCommand, type ProductCommand } from '../../work/execute-as-management.ts';
+import type { Work } from '../../background/job-runner.ts';
+import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
+import {
+  executeAsManagement,
+  type ManagementCommand,
+  type ProductCommand,
+} from '../../background/execute-as-management.ts';
 import { createExtraFiles, parseChaptersFile, type ExtraFiles } from './fetch-extras.ts';
 import { frameOf, itemsMax, piecesOf } from './fetch-feed.ts';
 import { saveImportRecord, type ImportRecord } from './import-report-table.ts';

@@ -1,9 +1,9 @@
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Work } from '../../work/job-runner.ts';
-import { leaseOf } from '../../work/job-table.ts';
-import { executeAsManagement } from '../../work/execute-as-management.ts';
+import type { Work } from '../../background/job-runner.ts';
+import { leaseOf } from '../../background/job-table.ts';
+import { executeAsManagement } from '../../background/execute-as-management.ts';
 import { listImportedDrafts } from './import-table.ts';
 import { publicationOf } from './publish-imported.ts';
 

@@ -1,5 +1,5 @@
 import type { Episode } from '../episodes/episode.ts';
-import type { ManagementCommand } from '../../work/execute-as-management.ts';
+import type { ManagementCommand } from '../../background/execute-as-management.ts';
 
 /**
  * The command that publishes an imported episode, or schedules it when its date is still to come. Undefined while it has no

@@ -2,7 +2,7 @@ import type { EventOf } from '@longwave/command-catalog';
 import { listLinked } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import type { Send } from '../../work/send-as-management.ts';
+import type { Send } from '../../background/send-as-management.ts';
 
 const clipsOf = async (event: DomainEvent, pool: Pool) =>
   (await listLinked(pool, event.workspace_id, 'media_clips', 'production', event.subject.id)).filter(

@@ -1,8 +1,8 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { expectedEncodingMs } from '../../work/job-order.ts';
-import { finishJob, insertJob, stopSegmentJobs } from '../../work/job-table.ts';
+import { expectedEncodingMs } from '../../background/job-order.ts';
+import { finishJob, insertJob, stopSegmentJobs } from '../../background/job-table.ts';
 import { declaredChecksum, holdUpload } from '../../workspace/uploads/find-upload.ts';
 import type { FindNamedUpload } from './named-upload.ts';
 import type { Podcast, TemplatePart } from './podcast.ts';

@@ -1,7 +1,7 @@
 import { findResource } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import type { Episode } from '../episodes/episode.ts';
-import { expectedEncodingMs, type Workload, type WorkClass } from '../../work/job-order.ts';
+import { expectedEncodingMs, type Workload, type WorkClass } from '../../background/job-order.ts';
 import { declaredChecksum } from '../../workspace/uploads/find-upload.ts';
 import type { SourcePlace } from './production-source.ts';
 import type { Production } from './production.ts';

@@ -4,7 +4,7 @@ import type { Pool } from '@longwave/postgres';
 import { listEncodings } from '../batch-encodings/batch-encoding-table.ts';
 import { publicationOf } from '../imports/publish-imported.ts';
 import { fileUsers, isNamed } from '../../workspace/uploads/upload-use-table.ts';
-import type { Send } from '../../work/send-as-management.ts';
+import type { Send } from '../../background/send-as-management.ts';
 
 /** The finding of a file's own fault, as opposed to an encoder's trouble. */
 const fileFault = /^media_/;

@@ -10,7 +10,7 @@ import {
 } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { finishJob, stopJobs } from '../../work/job-table.ts';
+import { finishJob, stopJobs } from '../../background/job-table.ts';
 import { moveBalance } from './encoding-balance-table.ts';
 import { findSource } from './production-source.ts';
 import {

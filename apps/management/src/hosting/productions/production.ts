@@ -7,7 +7,7 @@ import type { EncodingBalance } from './encoding-balance-table.ts';
 
 export type Production = z.output<typeof productions.attributes>;
 
-/** What a production says of its source. */
+/** The attributes of a production that name its source. */
 export type Source = Pick<Production, 'file_url' | 'upload_id' | 'storage_key'>;
 
 /** Throws unless the plan's month has room for `durationMs` more, or for anything when it is 0 (unknown). */

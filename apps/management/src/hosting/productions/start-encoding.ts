@@ -2,7 +2,7 @@ import type { Decision, RuleInput } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { ProbeDuration, ProbeSource } from '../../outside/probe-duration.ts';
-import { insertJob } from '../../work/job-table.ts';
+import { insertJob } from '../../background/job-table.ts';
 import { holdUpload } from '../../workspace/uploads/find-upload.ts';
 import { encodeJob } from './encode-job.ts';
 import { encodingMonth, lockBalance, moveBalance } from './encoding-balance-table.ts';

@@ -10,8 +10,8 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
-import { leaseOf, type ClaimedJob } from '../../work/job-table.ts';
-import { executeAsManagement } from '../../work/execute-as-management.ts';
+import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
+import { executeAsManagement } from '../../background/execute-as-management.ts';
 import { csvLine } from '../csv-line.ts';
 
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import type { productCatalog } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
-import { finishJob, insertJob } from '../../work/job-table.ts';
+import { finishJob, insertJob } from '../../background/job-table.ts';
 
 type ExportRules = Pick<
   Rules<typeof productCatalog>,

@@ -49,7 +49,7 @@ export async function findPlaced(
   return { row, ...(type === 'podcasts' ? { podcastId: id, ended: undefined } : lineageIn(catalog, parents)) };
 }
 
-/** What the resource will hang on that these changes create: at most one query. */
+/** Finds the parents of the resource that these changes create, in at most one query. */
 export async function lineageOfNew(
   pool: Pool,
   catalog: Catalog,

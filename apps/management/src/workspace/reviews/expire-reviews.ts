@@ -1,5 +1,5 @@
 import { listDue } from '@longwave/command-pipeline';
-import type { DueTask } from '../../work/due-task.ts';
+import type { DueTask } from '../../background/due-task.ts';
 
 /** Ends reviews that nobody decided in time. */
 export const expireReviews: DueTask<'review.expire'> = {

@@ -1,4 +1,4 @@
-import type { DueTask } from '../../work/due-task.ts';
+import type { DueTask } from '../../background/due-task.ts';
 import { uploadLifeMs } from './upload.ts';
 import { listDueUploads, type UploadEnd } from './upload-use-table.ts';
 

@@ -3,7 +3,7 @@ import type { DomainEvent } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { isNamedBy } from './upload-use-table.ts';
-import type { Send } from '../../work/send-as-management.ts';
+import type { Send } from '../../background/send-as-management.ts';
 
 const uploadIds = (value: unknown) => new Set(JSON.stringify(value).match(/upl_[0-9a-z]{26}/g));
 

@@ -21,7 +21,7 @@ export interface ManagementCommand<C extends ProductCommand> {
   readonly changes: ChangesInput<C>;
 }
 
-/** Where such a command is sent, and under which key. */
+/** The workspace, the key and the reason of such a command. */
 interface Envelope {
   readonly workspaceId: string;
   readonly idempotencyKey: string;

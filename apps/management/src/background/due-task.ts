@@ -7,9 +7,9 @@ import type { ProductCommand } from './execute-as-management.ts';
 export interface DueTask<C extends ProductCommand = ProductCommand> {
   /** Of letters and dashes; part of idempotency keys. */
   readonly name: string;
-  /** What is due, the oldest first, at most `limit`. Must use an index: it is asked all the time. */
+  /** Lists due resources, the oldest first, at most `limit`. It must use an index, because the clock calls it all the time. */
   readonly findDue: (pool: Pool, now: Date, limit: number) => Promise<readonly Due[]>;
-  /** What it sends to the resource that is due. */
+  /** The command for a due resource. */
   readonly command: C;
   readonly changes: (due: Due) => ChangesInput<C>;
 }
