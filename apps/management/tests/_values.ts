@@ -59,3 +59,21 @@ export async function productionOf(pool: Pool, episode: ResourceView): Promise<R
   );
   return rows[0]!;
 }
+
+/** The newest job of a subject; undefined when it never had one. */
+export async function jobOf(pool: Pool, subjectId: string) {
+  const { rows } = await pool.query<{ state: string; stop_requested: boolean; input: Record<string, unknown> }>(
+    'select state, stop_requested, input from job where subject_id = $1 order by created_at desc limit 1',
+    [subjectId],
+  );
+  return rows[0];
+}
+
+/** The encoding time of a workspace, in milliseconds; undefined before its first encoding. */
+export async function balanceOf(pool: Pool, workspaceId: string) {
+  const { rows } = await pool.query<{ reserved: number; used: number }>(
+    'select reserved_ms::int as reserved, used_ms::int as used from encoding_balance where workspace_id = $1',
+    [workspaceId],
+  );
+  return rows[0];
+}

@@ -5,7 +5,7 @@ import { claimJob, renewLease } from '../src/background/job-table.ts';
 import { createFindQueuePlace } from '../src/background/queue-forecast.ts';
 import { readEncodingTime, saveEncodingLimit } from '../src/hosting/productions/encoding-balance-table.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { service } from './_values.ts';
+import { balanceOf, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 let management: TestManagement;
@@ -23,14 +23,6 @@ const settled = (answers: readonly PromiseSettledResult<unknown>[]) =>
         : String(answer.reason),
   );
 
-const balance = async (workspaceId: string) =>
-  (
-    await management.pool.query(
-      'select reserved_ms::int as reserved, used_ms::int as used from encoding_balance where workspace_id = $1',
-      [workspaceId],
-    )
-  ).rows[0];
-
 test('twenty keyless starts at once give one encoding and one reservation', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(3600_000);
@@ -43,7 +35,7 @@ test('twenty keyless starts at once give one encoding and one reservation', asyn
   expect(answers.filter((answer) => answer === 'ok')).toHaveLength(1);
   const jobs = await management.pool.query('select count(*)::int as n from job where subject_id = $1', [production.id]);
   expect(jobs.rows[0].n).toBe(1);
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
 });
 
 test('of two starts that together exceed the encoding time one is refused with 402', async () => {
@@ -54,7 +46,7 @@ test('of two starts that together exceed the encoding time one is refused with 4
     await Promise.allSettled(productions.map((production) => world.send('production.start', production, {}))),
   );
   expect(answers.sort()).toEqual(['402 Not enough encoding time left', 'ok']);
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
 });
 
 test('a refused start says how much encoding time it needs', async () => {
@@ -77,14 +69,14 @@ test('a file that no one can measure is refused with 402 when nothing is left, a
   try {
     await world.setEncodingLimit(300_000);
     await start();
-    expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
+    expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
     // 64 kbit/s are 8 bytes in a millisecond.
     await start(8 * 100_000);
-    expect(await balance(world.workspaceId)).toEqual({ reserved: 160_000, used: 0 });
+    expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 160_000, used: 0 });
     await start(8 * 1_000_000);
-    expect(await balance(world.workspaceId)).toEqual({ reserved: 300_000, used: 0 });
+    expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 300_000, used: 0 });
     await expect(start()).rejects.toMatchObject({ code: 'encoding_time_exhausted', status: 402 });
-    expect(await balance(world.workspaceId)).toEqual({ reserved: 300_000, used: 0 });
+    expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 300_000, used: 0 });
   } finally {
     management.probeMs = 60_000;
   }
@@ -100,13 +92,13 @@ test('a finished encoding settles the reservation to what was used; a failed one
     service('encoder'),
     done.lease,
   );
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 59_000 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 59_000 });
   const failed = await world.encoding();
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 59_000 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 60_000, used: 59_000 });
   const problem = { code: 'media_truncated', detail: 'The file ends after 3 s of 60 s.' };
   const after = await world.send('production.fail', failed.production, { problem }, service('encoder'), failed.lease);
   expect(after).toMatchObject({ lifecycle_state: 'error', attributes: { problem } });
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 59_000 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 59_000 });
 });
 
 test('warnings of the encoder stay with the production until it is given another file', async () => {

@@ -3,7 +3,7 @@ import type { Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { startTestManagement, type TestManagement } from './_management.ts';
-import { productionOf, service } from './_values.ts';
+import { balanceOf, jobOf, productionOf, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 let management: TestManagement;
@@ -15,22 +15,6 @@ beforeEach(() => {
   management.probeMs = 60_000;
 });
 afterAll(async () => stack.disposeAsync());
-
-const jobOf = async (productionId: string) =>
-  (
-    await management.pool.query<{ state: string; stop_requested: boolean; input: Record<string, unknown> }>(
-      'select state, stop_requested, input from job where subject_id = $1 order by created_at desc limit 1',
-      [productionId],
-    )
-  ).rows[0];
-
-const balance = async (workspaceId: string) =>
-  (
-    await management.pool.query(
-      'select reserved_ms::int as reserved, used_ms::int as used from encoding_balance where workspace_id = $1',
-      [workspaceId],
-    )
-  ).rows[0];
 
 test('a production may be deleted in any state; the audio that its episode plays stays', async () => {
   const world = createWorld(management);
@@ -121,8 +105,8 @@ test('a running production is stopped when it is deleted: its encoding time is r
   const deleted = await world.send('production.delete', production, {});
   expect(deleted).toMatchObject({ lifecycle_state: 'deleted' });
   expect(deleted.attributes).not.toHaveProperty('reserved_encoding_ms');
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 0 });
-  expect(await jobOf(production.id)).toMatchObject({ state: 'stopped', stop_requested: true });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 0 });
+  expect(await jobOf(management.pool, production.id)).toMatchObject({ state: 'stopped', stop_requested: true });
   const { rows } = await management.pool.query(
     "select state from operation where subject_id = $1 and command_type = 'production.start'",
     [production.id],

@@ -5,7 +5,7 @@ import { Problem } from '@longwave/problems';
 import { renewLease } from '../src/background/job-table.ts';
 import { mp3, startOutsideHost, type OutsideHost } from './_outside-host.ts';
 import { mediaUrl, startTestManagement, type TestManagement } from './_management.ts';
-import { guestIn, hour, productionOf, service } from './_values.ts';
+import { balanceOf, guestIn, hour, jobOf, productionOf, service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
 let management: TestManagement;
@@ -21,22 +21,6 @@ beforeEach(() => {
 });
 afterAll(async () => stack.disposeAsync());
 
-const jobOf = async (productionId: string) =>
-  (
-    await management.pool.query<{ state: string; stop_requested: boolean; input: Record<string, unknown> }>(
-      'select state, stop_requested, input from job where subject_id = $1 order by created_at desc limit 1',
-      [productionId],
-    )
-  ).rows[0];
-
-const balance = async (workspaceId: string) =>
-  (
-    await management.pool.query(
-      'select reserved_ms::int as reserved, used_ms::int as used from encoding_balance where workspace_id = $1',
-      [workspaceId],
-    )
-  ).rows[0];
-
 const codeOf = (error: unknown) => (error instanceof Problem ? error.code : String(error));
 
 test('a file at an outside address is looked at, then the encoder is told where it lies', async () => {
@@ -51,7 +35,7 @@ test('a file at an outside address is looked at, then the encoder is told where 
     expect.arrayContaining(['HEAD /Harbour%20Light.mp3', 'GET /Harbour%20Light.mp3 bytes=0-4095']),
   );
   await world.send('production.start', production, {});
-  expect((await jobOf(production.id))?.input).toEqual({
+  expect((await jobOf(management.pool, production.id))?.input).toEqual({
     production_id: production.id,
     episode_id: episode.id,
     source_url: url,
@@ -61,7 +45,7 @@ test('a file at an outside address is looked at, then the encoder is told where 
     title: 'One',
     podcast_title: 'Harbour Light',
   });
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
 });
 
 test.each([
@@ -130,7 +114,7 @@ test("a collaborator's upload in the own workspace becomes a production of the o
   expect(kept).toMatch(new RegExp(`^uploads/${upload.id}/[0-9a-f]{32}/one.mp3$`));
   expect(production.attributes).not.toHaveProperty('upload_id');
   await owner.send('production.start', production, {});
-  expect((await jobOf(production.id))?.input).toMatchObject({ storage_key: kept });
+  expect((await jobOf(management.pool, production.id))?.input).toMatchObject({ storage_key: kept });
   const stranger = acting(createWorld(management).actor);
   await expect(owner.send('production.create', null, changes, stranger)).rejects.toMatchObject({
     code: 'upload_not_received',
@@ -157,7 +141,7 @@ test('imported audio reserves and uses no encoding time and is not probed', asyn
   const lease = await world.lease('encode_production', production.id);
   const done = await world.send('production.complete', started, world.completion, service('encoder'), lease);
   expect(done.attributes).toMatchObject({ imported: true, publication_flag: true });
-  expect(await balance(world.workspaceId)).toBeUndefined();
+  expect(await balanceOf(management.pool, world.workspaceId)).toBeUndefined();
 });
 
 test('imported audio that gets another file is an ordinary production: it uses encoding time and no batch asked for it', async () => {
@@ -190,9 +174,9 @@ test('a file that cannot be probed reserves a minute; what its encoding took is 
   const world = createWorld(management);
   management.probeMs = 0;
   const { production, lease } = await world.encoding();
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 60_000, used: 0 });
   await world.send('production.complete', production, world.completion, service('encoder'), lease);
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
 });
 
 test('a stop returns the encoding time, ends the job and its operation, and the encoder hears of it', async () => {
@@ -201,8 +185,8 @@ test('a stop returns the encoding time, ends the job and its operation, and the 
   const stopped = await world.send('production.stop', production, {});
   expect(stopped).toMatchObject({ lifecycle_state: 'initial', version: 3 });
   expect(stopped.attributes).not.toHaveProperty('reserved_encoding_ms');
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 0 });
-  expect(await jobOf(production.id)).toMatchObject({ state: 'stopped', stop_requested: true });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 0 });
+  expect(await jobOf(management.pool, production.id)).toMatchObject({ state: 'stopped', stop_requested: true });
   expect(await renewLease(management.pool, lease.job_id, lease.lease_id, 30_000)).toEqual({ held: false, stop: true });
   const { rows } = await management.pool.query(
     "select state from operation where subject_id = $1 and command_type = 'production.start'",
@@ -224,7 +208,7 @@ test('a report of a stopped encoding is refused while the next one runs, and cha
   const next = await world.lease('encode_production', production.id);
   expect(next.job_id).not.toBe(lease.job_id);
   await world.send('production.complete', again, world.completion, service('encoder'), next);
-  expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
+  expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
 });
 
 test('a job that nobody took yet is never taken after a stop', async () => {
@@ -239,7 +223,7 @@ test('of a stop and a completion at the same moment one wins, and the time is se
   const world = createWorld(management);
   for (let round = 0; round < 20; round++) {
     const { production, lease } = await world.encoding();
-    const before = (await balance(world.workspaceId)).used;
+    const before = (await balanceOf(management.pool, world.workspaceId))!.used;
     const stop = () => world.send('production.stop', production, {});
     const complete = () => world.send('production.complete', production, world.completion, service('encoder'), lease);
     const pair = round % 2 === 0 ? [stop, complete] : [complete, stop];
@@ -249,8 +233,11 @@ test('of a stop and a completion at the same moment one wins, and the time is se
     const lost = answers.find((answer) => answer.status === 'rejected')!;
     expect(['state_not_allowed', 'version_conflict', 'lease_lost']).toContain(codeOf(lost.reason));
     const isStopped = won[0]!.value.lifecycle_state === 'initial';
-    expect(await balance(world.workspaceId)).toEqual({ reserved: 0, used: before + (isStopped ? 0 : 60_000) });
-    expect((await jobOf(production.id))?.state).toBe(isStopped ? 'stopped' : 'done');
+    expect(await balanceOf(management.pool, world.workspaceId)).toEqual({
+      reserved: 0,
+      used: before + (isStopped ? 0 : 60_000),
+    });
+    expect((await jobOf(management.pool, production.id))?.state).toBe(isStopped ? 'stopped' : 'done');
   }
 });
 
@@ -339,12 +326,15 @@ test('a production is made and started by one command; when it cannot be started
   await world.setEncodingLimit(1000);
   for (const _try of [1, 2])
     await expect(management.execute(request, world.actor)).rejects.toMatchObject({ code: 'encoding_time_exhausted' });
-  expect([await productions(), await balance(world.workspaceId)]).toEqual([0, undefined]);
+  expect([await productions(), await balanceOf(management.pool, world.workspaceId)]).toEqual([0, undefined]);
   await world.setEncodingLimit(hour);
   const first = await management.execute(request, world.actor);
   expect(first.resource).toMatchObject({ version: 1, lifecycle_state: 'encoding' });
   expect((await management.execute(request, world.actor)).resource.id).toBe(first.resource.id);
-  expect([await productions(), await balance(world.workspaceId)]).toEqual([1, { reserved: 60_000, used: 0 }]);
+  expect([await productions(), await balanceOf(management.pool, world.workspaceId)]).toEqual([
+    1,
+    { reserved: 60_000, used: 0 },
+  ]);
   const lease = await world.lease('encode_production', first.resource.id);
   expect(
     await world.send('production.complete', first.resource, world.completion, service('encoder'), lease),
