@@ -1,5 +1,5 @@
 import type { ResourceView } from '@longwave/events';
-import { uploadFile } from '@longwave/test-kit/clients';
+import { commandsIn, uploadFile } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
 import type { Podcaster, TestFleet } from './_fleet.ts';
 
@@ -29,15 +29,7 @@ export interface Booked {
 /** Sends commands of one workspace as its operator. */
 export function advertisingOf({ operator }: TestFleet, { account, rest }: Podcaster) {
   const { workspaceId } = account;
-  const send = (command: string, subject: ResourceView | string, changes: unknown = {}): Promise<ResourceView> =>
-    operator.command(
-      workspaceId,
-      command,
-      typeof subject === 'string'
-        ? { type: subject }
-        : { type: subject.resource_type, id: subject.id, version: subject.version },
-      changes,
-    );
+  const send = commandsIn(operator, workspaceId);
 
   async function prepare(advertiser: ResourceView, { name, ad, clickUrl }: Wanted): Promise<ResourceView> {
     const creative = await send('creative.create', 'creatives', {

@@ -1,5 +1,4 @@
-import type { ResourceView } from '@longwave/events';
-import type { Operator } from './operator.ts';
+import { commandsIn, type Operator } from './operator.ts';
 import { until } from './until.ts';
 
 /** A prepared segment, as a creative and a production record it. */
@@ -27,15 +26,7 @@ export async function bookCampaign(
   workspaceId: string,
   options: { readonly adUploadId: string; readonly podcastId: string; readonly goal: number },
 ): Promise<Booking> {
-  const send = (command: string, subject: ResourceView | string, changes: unknown = {}) =>
-    operator.command(
-      workspaceId,
-      command,
-      typeof subject === 'string'
-        ? { type: subject }
-        : { type: subject.resource_type, id: subject.id, version: subject.version },
-      changes,
-    );
+  const send = commandsIn(operator, workspaceId);
   const window = {
     start: new Date(Date.now() - 3600_000).toISOString(),
     end: new Date(Date.now() + 30 * 24 * 3600_000).toISOString(),

@@ -1,6 +1,14 @@
 /** What stands outside a running installation: its clients, its operator, its listeners. For tests, the demo and benchmarks. */
 export { createRestClient, uploadFile, type RestClient } from './rest-client.ts';
-export { createAccount, issueCredential, openOperator, unsaidOfPlay, type Account, type Operator } from './operator.ts';
+export {
+  commandsIn,
+  createAccount,
+  issueCredential,
+  openOperator,
+  unsaidOfPlay,
+  type Account,
+  type Operator,
+} from './operator.ts';
 export { bookCampaign, publishPlan, type Booking } from './book-campaign.ts';
 export {
   checkRanges,

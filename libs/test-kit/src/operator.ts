@@ -198,6 +198,19 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
 
 export type Operator = ReturnType<typeof openOperator>;
 
+/** Sends commands of one workspace: to a subject, or to make a new one of a type. */
+export const commandsIn =
+  (operator: Operator, workspaceId: string) =>
+  (command: string, subject: ResourceView | string, changes: unknown = {}): Promise<ResourceView> =>
+    operator.command(
+      workspaceId,
+      command,
+      typeof subject === 'string'
+        ? { type: subject }
+        : { type: subject.resource_type, id: subject.id, version: subject.version },
+      changes,
+    );
+
 export interface Account {
   readonly accountId: string;
   readonly workspaceId: string;
