@@ -35,7 +35,7 @@ export async function startTestFleet(options: Partial<FleetOptions> = {}): Promi
   // All listeners of a test come from one address. A decision is waited for on a busy machine too: what these tests are about
   // is which ads are heard and counted, not how soon they are chosen.
   const delivery = {
-    ...{ NEW_PLAYS_PER_ADDRESS_AND_MINUTE: '100000', DECIDE_DEADLINE_MS: '3000' },
+    ...{ NEW_PLAYS_PER_ADDRESS_AND_MINUTE: '100000', DECIDE_DEADLINE_MS: '10000' },
     ...options.env?.['public-delivery'],
   };
   const env = { ...options.env, 'public-delivery': delivery };

@@ -29,7 +29,8 @@ export interface JobResult {
     readonly parts: readonly { readonly kind: string; readonly duration_ms: number; readonly bytes: number }[];
   };
   ranges_checked?: number;
-  analytics?: { readonly downloads: number; readonly ads_delivered: number };
+  /** More than one listener where a machine was too busy to decide for the first in time. Each is one download; the last hears the ad. */
+  analytics?: { readonly listeners: number; readonly downloads: number; readonly ads_delivered: number };
 }
 
 /** Shows progress to whoever watches. `step` runs one step and shows its result (what `run` answers) and time. */

@@ -201,7 +201,7 @@ export async function runJob(options: {
         if (downloads > listeners || ads > 1)
           throw new Error(`counted ${downloads} downloads and ${ads} ads instead of ${listeners} and 1`);
         return downloads === listeners && ads === 1 && series.objects.length >= 7
-          ? { downloads, ads_delivered: ads }
+          ? { listeners, downloads, ads_delivered: ads }
           : undefined;
       });
       const counted = listeners === 1 ? '1 download' : `${listeners} downloads`;

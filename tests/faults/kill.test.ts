@@ -22,7 +22,10 @@ let enclosureUrl: string;
 let database: pg.Client;
 
 beforeAll(async () => {
-  world = await startTestFleet({ env: { management: { JOB_LEASE_MS: '10000' } }, mode: 'durable' });
+  world = await startTestFleet({
+    env: { management: { JOB_LEASE_MS: '10000' }, 'public-delivery': { DECIDE_DEADLINE_MS: '3000' } },
+    mode: 'durable',
+  });
   database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
   await database.connect();
   podcaster = await createPodcaster(world);
@@ -179,16 +182,13 @@ test('public-delivery killed in mid-download: the listener resumes the same byte
   await expectCounted({ downloads: 1, ads: 1 });
 });
 
-test('the sink killed again and again in mid-batch: every download and every ad is counted exactly once', async () => {
+test('the sink killed again and again in mid-batch: every download and every ad that was heard is counted exactly once', async () => {
   const before = await counted();
   const listeners = 60;
+  const lengths: number[] = [];
   let sent = 0;
   const listen = async () => {
-    while (sent < listeners) {
-      const agent = `AntennaPod/9.${sent++}`;
-      const response = await fetch(enclosureUrl, { headers: { 'user-agent': agent } });
-      await response.arrayBuffer();
-    }
+    while (sent < listeners) lengths.push((await download(enclosureUrl, `AntennaPod/9.${sent++}`)).bytes.length);
   };
   const kills = (async () => {
     for (let i = 0; i < 4; i++) {
@@ -197,7 +197,11 @@ test('the sink killed again and again in mid-batch: every download and every ad 
     }
   })();
   await Promise.all([listen(), listen(), listen(), kills]);
-  await expectCounted({ downloads: before.downloads + listeners, ads: before.ads + listeners });
+  // A decision that a starved machine makes too late leaves its listener the clean content; that ad must not be counted.
+  const withAd = Math.max(...lengths);
+  const heard = lengths.filter((length) => length === withAd).length;
+  expect(heard).toBeGreaterThan(listeners / 2);
+  await expectCounted({ downloads: before.downloads + listeners, ads: before.ads + heard });
 });
 
 test('internal-serving down or slower than its deadline: clean content, in time, with the reason in the log', async () => {
