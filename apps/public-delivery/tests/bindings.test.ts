@@ -116,7 +116,7 @@ describe('what anybody without a key can make grow', () => {
   const ad = audio(1_000);
   beforeAll(async () => {
     app = await bench.start({
-      ...{ DECIDE_DEADLINE_MS: '10000', SWEEP_EVERY_MS: '50' },
+      SWEEP_EVERY_MS: '50',
       NEW_PLAYS_PER_ADDRESS_AND_MINUTE: String(playsMax),
     });
     await storeSegment(bench, ad);

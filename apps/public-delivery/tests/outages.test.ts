@@ -93,7 +93,7 @@ describe('while PostgreSQL is away', () => {
     gate = await openGate({ host: database.hostname, port: Number(database.port) });
     Object.assign(database, { hostname: '127.0.0.1', port: String(gate.port) });
     alone = await bench.start({
-      ...{ DATABASE_URL: database.href, DECIDE_DEADLINE_MS: '10000' },
+      DATABASE_URL: database.href,
       ...{ CACHE_FOLDER: `${bench.folder}/cache-4`, JOURNAL_FOLDER: `${bench.folder}/journal-4` },
     });
     await storeSegment(bench, ad);

@@ -32,7 +32,7 @@ const portuguese = parseTranscript('vtt', 'WEBVTT\n\n00:01.000 --> 00:02.000\nMa
 beforeAll(async () => {
   bench = await openBench();
   // A machine that is busy must not make a decision late.
-  app = await bench.start({ DECIDE_DEADLINE_MS: '10000' });
+  app = await bench.start();
   for (const ad of [first, second]) await storeSegment(bench, ad);
 });
 afterAll(async () => {

@@ -46,7 +46,7 @@ let enclosure: string;
 beforeAll(async () => {
   bench = await openBench();
   // A machine that is busy must not make a decision late.
-  app = await bench.start({ DECIDE_DEADLINE_MS: '10000' });
+  app = await bench.start();
   for (const ad of ads) await storeSegment(bench, ad);
   const picture = jpeg(300);
   await bench.store.put(`artwork/${sha256(picture)}`, picture, { contentType: 'image/jpeg' });
@@ -220,7 +220,7 @@ test('where the podcast wants it, the content fades around a break that lies in 
     [episodeId],
   );
   giveAds(bench, (key, slot) => (key === 'in-silence' ? ads[slot + 1] : ads[0]));
-  await using later = await bench.start({ DECIDE_DEADLINE_MS: '10000' });
+  await using later = await bench.start();
   const [again, listener] = [askAt(() => later.port), newListener()];
   const location = String((await again(enclosure, listener)).headers.location);
   const faded = (await again(location, listener)).body;
