@@ -98,19 +98,10 @@ export async function acceptedAnswer({ resource, operationId }: Executed, asked:
   return { ...answer, headers: { Location: `${tools.baseUrl}/api/v1/operations/${operationId}` } };
 }
 
-const addresses: Readonly<Record<ShownType, string>> = {
-  podcasts: '/podcasts',
-  episodes: '/episodes',
-  productions: '/productions',
-  media_clips: '/media_clips',
-  batch_encodings: '/batch_encodings',
-};
-
 /** The answer to a command that created a resource with an address of its own. */
 export async function createdAnswer({ resource }: Executed, asked: Asked, tools: Tools) {
   const answer = await resourceAnswer(201, resource, asked, tools);
-  const address = isShown(resource.resource_type) ? addresses[resource.resource_type] : '';
-  return { ...answer, headers: { Location: `${tools.baseUrl}/api/v1${address}/${resource.id}` } };
+  return { ...answer, headers: { Location: `${tools.baseUrl}/api/v1/${resource.resource_type}/${resource.id}` } };
 }
 
 const camelCase = (text: string) => text.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
