@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
@@ -11,43 +11,10 @@ import { until } from '@longwave/test-kit';
 import { samples, startTestFleet } from '../_fleet.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const documents = [
-  'README.md',
-  ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
 const textOf = (document: string) => readFileSync(path.join(root, document), 'utf8');
 /** The launcher runs in an environment without the test runner's flags, as a person's shell would be. */
 const launch = path.join(root, 'deploy/local/launch.mjs');
 const run = promisify(execFile);
-
-/** Every `npm …` command that a document shows, in a block or in a line. */
-const commands = documents.flatMap((document) =>
-  [...textOf(document).matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z]+)\b/g)].map(
-    ([, script]) => [document, script!] as const,
-  ),
-);
-
-test('every npm command that the documents show exists and explains itself with --help', async () => {
-  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
-  const shown = new Set(commands.map(([, script]) => script).filter((script) => !['install', 'ci'].includes(script)));
-  expect([...shown].filter((script) => !(script in scripts))).toEqual([]);
-  for (const script of shown) {
-    const { stdout } = await run(process.execPath, [launch, script, '--help'], { cwd: root });
-    expect(stdout).toMatch(/\S/);
-  }
-});
-
-test('every file that a document links to is there', () => {
-  const broken = documents.flatMap((document) =>
-    [...textOf(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-      .map(([, target]) => path.join(path.dirname(document), target!))
-      .filter((target) => !existsSync(path.join(root, target)))
-      .map((target) => `${document} → ${target}`),
-  );
-  expect(broken).toEqual([]);
-});
 
 test('npm run demo with an own file, fresh and as JSON, ends with the result and exit code 0', async () => {
   const { stdout } = await run(

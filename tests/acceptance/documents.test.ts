@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const run = promisify(execFile);
+
+/** Documents that describe the present state; the changelog and the decisions tell of earlier ones, too. */
+const present = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{*,services/*}.md', { cwd: root })];
+const documents = [...present, 'CHANGELOG.md', ...globSync('docs/adr/*.md', { cwd: root })];
+
+/** What a pattern finds in some documents, each with the document. */
+const findAll = (pattern: RegExp, among: readonly string[]) =>
+  among.flatMap((document) =>
+    [...textOf(document).matchAll(pattern)].map((match) => [document, ...match.slice(1)] as const),
+  );
+
+const exists = (...parts: readonly string[]) => existsSync(path.join(root, ...parts));
+
+test('every npm command that the documents show exists and explains itself with --help', async () => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const shown = findAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z]+)\b/g, documents).map(([, script]) => script!);
+  const ownScripts = [...new Set(shown)].filter((script) => !['install', 'ci'].includes(script));
+  expect(ownScripts.filter((script) => !(script in scripts))).toEqual([]);
+  for (const script of ownScripts) {
+    const { stdout } = await run(process.execPath, ['deploy/local/launch.mjs', script, '--help'], { cwd: root });
+    expect(stdout).toMatch(/\S/);
+  }
+});
+
+test('every nx command that the documents show names a project and a target that exist', () => {
+  const { nx } = JSON.parse(textOf('package.json')) as { nx: { targets: Record<string, unknown> } };
+  const targets = findAll(/\broot:([a-z]+)/g, present).map(([, target]) => target!);
+  expect(targets.length).toBeGreaterThan(0);
+  expect(targets.filter((target) => !(target in nx.targets))).toEqual([]);
+  const projects = findAll(/\bnpx nx test ([a-z-]+)/g, present).map(([, project]) => project!);
+  expect(projects.length).toBeGreaterThan(0);
+  expect(projects.filter((project) => !exists('apps', project) && !exists('libs', project))).toEqual([]);
+});
+
+test('every file that a document links to is there', () => {
+  const broken = findAll(/\]\((?!https?:|#)([^)#\s]+)/g, documents).filter(
+    ([document, target]) => !exists(path.dirname(document), target!),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('every file of the repository that a document names is there', () => {
+  const named = findAll(/`((?:apps|libs|deploy|tests|tools|proto|contracts|docs|src|cases)\/[^`\s]*)`/g, present);
+  const absent = named.filter(([document, file]) => {
+    // The page of a service may name the files of its app from there.
+    const folders = document.startsWith('docs/services/') ? ['', `apps/${path.basename(document, '.md')}`] : [''];
+    return folders.every(
+      (folder) => globSync(file!.replaceAll('NAME', '*'), { cwd: path.join(root, folder) }).length === 0,
+    );
+  });
+  expect(absent).toEqual([]);
+});
+
+/** Excerpts of code, each under a comment with the path of its file. */
+const excerpts = findAll(/^ *```(?:ts|proto|prisma|sql)\n *(?:\/\/|--) (\S+)\n([\s\S]*?)^ *```/gm, ['CONTRIBUTING.md']);
+
+/** Code without what a formatter decides: white space, and commas before the end of a list. */
+const bare = (code: string) => code.replace(/\s+/g, '').replace(/,(?=[}\])]|$)/g, '');
+
+test.each(excerpts.map(([, file, excerpt]) => [file!, excerpt!] as const))(
+  'the excerpt of %s stands there as CONTRIBUTING.md shows it',
+  (file, excerpt) => {
+    expect(bare(textOf(file))).toContain(bare(excerpt));
+  },
+);
