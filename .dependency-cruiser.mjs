@@ -29,6 +29,16 @@ export default {
       from: { path: area('(workspace|background|outside)') },
       to: { path: area('(hosting|advertising)') },
     },
+    {
+      name: 'layers-of-the-pipeline',
+      comment: 'execute uses review, read and store; review and read use store; outbox stands alone.',
+      severity: 'error',
+      from: { path: '^libs/command-pipeline/src/(store|read|review|outbox)/' },
+      to: {
+        path: '^libs/command-pipeline/src/(execute|review|read|outbox)/',
+        pathNot: '^libs/command-pipeline/src/$1/',
+      },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

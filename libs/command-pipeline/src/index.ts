@@ -1,21 +1,26 @@
 export {
   accessOf,
+  whoIs,
   type Actor,
   type CommandOutcome,
   type CommandRequest,
-  type OperationState,
-  type OperationView,
   type ExecuteCommand,
-} from './command-request.ts';
-export type { Consequence, Decision, PreparedRule, RuleInput, Rules } from './command-rule.ts';
-export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute-envelope.ts';
-export { createCommandExecutor, type ExecutorOptions } from './execute-command.ts';
-export { createApprovedRunner, type RunApproved } from './run-approved.ts';
-export { whoIs } from './request-review.ts';
-export { endWaiting } from './waiting-operation.ts';
-export { createReceiptSigner, receiptHash } from './receipt.ts';
-export { startOutboxRelay } from './relay-outbox.ts';
-export { createResourceReader, type Scope, type ResourceReader } from './read-resources.ts';
+} from './execute/command-request.ts';
+export type { Consequence, Decision, PreparedRule, RuleInput, Rules } from './execute/command-rule.ts';
+export { answerEnvelope, executeEnvelope, parseEnvelope } from './execute/execute-envelope.ts';
+export { createCommandExecutor, type ExecutorOptions } from './execute/execute-command.ts';
+export { createApprovedRunner, type RunApproved } from './execute/run-approved.ts';
+export { permissionProblem } from './execute/check-request.ts';
+export { endWaiting } from './review/waiting-operation.ts';
+export { startOutboxRelay } from './outbox/relay-outbox.ts';
+export { findAnywhere, findLink, findResource, listByIds, listInStates, listLinked } from './read/find-resources.ts';
+export { listDue, type Due, type DueQuestion } from './read/list-due.ts';
+export { findWithParents, listParents, type ParentRow } from './read/list-parents.ts';
+export { createResourceReader, type Scope, type ResourceReader } from './read/read-resources.ts';
+export { findRevision, findRevisionBefore, listLinkedAt } from './read/read-revisions.ts';
+export type { OperationState, OperationView } from './store/operation.ts';
+export { createReceiptSigner, receiptHash } from './store/receipt.ts';
+export { holdResource, lockResource } from './store/resource-table.ts';
 export {
   definitionOf,
   notFoundProblem,
@@ -23,19 +28,4 @@ export {
   revisionDigest,
   type LinkName,
   type ResourceRow,
-} from './resource-row.ts';
-export {
-  findAnywhere,
-  findLink,
-  findResource,
-  findRevisionBefore,
-  holdResource,
-  listByIds,
-  listInStates,
-  listLinked,
-  lockResource,
-} from './versioned-store.ts';
-export { listDue, type Due, type DueQuestion } from './list-due.ts';
-export { findWithParents, listParents, type ParentRow } from './list-parents.ts';
-export { findRevision, listLinkedAt } from './read-revisions.ts';
-export { permissionProblem } from './check-request.ts';
+} from './store/resource-row.ts';

@@ -4,7 +4,7 @@ import { startTestDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool, transaction, type Pool } from '@longwave/postgres';
 import { findLink, listLinked, resourceView, revisionDigest, type ResourceRow } from '../src/index.ts';
-import { saveRevision } from '../src/versioned-store.ts';
+import { saveRevision } from '../src/store/resource-table.ts';
 
 let pool: Pool;
 const stack = new AsyncDisposableStack();

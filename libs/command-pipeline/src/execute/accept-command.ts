@@ -4,19 +4,16 @@ import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { applyConsequences, type AppliedConsequence } from './apply-consequences.ts';
 import { checkVersion, type ParsedRequest } from './check-request.ts';
-import {
-  nextAction,
-  type Actor,
-  type CommandOutcome,
-  type CommandRequest,
-  type OperationView,
-} from './command-request.ts';
+import { nextAction, type OperationView } from '../store/operation.ts';
+import { whoIs, type Actor, type CommandOutcome, type CommandRequest } from './command-request.ts';
 import type { CommandRule, Decision, Rule } from './command-rule.ts';
-import type { ReceiptStatement, SignReceipt } from './receipt.ts';
-import { needsReview, requestReview } from './request-review.ts';
-import { notFoundProblem, resourceView, type ResourceRow } from './resource-row.ts';
-import { saveVersion, type SavedVersion } from './save-version.ts';
-import { claimKey, lockResource, saveOperation, settleOperation, type IdempotencyScope } from './versioned-store.ts';
+import type { ReceiptStatement, SignReceipt } from '../store/receipt.ts';
+import { requestReview } from '../review/request-review.ts';
+import { notFoundProblem, resourceView, type ResourceRow } from '../store/resource-row.ts';
+import { saveVersion, type SavedVersion } from '../store/save-version.ts';
+import { claimKey, type IdempotencyScope } from '../store/idempotency-table.ts';
+import { lockResource } from '../store/resource-table.ts';
+import { saveOperation, settleOperation } from '../store/operation-table.ts';
 
 export type Attributes = Record<string, unknown>;
 export type AnyRule = CommandRule<Attributes, Attributes>;
@@ -149,6 +146,10 @@ export async function applyCommand(
   return { ...saved, consequences };
 }
 
+/** Whether somebody else must agree first: to what people ask, never to what services do by themselves. */
+const needsReview = ({ review }: CommandDefinition, actor: Actor): boolean =>
+  actor.kind === 'principal' && (review === 'single' || review === 'dual');
+
 /** What the receipt of a command states of its subject as it came out. */
 export const receiptStatement = (
   step: Omit<Step, 'rule'>,
@@ -197,8 +198,10 @@ export async function acceptCommand(
   if (waits) {
     // Whatever would be refused is refused before anyone is bothered with it.
     await decide(tx, step, current, now);
-    const asked = { operationId, current: current!, parsed, actor, now };
-    task = await requestReview(tx, definition, reviewTasks!, asked);
+    const { changes, reason, payloadDigest } = parsed;
+    const sender = { clientId: scope.clientId, requestedBy: whoIs(actor) };
+    const command = { operationId, current: current!, changes, reason, payloadDigest, ...sender };
+    task = await requestReview(tx, definition, reviewTasks!, command, now);
     applied = { row: current!, view: resourceView(resource, current!), consequences: [] };
   } else applied = await applyCommand(tx, step, { operationId, current, now });
   const { row, view, consequences } = applied;

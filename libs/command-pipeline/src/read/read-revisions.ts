@@ -1,5 +1,6 @@
 import type { Pool } from '@longwave/postgres';
-import type { LinkName, ResourceRow } from './resource-row.ts';
+import type { Columns } from '../generated/rows.ts';
+import type { LinkName, ResourceRow, StoredAttributes } from '../store/resource-row.ts';
 
 /** What a resource was at one of its versions, and since when; undefined when it never had that version. */
 export async function findRevision<T extends string>(
@@ -13,6 +14,22 @@ export async function findRevision<T extends string>(
     values: [id, version],
   });
   return rows[0];
+}
+
+/** What a resource was just before an attribute first had this value, or undefined when it never had it or always did. */
+export async function findRevisionBefore<T extends string>(
+  pool: Pool,
+  { id }: Pick<ResourceRow<T>, 'id' | 'resource_type'>,
+  attribute: keyof StoredAttributes<T> & string,
+  value: string,
+): Promise<StoredAttributes<T> | undefined> {
+  const { rows } = await pool.query<Columns<'revision', 'attributes', { attributes: StoredAttributes<T> }>>({
+    name: 'find_revision_before',
+    text: `select attributes from revision where resource_id = $1 and version =
+             (select min(version) - 1 from revision where resource_id = $1 and attributes ->> $2 = $3)`,
+    values: [id, attribute, value],
+  });
+  return rows[0]?.attributes;
 }
 
 /** Resources of a type that link to `toId` by the link `name`, each as it was at a time, in the order of their ids. */

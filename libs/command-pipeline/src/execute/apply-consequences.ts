@@ -1,10 +1,11 @@
 import type { Catalog, CommandDefinition } from '@longwave/command-catalog';
 import type { Transaction } from '@longwave/postgres';
-import type { CommandRequest, OperationConsequence } from './command-request.ts';
+import type { CommandRequest } from './command-request.ts';
+import type { OperationConsequence } from '../store/operation.ts';
 import type { Consequence } from './command-rule.ts';
-import type { ReceiptConsequence } from './receipt.ts';
-import { saveVersion } from './save-version.ts';
-import { lockResource } from './versioned-store.ts';
+import type { ReceiptConsequence } from '../store/receipt.ts';
+import { saveVersion } from '../store/save-version.ts';
+import { lockResource } from '../store/resource-table.ts';
 
 /** What else a command changed, as its operation shows it and as its receipt proves it. */
 export interface AppliedConsequence {

@@ -4,13 +4,15 @@ import { transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { acceptCommand, KeyTaken, type Attributes, type Step } from './accept-command.ts';
 import { parseRequest, permissionProblem } from './check-request.ts';
-import { clientIdOf, type CommandOutcome, type OperationView, type ExecuteCommand } from './command-request.ts';
+import { clientIdOf, type CommandOutcome, type ExecuteCommand } from './command-request.ts';
+import type { OperationView } from '../store/operation.ts';
 import type { Rule, Rules } from './command-rule.ts';
 import { measureCommands } from './measure-commands.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
-import type { SignReceipt } from './receipt.ts';
-import { resourceView } from './resource-row.ts';
-import { findIdempotencyRecord, findResource } from './versioned-store.ts';
+import type { SignReceipt } from '../store/receipt.ts';
+import { resourceView } from '../store/resource-row.ts';
+import { findIdempotencyRecord } from '../store/idempotency-table.ts';
+import { findResource } from '../read/find-resources.ts';
 
 export interface ExecutorOptions<K extends Catalog> {
   readonly pool: Pool;

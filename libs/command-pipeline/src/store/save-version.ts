@@ -3,7 +3,7 @@ import type { DomainEvent, ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import type { Transaction } from '@longwave/postgres';
 import { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
-import { checkLinks, saveRevision, saveUniqueKeys } from './versioned-store.ts';
+import { checkLinks, saveRevision, saveUniqueKeys } from './resource-table.ts';
 
 /** The next version of one resource, as it was decided. */
 interface NewVersion {

@@ -2,11 +2,11 @@ import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
 import type { ListSort, ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { jcsDigest } from './jcs-digest.ts';
-import { nextAction, operationConsequences, type OperationState, type OperationView } from './command-request.ts';
+import { jcsDigest } from '../store/jcs-digest.ts';
+import { nextAction, operationConsequences, type OperationState, type OperationView } from '../store/operation.ts';
 import { openCursor, sealCursor } from './cursor.ts';
-import { PrismaClient } from './generated/prisma/client.ts';
-import { definitionOf, notFoundProblem, resourceView, type ResourceRow } from './resource-row.ts';
+import { PrismaClient } from '../generated/prisma/client.ts';
+import { definitionOf, notFoundProblem, resourceView, type ResourceRow } from '../store/resource-row.ts';
 
 /** A workspace, whole, or only what belongs to some of its podcasts. */
 export interface Scope {

@@ -1,7 +1,7 @@
 import type { Pool } from '@longwave/postgres';
-import type { Columns, Rows } from './generated/rows.ts';
-import type { ResourceRow } from './resource-row.ts';
-import { resourceColumns } from './versioned-store.ts';
+import type { Columns, Rows } from '../generated/rows.ts';
+import type { ResourceRow } from '../store/resource-row.ts';
+import { resourceColumns } from '../store/resource-table.ts';
 
 /** A resource that others hang on, with the podcast that it hangs on itself. */
 export type ParentRow = Readonly<Columns<'resource', 'id' | 'resource_type' | 'lifecycle_state'>> & {

@@ -5,7 +5,7 @@ import { Problem } from '@longwave/problems';
 import type { CallerName } from '@longwave/services';
 import fc from 'fast-check';
 import { checkVersion, parseRequest, permissionProblem } from './check-request.ts';
-import { jcsDigest } from './jcs-digest.ts';
+import { jcsDigest } from '../store/jcs-digest.ts';
 import type { CommandRequest } from './command-request.ts';
 
 const { commands } = productCatalog;

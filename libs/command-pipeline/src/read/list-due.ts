@@ -1,6 +1,6 @@
 import type { ResourceType, StateOf } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
-import type { Columns } from './generated/rows.ts';
+import type { Columns } from '../generated/rows.ts';
 
 /** A resource whose time has come. */
 export type Due = Readonly<Columns<'resource', 'id' | 'workspace_id'>> & {

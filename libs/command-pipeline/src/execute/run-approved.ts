@@ -3,12 +3,13 @@ import { newId } from '@longwave/ids';
 import { transaction, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { applyCommand, lockSubject, receiptStatement, type Step } from './accept-command.ts';
-import type { OperationView } from './command-request.ts';
+import type { OperationView } from '../store/operation.ts';
 import type { ExecutorOptions } from './execute-command.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
-import type { ResourceRow } from './resource-row.ts';
-import { findResource, saveReceipt } from './versioned-store.ts';
-import { endWaiting, lockWaiting, type WaitingOperation } from './waiting-operation.ts';
+import type { ResourceRow } from '../store/resource-row.ts';
+import { findResource } from '../read/find-resources.ts';
+import { saveReceipt } from '../store/operation-table.ts';
+import { endWaiting, lockWaiting, type WaitingOperation } from '../review/waiting-operation.ts';
 
 /** What a review task remembers of its command. */
 type Task = Attributes<'review_tasks'>;

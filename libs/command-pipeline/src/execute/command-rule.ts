@@ -2,7 +2,7 @@ import type { Catalog, CommandType, RuledCommandType } from '@longwave/command-c
 import type { Transaction } from '@longwave/postgres';
 import type { z } from 'zod';
 import type { Actor } from './command-request.ts';
-import type { ResourceRow, StoredAttributes } from './resource-row.ts';
+import type { ResourceRow, StoredAttributes } from '../store/resource-row.ts';
 
 /** What a rule sees before the transaction. */
 interface PrepareInput<A, C> {

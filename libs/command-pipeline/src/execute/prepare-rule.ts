@@ -2,8 +2,8 @@ import type { Catalog, CommandType } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { checkSubject, unruled, type AnyRule, type Attributes, type Step } from './accept-command.ts';
 import type { Rule, Rules } from './command-rule.ts';
-import { notFoundProblem, type ResourceRow } from './resource-row.ts';
-import { findResource } from './versioned-store.ts';
+import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
+import { findResource } from '../read/find-resources.ts';
 
 /**
  * The rule of a command, undefined when it has none. The only cast from a rule's own types: `parseRequest` parsed what the rule gets

@@ -3,7 +3,7 @@ import { idempotencyKeyPattern } from '@longwave/ids';
 import { fieldErrors, fieldSentence, pointerSegment, Problem, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
 import { accessOf, type Actor, type CommandRequest } from './command-request.ts';
-import { jcsDigest } from './jcs-digest.ts';
+import { jcsDigest } from '../store/jcs-digest.ts';
 
 const ifMatchForm = /^(?:W\/)?"?(\d{1,9})\.([0-9a-f]{16})"?$/;
 const freeReason = z.union([z.string().max(2000), z.strictObject({})]).optional();

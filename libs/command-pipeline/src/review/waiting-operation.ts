@@ -1,6 +1,6 @@
 import type { Transaction } from '@longwave/postgres';
-import type { Columns } from './generated/rows.ts';
-import type { OperationState } from './command-request.ts';
+import type { Columns } from '../generated/rows.ts';
+import type { OperationState } from '../store/operation.ts';
 
 /** An operation whose command waits for a review. */
 export type WaitingOperation = Readonly<Columns<'operation', 'id'>>;

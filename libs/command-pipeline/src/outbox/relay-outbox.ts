@@ -1,7 +1,7 @@
 import type { BusMessage } from '@longwave/event-bus';
 import type { Pool, Session } from '@longwave/postgres';
 import { pollLoop, sleep, type PollLoop } from '@longwave/worker-kit';
-import type { Columns } from './generated/rows.ts';
+import type { Columns } from '../generated/rows.ts';
 import { observeOutbox } from './observe-outbox.ts';
 
 export interface RelayOptions {

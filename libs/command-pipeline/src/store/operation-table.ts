@@ -1,0 +1,101 @@
+import type { Transaction } from '@longwave/postgres';
+import type { Columns } from '../generated/rows.ts';
+import type { IdempotencyScope } from './idempotency-table.ts';
+import type { OperationView } from './operation.ts';
+import { chainStart, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
+
+/** The next receipt of a workspace, signed. The chain's row is locked until commit: call it last. */
+async function nextReceipt(
+  tx: Transaction,
+  statement: Omit<ReceiptStatement, 'chain'>,
+  sign: SignReceipt,
+): Promise<{ readonly seq: number; readonly jws: string }> {
+  const { rows } = await tx.query<Columns<'receipt_chain', 'seq' | 'head'>>({
+    name: 'lock_receipt_chain',
+    text: `insert into receipt_chain (workspace_id, seq, head) values ($1, 1, $2)
+           on conflict (workspace_id) do update set seq = receipt_chain.seq + 1 returning seq, head`,
+    values: [statement.workspace_id, chainStart],
+  });
+  const { seq, head } = rows[0]!;
+  return { seq, jws: await sign({ ...statement, chain: { seq, prev: head } }) };
+}
+
+/** Records the operation, its chained receipt and the first answer. The workspace's chain row is locked until commit: call it last. */
+export async function saveOperation(
+  tx: Transaction,
+  operation: OperationView,
+  scope: IdempotencyScope,
+  statement: Omit<ReceiptStatement, 'chain'>,
+  answer: { readonly status: number; readonly text: string },
+  sign: SignReceipt,
+): Promise<void> {
+  const { seq, jws } = await nextReceipt(tx, statement, sign);
+  await tx.query({
+    name: 'save_operation',
+    text: `with chained as (update receipt_chain set head = $14 where workspace_id = $2),
+           proof as (insert into receipt (id, workspace_id, seq, operation_id, jws) values ($9, $2, $12, $1, $13)),
+           answered as (
+             update idempotency_record set status = $15, answer = $16
+             where client_id = $3 and workspace_id = $2 and command_type = $4 and key = $17
+           )
+           insert into operation (id, workspace_id, client_id, command_type, state, subject_type, subject_id, subject_version, receipt_id, created_at, updated_at, review_task_id, consequences)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $18, $19)`,
+    values: [
+      operation.id,
+      operation.workspace_id,
+      scope.clientId,
+      operation.command_type,
+      operation.state,
+      operation.subject.type,
+      operation.subject.id,
+      operation.subject.version,
+      operation.receipt_id,
+      operation.created_at,
+      operation.updated_at,
+      seq,
+      jws,
+      receiptHash(jws),
+      answer.status,
+      answer.text,
+      scope.key,
+      operation.review_task_id,
+      operation.consequences && JSON.stringify(operation.consequences),
+    ],
+  });
+}
+
+/** Adds a receipt to an operation that has one already. The workspace's chain row is locked until commit: call it last. */
+export async function saveReceipt(
+  tx: Transaction,
+  statement: Omit<ReceiptStatement, 'chain'>,
+  sign: SignReceipt,
+): Promise<void> {
+  const { seq, jws } = await nextReceipt(tx, statement, sign);
+  await tx.query({
+    name: 'save_receipt',
+    text: `with chained as (update receipt_chain set head = $6 where workspace_id = $2)
+           insert into receipt (id, workspace_id, operation_id, seq, jws) values ($1, $2, $3, $4, $5)`,
+    values: [statement.id, statement.workspace_id, statement.operation_id, seq, jws, receiptHash(jws)],
+  });
+}
+
+/** Ends the running operation of a subject when its worker reports back. */
+export async function settleOperation(
+  tx: Transaction,
+  subjectId: string,
+  settled: {
+    readonly state: 'succeeded' | 'failed' | 'cancelled';
+    /** Only operations of these commands; undefined: of any. */
+    readonly of: readonly string[] | undefined;
+    readonly version: number;
+    readonly problem: unknown;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query({
+    name: 'settle_operation',
+    text: `update operation set state = $2, subject_version = $3, problem = $4, updated_at = $5
+           where subject_id = $1 and state = 'running' and ($6::text[] is null or command_type = any($6))`,
+    values: [subjectId, settled.state, settled.version, settled.problem ?? null, settled.now, settled.of ?? null],
+  });
+}
