@@ -39,7 +39,7 @@ function commandsContract() {
         ...definition,
         attributes: z.toJSONSchema(attributes, { unrepresentable: 'any' }),
       };
-    for (const { changes, reason, ruled: _ruled, ...definition } of Object.values<CommandDefinition>(entries))
+    for (const { changes, reason, hasRule: _hasRule, ...definition } of Object.values<CommandDefinition>(entries))
       commands[definition.type] = {
         owner,
         ...definition,

@@ -149,7 +149,7 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
   );
 
   test.each(ofCommand)('%s leaves a choice of states only to a rule', (_type, command) => {
-    if (Array.isArray(command.to)) expect(command.ruled).toBe(true);
+    if (Array.isArray(command.to)) expect(command.hasRule).toBe(true);
   });
 
   test.each(ofCommand)('someone who exists may send %s', (_type, command) => {
@@ -170,7 +170,7 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
     expect(Object.keys(problems)).toEqual(expect.arrayContaining([...command.problems]));
   });
 
-  test.each(ofCommand.filter(([, { ruled }]) => !ruled))(
+  test.each(ofCommand.filter(([, { hasRule }]) => !hasRule))(
     '%s has no rule, so its changes are attributes, and enough of them when it creates',
     (_type, command) => {
       const attributes = derive(subjectOf(command).attributes, 'output');

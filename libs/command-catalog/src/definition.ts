@@ -66,7 +66,7 @@ export interface CommandDefinition {
   readonly externalEffect: string | null;
   readonly summary: string;
   /** True when the command has a rule of its own; its absence is a compile error. */
-  readonly ruled: boolean;
+  readonly hasRule: boolean;
 }
 
 /** Keeps the literal types of a resource definition. */
@@ -82,7 +82,7 @@ type Defaults = {
   versionGuard: 'optional';
   problems: readonly [];
   externalEffect: null;
-  ruled: false;
+  hasRule: false;
 };
 type Needed = Omit<CommandDefinition, keyof Defaults>;
 
@@ -96,7 +96,7 @@ const defaults: Defaults = {
   versionGuard: 'optional',
   problems: [],
   externalEffect: null,
-  ruled: false,
+  hasRule: false,
 };
 
 /** A command with the usual answers filled in; literal types are kept. */

@@ -9,7 +9,7 @@ export type {
   LinkOf,
   Resource,
   ResourceType,
-  RuledCommandType,
+  CommandWithRule,
   StateOf,
   SubjectOf,
 } from './types.ts';

@@ -20,8 +20,8 @@ interface BothCatalogs {
 export type CommandType<K extends { readonly commands: object } = BothCatalogs> = keyof K['commands'] & string;
 
 /** Commands that need a rule of their own. */
-export type RuledCommandType<K extends Catalog> = {
-  [C in CommandType<K>]: K['commands'][C]['ruled'] extends true ? C : never;
+export type CommandWithRule<K extends Catalog> = {
+  [C in CommandType<K>]: K['commands'][C]['hasRule'] extends true ? C : never;
 }[CommandType<K>];
 
 /** Name of a resource type: "podcasts". */

@@ -97,7 +97,7 @@ export const advertiserCommands = {
     roles: ['admin'],
     versionGuard: 'required',
     event: 'advertiser.archived',
-    ruled: true,
+    hasRule: true,
     problems: ['still_in_use'],
     summary: 'Ends an advertiser; refused while it has an open campaign.',
   }),

@@ -45,7 +45,7 @@ export const creativeAssignmentCommands = {
     roles,
     machines: ['management'],
     event: 'creative_assignment.created',
-    ruled: true,
+    hasRule: true,
     problems: ['validation_failed', 'link_not_found'],
     summary: 'Assigns a creative to a line item of the same advertiser.',
   }),

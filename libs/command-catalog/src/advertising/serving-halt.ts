@@ -31,7 +31,7 @@ export const servingHaltCommands = {
     changes: z.strictObject({ scope, cause }),
     roles: ['trafficker', 'reviewer', 'publisher', 'admin'],
     event: 'serving.halted',
-    ruled: true,
+    hasRule: true,
     problems: ['link_not_found'],
     externalEffect: 'Within 5 s, ad decisions no longer choose ads that the halt covers.',
     summary: 'Stops advertising at once: everywhere, in one podcast, for one line item or creative, or on one surface.',

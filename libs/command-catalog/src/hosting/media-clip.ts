@@ -44,7 +44,7 @@ export const mediaClipCommands = {
     }),
     roles: ['owner', 'producer'],
     event: 'media_clip.registered',
-    ruled: true,
+    hasRule: true,
     problems: ['validation_failed', 'upload_not_received', 'media_not_fetchable', 'temporarily_unavailable'],
     externalEffect: 'A file on another host is checked with a HEAD request and a read of a short range.',
     summary: 'Registers a file as audio of an episode: an upload, or a file on another host.',
@@ -63,7 +63,7 @@ export const mediaClipCommands = {
     }),
     machines: ['management'],
     event: 'media_clip.recorded',
-    ruled: true,
+    hasRule: true,
     problems: ['state_not_allowed'],
     summary: 'Records the file that a production made.',
   }),
@@ -77,7 +77,7 @@ export const mediaClipCommands = {
     machines: ['management'],
     event: 'media_clip.deleted',
     consequences: ['episode.unpublished', 'episode.audio_removed'],
-    ruled: true,
+    hasRule: true,
     externalEffect:
       'The enclosure of the episode is no longer available; plays that have begun finish, unless mode is "stop_all".',
     summary:

@@ -38,7 +38,7 @@ export const machineTokenCommands = {
     }),
     machines: ['operator'],
     event: 'machine_token.issued',
-    ruled: true,
+    hasRule: true,
     problems: ['validation_failed'],
     summary: 'Records an access token of a machine client for the Audience Analytics Sink API.',
   }),

@@ -27,7 +27,7 @@ export const workspaceCommands = {
     changes: z.strictObject({ name: shortText, account_id: reference('acc') }),
     machines: ['management'],
     event: 'workspace.provisioned',
-    ruled: true,
+    hasRule: true,
     summary: 'Opens the workspace of a new account.',
   }),
 } as const;

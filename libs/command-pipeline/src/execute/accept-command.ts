@@ -33,7 +33,7 @@ export interface Step {
 }
 
 /** The rule of a command that has none: these fields, that state. */
-export const unruled: Rule<Attributes, Attributes> = ({ current, changes: { cause: _cause, ...changes } }) => ({
+export const mergeChanges: Rule<Attributes, Attributes> = ({ current, changes: { cause: _cause, ...changes } }) => ({
   attributes: { ...current, ...changes },
 });
 

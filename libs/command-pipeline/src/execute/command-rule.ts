@@ -1,4 +1,4 @@
-import type { Catalog, CommandType, RuledCommandType } from '@longwave/command-catalog';
+import type { Catalog, CommandType, CommandWithRule } from '@longwave/command-catalog';
 import type { Transaction } from '@longwave/postgres';
 import type { z } from 'zod';
 import type { Actor } from './command-request.ts';
@@ -80,9 +80,9 @@ type SubjectAttributes<
 /** The command's reason, where it declares a schema for it. */
 type Reason<D> = D extends { readonly reason: infer S extends z.ZodType } ? z.output<S> : unknown;
 
-/** One rule for every ruled command of a catalog: a missing or misspelt one is a compile error. */
+/** A rule for every command of a catalog that has one: a missing or misspelt one is a compile error. */
 export type Rules<K extends Catalog> = {
-  readonly [C in RuledCommandType<K>]: CommandRule<
+  readonly [C in CommandWithRule<K>]: CommandRule<
     SubjectAttributes<K, C>,
     z.output<K['commands'][C]['changes']>,
     Reason<K['commands'][C]>

@@ -1,6 +1,6 @@
 import type { Catalog, CommandType } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
-import { checkSubject, unruled, type AnyRule, type Attributes, type Step } from './accept-command.ts';
+import { checkSubject, mergeChanges, type AnyRule, type Attributes, type Step } from './accept-command.ts';
 import type { Rule, Rules } from './command-rule.ts';
 import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
 import { findResource } from '../read/find-resources.ts';
@@ -22,7 +22,7 @@ export async function prepareRule(
   rule: AnyRule | undefined,
   subject?: ResourceRow,
 ): Promise<Rule<Attributes, Attributes>> {
-  if (rule === undefined) return unruled;
+  if (rule === undefined) return mergeChanges;
   if (typeof rule === 'function') return rule;
   const { workspaceId } = step.request;
   const row =

@@ -1,4 +1,4 @@
-import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
@@ -7,7 +7,7 @@ import { requireResources } from '../../workspace/require-resources.ts';
 import { endedLineItemStates } from './campaign.ts';
 
 type Catalog = typeof productCatalog;
-type CampaignRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `campaign.${string}`>>;
+type CampaignRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `campaign.${string}`>>;
 
 /** Rules of the campaign commands. */
 export const campaignRules: CampaignRules = {

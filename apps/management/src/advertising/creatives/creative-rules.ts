@@ -1,4 +1,4 @@
-import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
 import { listLinked, type Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
@@ -9,7 +9,7 @@ import { refuseField } from '../../workspace/refuse-field.ts';
 import { declaredChecksum, holdUpload, receivedUpload } from '../../workspace/uploads/find-upload.ts';
 
 type Catalog = typeof productCatalog;
-type CreativeRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `creative.${string}`>>;
+type CreativeRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `creative.${string}`>>;
 
 /** Loudnesses that an ad is prepared at, so that one is within 1 LU of any usual episode (docs/adr/0014). */
 const adLoudnessesLufs = [-24, -22, -20, -18, -16, -14];

@@ -1,4 +1,4 @@
-import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
 import { findResource, holdResource, listLinked, type ResourceRow, type Rules } from '@longwave/command-pipeline';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
@@ -12,7 +12,7 @@ import * as flight from './line-item.ts';
 import type { LineItem } from './line-item.ts';
 
 type Catalog = typeof productCatalog;
-type LineItemRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `line_item.${string}`>>;
+type LineItemRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `line_item.${string}`>>;
 
 /** How many creatives a line item has in the wanted states of assignment and creative. */
 async function countCreatives(

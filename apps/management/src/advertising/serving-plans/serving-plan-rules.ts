@@ -1,11 +1,11 @@
-import type { productCatalog, RuledCommandType } from '@longwave/command-catalog';
+import type { productCatalog, CommandWithRule } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import { finishJob, insertJob } from '../../background/job-table.ts';
 import { requireResources } from '../../workspace/require-resources.ts';
 import { copyPlanContent } from './plan-content-table.ts';
 
 type Catalog = typeof productCatalog;
-type ServingPlanRules = Pick<Rules<Catalog>, Extract<RuledCommandType<Catalog>, `serving_plan.${string}`>>;
+type ServingPlanRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `serving_plan.${string}`>>;
 
 /** A plan that was in use before, and no longer is. */
 const notSuperseded = ['compiling', 'ready', 'published', 'rolled_back', 'failed'];
