@@ -29,6 +29,9 @@ const catalogs = [
 /** JSON Schema 2020-12 of what a client may send. */
 const inputSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 
+/** The contract's name of a field of a resource definition. */
+const contractName = (field: string) => (field === 'commandNoun' ? 'speaksOf' : field);
+
 function commandsContract() {
   const resources: Record<string, unknown> = {};
   const commands: Record<string, unknown> = {};
@@ -36,7 +39,7 @@ function commandsContract() {
     for (const { attributes, ...definition } of Object.values<ResourceDefinition>(types))
       resources[definition.type] = {
         owner,
-        ...definition,
+        ...Object.fromEntries(Object.entries(definition).map(([field, value]) => [contractName(field), value])),
         attributes: z.toJSONSchema(attributes, { unrepresentable: 'any' }),
       };
     for (const { changes, reason, hasRule: _hasRule, ...definition } of Object.values<CommandDefinition>(entries))

@@ -121,10 +121,10 @@ describe.each(catalogs)('the %s catalog', (_, catalog) => {
   );
 
   test.each(ofCommand)('%s and its event are called after its subject', (key, command) => {
-    const { noun, speaksOf = noun } = subjectOf(command);
+    const { noun, commandNoun = noun } = subjectOf(command);
     expect(command.type).toBe(key);
-    expect(command.type).toMatch(new RegExp(`^${speaksOf}\\.[a-z]+(_[a-z]+)*$`));
-    expect(command.event).toMatch(new RegExp(`^${speaksOf}\\.([a-z]+_)*[a-z]*(ed|set|withdrawn|rolled_back)$`));
+    expect(command.type).toMatch(new RegExp(`^${commandNoun}\\.[a-z]+(_[a-z]+)*$`));
+    expect(command.event).toMatch(new RegExp(`^${commandNoun}\\.([a-z]+_)*[a-z]*(ed|set|withdrawn|rolled_back)$`));
   });
 
   test('what a command changes besides its subject are other resources, told by events that are named after them', () => {

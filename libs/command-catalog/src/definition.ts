@@ -7,10 +7,10 @@ import type { z } from 'zod';
 export interface ResourceDefinition {
   /** Plural snake case, as in paths: "podcasts". */
   readonly type: string;
-  /** One of them, in words and, unless `speaksOf` says otherwise, before the dot in commands and events: "podcast". */
+  /** One of them, in words and, unless `commandNoun` says otherwise, before the dot in commands and events: "podcast". */
   readonly noun: string;
   /** The word before the dot where it is not the noun: serving.halt makes a serving halt. */
-  readonly speaksOf?: string;
+  readonly commandNoun?: string;
   /** Id prefix: "pod". */
   readonly prefix: string;
   /** Closed schema of the stored attributes; `state_reason` holds the cause that led to the present state. */

@@ -14,7 +14,7 @@ const scope = z.discriminatedUnion('kind', [
 export const servingHalts = defineResource({
   type: 'serving_halts',
   noun: 'serving_halt',
-  speaksOf: 'serving',
+  commandNoun: 'serving',
   prefix: 'hlt',
   attributes: z.strictObject({ scope, cause, state_reason: stateReason }),
   states: ['active', 'released'],

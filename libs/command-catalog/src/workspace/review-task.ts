@@ -20,7 +20,7 @@ const decision = z.strictObject({
 export const reviewTasks = defineResource({
   type: 'review_tasks',
   noun: 'review_task',
-  speaksOf: 'review',
+  commandNoun: 'review',
   prefix: 'rvt',
   attributes: z.strictObject({
     /** The operation that waits. */
