@@ -32,7 +32,7 @@ import { createJobHandlers } from './job-handlers.ts';
 import { createFindQueuePlace } from './background/queue-forecast.ts';
 import { createCountDelivered } from './advertising/line-items/count-delivered.ts';
 import { reachGoals } from './advertising/line-items/flight-tasks.ts';
-import { createAsk } from './outside/ask.ts';
+import { createPublicFetch } from './outside/public-fetch.ts';
 import { createImportReport } from './hosting/imports/import-report.ts';
 import { createAwaitFeed, createCheckLiveFeed } from './hosting/podcasts/check-live-feed.ts';
 import { createPrepareArtwork } from './outside/prepare-artwork.ts';
@@ -87,7 +87,7 @@ export async function createApp(
     allowOrigins: [new URL(config.MEDIA_URL).origin, ...config.FETCH_ALLOW_ORIGINS],
   });
 
-  const ask = createAsk(guardedFetch);
+  const publicFetch = createPublicFetch(guardedFetch);
 
   // Set once both run; until then a commit wakes nobody, and their first poll finds it.
   const wake: { relay?: PollLoop; jobs?: PollLoop } = {};
@@ -101,7 +101,7 @@ export async function createApp(
       probeDuration: createProbeDuration(probe),
       prepareArtwork: createPrepareArtwork(probe),
       fetch: guardedFetch,
-      ask,
+      publicFetch,
       countDelivered,
     }),
     signReceipt: await createReceiptSigner(readJson(config.RECEIPT_SIGNING_KEY) as JWK),
@@ -175,8 +175,8 @@ export async function createApp(
       reader,
       access: createAccess(pool),
       findQueuePlace: createFindQueuePlace(pool),
-      checkLiveFeed: createCheckLiveFeed(config.MEDIA_URL, ask),
-      awaitFeed: createAwaitFeed(config.MEDIA_URL, ask),
+      checkLiveFeed: createCheckLiveFeed(config.MEDIA_URL, publicFetch),
+      awaitFeed: createAwaitFeed(config.MEDIA_URL, publicFetch),
       importReport: createImportReport(pool),
       signExport: createSignExport(pool, store, clock),
       uploads: createUploadSigner(pool, store, clock),

@@ -15,7 +15,7 @@ import { inventoryUnitRules } from './advertising/inventory-units/inventory-unit
 import type { CountDelivered } from './advertising/line-items/count-delivered.ts';
 import { lineItemRules } from './advertising/line-items/line-item-rules.ts';
 import { mediaClipRules } from './hosting/media-clips/media-clip-rules.ts';
-import type { Ask } from './outside/ask.ts';
+import type { PublicFetch } from './outside/public-fetch.ts';
 import { createFindNamedUpload } from './hosting/podcasts/named-upload.ts';
 import { podcastRules } from './hosting/podcasts/podcast-rules.ts';
 import { createPublishGate } from './hosting/podcasts/publish-gate.ts';
@@ -38,8 +38,8 @@ export const createRules = (options: {
   readonly prepareArtwork: PrepareArtwork;
   /** Fetches feeds that move in. */
   readonly fetch: GuardedFetch;
-  /** Asks public addresses what directories will ask of them. */
-  readonly ask: Ask;
+  /** Requests public addresses as directories do. */
+  readonly publicFetch: PublicFetch;
   /** Asks the sink how much of a goal is delivered. */
   readonly countDelivered: CountDelivered;
 }): Rules<typeof productCatalog> => ({

@@ -51,7 +51,7 @@ export async function startImportHost() {
   const management = await startTestManagement();
   management.fetch = createGuardedFetch({ allowOrigins: [origin] });
   // The host of the audio files.
-  management.ask = async (_url, { range } = {}) => ({
+  management.publicFetch = async (_url, { range } = {}) => ({
     status: range ? 206 : 200,
     header: (name) => ({ 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' })[name],
     body: Buffer.from('ID3'),

@@ -13,7 +13,7 @@ import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { createObjectStore, type ObjectStore } from '@longwave/object-store';
 import { createPool, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Ask } from '../src/outside/ask.ts';
+import type { PublicFetch } from '../src/outside/public-fetch.ts';
 import type { PrepareArtwork } from '../src/outside/prepare-artwork.ts';
 import { createRules } from '../src/rules.ts';
 import { digest, service } from './_values.ts';
@@ -32,7 +32,7 @@ export const squarePng = (() => {
 })();
 
 /** Public Delivery as it serves artwork. */
-const servedArtwork: Ask = async (_url, { method = 'GET', range } = {}) => ({
+const servedArtwork: PublicFetch = async (_url, { method = 'GET', range } = {}) => ({
   status: range === undefined ? 200 : 206,
   header: (name) => ({ 'content-type': 'image/png', 'content-length': String(squarePng.length) })[name],
   body: method === 'HEAD' ? Buffer.alloc(0) : squarePng,
@@ -66,7 +66,7 @@ export interface TestManagement extends AsyncDisposable {
   /** Prepares the next artwork. */
   prepareArtwork: PrepareArtwork;
   /** What public addresses answer. */
-  ask: Ask;
+  publicFetch: PublicFetch;
   /** Where feeds and what belongs to them are fetched. */
   fetch: GuardedFetch;
   /** How far the service's clock is ahead of time. */
@@ -88,7 +88,7 @@ export async function startTestManagement(): Promise<TestManagement> {
     probeMs: 60_000,
     probes: 0,
     prepareArtwork: (async () => preparedArtwork) as PrepareArtwork,
-    ask: servedArtwork,
+    publicFetch: servedArtwork,
     fetch: servedFeed,
     aheadMs: 0,
     delivered: new Map<string, number>(),
@@ -106,7 +106,7 @@ export async function startTestManagement(): Promise<TestManagement> {
         return world.probeMs;
       },
       prepareArtwork: (source) => world.prepareArtwork(source),
-      ask: (url, options) => world.ask(url, options),
+      publicFetch: (url, options) => world.publicFetch(url, options),
       fetch: (url, request) => world.fetch(url, request),
       countDelivered: async (_workspaceId, lineItemId) => world.delivered.get(lineItemId) ?? 0,
     }),

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
-import { createAsk, type Ask } from '../src/outside/ask.ts';
+import { createPublicFetch, type PublicFetch } from '../src/outside/public-fetch.ts';
 
 export interface OutsideFile {
   readonly body: Buffer;
@@ -16,7 +16,7 @@ export interface OutsideFile {
 
 /** A host outside the service, on this machine, and the guarded way to ask it. */
 export interface OutsideHost extends AsyncDisposable {
-  readonly ask: Ask;
+  readonly publicFetch: PublicFetch;
   /** Serves a file; answers its address. */
   readonly serve: (name: string, file: OutsideFile) => string;
   /** "GET /name bytes=0-9" of each request. */
@@ -52,7 +52,7 @@ export async function startOutsideHost(): Promise<OutsideHost> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ask: createAsk(createGuardedFetch({ allowOrigins: [origin] })),
+    publicFetch: createPublicFetch(createGuardedFetch({ allowOrigins: [origin] })),
     serve: (name, file) => {
       files.set(`/${name}`, file);
       return `${origin}/${name}`;

@@ -18,7 +18,7 @@ beforeAll(async () => {
   host = stack.use(await startOutsideHost());
 });
 beforeEach(() => {
-  management.ask = host.ask;
+  management.publicFetch = host.publicFetch;
 });
 afterAll(async () => stack.disposeAsync());
 

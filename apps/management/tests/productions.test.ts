@@ -16,7 +16,7 @@ beforeAll(async () => {
   host = stack.use(await startOutsideHost());
 });
 beforeEach(() => {
-  management.ask = host.ask;
+  management.publicFetch = host.publicFetch;
   management.probeMs = 60_000;
 });
 afterAll(async () => stack.disposeAsync());
@@ -93,7 +93,7 @@ test('an address of this installation that is no upload of the account is refuse
   const world = createWorld(management);
   const episode = await world.episode();
   const foreign = String((await createWorld(management).upload()).attributes['file_url']);
-  management.ask = () => Promise.reject(new Error('asked'));
+  management.publicFetch = () => Promise.reject(new Error('asked'));
   for (const file_url of [foreign, `${mediaUrl}/delivery/v1/a/${'a'.repeat(64)}/x.mp3`, `${mediaUrl}/feeds/x.xml`])
     await expect(world.send('production.create', null, { episode_id: episode.id, file_url })).rejects.toMatchObject({
       code: 'upload_not_received',

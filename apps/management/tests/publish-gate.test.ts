@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
-import { createAsk, type Ask } from '../src/outside/ask.ts';
+import { createPublicFetch, type PublicFetch } from '../src/outside/public-fetch.ts';
 import { checkArtwork } from '../src/hosting/podcasts/check-artwork.ts';
 import { checkFeed } from '../src/hosting/podcasts/check-feed.ts';
 import { mediaUrl, refusalOf, squarePng, startTestManagement, type TestManagement } from './_management.ts';
@@ -55,12 +55,12 @@ async function startHost() {
 }
 
 let host: Awaited<ReturnType<typeof startHost>>;
-let ask: Ask;
+let publicFetch: PublicFetch;
 let management: TestManagement;
 const stack = new AsyncDisposableStack();
 beforeAll(async () => {
   host = stack.use(await startHost());
-  ask = createAsk(createGuardedFetch({ allowOrigins: [host.origin] }));
+  publicFetch = createPublicFetch(createGuardedFetch({ allowOrigins: [host.origin] }));
   management = stack.use(await startTestManagement());
 });
 afterAll(async () => stack.disposeAsync());
@@ -79,7 +79,7 @@ const serve = (path: string, file: Served) => {
 
 describe('artwork', () => {
   const codes = async (path: string, file: Served) =>
-    (await checkArtwork(ask, serve(path, file))).map(({ code }) => code);
+    (await checkArtwork(publicFetch, serve(path, file))).map(({ code }) => code);
   const good: Served = { type: 'image/png', body: png(3000, 3000) };
 
   test('that a directory takes has no finding', async () => {
@@ -102,7 +102,7 @@ describe('artwork', () => {
   });
 
   test('that is not there is refused in words', async () => {
-    expect(await checkArtwork(ask, `${host.origin}/none.png`)).toEqual([
+    expect(await checkArtwork(publicFetch, `${host.origin}/none.png`)).toEqual([
       { severity: 'error', code: 'artwork_head', text: 'The artwork answers HEAD with 404; directories need 200.' },
       {
         severity: 'error',
@@ -110,7 +110,7 @@ describe('artwork', () => {
         text: 'The artwork answers a byte range with 404; directories need 206.',
       },
     ]);
-    const closed = await checkArtwork(ask, 'http://127.0.0.1:1/none.png');
+    const closed = await checkArtwork(publicFetch, 'http://127.0.0.1:1/none.png');
     expect(closed.map(({ code }) => code)).toEqual(['artwork_head', 'artwork_range']);
     expect(closed[0]!.text).toMatch(/^The artwork answers HEAD with nothing \(.+\); directories need 200\.$/);
   });
@@ -137,7 +137,7 @@ ${items}</channel></rss>`);
     for (const n of [1, 2, 3, 4])
       serve(`/e/${n}.mp3`, { type: 'audio/mpeg', body: Buffer.alloc(2048), ...(n === 2 && audio) });
     const url = serve('/feed.xml', { type: 'application/rss+xml; charset=utf-8', body: Buffer.from(xml), ...served });
-    const found = await checkFeed(url, ask);
+    const found = await checkFeed(url, publicFetch);
     // The host of these tests is local itself.
     return found.filter(({ code }) => code !== 'address_local').map(({ severity, code }) => `${severity} ${code}`);
   };
@@ -149,7 +149,7 @@ ${items}</channel></rss>`);
   test('that names local or unencrypted addresses, its own address as its page, or no notes is told so', async () => {
     const warnings = async (xml: string) => {
       await findings(xml);
-      return (await checkFeed(`${host.origin}/feed.xml`, ask)).map(({ severity, code, text }) => [
+      return (await checkFeed(`${host.origin}/feed.xml`, publicFetch)).map(({ severity, code, text }) => [
         severity,
         code,
         text,
@@ -256,19 +256,21 @@ ${items}</channel></rss>`);
   });
 
   test('that is not there, or at a private address, is one finding', async () => {
-    expect((await checkFeed(`${host.origin}/none.xml`, ask)).map(({ code }) => code)).toEqual(['feed_not_found']);
-    const [finding] = await checkFeed('http://127.0.0.1:1/feed.xml', ask);
+    expect((await checkFeed(`${host.origin}/none.xml`, publicFetch)).map(({ code }) => code)).toEqual([
+      'feed_not_found',
+    ]);
+    const [finding] = await checkFeed('http://127.0.0.1:1/feed.xml', publicFetch);
     expect(finding?.text).toMatch(/^The feed cannot be fetched\. [A-Z][^()]+\.$/);
   });
 });
 
 describe('podcast.publish', () => {
-  let served: Ask;
+  let served: PublicFetch;
   beforeAll(() => {
-    served = management.ask;
+    served = management.publicFetch;
   });
   beforeEach(() => {
-    management.ask = served;
+    management.publicFetch = served;
   });
 
   test('names everything that is missing and everything that is wrong over HTTP at once', async () => {
@@ -279,7 +281,7 @@ describe('podcast.publish', () => {
       artwork_url: 'https://cdn.example/cover.png',
     });
     const asked: string[] = [];
-    management.ask = async (url, options) => {
+    management.publicFetch = async (url, options) => {
       asked.push(url);
       return { ...(await served(url, options)), status: 200 };
     };
@@ -302,7 +304,7 @@ describe('podcast.publish', () => {
     const world = createWorld(management);
     const podcast = await world.readyPodcast();
     let asked = 0;
-    management.ask = async (url, options) =>
+    management.publicFetch = async (url, options) =>
       ++asked > 2 ? served(url, options) : { ...(await served(url, options)), status: 404 };
     expect((await world.send('podcast.publish', podcast, {})).lifecycle_state).toBe('published');
     expect(asked).toBe(5);

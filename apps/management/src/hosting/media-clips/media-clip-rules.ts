@@ -8,7 +8,7 @@ import { holdUpload, receivedUpload } from '../../workspace/uploads/find-upload.
 import { uploadIdOf } from '../../workspace/uploads/upload.ts';
 import { audioRemoved } from './audio-removed.ts';
 import { formatsOf, startBytes, typeFits, type ClipFormat } from './audio-format.ts';
-import { lookAtFile, notFetchable } from './outside-file.ts';
+import { probeRemoteFile, notFetchable } from './remote-file.ts';
 
 type MediaClipCommand = Extract<keyof Rules<typeof productCatalog>, `media_clip.${string}`>;
 type MediaClipRules = Pick<Rules<typeof productCatalog>, MediaClipCommand>;
@@ -49,7 +49,7 @@ function checkDeclared(
 }
 
 /** Rules of the media clip commands. */
-export function mediaClipRules({ pool, store, mediaUrl, ask }: SourceOptions): MediaClipRules {
+export function mediaClipRules({ pool, store, mediaUrl, publicFetch }: SourceOptions): MediaClipRules {
   async function findOurs(named: Omit<Parameters<typeof receivedUpload>[2], 'path'>): Promise<FoundFile> {
     const found = await receivedUpload(pool, store, { ...named, path: url });
     const { upload, sizeBytes } = found;
@@ -71,8 +71,8 @@ export function mediaClipRules({ pool, store, mediaUrl, ask }: SourceOptions): M
   }
 
   /** A host that podcast apps can use: it answers HEAD, says the size and takes byte ranges. */
-  async function findOutside(address: string): Promise<FoundFile> {
-    const { head, takesRanges, sizeBytes, contentType, start } = await lookAtFile(ask, address, url);
+  async function findRemote(address: string): Promise<FoundFile> {
+    const { head, takesRanges, sizeBytes, contentType, start } = await probeRemoteFile(publicFetch, address, url);
     if (head.status !== 200)
       throw notFetchable(url, `The host answers HEAD with ${head.status || 'nothing'}; podcast apps need 200.`);
     if (!takesRanges) throw notFetchable(url, 'The host ignores byte ranges, without which podcast apps cannot seek.');
@@ -87,7 +87,7 @@ export function mediaClipRules({ pool, store, mediaUrl, ask }: SourceOptions): M
       prepare: async ({ workspaceId, actor, changes }) => {
         const file = isOurs(mediaUrl, changes.url)
           ? await findOurs({ workspaceId, actor, uploadId: uploadIdOf(mediaUrl, changes.url) })
-          : await findOutside(changes.url);
+          : await findRemote(changes.url);
         checkDeclared(file, changes);
         return async ({ tx }) => {
           await file.hold(tx);

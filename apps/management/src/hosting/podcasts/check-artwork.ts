@@ -1,5 +1,5 @@
 import { imageSize } from './image-size.ts';
-import { describeAnswer, type Ask } from '../../outside/ask.ts';
+import { describeAnswer, type PublicFetch } from '../../outside/public-fetch.ts';
 
 /** Something that directories refuse (error) or dislike (warning) about a feed. */
 export interface Finding {
@@ -16,17 +16,17 @@ const extensions: Readonly<Record<string, readonly string[]>> = { jpeg: ['jpg', 
  * What Apple checks of an image over HTTP: HEAD answers 200 with the true type and a length, a range is answered 206, the image is a
  * square JPEG or PNG of 1400 to 3000 pixels and its address ends in the true extension (Apple Podcasts, artwork; 823).
  */
-export async function checkArtwork(ask: Ask, url: string): Promise<Finding[]> {
+export async function checkArtwork(publicFetch: PublicFetch, url: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   const error = (code: string, text: string) => findings.push({ severity: 'error', code, text });
 
-  const head = await ask(url, { method: 'HEAD' });
+  const head = await publicFetch(url, { method: 'HEAD' });
   if (head.status !== 200)
     error('artwork_head', `The artwork answers HEAD with ${describeAnswer(head)}; directories need 200.`);
   else if (!(Number(head.header('content-length')) > 0))
     error('artwork_length', 'The artwork has no Content-Length in its answer to HEAD.');
 
-  const part = await ask(url, { range: { start: 0, end: headBytes - 1 }, maxBytes: headBytes });
+  const part = await publicFetch(url, { range: { start: 0, end: headBytes - 1 }, maxBytes: headBytes });
   if (part.status !== 206)
     error('artwork_range', `The artwork answers a byte range with ${describeAnswer(part)}; directories need 206.`);
   if (part.status !== 206 && part.status !== 200) return findings;

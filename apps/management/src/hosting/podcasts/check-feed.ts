@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { appleCategories } from '@longwave/command-catalog';
 import { isPublicAddress } from '@longwave/guarded-fetch';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { describeAnswer, type Ask } from '../../outside/ask.ts';
+import { describeAnswer, type PublicFetch } from '../../outside/public-fetch.ts';
 import { checkArtwork, type Finding } from './check-artwork.ts';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -169,8 +169,8 @@ function checkItems(items: readonly Node[], found: Findings): Enclosure[] {
   return enclosures;
 }
 
-async function checkEnclosure(ask: Ask, { url, type }: Enclosure, found: Findings): Promise<void> {
-  const head = await ask(url, { method: 'HEAD' });
+async function checkEnclosure(publicFetch: PublicFetch, { url, type }: Enclosure, found: Findings): Promise<void> {
+  const head = await publicFetch(url, { method: 'HEAD' });
   if (head.status !== 200)
     found.error('enclosure_head', `${url} answers HEAD with ${describeAnswer(head)}; directories need 200.`);
   else {
@@ -180,19 +180,24 @@ async function checkEnclosure(ask: Ask, { url, type }: Enclosure, found: Finding
     if (stated !== type)
       found.warn('enclosure_type_differs', `${url} is ${stated || 'of no type'}, the feed says ${type}.`);
   }
-  const part = await ask(url, { range: { start: 0, end: 1023 }, maxBytes: 1024 });
+  const part = await publicFetch(url, { range: { start: 0, end: 1023 }, maxBytes: 1024 });
   if (part.status !== 206)
     found.error('enclosure_range', `${url} answers a byte range with ${describeAnswer(part)}; directories need 206.`);
   else if (!/^bytes 0-\d+\/\d+$/.test(part.header('content-range') ?? ''))
     found.error('enclosure_content_range', `${url} does not say in Content-Range which bytes it sent.`);
 }
 
-async function checkConditional(ask: Ask, feedUrl: string, etag: string | undefined, found: Findings): Promise<void> {
+async function checkConditional(
+  publicFetch: PublicFetch,
+  feedUrl: string,
+  etag: string | undefined,
+  found: Findings,
+): Promise<void> {
   if (etag === undefined) {
     found.warn('feed_etag', 'The feed has no ETag: apps fetch it whole every time.');
     return;
   }
-  const again = await ask(feedUrl, { headers: { 'if-none-match': etag }, maxBytes: feedBytesMax });
+  const again = await publicFetch(feedUrl, { headers: { 'if-none-match': etag }, maxBytes: feedBytesMax });
   if (again.status !== 304)
     found.error('feed_not_modified', `The feed answers its own ETag with ${describeAnswer(again)} instead of 304.`);
 }
@@ -201,9 +206,9 @@ async function checkConditional(ask: Ask, feedUrl: string, etag: string | undefi
  * Fetches a live feed and checks what Apple and PSP-1 ask of it and of what it names, over HTTP. Needs no account: any public
  * feed can be checked. Throws nothing; a feed that cannot be fetched is a finding.
  */
-export async function checkFeed(feedUrl: string, ask: Ask): Promise<Finding[]> {
+export async function checkFeed(feedUrl: string, publicFetch: PublicFetch): Promise<Finding[]> {
   const found = new Findings();
-  const answer = await ask(feedUrl, { maxBytes: feedBytesMax });
+  const answer = await publicFetch(feedUrl, { maxBytes: feedBytesMax });
   if (answer.status !== 200) {
     found.error(
       'feed_not_found',
@@ -215,10 +220,10 @@ export async function checkFeed(feedUrl: string, ask: Ask): Promise<Finding[]> {
   }
   const type = answer.header('content-type') ?? '';
   if (!/xml/i.test(type)) found.warn('feed_type', `The feed is sent as ${type || 'nothing'}, not as XML.`);
-  const head = await ask(feedUrl, { method: 'HEAD' });
+  const head = await publicFetch(feedUrl, { method: 'HEAD' });
   if (head.status !== 200)
     found.error('feed_head', `The feed answers HEAD with ${describeAnswer(head)}; directories need 200.`);
-  await checkConditional(ask, feedUrl, answer.header('etag'), found);
+  await checkConditional(publicFetch, feedUrl, answer.header('etag'), found);
 
   const xml = answer.body.toString('utf8');
   const valid = XMLValidator.validate(xml);
@@ -244,7 +249,7 @@ export async function checkFeed(feedUrl: string, ask: Ask): Promise<Finding[]> {
   const artwork = attribute(channel['itunes:image'], 'href');
   if (artwork === undefined || !URL.canParse(artwork))
     found.error('artwork_missing', 'The channel has no <itunes:image> with an address.');
-  else found.list.push(...(await checkArtwork(ask, artwork)));
-  for (const enclosure of enclosures.slice(0, enclosuresLookedAt)) await checkEnclosure(ask, enclosure, found);
+  else found.list.push(...(await checkArtwork(publicFetch, artwork)));
+  for (const enclosure of enclosures.slice(0, enclosuresLookedAt)) await checkEnclosure(publicFetch, enclosure, found);
   return found.list;
 }

@@ -6,7 +6,7 @@ import { findResource } from '@longwave/command-pipeline';
 import { listNewestPublished } from '../episodes/episode-table.ts';
 import { hasAudio, isPlayable } from '../episodes/require-audio.ts';
 import type { Episode } from '../episodes/episode.ts';
-import type { Ask } from '../../outside/ask.ts';
+import type { PublicFetch } from '../../outside/public-fetch.ts';
 import { checkArtwork, type Finding } from './check-artwork.ts';
 import type { Podcast } from './podcast.ts';
 
@@ -39,9 +39,9 @@ export function createPublishGate(options: {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly mediaUrl: string;
-  readonly ask: Ask;
+  readonly publicFetch: PublicFetch;
 }): FindFaults {
-  const { pool, store, mediaUrl, ask } = options;
+  const { pool, store, mediaUrl, publicFetch } = options;
 
   async function canBePlayed(workspaceId: string, episodeId: string, episode: Episode): Promise<boolean> {
     const { current_production_id: productionId } = episode;
@@ -54,10 +54,10 @@ export function createPublishGate(options: {
 
   async function artworkFindings(url: string): Promise<Finding[]> {
     for (let left = artworkPatienceMs; left > 0 && url.startsWith(mediaUrl); left -= artworkPauseMs) {
-      if ((await ask(url, { method: 'HEAD' })).status !== 404) break;
+      if ((await publicFetch(url, { method: 'HEAD' })).status !== 404) break;
       await wait(artworkPauseMs);
     }
-    return checkArtwork(ask, url);
+    return checkArtwork(publicFetch, url);
   }
 
   return async (workspaceId, podcastId, podcast) => {

@@ -4,8 +4,8 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { looksLikeMedia } from '../media-clips/audio-format.ts';
-import { lookAtFile, notFetchable } from '../media-clips/outside-file.ts';
-import type { Ask } from '../../outside/ask.ts';
+import { probeRemoteFile, notFetchable } from '../media-clips/remote-file.ts';
+import type { PublicFetch } from '../../outside/public-fetch.ts';
 import { holdUpload, receivedUpload, type ReceivedUpload } from '../../workspace/uploads/find-upload.ts';
 import { uploadIdOf, uploadIdOfKey } from '../../workspace/uploads/upload.ts';
 import type { Source } from './production.ts';
@@ -14,8 +14,7 @@ export interface SourceOptions {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly mediaUrl: string;
-  /** Asks addresses that a client named. */
-  readonly ask: Ask;
+  readonly publicFetch: PublicFetch;
 }
 
 /** Where an encoder finds the source. */
@@ -28,8 +27,8 @@ const path = '/changes/file_url';
 export const isOurs = (mediaUrl: string, url: string) => new URL(url).origin === new URL(mediaUrl).origin;
 
 /** Throws unless the address answers, with something that looks like audio or video and is not too large. */
-async function checkOutside(ask: Ask, url: string): Promise<void> {
-  const { start, contentType, sizeBytes } = await lookAtFile(ask, url, path);
+async function checkRemote(publicFetch: PublicFetch, url: string): Promise<void> {
+  const { start, contentType, sizeBytes } = await probeRemoteFile(publicFetch, url, path);
   if (!looksLikeMedia(start, contentType))
     throw notFetchable(
       path,
@@ -66,7 +65,7 @@ async function checkAsGranted(store: ObjectStore, { upload, sizeBytes }: Receive
  * granted. Throws `upload_not_received` or `media_not_fetchable` naming the field. `hold` keeps it until the transaction ends.
  */
 export async function findSource(
-  { pool, store, mediaUrl, ask }: SourceOptions,
+  { pool, store, mediaUrl, publicFetch }: SourceOptions,
   named: {
     readonly workspaceId: string;
     readonly actor: Actor;
@@ -77,7 +76,7 @@ export async function findSource(
 ): Promise<{ readonly source: Source; readonly hold: (tx: Transaction) => Promise<void> }> {
   const { workspaceId, actor, fileUrl, look = true } = named;
   if (!isOurs(mediaUrl, fileUrl)) {
-    if (look) await checkOutside(ask, fileUrl);
+    if (look) await checkRemote(publicFetch, fileUrl);
     return { source: { file_url: fileUrl }, hold: async () => undefined };
   }
   const uploadId = uploadIdOf(mediaUrl, fileUrl);

@@ -1,9 +1,9 @@
 import { Problem } from '@longwave/problems';
-import { describeAnswer, type Answer, type Ask } from '../../outside/ask.ts';
+import { describeAnswer, type Answer, type PublicFetch } from '../../outside/public-fetch.ts';
 import { startBytes } from './audio-format.ts';
 
-/** What a host says about one of its files. */
-export interface OutsideFile {
+/** A file of another host, as the host answers for it. */
+export interface RemoteFile {
   /** Undefined when the host does not say. */
   readonly sizeBytes: number | undefined;
   readonly contentType: string | undefined;
@@ -28,13 +28,13 @@ export const notFetchable = (path: string, detail: string) =>
   new Problem('media_not_fetchable', detail, { errors: [{ path, code: 'media_not_fetchable', detail }] });
 
 /**
- * Looks at a file outside the service by HEAD and by a read of its first bytes. Throws `media_not_fetchable` naming `path`
- * unless the read is answered with some bytes; what HEAD says is for the caller to judge.
+ * Requests a file outside the service by HEAD and by a read of its first bytes. Throws `media_not_fetchable` naming `path` unless the
+ * read returns bytes; the caller judges the answer to HEAD.
  */
-export async function lookAtFile(ask: Ask, url: string, path: string): Promise<OutsideFile> {
+export async function probeRemoteFile(publicFetch: PublicFetch, url: string, path: string): Promise<RemoteFile> {
   const [head, read] = await Promise.all([
-    ask(url, { method: 'HEAD' }),
-    ask(url, { range: { start: 0, end: startBytes - 1 }, maxBytes: startBytes }),
+    publicFetch(url, { method: 'HEAD' }),
+    publicFetch(url, { range: { start: 0, end: startBytes - 1 }, maxBytes: startBytes }),
   ]);
   if (read.status === 0)
     throw notFetchable(

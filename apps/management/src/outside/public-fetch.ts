@@ -1,7 +1,7 @@
 import { readStart, type GuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
 
-/** What a public address answered; status 0 when it did not, and why. */
+/** The answer of a public address; status 0 and a reason when there was none. */
 export interface Answer {
   readonly status: number;
   readonly reason?: string;
@@ -10,15 +10,15 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** Asks a public address, following redirects. Never throws: no answer is an answer too. */
-export type Ask = (
+/** Requests a public address and follows redirects. It never throws for a host: a missing answer has status 0. */
+export type PublicFetch = (
   url: string,
   options?: {
     readonly method?: 'GET' | 'HEAD';
     readonly headers?: Readonly<Record<string, string>>;
-    /** Bytes asked for, both inclusive. */
+    /** First and last byte, both inclusive. */
     readonly range?: { readonly start: number; readonly end: number };
-    /** Bytes of the body that are read; the rest is left. Default 0. */
+    /** Bytes of the body that are read, the rest is not; default 0. */
     readonly maxBytes?: number;
   },
 ) => Promise<Answer>;
@@ -27,18 +27,18 @@ export type Ask = (
 export const describeAnswer = ({ status, reason }: Answer): string =>
   status === 0 ? `nothing (${reason ?? 'no answer'})` : String(status);
 
-/** Everything together, for one address. */
+/** For one address, redirects and body included. */
 const timeoutMs = 15_000;
 
-/** Asks through the guarded fetch: private networks do not answer. */
-export const createAsk =
-  (fetch: GuardedFetch): Ask =>
+/** The same through the guarded fetch, which refuses private networks. */
+export const createPublicFetch =
+  (fetch: GuardedFetch): PublicFetch =>
   async (url, { maxBytes = 0, range, ...request } = {}) => {
     try {
       using response = await fetch(url, {
         ...request,
         ...(range && { range: `bytes=${range.start}-${range.end}` }),
-        // What is not read costs nothing, and a host that ignores a range is told apart by its status.
+        // A host that ignores the range is recognised by its status; the unread rest of its body costs nothing.
         maxBytes: Number.MAX_SAFE_INTEGER,
         timeoutMs,
       });
