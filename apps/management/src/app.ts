@@ -129,7 +129,7 @@ export async function createApp(
     startJobRunner({
       pool,
       execute,
-      works: createJobHandlers({ pool, store, execute, fetch: guardedFetch, exportDays, findFirstDownloads, clock }),
+      handlers: createJobHandlers({ pool, store, execute, fetch: guardedFetch, exportDays, findFirstDownloads, clock }),
       leaseMs: config.JOB_LEASE_MS,
       onError: (error, job) => logger.error({ err: error, job_id: job?.id, kind: job?.kind }, 'job.failed'),
     }),

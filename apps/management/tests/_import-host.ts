@@ -7,7 +7,7 @@ import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { Problem } from '@longwave/problems';
 import { until } from '@longwave/test-kit';
 import { listImportItems } from '../src/hosting/imports/import-report-table.ts';
-import { createImportWork } from '../src/hosting/imports/import-work.ts';
+import { createImportHandler } from '../src/hosting/imports/import-feed.ts';
 import { startJobRunner } from '../src/background/job-runner.ts';
 import { preparedArtwork, startTestManagement } from './_management.ts';
 import { createWorld, type World } from './_world.ts';
@@ -65,7 +65,7 @@ export async function startImportHost() {
     const started = startJobRunner({
       pool: management.pool,
       execute,
-      works: { import_feed: createImportWork({ ...management, execute }) },
+      handlers: { import_feed: createImportHandler({ ...management, execute }) },
       onError: (error) => errors.push(error),
       pollMs: 20,
       backOffMs: () => 1,

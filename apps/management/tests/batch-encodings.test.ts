@@ -4,7 +4,7 @@ import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { until } from '@longwave/test-kit';
 import type { BatchEncoding } from '../src/hosting/batch-encodings/batch-encoding.ts';
-import { createBatchWork } from '../src/hosting/batch-encodings/batch-work.ts';
+import { createBatchEncodingHandler } from '../src/hosting/batch-encodings/run-batch-encoding.ts';
 import type { Episode } from '../src/hosting/episodes/episode.ts';
 import { claimJob } from '../src/background/job-table.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
@@ -83,7 +83,7 @@ type Execute = TestManagement['execute'];
 async function workThrough(around: (execute: Execute) => Execute): Promise<void> {
   const job = await claimJob(management.pool, ['run_batch_encoding'], 'test', 0);
   const { pool, execute } = management;
-  await createBatchWork({ pool, execute: around(execute) })(job!, new AbortController().signal);
+  await createBatchEncodingHandler({ pool, execute: around(execute) }).run(job!, new AbortController().signal);
 }
 
 const diesBefore =
@@ -125,7 +125,7 @@ const start = (initiator: string) =>
 async function work(id: string, signal = new AbortController().signal): Promise<void> {
   const job = await claimJob(management.pool, ['run_batch_encoding'], 'test', 30_000);
   expect(job?.subject_id).toBe(id);
-  await createBatchWork(management)(job!, signal);
+  await createBatchEncodingHandler(management).run(job!, signal);
 }
 
 describe('a batch encoding of the intro', () => {
@@ -163,7 +163,7 @@ describe('a batch encoding of the intro', () => {
     const ids = [await episode('One'), await episode('Two'), await episode('Three')];
     await setIntro('b');
     const id = await start('intro');
-    const dying = createBatchWork({
+    const dying = createBatchEncodingHandler({
       ...management,
       execute: async (request, actor) => {
         if (request.commandType === 'episode.apply_template' && request.subject.id === ids[1])
@@ -172,7 +172,7 @@ describe('a batch encoding of the intro', () => {
       },
     });
     const first = await claimJob(management.pool, ['run_batch_encoding'], 'test', 0);
-    await expect(dying(first!, new AbortController().signal)).rejects.toThrow('the process died');
+    await expect(dying.run(first!, new AbortController().signal)).rejects.toThrow('the process died');
     await work(id);
     expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 3, done: 3, failed: 0 });
     // Created, audio attached, intro applied: one version each.
@@ -183,7 +183,7 @@ describe('a batch encoding of the intro', () => {
     const ids = [await episode('One'), await episode('Two')];
     await setIntro('b');
     const id = await start('intro');
-    const cancelling = createBatchWork({
+    const cancelling = createBatchEncodingHandler({
       ...management,
       execute: async (request, actor) => {
         const outcome = await management.execute(request, actor);
@@ -192,7 +192,7 @@ describe('a batch encoding of the intro', () => {
         return outcome;
       },
     });
-    await cancelling(
+    await cancelling.run(
       (await claimJob(management.pool, ['run_batch_encoding'], 'test', 30_000))!,
       new AbortController().signal,
     );

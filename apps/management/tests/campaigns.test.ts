@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ResourceView } from '@longwave/events';
 import { until } from '@longwave/test-kit';
 import { startJobRunner } from '../src/background/job-runner.ts';
-import { createCloneWork } from '../src/advertising/campaigns/clone-work.ts';
+import { createCloneHandler } from '../src/advertising/campaigns/clone-campaign.ts';
 import { startFollowed, type Followed } from './_followed.ts';
 import { hour, service, window } from './_values.ts';
 import { createWorld, type World } from './_world.ts';
@@ -155,14 +155,14 @@ test('a clone is a draft with the line items and assignments of the original, mo
   };
   const lease = await world.lease('clone_campaign', asked.id);
   const job = (await pool.query('select * from job where id = $1', [lease.job_id])).rows[0];
-  await expect(createCloneWork({ pool, execute: broken }).run(job, new AbortController().signal)).rejects.toThrow();
+  await expect(createCloneHandler({ pool, execute: broken }).run(job, new AbortController().signal)).rejects.toThrow();
   await world.send('campaign.revise', asked, { objective: 'Something else' });
   await world.send('line_item.amend', lineItem, { goal: { unit: 'impressions', quantity: 20 } });
   await pool.query(`update job set lease_until = now() where id = $1`, [lease.job_id]);
   await using _runner = startJobRunner({
     pool,
     execute,
-    works: { clone_campaign: createCloneWork(management) },
+    handlers: { clone_campaign: createCloneHandler(management) },
     onError: () => undefined,
     pollMs: 20,
   });

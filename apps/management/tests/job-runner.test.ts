@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findResource } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { Problem } from '@longwave/problems';
-import { startJobRunner, type OwnJobKind, type Work } from '../src/background/job-runner.ts';
+import { startJobRunner, type InternalJobKind, type JobHandler } from '../src/background/job-runner.ts';
 import { claimJob, insertJob } from '../src/background/job-table.ts';
-import { createCompileWork } from '../src/advertising/serving-plans/plan-compiler.ts';
+import { createCompileHandler } from '../src/advertising/serving-plans/compile-serving-plan.ts';
 import { transaction } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
 import { startTestManagement, type TestManagement } from './_management.ts';
@@ -22,13 +22,21 @@ const fail = {
   problem: { code: 'compile_failed', detail: 'It could not be compiled.' },
 } as const;
 
-const workOf = (run: Work['run'], change: Partial<Work> = {}): Work => ({ run, fail, attemptsMax: 3, ...change });
+const handlerOf = (run: JobHandler['run'], change: Partial<JobHandler> = {}): JobHandler => ({
+  run,
+  fail,
+  attemptsMax: 3,
+  ...change,
+});
 
-function runner(works: Partial<Record<OwnJobKind, Work>>, options: { leaseMs?: number; backOffMs?: number } = {}) {
+function runner(
+  handlers: Partial<Record<InternalJobKind, JobHandler>>,
+  options: { leaseMs?: number; backOffMs?: number } = {},
+) {
   const errors: unknown[] = [];
   const started = startJobRunner({
     ...management,
-    works,
+    handlers,
     onError: (error) => errors.push(error),
     pollMs: 20,
     leaseMs: options.leaseMs ?? 30_000,
@@ -51,7 +59,7 @@ const jobOf = async (view: ResourceView) =>
   ).rows[0]!;
 
 /** A job of another kind, about the same subject. */
-const addJob = (view: ResourceView, kind: OwnJobKind) =>
+const addJob = (view: ResourceView, kind: InternalJobKind) =>
   transaction(management.pool, (tx) =>
     insertJob(tx, {
       kind,
@@ -76,7 +84,7 @@ async function empty(): Promise<void> {
 
 test('a requested serving plan is compiled', async () => {
   const requested = await plan(createWorld(management));
-  await using _runner = runner({ compile_serving_plan: createCompileWork(management) });
+  await using _runner = runner({ compile_serving_plan: createCompileHandler(management) });
   const compiled = await until(async () => {
     const found = await stateOf(requested);
     return found.lifecycle_state === 'ready' && found;
@@ -92,11 +100,11 @@ test('a long job of one kind never holds up another kind', async () => {
   await management.pool.query(`update job set kind = 'import_feed' where subject_id = $1`, [long.id]);
   let importing = false;
   await using _runner = runner({
-    import_feed: workOf((job, signal) => {
+    import_feed: handlerOf((job, signal) => {
       importing = true;
       return forEver(job, signal);
     }),
-    compile_serving_plan: createCompileWork(management),
+    compile_serving_plan: createCompileHandler(management),
   });
   await until(async () => importing);
   const requested = await plan(world);
@@ -114,7 +122,7 @@ test('a kind uses as many slots as it has, and no more', async () => {
   let ended = 0;
   const release = Promise.withResolvers<void>();
   await using _runner = runner({
-    run_batch_encoding: workOf(
+    run_batch_encoding: handlerOf(
       async (job) => {
         atOnce += 1;
         most = Math.max(most, atOnce);
@@ -125,7 +133,7 @@ test('a kind uses as many slots as it has, and no more', async () => {
         ended += 1;
         await management.pool.query(`update job set state = 'done' where id = $1`, [job.id]);
       },
-      { slots: 2 },
+      { concurrency: 2 },
     ),
   });
   await until(async () => ended === 3);
@@ -137,7 +145,7 @@ test('a try that fails is repeated, and after the last one the subject is told',
   const requested = await plan(createWorld(management));
   let tries = 0;
   await using running = runner({
-    compile_serving_plan: workOf(async () => {
+    compile_serving_plan: handlerOf(async () => {
       tries += 1;
       throw new Error('the store is away');
     }),
@@ -158,7 +166,7 @@ test('a subject that somebody ended meanwhile ends its job at once', async () =>
   await management.pool.query(`update job set subject_type = 'podcasts' where subject_id = $1`, [requested.id]);
   let tries = 0;
   await using running = runner({
-    compile_serving_plan: workOf(
+    compile_serving_plan: handlerOf(
       async () => {
         tries += 1;
         throw new Problem('state_not_allowed', 'The podcast is archived.');
@@ -177,7 +185,7 @@ test('a stopping service gives its work back at once, and the try does not count
   const requested = await plan(createWorld(management));
   let working = false;
   const first = runner({
-    compile_serving_plan: workOf((job, signal) => {
+    compile_serving_plan: handlerOf((job, signal) => {
       working = true;
       return forEver(job, signal);
     }),
@@ -186,7 +194,7 @@ test('a stopping service gives its work back at once, and the try does not count
   await first[Symbol.asyncDispose]();
   expect(first.errors).toEqual([]);
   expect(await jobOf(requested)).toMatchObject({ state: 'running', attempt: 0 });
-  await using _second = runner({ compile_serving_plan: createCompileWork(management) });
+  await using _second = runner({ compile_serving_plan: createCompileHandler(management) });
   await until(async () => (await stateOf(requested)).lifecycle_state === 'ready');
 });
 
@@ -194,7 +202,7 @@ test('the work of a process that died is taken up when its lease has run out', a
   await empty();
   const requested = await plan(createWorld(management));
   await claimJob(management.pool, ['compile_serving_plan'], 'dead', 150);
-  await using _runner = runner({ compile_serving_plan: createCompileWork(management) });
+  await using _runner = runner({ compile_serving_plan: createCompileHandler(management) });
   await until(async () => (await stateOf(requested)).lifecycle_state === 'ready');
   expect(await jobOf(requested)).toMatchObject({ state: 'done', attempt: 2 });
 });
@@ -205,7 +213,7 @@ test('a lease is renewed as long as the work goes on, and a job that somebody en
   let stopped: unknown;
   await using running = runner(
     {
-      compile_serving_plan: workOf(async (_job, signal) => {
+      compile_serving_plan: handlerOf(async (_job, signal) => {
         const seen = new Set<number>();
         await until(async () => seen.add((await jobOf(requested)).lease_until!.getTime()).size >= 3);
         expect(await claimJob(management.pool, ['compile_serving_plan'], 'other', 1)).toBeUndefined();

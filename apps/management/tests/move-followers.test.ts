@@ -4,8 +4,8 @@ import { listLinked } from '@longwave/command-pipeline';
 import { type ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { createImportReport } from '../src/hosting/imports/import-report.ts';
-import { createImportWork } from '../src/hosting/imports/import-work.ts';
-import { createPublishImportWork } from '../src/hosting/imports/publish-import-work.ts';
+import { createImportHandler } from '../src/hosting/imports/import-feed.ts';
+import { createPublishImportHandler } from '../src/hosting/imports/publish-import.ts';
 import { startJobRunner } from '../src/background/job-runner.ts';
 import { caughtUp, encode, management, read, until } from './_following.ts';
 import { service } from './_values.ts';
@@ -168,9 +168,9 @@ describe('what moved in', () => {
     await using _runner = startJobRunner({
       pool,
       execute,
-      works: {
-        import_feed: createImportWork(management),
-        publish_import: createPublishImportWork({ pool, execute, clock }),
+      handlers: {
+        import_feed: createImportHandler(management),
+        publish_import: createPublishImportHandler({ pool, execute, clock }),
       },
       onError: (error) => {
         throw error;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findResource } from '@longwave/command-pipeline';
 import { Window } from '@longwave/rpc/audience';
 import { claimJob } from '../src/background/job-table.ts';
-import { createExportWork } from '../src/hosting/statistics-exports/export-work.ts';
+import { createExportHandler } from '../src/hosting/statistics-exports/export-statistics.ts';
 import { startTestManagement, type TestManagement } from './_management.ts';
 import { createWorld } from './_world.ts';
 
@@ -30,7 +30,7 @@ test('an export holds a row for every day and episode since the first download, 
   const later = new Date(Date.now() + 40 * dayMs);
   const movedIn = new Date(Date.now() - 10 * dayMs);
   const job = await claimJob(management.pool, ['export_statistics'], 'test', 30_000);
-  await createExportWork({
+  await createExportHandler({
     ...management,
     clock: () => later,
     findFirstDownloads: async ({ podcastIds }) => ({
@@ -40,7 +40,7 @@ test('an export holds a row for every day and episode since the first download, 
       asked.push(Number(range!.toMs - range!.fromMs) / dayMs);
       return { days: [{ dayMs: range!.fromMs, episodeId: episode.id, downloads: 7n, listeners: 5n }], window };
     },
-  })(job!, signal);
+  }).run(job!, signal);
 
   expect(asked.reduce((sum, days) => sum + days, 0)).toBe(51);
   expect(Math.max(...asked)).toBeLessThanOrEqual(31);
@@ -68,7 +68,7 @@ test('an export reaches no further back than the plan, and one of a podcast with
     const { id } = await world.send('statistics_export.start', null, { podcast_id: podcast.id, ...changes });
     const asked: number[] = [];
     const job = await claimJob(management.pool, ['export_statistics'], 'test', 30_000);
-    await createExportWork({
+    await createExportHandler({
       ...management,
       clock: () => new Date(today + 1),
       findFirstDownloads: async ({ podcastIds }) => ({
@@ -81,7 +81,7 @@ test('an export reaches no further back than the plan, and one of a podcast with
         asked.push(Number(range!.fromMs));
         return { days: [], window: Window.CALENDAR_UTC };
       },
-    })(job!, signal);
+    }).run(job!, signal);
     const ready = await findResource(management.pool, world.workspaceId, 'statistics_exports', id);
     expect(ready?.lifecycle_state).toBe('ready');
     return asked;

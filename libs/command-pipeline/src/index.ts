@@ -1,6 +1,6 @@
 export {
   accessOf,
-  whoIs,
+  actorId,
   type Actor,
   type CommandOutcome,
   type CommandRequest,

@@ -4,7 +4,7 @@ import type { Pool } from '@longwave/postgres';
 import type { Supersession } from './supersession.ts';
 import type { Send } from '../background/send-as-management.ts';
 
-interface Means {
+interface Deps {
   readonly send: Send;
   readonly pool: Pool;
   readonly clock: () => Date;
@@ -14,14 +14,14 @@ interface Means {
 export async function endSuperseded(
   superseded: Supersession,
   event: DomainEvent,
-  { send, pool, clock }: Means,
+  { send, pool, clock }: Deps,
 ): Promise<void> {
   for (const due of await superseded.list(pool, event.workspace_id, clock(), 1000))
     await send(event, due.id, { type: superseded.command, id: due.id, changes: {} });
 }
 
 /** What the target of a rollback contained is published again, as a plan of its own. */
-export const republishTarget = (event: EventOf<'serving_plan.rolled_back'>, { send }: Means): Promise<void> =>
+export const republishTarget = (event: EventOf<'serving_plan.rolled_back'>, { send }: Deps): Promise<void> =>
   send(event, 'republish', {
     type: 'serving_plan.republish',
     id: null,

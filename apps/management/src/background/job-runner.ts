@@ -6,7 +6,7 @@ import { executeAsManagement } from './execute-as-management.ts';
 import { claimJob, dropJob, leaseOf, releaseLease, renewLease, type ClaimedJob, type JobKind } from './job-table.ts';
 
 /** Kinds of jobs that management does itself. */
-export type OwnJobKind = Extract<
+export type InternalJobKind = Extract<
   JobKind,
   | 'compile_serving_plan'
   | 'clone_campaign'
@@ -25,7 +25,7 @@ type FailCommand =
   | 'serving_plan.fail'
   | 'statistics_export.fail';
 
-export interface Work {
+export interface JobHandler {
   /**
    * One try. It reports the end of its job by a command, and may end quietly when the signal stops it. What it throws is
    * tried again later, so every step of it must be repeatable.
@@ -39,14 +39,14 @@ export interface Work {
   /** Tries, crashes of this process included. */
   readonly attemptsMax: number;
   /** How many jobs of this kind go on at a time; default 1. */
-  readonly slots?: number;
+  readonly concurrency?: number;
 }
 
 /** The pause before the next try. */
 const backOff = (attempt: number) => Math.min(15_000, 500 * 2 ** Math.min(attempt, 10));
 
 /** Refusals after which no further try can help: someone ended the subject meanwhile. */
-const overtaken: readonly string[] = ['state_not_allowed', 'not_found'];
+const staleRefusals: readonly string[] = ['state_not_allowed', 'not_found'];
 
 /**
  * Does management's own jobs. Every kind has slots of its own, so that a long job never holds up another kind. Every job is
@@ -56,7 +56,7 @@ const overtaken: readonly string[] = ['state_not_allowed', 'not_found'];
 export function startJobRunner(options: {
   readonly pool: Pool;
   readonly execute: ExecuteCommand;
-  readonly works: Readonly<Partial<Record<OwnJobKind, Work>>>;
+  readonly handlers: Readonly<Partial<Record<InternalJobKind, JobHandler>>>;
   readonly onError: (error: unknown, job?: Pick<ClaimedJob, 'id' | 'kind'>) => void;
   readonly leaseMs?: number;
   /** How long a job that nobody announced may go unnoticed. */
@@ -64,10 +64,10 @@ export function startJobRunner(options: {
   readonly backOffMs?: (attempt: number) => number;
 }): PollLoop {
   const { pool, execute, onError, leaseMs = 30_000, pollMs = 1_000, backOffMs = backOff } = options;
-  const works = new Map(Object.entries(options.works) as [OwnJobKind, Work][]);
-  const slotsOf = ({ slots = 1 }: Work) => slots;
+  const handlers = new Map(Object.entries(options.handlers) as [InternalJobKind, JobHandler][]);
+  const concurrencyOf = ({ concurrency = 1 }: JobHandler) => concurrency;
 
-  async function giveUp(job: ClaimedJob, { fail }: Work): Promise<void> {
+  async function giveUp(job: ClaimedJob, { fail }: JobHandler): Promise<void> {
     try {
       await executeAsManagement(
         execute,
@@ -79,19 +79,19 @@ export function startJobRunner(options: {
         { type: fail.commandType, id: job.subject_id, changes: { problem: fail.problem } },
       );
     } catch (error) {
-      if (!(error instanceof Problem) || !overtaken.includes(error.code)) throw error;
+      if (!(error instanceof Problem) || !staleRefusals.includes(error.code)) throw error;
       await dropJob(pool, job.id, job.lease_id);
     }
   }
 
-  async function attempt(job: ClaimedJob, work: Work, signal: AbortSignal): Promise<void> {
-    if (job.attempt > work.attemptsMax) return await giveUp(job, work);
+  async function attempt(job: ClaimedJob, handler: JobHandler, signal: AbortSignal): Promise<void> {
+    if (job.attempt > handler.attemptsMax) return await giveUp(job, handler);
     try {
-      await work.run(job, signal);
+      await handler.run(job, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Problem && error.code === 'lease_lost') return;
-      if (error instanceof Problem && overtaken.includes(error.code)) return await giveUp(job, work);
+      if (error instanceof Problem && staleRefusals.includes(error.code)) return await giveUp(job, handler);
       throw error;
     } finally {
       if (isShutdown(signal)) await releaseLease(pool, job.id, job.lease_id, { uncounted: true });
@@ -99,17 +99,17 @@ export function startJobRunner(options: {
   }
 
   return leasedWorker<ClaimedJob>({
-    concurrency: [...works.values()].reduce((sum, work) => sum + slotsOf(work), 0),
+    concurrency: [...handlers.values()].reduce((sum, handler) => sum + concurrencyOf(handler), 0),
     pollMs,
     claim: async (_signal, running) => {
-      const runs = (kind: OwnJobKind) => running.filter((job) => job.kind === kind).length;
-      const free = [...works].filter(([kind, work]) => runs(kind) < slotsOf(work)).map(([kind]) => kind);
+      const runs = (kind: InternalJobKind) => running.filter((job) => job.kind === kind).length;
+      const free = [...handlers].filter(([kind, handler]) => runs(kind) < concurrencyOf(handler)).map(([kind]) => kind);
       return free.length > 0 ? await claimJob(pool, free, 'management', leaseMs) : undefined;
     },
     leaseOf: (job) => ({ leaseMs, renew: () => renewLease(pool, job.id, job.lease_id, leaseMs) }),
     work: async (job, signal) => {
       try {
-        await attempt(job, works.get(job.kind as OwnJobKind)!, signal);
+        await attempt(job, handlers.get(job.kind as InternalJobKind)!, signal);
       } catch (error) {
         onError(error, job);
         // Without a database the lease runs out by itself.

@@ -12,7 +12,7 @@ export type Send = <C extends ProductCommand>(
 ) => Promise<void>;
 
 /** Problems that mean the world moved on since the event; the rest is retried. */
-const overtaken: readonly string[] = ['state_not_allowed', 'not_found', 'value_taken', 'episode_has_no_audio'];
+const staleRefusals: readonly string[] = ['state_not_allowed', 'not_found', 'value_taken', 'episode_has_no_audio'];
 
 /** Commands of management's own followers; one that is no longer possible is logged and skipped. */
 export const sendAsManagement =
@@ -22,7 +22,7 @@ export const sendAsManagement =
       const envelope = { workspaceId: event.workspace_id, idempotencyKey: `${event.id}:${step}` };
       await executeAsManagement(execute, envelope, command);
     } catch (error) {
-      if (!(error instanceof Problem) || !overtaken.includes(error.code)) throw error;
+      if (!(error instanceof Problem) || !staleRefusals.includes(error.code)) throw error;
       logger.info({ event_id: event.id, command: command.type, code: error.code }, 'follower.skipped');
     }
   };

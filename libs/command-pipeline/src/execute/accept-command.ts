@@ -5,7 +5,7 @@ import { Problem } from '@longwave/problems';
 import { applyConsequences, type AppliedConsequence } from './apply-consequences.ts';
 import { checkVersion, type ParsedRequest } from './check-request.ts';
 import { nextAction, type OperationView } from '../store/operation.ts';
-import { whoIs, type Actor, type CommandOutcome, type CommandRequest } from './command-request.ts';
+import { actorId, type Actor, type CommandOutcome, type CommandRequest } from './command-request.ts';
 import type { CommandRule, Decision, Rule } from './command-rule.ts';
 import type { ReceiptStatement, SignReceipt } from '../store/receipt.ts';
 import { requestReview } from '../review/request-review.ts';
@@ -19,7 +19,7 @@ export type Attributes = Record<string, unknown>;
 export type AnyRule = CommandRule<Attributes, Attributes>;
 
 /** A command on its way through the pipeline. */
-export interface Step {
+export interface CommandContext {
   readonly definition: CommandDefinition;
   readonly resource: ResourceDefinition;
   /** Every type of the catalog, for what else the command may change. */
@@ -38,11 +38,11 @@ export const mergeChanges: Rule<Attributes, Attributes> = ({ current, changes: {
 });
 
 /** The key is held by a committed command. */
-export class KeyTaken extends Error {}
+export class IdempotencyKeyTaken extends Error {}
 
 /** Throws unless the caller saw this version and the command may start from this state. */
 export function checkSubject(
-  { definition, resource, request, parsed }: Omit<Step, 'rule'>,
+  { definition, resource, request, parsed }: Omit<CommandContext, 'rule'>,
   current: ResourceRow,
 ): void {
   const { version } = request.subject;
@@ -79,7 +79,10 @@ function withStateReason(
 }
 
 /** Locks the subject and checks it; undefined when the command makes it. */
-export async function lockSubject(tx: Transaction, step: Omit<Step, 'rule'>): Promise<ResourceRow | undefined> {
+export async function lockSubject(
+  tx: Transaction,
+  step: Omit<CommandContext, 'rule'>,
+): Promise<ResourceRow | undefined> {
   const { definition, resource, request, subjectId } = step;
   if (definition.from === null && request.subject.id === null) return undefined;
   const current = await lockResource(tx, request.workspaceId, resource.type, subjectId);
@@ -98,7 +101,7 @@ export interface Applied extends SavedVersion {
   readonly consequences: readonly AppliedConsequence[];
 }
 
-const decide = (tx: Transaction, step: Step, current: ResourceRow | undefined, now: Date) =>
+const decide = (tx: Transaction, step: CommandContext, current: ResourceRow | undefined, now: Date) =>
   step.rule({
     tx,
     workspaceId: step.request.workspaceId,
@@ -114,7 +117,7 @@ const decide = (tx: Transaction, step: Step, current: ResourceRow | undefined, n
 /** Decides and saves; `current` is the locked subject. */
 export async function applyCommand(
   tx: Transaction,
-  step: Step,
+  step: CommandContext,
   at: { readonly operationId: string; readonly current: ResourceRow | undefined; readonly now: Date },
 ): Promise<Applied> {
   const { definition, resource, request, parsed, subjectId } = step;
@@ -152,7 +155,7 @@ const needsReview = ({ review }: CommandDefinition, actor: Actor): boolean =>
 
 /** What the receipt of a command states of its subject as it came out. */
 export const receiptStatement = (
-  step: Omit<Step, 'rule'>,
+  step: Omit<CommandContext, 'rule'>,
   operation: Pick<OperationView, 'id' | 'workspace_id' | 'receipt_id'>,
   { row: after, consequences }: Pick<Applied, 'row' | 'consequences'>,
   versionBefore: number,
@@ -180,7 +183,7 @@ export const receiptStatement = (
 /** Accepts a command that its actor may send, inside its transaction: it is carried out, or waits for a review. Throws `KeyTaken`, or why it is refused. */
 export async function acceptCommand(
   tx: Transaction,
-  step: Step,
+  step: CommandContext,
   means: {
     readonly now: Date;
     readonly signReceipt: SignReceipt;
@@ -190,7 +193,7 @@ export async function acceptCommand(
   const { definition, resource, request, parsed, actor, scope } = step;
   const { now, signReceipt, reviewTasks } = means;
   const operationId = newId('op');
-  if (!(await claimKey(tx, scope, parsed.payloadDigest, operationId, now))) throw new KeyTaken();
+  if (!(await claimKey(tx, scope, parsed.payloadDigest, operationId, now))) throw new IdempotencyKeyTaken();
   const current = await lockSubject(tx, step);
   const waits = needsReview(definition, actor);
   let task: string | undefined;
@@ -199,7 +202,7 @@ export async function acceptCommand(
     // Whatever would be refused is refused before anyone is bothered with it.
     await decide(tx, step, current, now);
     const { changes, reason, payloadDigest } = parsed;
-    const sender = { clientId: scope.clientId, requestedBy: whoIs(actor) };
+    const sender = { clientId: scope.clientId, requestedBy: actorId(actor) };
     const command = { operationId, current: current!, changes, reason, payloadDigest, ...sender };
     task = await requestReview(tx, definition, reviewTasks!, command, now);
     applied = { row: current!, view: resourceView(resource, current!), consequences: [] };

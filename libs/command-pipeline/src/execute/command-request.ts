@@ -39,7 +39,7 @@ export const clientIdOf = (actor: Actor): string =>
   actor.kind === 'principal' ? (actor.principal.client_id ?? actor.principal.credential_id) : `service:${actor.name}`;
 
 /** Who acts, whatever credential is used: two credentials of one account are one person. */
-export const whoIs = (actor: Actor): string =>
+export const actorId = (actor: Actor): string =>
   actor.kind === 'principal' ? actor.principal.account_id : clientIdOf(actor);
 
 export interface CommandOutcome {

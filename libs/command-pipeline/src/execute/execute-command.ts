@@ -2,7 +2,7 @@ import type { Catalog, CommandDefinition, ResourceDefinition } from '@longwave/c
 import { newId } from '@longwave/ids';
 import { transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { acceptCommand, KeyTaken, type Attributes, type Step } from './accept-command.ts';
+import { acceptCommand, IdempotencyKeyTaken, type Attributes, type CommandContext } from './accept-command.ts';
 import { parseRequest, permissionProblem } from './check-request.ts';
 import { clientIdOf, type CommandOutcome, type ExecuteCommand } from './command-request.ts';
 import type { OperationView } from '../store/operation.ts';
@@ -30,7 +30,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
   const reviewTasks: ResourceDefinition | undefined = options.catalog.resources['review_tasks'];
 
   /** Answers a used key: the original answer, or a conflict. */
-  async function replay(step: Omit<Step, 'rule'>): Promise<CommandOutcome | undefined> {
+  async function replay(step: Omit<CommandContext, 'rule'>): Promise<CommandOutcome | undefined> {
     const record = await findIdempotencyRecord(pool, step.scope);
     if (!record) return undefined;
     const operation = JSON.parse(record.answer) as OperationView;
@@ -102,11 +102,11 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       options.onCommitted?.(definition);
       return outcome;
     } catch (error) {
-      if (error instanceof KeyTaken) {
+      if (error instanceof IdempotencyKeyTaken) {
         const original = await replay(step);
         if (original) return original;
       }
-      throw isLockFailure(error) || error instanceof KeyTaken
+      throw isLockFailure(error) || error instanceof IdempotencyKeyTaken
         ? new Problem(
             'idempotency_in_progress',
             'Another command on this resource or idempotency key is still running. Try again.',

@@ -1,6 +1,6 @@
 import type { Catalog, CommandType } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
-import { checkSubject, mergeChanges, type AnyRule, type Attributes, type Step } from './accept-command.ts';
+import { checkSubject, mergeChanges, type AnyRule, type Attributes, type CommandContext } from './accept-command.ts';
 import type { Rule, Rules } from './command-rule.ts';
 import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
 import { findResource } from '../read/find-resources.ts';
@@ -18,7 +18,7 @@ export const ruleOf = <K extends Catalog>(rules: Rules<K>, commandType: CommandT
  */
 export async function prepareRule(
   pool: Pool,
-  step: Omit<Step, 'rule'>,
+  step: Omit<CommandContext, 'rule'>,
   rule: AnyRule | undefined,
   subject?: ResourceRow,
 ): Promise<Rule<Attributes, Attributes>> {

@@ -2,7 +2,7 @@ import type { Attributes, Catalog, CommandDefinition, ResourceDefinition } from 
 import { newId } from '@longwave/ids';
 import { transaction, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { applyCommand, lockSubject, receiptStatement, type Step } from './accept-command.ts';
+import { applyCommand, lockSubject, receiptStatement, type CommandContext } from './accept-command.ts';
 import type { OperationView } from '../store/operation.ts';
 import type { ExecutorOptions } from './execute-command.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
@@ -21,7 +21,7 @@ type Task = Attributes<'review_tasks'>;
 export type RunApproved = (workspaceId: string, reviewTaskId: string) => Promise<void>;
 
 /** Permission was checked, and the payload parsed as an object, when the command was accepted. */
-function stepOf(catalog: Catalog, workspaceId: string, task: Task): Omit<Step, 'rule'> {
+function stepOf(catalog: Catalog, workspaceId: string, task: Task): Omit<CommandContext, 'rule'> {
   const { command_type: commandType, subject, request } = task;
   const definition: CommandDefinition = catalog.commands[commandType]!;
   const resource: ResourceDefinition = catalog.resources[definition.subject]!;
@@ -42,7 +42,12 @@ function stepOf(catalog: Catalog, workspaceId: string, task: Task): Omit<Step, '
 export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions<K>): RunApproved {
   const { pool, catalog, clock, signReceipt } = options;
 
-  async function carryOut(tx: Transaction, step: Step, waiting: WaitingOperation, { decisions }: Task): Promise<void> {
+  async function carryOut(
+    tx: Transaction,
+    step: CommandContext,
+    waiting: WaitingOperation,
+    { decisions }: Task,
+  ): Promise<void> {
     const now = clock();
     const current: ResourceRow | undefined = await lockSubject(tx, step);
     const applied = await applyCommand(tx, step, { operationId: waiting.id, current, now });

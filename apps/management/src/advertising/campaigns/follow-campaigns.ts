@@ -7,7 +7,7 @@ import type { Send } from '../../background/send-as-management.ts';
 type EndingCommand = 'line_item.cancel' | 'line_item.pause' | 'line_item.stop';
 
 /** What ends a line item, by its state; the second is for one that has delivered, which is not cancelled but stopped. */
-const waysOut: { readonly [S in StateOf<'line_items'>]?: readonly EndingCommand[] } = {
+const cancelCommands: { readonly [S in StateOf<'line_items'>]?: readonly EndingCommand[] } = {
   booked: ['line_item.cancel', 'line_item.pause'],
   paused: ['line_item.cancel', 'line_item.stop'],
   delivering: ['line_item.stop'],
@@ -29,7 +29,7 @@ export async function endLineItems(event: EventOf<'campaign.cancelled'>, send: S
     for (let look = 0; look < looksMax; look++) {
       const { version, lifecycle_state: state } = await read(id);
       if (endedLineItemStates.includes(state)) return;
-      for (const type of waysOut[state] ?? ['line_item.cancel']) {
+      for (const type of cancelCommands[state] ?? ['line_item.cancel']) {
         // With the version in its key a step is repeated only on what has changed since.
         await send(event, `${id}:${version}`, { type, id, changes });
         if ((await read(id)).version !== version) break;

@@ -24,7 +24,7 @@ export async function listEncodings(
  * Throws `state_not_allowed` when a batch encoding was cancelled or is being reverted. The batch is locked: one that is taken
  * back at the same moment waits, and finds what is done here.
  */
-export async function refuseTakenBack(
+export async function assertNotReverted(
   { tx, workspaceId }: { readonly tx: Transaction; readonly workspaceId: string },
   podcastId: string,
   batchId: string | undefined,

@@ -4,7 +4,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
 import { prepareArtworkChange, type ArtworkOptions } from '../podcasts/artwork-change.ts';
 import { withSafeNotes } from '../show-notes.ts';
-import { refuseTakenBack } from '../batch-encodings/batch-encoding-table.ts';
+import { assertNotReverted } from '../batch-encodings/batch-encoding-table.ts';
 import type { Podcast } from '../podcasts/podcast.ts';
 import type { Production } from '../productions/production.ts';
 import { requireFreeGuid } from './episode-table.ts';
@@ -14,7 +14,7 @@ import {
   checkSoundbites,
   createEpisode,
   publishedEpisode,
-  refuseInvalid,
+  assertNoErrors,
   withPlaysEnded,
   withProduction,
   type Episode,
@@ -129,7 +129,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
     const { current, changes, actor, now } = input;
     const production = await productionWithAudio(input, changes.production_id, actor.kind === 'service');
     // People may choose any; by itself nothing comes of a batch encoding that somebody took back.
-    if (actor.kind === 'service') await refuseTakenBack(input, current.podcast_id, production.batch_encoding_id);
+    if (actor.kind === 'service') await assertNotReverted(input, current.podcast_id, production.batch_encoding_id);
     const mode = changes.mode ?? (actor.kind === 'service' ? production.replacement_mode : undefined);
     const episode = withProduction(current, changes.production_id, production, await podcastOf(input));
     return { attributes: withPlaysEnded(episode, mode, now) };
@@ -163,7 +163,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
     const { current, changes, now } = input;
     const at = new Date(changes.publish_at);
     if (at <= now)
-      refuseInvalid([
+      assertNoErrors([
         { path: '/changes/publish_at', code: 'not_future', detail: 'Choose a time to come, or publish at once.' },
       ]);
     await audible(input);

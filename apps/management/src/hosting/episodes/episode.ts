@@ -14,7 +14,7 @@ type Soundbites = NonNullable<Episode['soundbites']>;
 const midSpacingMs = 10_000;
 
 /** Throws `validation_failed` with every error at once. */
-export function refuseInvalid(errors: readonly FieldError[]): void {
+export function assertNoErrors(errors: readonly FieldError[]): void {
   if (errors.length > 0)
     throw new Problem('validation_failed', errors.map((e) => `${e.path}: ${e.detail}`).join(' '), { errors });
 }
@@ -52,7 +52,7 @@ export function checkedChapters(chapters: Chapters, durationMs: number | undefin
     else if (endMs !== undefined && endMs > durationMs)
       errors.push(outside(`${path}/end_ms`, 'The chapter ends', durationMs));
   }
-  refuseInvalid(errors);
+  assertNoErrors(errors);
   return chapters.toSorted((a, b) => a.start_ms - b.start_ms);
 }
 
@@ -88,7 +88,7 @@ const markerOrder = { pre: 0, mid: 1, post: 2 };
 
 /** The markers in the order of the audio. Throws `validation_failed`. */
 export function checkedMarkers(markers: Markers, durationMs: number | undefined): Markers {
-  refuseInvalid(
+  assertNoErrors(
     markers.flatMap((marker, index) =>
       markerErrors(marker, `/changes/markers/${index}`, markers.slice(0, index), durationMs),
     ),
@@ -99,7 +99,7 @@ export function checkedMarkers(markers: Markers, durationMs: number | undefined)
 /** Throws `validation_failed` unless every soundbite lies inside the audio. */
 export function checkSoundbites(soundbites: Soundbites | undefined, durationMs: number | undefined): void {
   if (durationMs === undefined) return;
-  refuseInvalid(
+  assertNoErrors(
     (soundbites ?? []).flatMap(({ start_ms, duration_ms }, index) =>
       start_ms + duration_ms > durationMs
         ? [outside(`/changes/soundbites/${index}`, 'The soundbite ends', durationMs)]

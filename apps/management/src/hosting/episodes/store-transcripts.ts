@@ -5,7 +5,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import { Problem, type FieldError } from '@longwave/problems';
 import { encodeTranscript, parseTranscript, TranscriptError, transcriptLimits } from '@longwave/transcript';
 import type { FindNamedUpload } from '../podcasts/named-upload.ts';
-import { refuseInvalid, type Episode } from './episode.ts';
+import { assertNoErrors, type Episode } from './episode.ts';
 
 type Given = ChangesOf<'episode.set_transcripts'>['transcripts'];
 type Stored = NonNullable<Episode['transcripts']>;
@@ -86,7 +86,7 @@ export async function storeTranscripts(
       errors.push(unreadable(`${path}/${given.content === undefined ? 'file_url' : 'content'}`, error.message));
     }
   }
-  refuseInvalid(errors);
+  assertNoErrors(errors);
   for (const { key, body } of read)
     await store.put(key, body, { contentType: 'application/json', sizeBytes: body.length });
   return read.map(({ stored }) => stored);

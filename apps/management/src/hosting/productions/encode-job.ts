@@ -3,7 +3,7 @@ import type { Transaction } from '@longwave/postgres';
 import type { Episode } from '../episodes/episode.ts';
 import { expectedEncodingMs, type Workload, type WorkClass } from '../../background/job-order.ts';
 import { declaredChecksum } from '../../workspace/uploads/find-upload.ts';
-import type { SourcePlace } from './production-source.ts';
+import type { SourceLocation } from './production-source.ts';
 import type { Production } from './production.ts';
 
 /** The last part of an address's path, as a file name. */
@@ -29,7 +29,7 @@ export async function encodeJob(
     readonly workspaceId: string;
     readonly productionId: string;
     readonly production: Production;
-    readonly place: SourcePlace;
+    readonly place: SourceLocation;
     /** 0: nobody could tell. */
     readonly durationMs: number;
   },

@@ -42,7 +42,7 @@ async function audibleEpisode(input: RuleInput<Production, unknown>): Promise<Re
 }
 
 /** Throws while the production is the audio of its episode: without its files the episode would be silent. */
-async function refuseWhileAudible(input: RuleInput<Production, unknown>): Promise<void> {
+async function assertNotAudible(input: RuleInput<Production, unknown>): Promise<void> {
   const episode = await audibleEpisode(input);
   if (!episode) return;
   const { title } = episode.attributes;
@@ -115,7 +115,7 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
           ...(mode !== undefined && { replacement_mode: mode }),
         };
         if (!isReset(input.state, changes)) return { attributes: current, state: input.state };
-        await refuseWhileAudible(input);
+        await assertNotAudible(input);
         await named?.hold(input.tx);
         return { attributes: resetProduction(current, named?.source), state: 'initial' };
       };

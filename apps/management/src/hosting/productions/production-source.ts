@@ -18,7 +18,7 @@ export interface SourceOptions {
 }
 
 /** Where an encoder finds the source. */
-export type SourcePlace =
+export type SourceLocation =
   { readonly kind: 'stored'; readonly found: ReceivedUpload } | { readonly kind: 'outside'; readonly url: string };
 
 const path = '/changes/file_url';
@@ -101,11 +101,11 @@ export async function findSource(
 }
 
 /** Where the source of a production lies now. Throws `production_has_no_audio` when it has none, and `upload_not_received` when its upload or the object is gone. */
-export async function placeOf(
+export async function locateSource(
   { pool, store }: Pick<SourceOptions, 'pool' | 'store'>,
   workspaceId: string,
   { storage_key: key, file_url: url }: Source,
-): Promise<SourcePlace> {
+): Promise<SourceLocation> {
   if (url === undefined)
     throw new Problem('production_has_no_audio', 'The production has no audio yet. Attach a file before you start it.');
   if (key === undefined) return { kind: 'outside', url };

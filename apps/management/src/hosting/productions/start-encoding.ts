@@ -6,7 +6,7 @@ import { insertJob } from '../../background/job-table.ts';
 import { holdUpload } from '../../workspace/uploads/find-upload.ts';
 import { encodeJob } from './encode-job.ts';
 import { encodingMonth, lockBalance, moveBalance } from './encoding-balance-table.ts';
-import { placeOf, type SourceOptions, type SourcePlace } from './production-source.ts';
+import { locateSource, type SourceOptions, type SourceLocation } from './production-source.ts';
 import { reservedTime, startedProduction, type Production } from './production.ts';
 
 export type EncodingOptions = SourceOptions & { readonly probeDuration: ProbeDuration };
@@ -18,11 +18,11 @@ type StartEncoding = (
   publish?: boolean,
 ) => Promise<Decision<Production>>;
 
-const probeSource = (place: SourcePlace): ProbeSource =>
+const probeSource = (place: SourceLocation): ProbeSource =>
   place.kind === 'stored' ? { storageKey: place.found.upload.storage_key } : { sourceUrl: place.url };
 
 /** What a start takes from the month's encoding time. Throws `encoding_time_exhausted`. */
-async function reserve(tx: Transaction, workspaceId: string, place: SourcePlace, durationMs: number, now: Date) {
+async function reserve(tx: Transaction, workspaceId: string, place: SourceLocation, durationMs: number, now: Date) {
   const month = encodingMonth(now);
   const sizeBytes = place.kind === 'stored' ? place.found.sizeBytes : undefined;
   return { durationMs: reservedTime(await lockBalance(tx, workspaceId, month), { durationMs, sizeBytes }), month };
@@ -39,7 +39,7 @@ export async function prepareEncoding(
   seen: Readonly<Production>,
   deadline: Date | undefined,
 ): Promise<StartEncoding> {
-  const place = await placeOf(options, workspaceId, seen);
+  const place = await locateSource(options, workspaceId, seen);
   const durationMs = seen.imported ? 0 : await options.probeDuration(probeSource(place), deadline);
   return async ({ tx, subjectId, now }, production, publish = false) => {
     if (production.file_url !== seen.file_url)

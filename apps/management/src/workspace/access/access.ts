@@ -12,7 +12,13 @@ import type { ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { analyticsRoles, type AccessNeed, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
-import { findPlaced, lineageOfNew, parentAttributes, type Lineage, type Placed } from './lineage-of.ts';
+import {
+  findWithLineage,
+  lineageOfNew,
+  parentAttributes,
+  type Lineage,
+  type ResourceWithLineage,
+} from './lineage-of.ts';
 
 /** A command, as far as it says where it acts. */
 interface CommandTarget {
@@ -59,8 +65,8 @@ const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | unde
 
 /** Decides what an actor sees and where it acts; everything invisible looks unknown. */
 export function createAccess(pool: Pool) {
-  const find = (workspaceId: string | undefined, type: string, id: string): Promise<Placed | undefined> =>
-    findPlaced(pool, productCatalog, workspaceId, type, id);
+  const find = (workspaceId: string | undefined, type: string, id: string): Promise<ResourceWithLineage | undefined> =>
+    findWithLineage(pool, productCatalog, workspaceId, type, id);
 
   /** Where a command acts. Its subject is read here only when that says where it is. */
   async function locate({ workspaceId, subjectType: type, subjectId: id, changes }: CommandTarget) {
@@ -135,7 +141,7 @@ export function createAccess(pool: Pool) {
     async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
       if (actor.kind === 'service') return { actor, subject: undefined };
       const { workspaceId, subjectType: type, subjectId: id } = target;
-      const { podcastId, ended, row: subject }: Lineage & Partial<Placed> = await locate(target);
+      const { podcastId, ended, row: subject }: Lineage & Partial<ResourceWithLineage> = await locate(target);
       const placed = { ...actor, podcastId };
       if (accessOf(placed, workspaceId).outcome === 'unknown')
         throw id === null || !Object.hasOwn(productCatalog.resources, type)

@@ -20,7 +20,7 @@ export interface Lineage {
 }
 
 /** A resource with what it hangs on. */
-export interface Placed extends Lineage {
+export interface ResourceWithLineage extends Lineage {
   readonly row: ResourceRow;
 }
 
@@ -36,13 +36,13 @@ export const parentAttributes = (catalog: Catalog, type: string): readonly strin
  * A resource of a workspace, or of any, with what it hangs on: one query. A parent in another workspace is none. Undefined when there is
  * no such resource; whoever asks checks that it may be seen.
  */
-export async function findPlaced(
+export async function findWithLineage(
   pool: Pool,
   catalog: Catalog,
   workspaceId: string | undefined,
   type: string,
   id: string,
-): Promise<Placed | undefined> {
+): Promise<ResourceWithLineage | undefined> {
   const found = await findWithParents(pool, workspaceId, { type, id }, parentTypes);
   if (!found) return undefined;
   const { row, parents } = found;

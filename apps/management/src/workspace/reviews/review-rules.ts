@@ -1,5 +1,5 @@
 import type { productCatalog } from '@longwave/command-catalog';
-import { accessOf, endWaiting, whoIs, type Actor, type OperationState, type Rules } from '@longwave/command-pipeline';
+import { accessOf, endWaiting, actorId, type Actor, type OperationState, type Rules } from '@longwave/command-pipeline';
 import type { Transaction } from '@longwave/postgres';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import { decided, isApproved, type Reviewer, type ReviewTask } from './review-task.ts';
@@ -10,7 +10,7 @@ type ReviewRules = Pick<
 >;
 
 const reviewerOf = (actor: Actor, workspaceId: string): Reviewer => ({
-  by: whoIs(actor),
+  by: actorId(actor),
   roles: actor.kind === 'principal' ? accessOf(actor, workspaceId).roles : 'all',
 });
 
@@ -42,7 +42,7 @@ export const reviewRules: ReviewRules = {
   }),
 
   'review.withdraw': ({ current, actor, now }) => {
-    if (whoIs(actor) !== current.requested_by)
+    if (actorId(actor) !== current.requested_by)
       throw new Problem('permission_denied', 'Only the person who requested a command may withdraw it.');
     return { attributes: current, also: ends(current, 'cancelled', now) };
   },

@@ -6,7 +6,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { parseTranscript, renderTranscript, TranscriptError, type TranscriptFormat } from '@longwave/transcript';
-import type { Work } from '../../background/job-runner.ts';
+import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
 import {
   executeAsManagement,
@@ -20,7 +20,7 @@ import { readChannel } from './read-channel.ts';
 import { readItem, type ImportedItem, type ReadItem } from './read-item.ts';
 import type { Namespaces } from './xml-node.ts';
 
-export interface ImportWorkOptions {
+export interface ImportOptions {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
@@ -28,7 +28,7 @@ export interface ImportWorkOptions {
 }
 
 /** Refusals that are about one item; anything else ends this try of the job. */
-const ofItem: readonly string[] = [
+const itemProblems: readonly string[] = [
   'validation_failed',
   'state_not_allowed',
   'not_found',
@@ -47,7 +47,7 @@ async function refusalOf(work: () => Promise<unknown>): Promise<Problem | undefi
     await work();
     return undefined;
   } catch (error) {
-    if (error instanceof Problem && ofItem.includes(error.code)) return error;
+    if (error instanceof Problem && itemProblems.includes(error.code)) return error;
     throw error;
   }
 }
@@ -125,7 +125,7 @@ function acceptable(given: GivenTranscript): GivenTranscript | undefined {
  * itself. Every step has a key made of podcast and GUID, so that another try goes on where this one ended and nothing is
  * made twice.
  */
-export function createImportWork(options: ImportWorkOptions): Work {
+export function createImportHandler(options: ImportOptions): JobHandler {
   const { pool, store, execute, fetch } = options;
 
   async function readFeed(job: ClaimedJob) {
@@ -230,7 +230,7 @@ export function createImportWork(options: ImportWorkOptions): Work {
 
   return {
     attemptsMax: 60,
-    slots: 2,
+    concurrency: 2,
     fail: {
       commandType: 'podcast.fail_import',
       problem: {

@@ -8,7 +8,7 @@ import {
   type ResourceRow,
 } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import type { Work } from '../../background/job-runner.ts';
+import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob, type LeaseReport } from '../../background/job-table.ts';
 import { isAssignable } from '../creatives/creative-assignment-rules.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
@@ -56,13 +56,13 @@ function copied(
  * One try at cloning a campaign: a draft of it, drafts of its line items that were not cancelled, and their assignments, active where
  * they were, all as they were when the clone was asked for; creatives that were rejected or put away are left out. Every step is a command whose key is made of the job and of what it copies, so another try repeats nothing.
  */
-export const createCloneWork = ({
+export const createCloneHandler = ({
   pool,
   execute,
 }: {
   readonly pool: Pool;
   readonly execute: ExecuteCommand;
-}): Work => ({
+}): JobHandler => ({
   attemptsMax: 20,
   fail: {
     commandType: 'campaign.fail_clone',

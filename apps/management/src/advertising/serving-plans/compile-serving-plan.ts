@@ -4,7 +4,7 @@ import { listInStates, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import { transaction, type Pool } from '@longwave/postgres';
 import canonicalize from 'canonicalize';
-import type { Work } from '../../background/job-runner.ts';
+import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf } from '../../background/job-table.ts';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
 import { compilePlan, servingStates } from './compile-plan.ts';
@@ -13,7 +13,7 @@ import { savePlanContent } from './plan-content-table.ts';
 const { inventory_units: inventoryUnits } = productCatalog.resources;
 
 /** Compiles a requested serving plan and stores it under its digest. */
-export const createCompileWork = ({
+export const createCompileHandler = ({
   pool,
   store,
   execute,
@@ -21,7 +21,7 @@ export const createCompileWork = ({
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
-}): Work => ({
+}): JobHandler => ({
   attemptsMax: 60,
   fail: {
     commandType: 'serving_plan.fail',

@@ -1,20 +1,20 @@
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Work } from '../../background/job-runner.ts';
+import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf } from '../../background/job-table.ts';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
 import { listImportedDrafts } from './import-table.ts';
 import { publicationOf } from './publish-imported.ts';
 
 /** Refusals of one episode: somebody changed it meanwhile. */
-const ofEpisode: readonly string[] = ['state_not_allowed', 'not_found', 'episode_has_no_audio'];
+const episodeProblems: readonly string[] = ['state_not_allowed', 'not_found', 'episode_has_no_audio'];
 
 /**
  * Publishes or schedules the imported drafts that have audio, oldest first. Those that are still encoded follow by themselves: the
  * command that asked for this work marked the podcast, and the follower of encoded productions reads the mark.
  */
-export function createPublishImportWork({
+export function createPublishImportHandler({
   pool,
   execute,
   clock = () => new Date(),
@@ -22,7 +22,7 @@ export function createPublishImportWork({
   readonly pool: Pool;
   readonly execute: ExecuteCommand;
   readonly clock?: () => Date;
-}): Work {
+}): JobHandler {
   return {
     attemptsMax: 60,
     fail: {
@@ -42,7 +42,7 @@ export function createPublishImportWork({
         try {
           await executeAsManagement(execute, { workspaceId, idempotencyKey }, { ...publication, id });
         } catch (error) {
-          if (!(error instanceof Problem) || !ofEpisode.includes(error.code)) throw error;
+          if (!(error instanceof Problem) || !episodeProblems.includes(error.code)) throw error;
         }
       }
       await executeAsManagement(
