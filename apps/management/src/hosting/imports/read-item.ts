@@ -42,7 +42,7 @@ interface ImportedTranscript {
   readonly captions?: boolean;
 }
 
-export interface ImportedItem {
+interface ImportedItem {
   readonly guid: string;
   readonly title: string;
   readonly settings: ReturnType<typeof keepValid<typeof settings>>;
@@ -52,10 +52,15 @@ export interface ImportedItem {
   readonly transcripts: readonly ImportedTranscript[];
 }
 
+/** An item that can be imported, with notes on what differs from the feed. */
+export interface ReadableItem {
+  readonly item: ImportedItem;
+  readonly notes: ImportNotes;
+}
+
 /** An item as it can be imported, or why it cannot. */
-export type ReadItem =
-  | { readonly item: ImportedItem; readonly notes: ImportNotes }
-  | { readonly item: undefined; readonly problem: string; readonly notes: readonly ImportNote[] };
+type ReadItem =
+  ReadableItem | { readonly item: undefined; readonly problem: string; readonly notes: readonly ImportNote[] };
 
 /** Elements that our feed says in its own way. */
 const remade = new Set([
