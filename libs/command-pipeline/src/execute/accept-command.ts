@@ -18,11 +18,11 @@ import { saveOperation, settleOperation } from '../store/operation-table.ts';
 export type Attributes = Record<string, unknown>;
 export type AnyRule = CommandRule<Attributes, Attributes>;
 
-/** A command on its way through the pipeline. */
+/** A parsed command with what the catalog says about it. */
 export interface CommandContext {
   readonly definition: CommandDefinition;
   readonly resource: ResourceDefinition;
-  /** Every type of the catalog, for what else the command may change. */
+  /** Every type of the catalog: a command may change other resources with its subject. */
   readonly resources: Catalog['resources'];
   readonly request: CommandRequest;
   readonly parsed: ParsedRequest;
@@ -32,15 +32,15 @@ export interface CommandContext {
   readonly rule: Rule<Attributes, Attributes>;
 }
 
-/** The rule of a command that has none: these fields, that state. */
+/** The rule of a command without one of its own: the changed fields replace the present ones. */
 export const mergeChanges: Rule<Attributes, Attributes> = ({ current, changes: { cause: _cause, ...changes } }) => ({
   attributes: { ...current, ...changes },
 });
 
-/** The key is held by a committed command. */
+/** A committed command holds the key. */
 export class IdempotencyKeyTaken extends Error {}
 
-/** Throws unless the caller saw this version and the command may start from this state. */
+/** Throws unless the caller saw the current version and the command may start from the current state. */
 export function checkSubject(
   { definition, resource, request, parsed }: Omit<CommandContext, 'rule'>,
   current: ResourceRow,
@@ -66,7 +66,7 @@ function nextState(definition: CommandDefinition, decision: Decision<Attributes>
   return decision.state;
 }
 
-/** Keeps why something is in its state: the cause that its command names. A state that was entered without a cause has none. */
+/** Keeps the cause that a command states for a new state, and drops the cause of the state before. */
 function withStateReason(
   { attributes: { shape } }: ResourceDefinition,
   attributes: Attributes,
@@ -78,12 +78,12 @@ function withStateReason(
   return cause === undefined ? kept : { ...kept, state_reason: cause };
 }
 
-/** Locks the subject and checks it; undefined when the command makes it. */
+/** Locks and checks the subject; undefined when the command creates it. */
 export async function lockSubject(
   tx: Transaction,
-  step: Omit<CommandContext, 'rule'>,
+  context: Omit<CommandContext, 'rule'>,
 ): Promise<ResourceRow | undefined> {
-  const { definition, resource, request, subjectId } = step;
+  const { definition, resource, request, subjectId } = context;
   if (definition.from === null && request.subject.id === null) return undefined;
   const current = await lockResource(tx, request.workspaceId, resource.type, subjectId);
   if (definition.from === null) {
@@ -92,37 +92,37 @@ export async function lockSubject(
     return undefined;
   }
   if (!current) throw notFoundProblem(resource, subjectId);
-  checkSubject(step, current);
+  checkSubject(context, current);
   return current;
 }
 
-/** What a command makes of its subject, saved: the revision, its event, and whatever its rule adds. */
+/** The saved effect of a command: the subject's revision and the resources that changed with it. */
 export interface Applied extends SavedVersion {
   readonly consequences: readonly AppliedConsequence[];
 }
 
-const decide = (tx: Transaction, step: CommandContext, current: ResourceRow | undefined, now: Date) =>
-  step.rule({
+const decide = (tx: Transaction, context: CommandContext, current: ResourceRow | undefined, now: Date) =>
+  context.rule({
     tx,
-    workspaceId: step.request.workspaceId,
-    subjectId: step.subjectId,
+    workspaceId: context.request.workspaceId,
+    subjectId: context.subjectId,
     current: current?.attributes ?? {},
     state: current?.lifecycle_state ?? '',
-    actor: step.actor,
-    changes: step.parsed.changes,
-    reason: step.parsed.reason,
+    actor: context.actor,
+    changes: context.parsed.changes,
+    reason: context.parsed.reason,
     now,
   });
 
 /** Decides and saves; `current` is the locked subject. */
 export async function applyCommand(
   tx: Transaction,
-  step: CommandContext,
+  context: CommandContext,
   at: { readonly operationId: string; readonly current: ResourceRow | undefined; readonly now: Date },
 ): Promise<Applied> {
-  const { definition, resource, request, parsed, subjectId } = step;
+  const { definition, resource, request, parsed, subjectId } = context;
   const { operationId, current, now } = at;
-  const decision = await decide(tx, step, current, now);
+  const decision = await decide(tx, context, current, now);
   const state = nextState(definition, decision, current?.lifecycle_state ?? '');
   const isNewState = state !== current?.lifecycle_state;
   const attributes = withStateReason(resource, decision.attributes, parsed.changes['cause'], isNewState);
@@ -145,17 +145,17 @@ export async function applyCommand(
       problem: parsed.changes['problem'],
       now,
     });
-  const consequences = await applyConsequences(tx, step, decision.consequences ?? [], { operationId, now });
+  const consequences = await applyConsequences(tx, context, decision.consequences ?? [], { operationId, now });
   return { ...saved, consequences };
 }
 
-/** Whether somebody else must agree first: to what people ask, never to what services do by themselves. */
+/** Whether another person must approve the command; commands of services need no approval. */
 const needsReview = ({ review }: CommandDefinition, actor: Actor): boolean =>
   actor.kind === 'principal' && (review === 'single' || review === 'dual');
 
-/** What the receipt of a command states of its subject as it came out. */
+/** The statement of a command's receipt, about its subject as it was saved. */
 export const receiptStatement = (
-  step: Omit<CommandContext, 'rule'>,
+  context: Omit<CommandContext, 'rule'>,
   operation: Pick<OperationView, 'id' | 'workspace_id' | 'receipt_id'>,
   { row: after, consequences }: Pick<Applied, 'row' | 'consequences'>,
   versionBefore: number,
@@ -165,48 +165,51 @@ export const receiptStatement = (
   workspace_id: operation.workspace_id,
   kind: 'command',
   operation_id: operation.id,
-  command_type: step.definition.type,
+  command_type: context.definition.type,
   subject: {
-    type: step.resource.type,
+    type: context.resource.type,
     id: after.id,
     version_before: versionBefore,
     version_after: after.version,
     digest_after: after.digest,
   },
   ...(consequences.length > 0 && { consequences: consequences.map(({ proof }) => proof) }),
-  payload_digest: step.parsed.payloadDigest,
-  client_id: step.scope.clientId,
+  payload_digest: context.parsed.payloadDigest,
+  client_id: context.scope.clientId,
   accepted_at: now.toISOString(),
   proves: 'acceptance',
 });
 
-/** Accepts a command that its actor may send, inside its transaction: it is carried out, or waits for a review. Throws `KeyTaken`, or why it is refused. */
+/**
+ * Executes a permitted command inside its transaction, or lets it wait for a review. Throws `IdempotencyKeyTaken`, or the problem for
+ * which it is refused.
+ */
 export async function acceptCommand(
   tx: Transaction,
-  step: CommandContext,
-  means: {
+  context: CommandContext,
+  deps: {
     readonly now: Date;
     readonly signReceipt: SignReceipt;
     readonly reviewTasks: ResourceDefinition | undefined;
   },
 ): Promise<CommandOutcome> {
-  const { definition, resource, request, parsed, actor, scope } = step;
-  const { now, signReceipt, reviewTasks } = means;
+  const { definition, resource, request, parsed, actor, scope } = context;
+  const { now, signReceipt, reviewTasks } = deps;
   const operationId = newId('op');
   if (!(await claimKey(tx, scope, parsed.payloadDigest, operationId, now))) throw new IdempotencyKeyTaken();
-  const current = await lockSubject(tx, step);
+  const current = await lockSubject(tx, context);
   const waits = needsReview(definition, actor);
   let task: string | undefined;
   let applied: Applied;
   if (waits) {
-    // Whatever would be refused is refused before anyone is bothered with it.
-    await decide(tx, step, current, now);
+    // A command that its rule refuses is refused now, not after a review.
+    await decide(tx, context, current, now);
     const { changes, reason, payloadDigest } = parsed;
     const sender = { clientId: scope.clientId, requestedBy: actorId(actor) };
     const command = { operationId, current: current!, changes, reason, payloadDigest, ...sender };
     task = await requestReview(tx, definition, reviewTasks!, command, now);
     applied = { row: current!, view: resourceView(resource, current!), consequences: [] };
-  } else applied = await applyCommand(tx, step, { operationId, current, now });
+  } else applied = await applyCommand(tx, context, { operationId, current, now });
   const { row, view, consequences } = applied;
   const state = waits ? 'waiting_review' : definition.mode === 'async' ? 'running' : 'succeeded';
   const operation: OperationView = {
@@ -228,7 +231,7 @@ export async function acceptCommand(
     tx,
     operation,
     scope,
-    receiptStatement(step, operation, applied, current?.version ?? 0, now),
+    receiptStatement(context, operation, applied, current?.version ?? 0, now),
     { status, text: operationJson },
     signReceipt,
   );

@@ -7,19 +7,19 @@ import type { ReceiptConsequence } from '../store/receipt.ts';
 import { saveVersion } from '../store/save-version.ts';
 import { lockResource } from '../store/resource-table.ts';
 
-/** What else a command changed, as its operation shows it and as its receipt proves it. */
+/** Another resource that a command changed, as the operation shows it and as the receipt proves it. */
 export interface AppliedConsequence {
   readonly shown: OperationConsequence;
   readonly proof: ReceiptConsequence;
 }
 
 /**
- * Changes what follows from a command, in its transaction and under its operation: each resource is locked in the order of ids, gets a
- * version and an event of its own, and is named in the command's operation and receipt. One that is not there is left out.
+ * Applies a command's consequences in its transaction and under its operation: locks each resource in the order of ids, saves a version
+ * and an event of it, and returns it for the command's operation and receipt. Skips resources that do not exist.
  */
 export async function applyConsequences(
   tx: Transaction,
-  step: {
+  context: {
     readonly definition: CommandDefinition;
     readonly resources: Catalog['resources'];
     readonly request: Pick<CommandRequest, 'workspaceId'>;
@@ -27,8 +27,8 @@ export async function applyConsequences(
   consequences: readonly Consequence[],
   at: { readonly operationId: string; readonly now: Date },
 ): Promise<AppliedConsequence[]> {
-  const { definition, resources } = step;
-  const { workspaceId } = step.request;
+  const { definition, resources } = context;
+  const { workspaceId } = context.request;
   const applied: AppliedConsequence[] = [];
   for (const consequence of consequences.toSorted((a, b) => (a.subject.id < b.subject.id ? -1 : 1))) {
     const { type, id } = consequence.subject;

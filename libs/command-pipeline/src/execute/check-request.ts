@@ -16,7 +16,7 @@ export interface ParsedRequest {
   readonly payloadDigest: string;
 }
 
-/** Deeper than any declared schema; bounds what an unparsed value may cost. */
+/** Levels of nesting: more than any declared schema has, and few enough to walk an unparsed value cheaply. */
 const depthMax = 32;
 
 /** One error for each text in a value that the store could not hold (keys count too), or one for a value nested too deep. */
@@ -35,7 +35,7 @@ function illegalTexts(value: unknown, path: string, depth = 0): FieldError[] {
 const invalid = (errors: readonly FieldError[]) =>
   new Problem('validation_failed', errors.map((e) => `${e.path}: ${e.detail}`).join(' '), { errors });
 
-/** Checks everything that needs no store, in the order of problems.md; all field errors at once. */
+/** Parses a request by its command's schemas. Throws a problem about the idempotency key first, then one with all field errors. */
 export function parseRequest(definition: CommandDefinition, request: CommandRequest): ParsedRequest {
   if (!request.idempotencyKey)
     throw new Problem('idempotency_key_required', 'Send an idempotency key for this operation.');
@@ -78,8 +78,8 @@ export function parseRequest(definition: CommandDefinition, request: CommandRequ
 }
 
 /**
- * Why an actor may not send a command in a workspace; undefined when it may: one of its roles there allows it, or the catalog names
- * the service. A workspace that is none of the actor's is unknown.
+ * The problem for which an actor may not send a command in a workspace; undefined when one of its roles there allows it, or the catalog
+ * names the service. A workspace in which the actor has no grant is unknown to it.
  */
 export function permissionProblem(
   definition: CommandDefinition,
@@ -96,7 +96,7 @@ export function permissionProblem(
   return outcome === 'denied' ? denied() : undefined;
 }
 
-/** Throws unless the version the caller saw is the current one (contract: version guard; problems.md). */
+/** Throws unless the version that the caller saw is the current one: 412 for a stale If-Match, 409 for a stale `subject.version`. */
 export function checkVersion(
   definition: CommandDefinition,
   stated: { readonly version: number | undefined; readonly ifMatch: ParsedRequest['ifMatch'] },

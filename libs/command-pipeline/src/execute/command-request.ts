@@ -13,7 +13,7 @@ export interface CommandRequest {
   readonly subject: { readonly type: string; readonly id: string | null; readonly version?: number | undefined };
   readonly changes: unknown;
   readonly reason?: unknown;
-  /** When the caller stops waiting: nothing is begun after it. */
+  /** The time at which the caller stops waiting; after it nothing begins. */
   readonly deadline?: Date;
 }
 
@@ -27,18 +27,18 @@ export type Actor =
     }
   | { readonly kind: 'service'; readonly name: CallerName };
 
-/** Decides a person's access to the place of its command, for the pipeline and for the rules of commands. */
+/** Decides a person's access where its command acts, for the pipeline and for the rules of commands. */
 export const accessOf = (
   { principal, podcastId }: Extract<Actor, { kind: 'principal' }>,
   workspaceId: string,
   need?: AccessNeed,
 ): AccessDecision => decideAccess(principal, { workspaceId, podcastId }, need);
 
-/** The authenticated client: the client part of an idempotency key's scope (contract, Management API, rule 5). */
+/** The authenticated client: the client part of an idempotency key's scope. */
 export const clientIdOf = (actor: Actor): string =>
   actor.kind === 'principal' ? (actor.principal.client_id ?? actor.principal.credential_id) : `service:${actor.name}`;
 
-/** Who acts, whatever credential is used: two credentials of one account are one person. */
+/** The account or service that acts: two credentials of one account are one person. */
 export const actorId = (actor: Actor): string =>
   actor.kind === 'principal' ? actor.principal.account_id : clientIdOf(actor);
 
@@ -53,8 +53,8 @@ export interface CommandOutcome {
 }
 
 /**
- * Executes one command; everything it changes is committed, or nothing. Throws a `Problem` when it is refused.
- * @param subject the subject's row as it was read a moment ago, when somebody had to read it already to see where the command acts;
- *   a rule that asks outside prepares with it, and it is read again under lock
+ * Executes one command: commits all of its changes, or none. Throws a `Problem` when it is refused.
+ * @param subject the subject's row, when the caller has just read it; a prepared rule starts from it, and the transaction reads it again
+ *   under lock
  */
 export type ExecuteCommand = (request: CommandRequest, actor: Actor, subject?: ResourceRow) => Promise<CommandOutcome>;

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Actor } from './command-request.ts';
 import type { ResourceRow, StoredAttributes } from '../store/resource-row.ts';
 
-/** What a rule sees before the transaction. */
+/** Input of a rule before the transaction. */
 interface PrepareInput<A, C> {
   readonly workspaceId: string;
   readonly subjectId: string;
@@ -16,7 +16,7 @@ interface PrepareInput<A, C> {
   readonly deadline: Date | undefined;
 }
 
-/** What a rule sees inside the transaction, with the subject's row locked. */
+/** Input of a rule inside the transaction, with the subject's row locked. */
 export interface RuleInput<A, C, R = unknown> {
   readonly tx: Transaction;
   readonly workspaceId: string;
@@ -29,12 +29,12 @@ export interface RuleInput<A, C, R = unknown> {
   readonly now: Date;
 }
 
-/** Something else that changes with the subject, in the same transaction (docs/adr/0020). */
+/** Another resource that changes with the subject, in the same transaction (docs/adr/0020). */
 export interface Consequence<T extends string = string> {
   readonly subject: { readonly type: T; readonly id: string };
   /**
-   * Called with the locked row, once the subject's own version is saved; undefined leaves it as it is. The event must be one of the
-   * definition's `consequences`. A method, so that consequences of different types form one list.
+   * Called with the locked row after the subject's own version is saved; undefined leaves the row as it is. The definition's
+   * `consequences` must list the event. A method, so that consequences of different types form one list.
    */
   decide(
     current: ResourceRow<T>,
@@ -45,24 +45,24 @@ export interface Consequence<T extends string = string> {
 interface ConsequenceDecision<T extends string = string> {
   readonly attributes: Readonly<StoredAttributes<T>>;
   readonly state: ResourceRow<T>['lifecycle_state'];
-  /** Type of the event that tells of it. */
+  /** Type of the event about the change. */
   readonly event: string;
 }
 
 export interface Decision<A> {
   readonly attributes: A;
-  /** Needed when the catalog leaves a choice of states. */
+  /** Required when the catalog declares several target states. */
   readonly state?: string;
-  /** Further rows of the same owner, written in the same transaction once the revision is saved. */
+  /** Writes further rows of the same owner, in the same transaction, after the revision. */
   readonly also?: (tx: Transaction, saved: { readonly operationId: string; readonly version: number }) => Promise<void>;
-  /** Other resources that change with it. */
+  /** Other resources that change with the subject. */
   readonly consequences?: readonly Consequence[];
 }
 
 /** Loads what the decision needs and calls a pure function. Throws a declared `Problem` to refuse. */
 export type Rule<A, C, R = unknown> = (input: RuleInput<A, C, R>) => Decision<A> | Promise<Decision<A>>;
 
-/** A rule that must ask someone first (a probe, the object store): never inside the transaction. */
+/** A rule that needs another service first (a probe, the object store), outside the transaction. */
 export interface PreparedRule<A, C, R = unknown> {
   readonly prepare: (input: PrepareInput<A, C>) => Promise<Rule<A, C, R>>;
 }

@@ -1,10 +1,16 @@
-import type { Catalog, CommandDefinition, ResourceDefinition } from '@longwave/command-catalog';
+import type { Catalog, CommandDefinition } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import { transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { acceptCommand, IdempotencyKeyTaken, type Attributes, type CommandContext } from './accept-command.ts';
 import { parseRequest, permissionProblem } from './check-request.ts';
-import { clientIdOf, type CommandOutcome, type ExecuteCommand } from './command-request.ts';
+import {
+  clientIdOf,
+  type Actor,
+  type CommandOutcome,
+  type CommandRequest,
+  type ExecuteCommand,
+} from './command-request.ts';
 import type { OperationView } from '../store/operation.ts';
 import type { Rule, Rules } from './command-rule.ts';
 import { measureCommands } from './measure-commands.ts';
@@ -20,104 +26,114 @@ export interface ExecutorOptions<K extends Catalog> {
   readonly rules: Rules<K>;
   readonly signReceipt: SignReceipt;
   readonly clock: () => Date;
-  /** Told after each commit of a new command; wakes the relay and workers. */
+  /** Called after each commit of a new command; wakes the relay and workers. */
   readonly onCommitted?: (definition: CommandDefinition) => void;
 }
 
-/** The command pipeline over one schema (design: craft.md "One command, end to end"). */
+/** Makes the pipeline that executes the commands of one catalog over one schema (docs/ARCHITECTURE.md, "The life of one command"). */
 export function createCommandExecutor<K extends Catalog>(options: ExecutorOptions<K>): ExecuteCommand {
-  const { pool, clock, signReceipt } = options;
-  const reviewTasks: ResourceDefinition | undefined = options.catalog.resources['review_tasks'];
-
-  /** Answers a used key: the original answer, or a conflict. */
-  async function replay(step: Omit<CommandContext, 'rule'>): Promise<CommandOutcome | undefined> {
-    const record = await findIdempotencyRecord(pool, step.scope);
-    if (!record) return undefined;
-    const operation = JSON.parse(record.answer) as OperationView;
-    if (record.digest !== step.parsed.payloadDigest)
-      throw new Problem('idempotency_conflict', 'This idempotency key was already used with other content.', {
-        operationId: operation.id,
-      });
-    const row = await findResource(pool, step.request.workspaceId, step.resource.type, operation.subject.id);
-    return {
-      operationJson: record.answer,
-      resource: resourceView(step.resource, row!),
-      status: record.status,
-      replayed: true,
-    };
-  }
-
-  return measureCommands(options.catalog, async (request, actor, subject) => {
-    const definition = Object.hasOwn(options.catalog.commands, request.commandType)
-      ? options.catalog.commands[request.commandType]
-      : undefined;
-    if (!definition) throw new Problem('unknown_command', `There is no command ${request.commandType.slice(0, 64)}.`);
-    const resource = options.catalog.resources[definition.subject]!;
-    if (definition.from === null && request.subject.id !== null && actor.kind === 'principal')
-      throw new Problem('validation_failed', 'The id of a new resource is chosen by the service.', {
-        errors: [{ path: '/subject/id', code: 'not_null', detail: 'Send the id as null; the service chooses it.' }],
-      });
-    const parsed = parseRequest(definition, request);
-    const scope = {
-      clientId: clientIdOf(actor),
-      workspaceId: request.workspaceId,
-      commandType: definition.type,
-      key: request.idempotencyKey,
-    };
-    const step = {
-      definition,
-      resource,
-      resources: options.catalog.resources,
-      request,
-      parsed,
-      actor,
-      scope,
-      subjectId: request.subject.id ?? newId(resource.prefix),
-    };
+  const { pool, catalog, clock } = options;
+  return measureCommands(catalog, async (request, actor, subject) => {
+    const context = parseCommand(catalog, request, actor);
+    const { definition } = context;
     const rule = ruleOf(options.rules, definition.type);
     const denial = permissionProblem(definition, actor, request.workspaceId);
-    // A key that was used is answered as it was, before anything else counts. Unless something is asked outside first, claiming the
-    // key in the transaction finds that out.
+    // A used key gets its first answer, whatever has changed since. A rule without `prepare` needs no look-up: claiming the key in the
+    // transaction finds the record.
     if (denial || typeof rule === 'object') {
-      const original = await replay(step);
+      const original = await replay(pool, context);
       if (original) return original;
     }
     if (denial) throw denial;
     let prepared: Rule<Attributes, Attributes>;
     try {
-      prepared = await prepareRule(pool, step, rule, subject);
+      prepared = await prepareRule(pool, context, rule, subject);
     } catch (error) {
-      // The first request with this key may have been accepted meanwhile: then its answer counts, not what it left behind.
-      const original = await replay(step);
+      // Another request with this key may have been accepted meanwhile: then its answer counts, not the state that it left.
+      const original = await replay(pool, context);
       if (original) return original;
       throw error;
     }
-    const ready = { ...step, rule: prepared };
     if (request.deadline && request.deadline <= clock())
       throw new Problem('timeout', undefined, { retryAfterSeconds: 1 });
-    try {
-      const outcome = await transaction(pool, (tx) =>
-        acceptCommand(tx, ready, { now: clock(), signReceipt, reviewTasks }),
-      );
-      options.onCommitted?.(definition);
-      return outcome;
-    } catch (error) {
-      if (error instanceof IdempotencyKeyTaken) {
-        const original = await replay(step);
-        if (original) return original;
-      }
-      throw isLockFailure(error) || error instanceof IdempotencyKeyTaken
-        ? new Problem(
-            'idempotency_in_progress',
-            'Another command on this resource or idempotency key is still running. Try again.',
-            {
-              retryAfterSeconds: 1,
-              cause: error,
-            },
-          )
-        : error;
-    }
+    const outcome = await commit(options, { ...context, rule: prepared });
+    if (!outcome.replayed) options.onCommitted?.(definition);
+    return outcome;
   });
+}
+
+/** Checks everything about a request that needs no store. Throws `unknown_command`, or what `parseRequest` throws. */
+function parseCommand(
+  { commands, resources }: Catalog,
+  request: CommandRequest,
+  actor: Actor,
+): Omit<CommandContext, 'rule'> {
+  const { commandType, workspaceId, subject } = request;
+  const definition = Object.hasOwn(commands, commandType) ? commands[commandType] : undefined;
+  if (!definition) throw new Problem('unknown_command', `There is no command ${commandType.slice(0, 64)}.`);
+  const resource = resources[definition.subject]!;
+  if (definition.from === null && subject.id !== null && actor.kind === 'principal')
+    throw new Problem('validation_failed', 'The id of a new resource is chosen by the service.', {
+      errors: [{ path: '/subject/id', code: 'not_null', detail: 'Send the id as null; the service chooses it.' }],
+    });
+  return {
+    definition,
+    resource,
+    resources,
+    request,
+    parsed: parseRequest(definition, request),
+    actor,
+    scope: {
+      clientId: clientIdOf(actor),
+      workspaceId,
+      commandType: definition.type,
+      key: request.idempotencyKey,
+    },
+    subjectId: subject.id ?? newId(resource.prefix),
+  };
+}
+
+/** The first answer to a used key; undefined when the key is free. Throws `idempotency_conflict` for other content. */
+async function replay(
+  pool: Pool,
+  { scope, parsed, request, resource }: Omit<CommandContext, 'rule'>,
+): Promise<CommandOutcome | undefined> {
+  const record = await findIdempotencyRecord(pool, scope);
+  if (!record) return undefined;
+  const operation = JSON.parse(record.answer) as OperationView;
+  if (record.digest !== parsed.payloadDigest)
+    throw new Problem('idempotency_conflict', 'This idempotency key was already used with other content.', {
+      operationId: operation.id,
+    });
+  const row = await findResource(pool, request.workspaceId, resource.type, operation.subject.id);
+  return {
+    operationJson: record.answer,
+    resource: resourceView(resource, row!),
+    status: record.status,
+    replayed: true,
+  };
+}
+
+/** Accepts the command in one transaction, or replays the answer to another request that took its key first. */
+async function commit(
+  { pool, clock, signReceipt, catalog }: Omit<ExecutorOptions<Catalog>, 'rules'>,
+  context: CommandContext,
+): Promise<CommandOutcome> {
+  try {
+    return await transaction(pool, (tx) =>
+      acceptCommand(tx, context, { now: clock(), signReceipt, reviewTasks: catalog.resources['review_tasks'] }),
+    );
+  } catch (error) {
+    const isTaken = error instanceof IdempotencyKeyTaken;
+    const original = isTaken ? await replay(pool, context) : undefined;
+    if (original) return original;
+    if (!isTaken && !isLockFailure(error)) throw error;
+    throw new Problem(
+      'idempotency_in_progress',
+      'Another command on this resource or idempotency key is still running. Try again.',
+      { retryAfterSeconds: 1, cause: error },
+    );
+  }
 }
 
 /** PostgreSQL's `lock_not_available` (the wait for a row or key was longer than `lock_timeout`) and `deadlock_detected`. */

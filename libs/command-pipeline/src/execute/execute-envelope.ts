@@ -2,7 +2,7 @@ import { Problem } from '@longwave/problems';
 import type { ExecuteRequest, ExecuteResponse } from '@longwave/rpc/command';
 import type { Actor, CommandOutcome, CommandRequest, ExecuteCommand } from './command-request.ts';
 
-/** JSON of an envelope's field; an empty text means that it was not sent. Throws `malformed_json`. */
+/** Parses the JSON in a field of an envelope; an empty text means that the field is absent. Throws `malformed_json`. */
 function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {

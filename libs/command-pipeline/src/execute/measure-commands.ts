@@ -18,7 +18,7 @@ export function measureCommands({ commands }: Catalog, execute: ExecuteCommand):
   const duration = createDuration('longwave.command.duration', 'Time from a command to its answer');
   return async (request, actor, subject) => {
     const startedMs = performance.now();
-    // What a client sends becomes no label unless the catalog knows it.
+    // Only names of the catalog become labels: a client could send any number of others.
     const command = Object.hasOwn(commands, request.commandType) ? request.commandType : 'unknown';
     const record = (outcome: string) => duration.record((performance.now() - startedMs) / 1_000, { command, outcome });
     try {

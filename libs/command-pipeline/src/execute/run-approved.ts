@@ -11,17 +11,17 @@ import { findResource } from '../read/find-resources.ts';
 import { saveReceipt } from '../store/operation-table.ts';
 import { endWaiting, lockWaiting, type WaitingOperation } from '../review/waiting-operation.ts';
 
-/** What a review task remembers of its command. */
+/** A review task's record of its command. */
 type Task = Attributes<'review_tasks'>;
 
 /**
- * Carries out the command that an approved review task is about, against the version it was asked for, in the name of its operation.
- * What is refused now fails the operation. An operation that no longer waits is left alone, so a repetition does nothing.
+ * Executes the command of an approved review task against the version that it was requested for, under its waiting operation. A refusal
+ * fails the operation. An operation that no longer waits stays as it is, so a repetition does nothing.
  */
 export type RunApproved = (workspaceId: string, reviewTaskId: string) => Promise<void>;
 
-/** Permission was checked, and the payload parsed as an object, when the command was accepted. */
-function stepOf(catalog: Catalog, workspaceId: string, task: Task): Omit<CommandContext, 'rule'> {
+/** The command as it was accepted: its permission is checked and its payload parsed already. */
+function contextOf(catalog: Catalog, workspaceId: string, task: Task): Omit<CommandContext, 'rule'> {
   const { command_type: commandType, subject, request } = task;
   const definition: CommandDefinition = catalog.commands[commandType]!;
   const resource: ResourceDefinition = catalog.resources[definition.subject]!;
@@ -44,19 +44,19 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
 
   async function carryOut(
     tx: Transaction,
-    step: CommandContext,
+    context: CommandContext,
     waiting: WaitingOperation,
     { decisions }: Task,
   ): Promise<void> {
     const now = clock();
-    const current: ResourceRow | undefined = await lockSubject(tx, step);
-    const applied = await applyCommand(tx, step, { operationId: waiting.id, current, now });
+    const current: ResourceRow | undefined = await lockSubject(tx, context);
+    const applied = await applyCommand(tx, context, { operationId: waiting.id, current, now });
     const { row } = applied;
     const receiptId = newId('rcp');
     const operation = { id: waiting.id, workspace_id: row.workspace_id, receipt_id: receiptId };
-    const state: OperationView['state'] = step.definition.mode === 'async' ? 'running' : 'succeeded';
+    const state: OperationView['state'] = context.definition.mode === 'async' ? 'running' : 'succeeded';
     await endWaiting(tx, waiting.id, { state, version: row.version, receiptId, now });
-    const statement = receiptStatement(step, operation, applied, row.version - 1, now);
+    const statement = receiptStatement(context, operation, applied, row.version - 1, now);
     await saveReceipt(tx, { ...statement, review_decisions: decisions }, signReceipt);
   }
 
@@ -64,15 +64,15 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     const found = await findResource(pool, workspaceId, 'review_tasks', reviewTaskId);
     if (found?.lifecycle_state !== 'approved') return;
     const task = found.attributes;
-    const step = stepOf(catalog, workspaceId, task);
+    const context = contextOf(catalog, workspaceId, task);
     try {
-      const rule = await prepareRule(pool, step, ruleOf(options.rules, step.definition.type));
+      const rule = await prepareRule(pool, context, ruleOf(options.rules, context.definition.type));
       const done = await transaction(pool, async (tx) => {
         const waiting = await lockWaiting(tx, task.operation_id);
-        if (waiting) await carryOut(tx, { ...step, rule }, waiting, task);
+        if (waiting) await carryOut(tx, { ...context, rule }, waiting, task);
         return waiting !== undefined;
       });
-      if (done) options.onCommitted?.(step.definition);
+      if (done) options.onCommitted?.(context.definition);
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'temporarily_unavailable') throw error;
       const { code, message: detail } = error;

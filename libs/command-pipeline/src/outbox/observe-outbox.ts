@@ -1,7 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import { observeGauge } from '@longwave/service-kit';
 
-/** `longwave.outbox.lag`: how long the oldest event that is not on the bus has been committed. */
+/** The gauge `longwave.outbox.lag`. */
 export const observeOutbox = (pool: Pool, topic: string): Disposable =>
   observeGauge(
     'longwave.outbox.lag',

@@ -13,7 +13,7 @@ export interface RelayOptions {
   readonly batchSize?: number;
 }
 
-/** Any constant; one relay per schema works at a time, others wait for its session to end. */
+/** Any constant. One relay per schema works at a time; others wait until its session ends. */
 const relayLock = 7_241_563;
 /** How often a relay that waits for another one's lock asks for it. */
 const lockEveryMs = 1_000;
@@ -35,7 +35,7 @@ async function lockRelay(pool: Pool): Promise<Session | undefined> {
   return undefined;
 }
 
-/** Publishes the oldest rows and marks them as published; answers how many. */
+/** Publishes the oldest rows, marks them as published and returns their number. */
 async function relayBatch(client: Session, { topic, publish, batchSize = 500 }: RelayOptions): Promise<number> {
   const { rows } = await client.query<Columns<'outbox', 'position' | 'key' | 'event_id' | 'type' | 'payload'>>({
     name: 'read_outbox',
@@ -53,8 +53,8 @@ async function relayBatch(client: Session, { topic, publish, batchSize = 500 }: 
 }
 
 /**
- * Moves the outbox to the event bus: per subject in order, at least once. Rows are found by their missing published mark,
- * never by a cursor, so a row that commits late is not lost.
+ * Publishes the outbox on the event bus, per subject in order, at least once. It finds rows by their missing published mark and not by a
+ * cursor, so it never misses a row that commits late.
  */
 export function startOutboxRelay(options: RelayOptions): PollLoop {
   const { pool, topic, onError, pollMs = 100 } = options;

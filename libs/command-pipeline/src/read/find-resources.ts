@@ -20,7 +20,7 @@ export async function findResource<T extends string>(
   return rows[0];
 }
 
-/** A resource of any workspace, or undefined when there is none. Whoever asks checks that it may be seen. */
+/** A resource of any workspace, or undefined when there is none. The caller checks that it may be seen. */
 export async function findAnywhere<T extends string>(
   db: Queryable,
   type: T,

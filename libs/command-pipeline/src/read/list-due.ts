@@ -2,13 +2,13 @@ import type { ResourceType, StateOf } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
-/** A resource whose time has come. */
+/** A resource that is due. */
 export type Due = Readonly<Columns<'resource', 'id' | 'workspace_id'>> & {
-  /** Names what has come: the time, with what else makes it happen anew. Another occurrence is another task. */
+  /** The due time with whatever else makes the task a new one, such as the version. Each occurrence is one task. */
   readonly occurrence: string;
 };
 
-/** The resources of a type that become due, and their time. An index must serve this query, because it runs all the time. */
+/** The resources of a type that become due, and the attribute with their time. The query runs all the time, so it needs an index. */
 export interface DueQuestion<T extends ResourceType> {
   readonly type: T;
   readonly states: readonly StateOf<T>[];

@@ -3,7 +3,7 @@ import type { Columns, Rows } from '../generated/rows.ts';
 import type { ResourceRow } from '../store/resource-row.ts';
 import { resourceColumns } from '../store/resource-table.ts';
 
-/** A resource that others hang on, with the podcast that it hangs on itself. */
+/** A resource to which others belong, with the podcast that it belongs to itself. */
 export type ParentRow = Readonly<Columns<'resource', 'id' | 'resource_type' | 'lifecycle_state'>> & {
   readonly podcast_id: Rows['resource']['id'] | null;
   readonly podcast_state: Rows['resource']['lifecycle_state'] | null;
@@ -32,8 +32,8 @@ export async function listParents(
 }
 
 /**
- * A resource with those that it links to in its workspace, if they are of these types; undefined when there is no such resource.
- * Without a workspace it looks everywhere: whoever asks checks that it may be seen.
+ * A resource with the resources of these types that it links to in its workspace; undefined when there is no such resource. Without a
+ * workspace it searches all of them: the caller checks that the resource may be seen.
  */
 export async function findWithParents(
   pool: Pool,

@@ -8,14 +8,14 @@ import { openCursor, sealCursor } from './cursor.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { definitionOf, notFoundProblem, resourceView, type ResourceRow } from '../store/resource-row.ts';
 
-/** A workspace, whole, or only what belongs to some of its podcasts. */
+/** A whole workspace, or the resources that belong to some of its podcasts. */
 export interface Scope {
   readonly workspaceId: string;
   readonly podcastIds?: readonly string[];
 }
 
 interface ListQuery {
-  /** Where to look; nowhere gives nothing. */
+  /** An empty list finds nothing. */
   readonly scopes: readonly Scope[] | 'everywhere';
   readonly resourceType: string;
   /** Link name → linked id. */
@@ -33,7 +33,7 @@ interface ListQuery {
 }
 
 export interface ResourceReader extends AsyncDisposable {
-  /** Throws `not_found` for an unknown id and for one of another workspace alike; without a workspace it looks everywhere. */
+  /** Throws `not_found` for an unknown id and for one of another workspace alike; without a workspace it searches all. */
   getResource(workspaceId: string | undefined, resourceType: string, id: string): Promise<ResourceView>;
   /** By the declared sort key, then by id: an order that is stable while nothing changes. */
   listResources(
@@ -41,7 +41,7 @@ export interface ResourceReader extends AsyncDisposable {
   ): Promise<{ readonly resources: ResourceView[]; readonly nextCursor: string | undefined }>;
   /** Every revision, newest first. */
   listVersions(workspaceId: string, resourceType: string, id: string): Promise<Record<string, unknown>[]>;
-  /** Without a workspace it looks everywhere. */
+  /** Without a workspace it searches all. */
   getOperation(workspaceId: string | undefined, id: string): Promise<OperationView>;
   /** The signed statement as compact JWS. */
   getReceipt(
@@ -88,7 +88,7 @@ export function createResourceReader(options: {
   const { catalog, cursorKey, clock } = options;
   const prisma = new PrismaClient({ adapter: new PrismaPg(options.pool, { schema: options.schema }) });
 
-  /** The part of a type's resources that lies in a scope. What belongs to no podcast lies in whole workspaces only. */
+  /** The condition for the resources of a type in a scope; those that belong to no podcast are in whole workspaces only. */
   async function scopeFilter({ type, links }: ResourceDefinition, { workspaceId, podcastIds }: Scope) {
     if (podcastIds === undefined) return { workspaceId };
     const podcasts = { in: [...podcastIds] };

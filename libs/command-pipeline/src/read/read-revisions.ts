@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import type { LinkName, ResourceRow, StoredAttributes } from '../store/resource-row.ts';
 
-/** What a resource was at one of its versions, and since when; undefined when it never had that version. */
+/** The attributes of a version of a resource and the time of its revision; undefined when there is no such version. */
 export async function findRevision<T extends string>(
   pool: Pool,
   { id }: Pick<ResourceRow<T>, 'id' | 'resource_type'>,
@@ -16,7 +16,7 @@ export async function findRevision<T extends string>(
   return rows[0];
 }
 
-/** What a resource was just before an attribute first had this value, or undefined when it never had it or always did. */
+/** The attributes just before one of them first had this value; undefined when it never had the value, or always had it. */
 export async function findRevisionBefore<T extends string>(
   pool: Pool,
   { id }: Pick<ResourceRow<T>, 'id' | 'resource_type'>,

@@ -5,7 +5,7 @@ import type { OperationState } from '../store/operation.ts';
 /** An operation whose command waits for a review. */
 export type WaitingOperation = Readonly<Columns<'operation', 'id'>>;
 
-/** Locks an operation that waits for a review; undefined when it does no longer. */
+/** Locks an operation that waits for a review; undefined when it no longer waits. */
 export async function lockWaiting(tx: Transaction, operationId: string): Promise<WaitingOperation | undefined> {
   const { rows } = await tx.query<WaitingOperation>({
     name: 'lock_waiting_operation',
@@ -15,15 +15,15 @@ export async function lockWaiting(tx: Transaction, operationId: string): Promise
   return rows[0];
 }
 
-/** Ends the waiting of an operation; one that no longer waits stays as it is. */
+/** Ends a waiting operation; one that no longer waits stays as it is. */
 export async function endWaiting(
   tx: Transaction,
   operationId: string,
   ended: {
     readonly state: OperationState;
-    /** Of the subject, when the command was carried out. */
+    /** The subject's version after the command was executed. */
     readonly version?: number;
-    /** Of the receipt that says so. */
+    /** The receipt of the executed command. */
     readonly receiptId?: string;
     readonly problem?: { readonly code: string; readonly detail: string };
     readonly now: Date;

@@ -79,7 +79,7 @@ export async function saveReceipt(
   });
 }
 
-/** Ends the running operation of a subject when its worker reports back. */
+/** Ends the running operations of a subject. */
 export async function settleOperation(
   tx: Transaction,
   subjectId: string,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
-/** Operation states (contract, Operation state). */
 export type OperationState = 'accepted' | 'running' | 'waiting_review' | 'succeeded' | 'failed' | 'cancelled';
 
-/** What a client does next without harm. */
+/** The next action that is safe for a client, by state. */
 export const nextAction = {
   accepted: 'poll',
   running: 'poll',
@@ -27,18 +26,18 @@ export const operationConsequences = z.array(
 );
 export type OperationConsequence = z.output<typeof operationConsequences>[number];
 
-/** An operation as every surface shows it (design: commands.md §6). */
+/** An operation as every API shows it. */
 export interface OperationView {
   readonly id: string;
   readonly workspace_id: string;
   readonly command_type: string;
   readonly state: OperationState;
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
-  /** What else changed in the same transaction; absent when nothing did. */
+  /** Absent when nothing else changed. */
   readonly consequences?: readonly OperationConsequence[];
   readonly receipt_id: string;
   readonly problem?: { readonly code: string; readonly detail: string };
-  /** The review that it waits for, or waited for. */
+  /** The review of its command, open or decided. */
   readonly review_task_id?: string;
   readonly next_safe_action: (typeof nextAction)[OperationState];
   readonly created_at: string;

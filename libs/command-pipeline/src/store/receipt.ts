@@ -10,7 +10,7 @@ export interface ReceiptConsequence {
   readonly digest_after: string;
 }
 
-/** What a receipt states (design: commands.md §6); it proves acceptance, not delivery. */
+/** The signed statement of a receipt. It proves that the command was accepted, not that an ad or an episode was delivered. */
 export interface ReceiptStatement {
   readonly id: string;
   readonly workspace_id: string;
@@ -30,7 +30,7 @@ export interface ReceiptStatement {
   readonly client_id: string;
   readonly accepted_at: string;
   readonly proves: 'acceptance';
-  /** Who agreed, when the command was reviewed. */
+  /** The decisions of its review, for a reviewed command. */
   readonly review_decisions?: readonly unknown[];
   /** Place in the workspace's chain; `prev` is the SHA-256 of the JWS before, or 64 zeros for the first. */
   readonly chain: { readonly seq: number; readonly prev: string };

@@ -30,11 +30,11 @@ export function definitionOf({ resources }: Catalog, type: string): ResourceDefi
   return definition;
 }
 
-/** What is said of an id that nobody knows, and of one that must look so: of a resource, or of an operation or a receipt. */
+/** The problem for an unknown id of a resource, an operation or a receipt, and for one that must look unknown. */
 export const notFoundProblem = ({ noun }: Pick<ResourceDefinition, 'noun'>, id: string): Problem =>
   new Problem('not_found', `There is no ${noun.replaceAll('_', ' ')} ${id.slice(0, 64)}.`);
 
-/** SHA-256 (hex) over JCS of what a revision is (design: commands.md §1). */
+/** SHA-256 (hex) over the JCS (RFC 8785) of a revision. */
 export function revisionDigest(
   row: Pick<ResourceRow, 'resource_type' | 'id' | 'version' | 'lifecycle_state' | 'attributes'>,
 ): string {
@@ -60,7 +60,7 @@ export function linksOf(
   return links;
 }
 
-/** The row as every surface shows it. */
+/** The row as every API shows it. */
 export function resourceView(definition: ResourceDefinition, row: ResourceRow): ResourceView {
   const { state_reason: stateReason } = row.attributes;
   return {

@@ -25,8 +25,8 @@ export async function lockResource<T extends string>(
 }
 
 /**
- * Keeps a resource as it is until this transaction ends; waits for a command on it that still runs. What is read afterwards holds.
- * Answers its state, or undefined when there is none.
+ * Keeps a resource unchanged until this transaction ends, after waiting for a command on it that still runs: what the transaction reads
+ * from here on holds. Returns its state, or undefined when there is no such resource.
  */
 export async function holdResource(
   tx: Transaction,
@@ -68,7 +68,7 @@ export async function checkLinks(
   if (errors.length > 0) throw new Problem('link_not_found', errors[0]!.detail, { errors });
 }
 
-/** Holds the unique values of a living resource; frees them in a terminal state. Throws `value_taken`. */
+/** Reserves the unique values of a resource, and frees them in a terminal state. Throws `value_taken`. */
 export async function saveUniqueKeys(tx: Transaction, definition: ResourceDefinition, row: ResourceRow): Promise<void> {
   if (definition.uniqueAttributes.length === 0) return;
   if (definition.terminalStates.includes(row.lifecycle_state)) {
@@ -97,7 +97,7 @@ export async function saveUniqueKeys(tx: Transaction, definition: ResourceDefini
   }
 }
 
-/** Saves a revision, its links and its event in one statement; links that the revision before had and this one lacks end with it. */
+/** Saves a revision, its links and its event in one statement, and deletes the links that only the revision before had. */
 export async function saveRevision(
   tx: Transaction,
   definition: ResourceDefinition,

@@ -5,7 +5,7 @@ import type { Transaction } from '@longwave/postgres';
 import { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
 import { checkLinks, saveRevision, saveUniqueKeys } from './resource-table.ts';
 
-/** The next version of one resource, as it was decided. */
+/** A decided version of one resource. */
 interface NewVersion {
   readonly id: string;
   readonly workspaceId: string;
@@ -13,7 +13,7 @@ interface NewVersion {
   readonly current: ResourceRow | undefined;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly state: string;
-  /** Type of the event that tells of it. */
+  /** Type of the event about it. */
   readonly event: string;
   readonly operationId: string;
   readonly now: Date;
