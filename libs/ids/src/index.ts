@@ -2,40 +2,18 @@ import { stringify, v7 } from 'uuid';
 
 export { idempotencyKeyPattern } from './idempotency-key.ts';
 
-/** Prefixes of every id on the wire; one per kind of thing (design: commands.md §1). */
+/** Prefixes of ids that are not of a resource; each resource of the catalog declares its own. */
 export const idPrefixes = {
-  account: 'acc',
-  advertiser: 'adv',
   arrangement: 'arr',
-  batchEncoding: 'bat',
-  breakPlan: 'brk',
-  campaign: 'cmp',
-  creative: 'crv',
-  creativeAssignment: 'cas',
-  credential: 'crd',
   decision: 'dec',
-  episode: 'ep',
   event: 'evt',
   fact: 'fct',
-  inventoryUnit: 'inv',
   job: 'job',
   lease: 'lse',
-  lineItem: 'li',
-  machineToken: 'mtk',
-  mediaClip: 'clip',
-  membership: 'mbr',
   operation: 'op',
-  podcast: 'pod',
-  production: 'pro',
   receipt: 'rcp',
   request: 'req',
-  reviewTask: 'rvt',
-  servingHalt: 'hlt',
-  servingPlan: 'spl',
   serving: 'srv',
-  statisticsExport: 'sxp',
-  upload: 'upl',
-  workspace: 'ws',
 } as const;
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
