@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { findNode24 } from '../deploy/local/prepare.mjs';
+import { compileCache, findNode24 } from '../deploy/local/prepare.mjs';
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 const node = findNode24(root);
@@ -14,6 +14,7 @@ const child = spawn(node, [path.join(root, 'node_modules/jest/bin/jest.js'), ...
   env: {
     ...process.env,
     PATH: [path.dirname(node), process.env.PATH].join(path.delimiter),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache(root),
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
   },
 });

@@ -6,7 +6,15 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { build, ensureSystemPackages, findNode24, generateCode, installPackages, Unprepared } from './prepare.mjs';
+import {
+  build,
+  compileCache,
+  ensureSystemPackages,
+  findNode24,
+  generateCode,
+  installPackages,
+  Unprepared,
+} from './prepare.mjs';
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../..');
 
@@ -145,6 +153,7 @@ async function main([name, ...args]) {
   const node = findNode24(root);
   // Every program run from here on finds Node 24 first.
   process.env.PATH = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
+  process.env.NODE_COMPILE_CACHE ??= compileCache(root);
   if (command.needs.includes('system')) ensureSystemPackages({ forTests: name === 'test' });
   if (command.needs.includes('build')) await build(root);
   else await generateCode(root);

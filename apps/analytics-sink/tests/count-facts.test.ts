@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { methodologyVersion, recount } from '@longwave/audience';
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
 import fc from 'fast-check';
+import { bareEnvironment } from '@longwave/test-kit';
 import { countFacts } from '../src/recount/count-facts.ts';
 import { writeFactFile } from '../src/recount/fact-file.ts';
 import type { Tally } from '../src/recount/tally.ts';
@@ -185,7 +186,7 @@ test('a large file is counted within a bounded memory, at a speed that is told',
       '--temp',
       folder,
     ],
-    { encoding: 'utf8', env: { PATH: process.env['PATH'], AUDIENCE_DATA: dataFolder } },
+    { encoding: 'utf8', env: { ...bareEnvironment, AUDIENCE_DATA: dataFolder } },
   );
   expect(counted.stderr).toMatch(/^count: 200,001 facts/m);
   const { windows, facts } = JSON.parse(counted.stdout) as {

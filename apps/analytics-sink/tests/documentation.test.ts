@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
+import { bareEnvironment } from '@longwave/test-kit';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { fact, lists, seen } from './_facts.ts';
 
@@ -40,7 +41,7 @@ async function runBlocks(word: string): Promise<string> {
   const npm = `npm() { shift 3; "${process.execPath}" "${root}/deploy/local/longwave.ts" "$@"; }`;
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', [npm, ...blocks].join('\n')], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+    env: { ...bareEnvironment, DATABASE_URL: database.url },
   });
   return stdout;
 }

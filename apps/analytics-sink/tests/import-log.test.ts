@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
+import { bareEnvironment } from '@longwave/test-kit';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { help, importLogCommands } from '../src/cli/import-log.ts';
 import { gatherRequests } from '../src/import-log/gather-requests.ts';
@@ -277,7 +278,7 @@ test('a log of 200,000 lines is counted within a bounded memory, at a speed that
   const counted = spawnSync(
     process.execPath,
     ['--max-old-space-size=64', script, file, '--report', '--json', ...ofHarbour, ...secret(), '--temp', folder],
-    { encoding: 'utf8', env: { PATH: process.env['PATH'], AUDIENCE_DATA: dataFolder } },
+    { encoding: 'utf8', env: { ...bareEnvironment, AUDIENCE_DATA: dataFolder } },
   );
   expect(counted.stderr).toMatch(/^import: 200,000 records/m);
   const { files, prefix_requests } = JSON.parse(counted.stdout) as ImportJson;

@@ -11,7 +11,7 @@ import { productCatalog } from '@longwave/command-catalog';
 import { freePort } from '@longwave/fleet';
 import { Problem } from '@longwave/problems';
 import { createLogger } from '@longwave/service-kit';
-import { until } from '@longwave/test-kit';
+import { bareEnvironment, until } from '@longwave/test-kit';
 import { createApp, type EncoderApp } from '../src/app.ts';
 import { cutFile, makeSource, speech } from './_media.ts';
 import { jobsOf, type Jobs } from './_jobs.ts';
@@ -324,7 +324,7 @@ test('after kill -9 no ffmpeg is left, and another try gives the same digest', a
   await app[Symbol.asyncDispose]();
   const main = path.join(import.meta.dirname, '../src/main.ts');
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
-    env: { ...world.environment, PATH: process.env['PATH'] },
+    env: { ...bareEnvironment, ...world.environment },
     stdio: 'inherit',
   });
   const exited = once(child, 'exit');

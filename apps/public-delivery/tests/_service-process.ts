@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { freePorts } from '@longwave/fleet';
-import { until } from '@longwave/test-kit';
+import { bareEnvironment, until } from '@longwave/test-kit';
 import { type Bench } from './_support.ts';
 
 /** The service as a process of its own, with its memory in view. */
@@ -25,7 +25,7 @@ export async function startServiceProcess(bench: Bench): Promise<ServiceProcess>
   const [mediaPort, healthPort] = (await freePorts(2)) as [number, number];
   const child: ChildProcess = spawn(process.execPath, ['--expose-gc', '--import', probe, main], {
     env: {
-      PATH: process.env['PATH'],
+      ...bareEnvironment,
       ...bench.environment,
       HTTP_LISTEN: `127.0.0.1:${mediaPort}`,
       HEALTH_LISTEN: `127.0.0.1:${healthPort}`,

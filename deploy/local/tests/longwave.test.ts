@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
+import { bareEnvironment } from '@longwave/test-kit';
 import { explainedFailure, readCommandLine } from '../longwave/command-line.ts';
 import { commands, tools } from '../longwave/commands.ts';
 import { usageOf } from '../longwave/help.ts';
@@ -16,7 +17,7 @@ afterAll(() => rmSync(nowhere, { recursive: true }));
 function longwave(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] },
+    env: bareEnvironment,
   });
   return { status, stdout, stderr };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { until } from '@longwave/test-kit';
+import { bareEnvironment, until } from '@longwave/test-kit';
 import type { BusMessage, DeliveredMessage, EventBus, EventBusConfig } from '../src/index.ts';
 import { distinct, firstsByKey, newTopic, numbered, quick, subscribeInto } from './_messages.ts';
 import { testWaiting } from './_waiting.ts';
@@ -376,7 +376,7 @@ export function describeEventBus(engine: Engine): void {
       const script = path.join(import.meta.dirname, 'killed-consumer.ts');
       const args = [JSON.stringify(engine.config()), topic, group, String(attempts), stopAt];
       const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
-        env: { PATH: process.env['PATH'] },
+        env: bareEnvironment,
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       children.add(child);

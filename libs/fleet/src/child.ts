@@ -8,7 +8,7 @@ export interface ChildOptions {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment: nothing is inherited but PATH, HOME, TMPDIR and the locale. */
+  /** The whole environment: nothing is inherited but PATH, HOME, TMPDIR, the locale and where Node keeps compiled code. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
@@ -36,7 +36,7 @@ export interface Child {
   readonly stop: (graceMs?: number) => Promise<ChildExit>;
 }
 
-const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ'];
+const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'NODE_COMPILE_CACHE'];
 
 /** Linux only: the kernel signals the child when the runner dies, even by SIGKILL. Elsewhere `endLeftovers` does it later. */
 function withDeathSignal(command: string, args: readonly string[], signal: string): [string, string[]] {

@@ -48,7 +48,8 @@ export async function migrateSchema(adminUrl: string, schema: string, prismaFold
   const url = new URL(adminUrl);
   url.searchParams.set('schema', schema);
   const script = path.join(workspaceRoot, 'tools/migrate.mjs');
-  const env = { PATH: process.env['PATH'], DATABASE_URL: url.href };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, DATABASE_URL: url.href };
   await new Promise<void>((resolve, reject) => {
     execFile(
       process.execPath,

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { startChild, tailOf, type Child, type ChildExit } from './child.ts';
 import type { DataFolder } from './data-folder.ts';
 import { keepRunning, type ServiceEvent, type Supervision } from './keep-running.ts';
-import { workspaceRoot } from './workspace-root.ts';
 
 /** One service under supervision: when it dies it is started again, with growing pauses. */
 export interface SupervisedService {
@@ -36,9 +34,6 @@ export interface SuperviseOptions {
   readonly onEvent: (event: ServiceEvent) => void;
 }
 
-/** Compiled code of the services, so that later starts take a quarter less (Node's module compile cache). */
-const compileCache = path.join(workspaceRoot, 'node_modules/.cache/services');
-
 /** EX_CONFIG of BSD sysexits: starting again cannot help. */
 const configurationRefused = 78;
 
@@ -64,7 +59,7 @@ export async function superviseService(options: SuperviseOptions): Promise<Super
       command: process.execPath,
       // A small young generation: streams leave their garbage at once instead of growing to V8's default of 48 MB.
       args: ['--enable-source-maps', '--max-semi-space-size=4', main],
-      env: { NODE_COMPILE_CACHE: compileCache, ...options.environment },
+      env: options.environment,
       cwd: data.root,
       logFile,
       pidFolder: data.pids,

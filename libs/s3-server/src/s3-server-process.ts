@@ -16,7 +16,8 @@ export interface S3ServerProcess {
 }
 
 /**
- * Runs main.ts from its source as a process of its own, with nothing but these settings in its environment.
+ * Runs main.ts from its source as a process of its own, with nothing in its environment but these settings and where Node keeps
+ * compiled code.
  * @throws Error when it ends before it listens
  */
 export async function startS3ServerProcess(options: {
@@ -33,6 +34,7 @@ export async function startS3ServerProcess(options: {
   const main = path.join(import.meta.dirname, 'main.ts');
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArguments, main], {
     env: {
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       ...environment,
       S3_FOLDER: folder,
       S3_LISTEN: `127.0.0.1:${port}`,
