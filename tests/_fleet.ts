@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { removeDataFolder, startFleet, temporaryDataFolder, type Fleet, type FleetOptions } from '@longwave/fleet';
+import { removeDataFolder, startFleet, type Fleet, type FleetOptions } from '@longwave/fleet';
 import {
   type Account,
   createAccount,
@@ -12,6 +12,7 @@ import {
   uploadFile,
 } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
+import { newInstallation } from './_installation.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 export const samples = {
@@ -29,7 +30,7 @@ export interface TestFleet extends AsyncDisposable {
 
 /** A whole fleet of real processes on fresh data. */
 export async function startTestFleet(options: Partial<FleetOptions> = {}): Promise<TestFleet> {
-  const data = temporaryDataFolder();
+  const data = await newInstallation();
   const folder = data.inside('test-files');
   mkdirSync(folder, { recursive: true });
   // All listeners of a test come from one address. A decision is waited for on a busy machine too: what these tests are about

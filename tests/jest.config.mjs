@@ -4,6 +4,7 @@ import preset from '../jest.preset.mjs';
 export default {
   ...preset(import.meta.dirname),
   testMatch: ['<rootDir>/**/*.test.ts'],
+  globalSetup: '<rootDir>/_run-folder.mjs',
   testTimeout: 300_000,
   maxWorkers: 1,
 };
