@@ -21,7 +21,7 @@ import { issueMachineToken } from './machine-tokens/issue-machine-token.ts';
 import { machineTokenRules } from './machine-tokens/machine-token-rules.ts';
 import { membershipRules } from './memberships/membership-rules.ts';
 import { readPlans } from './plans.ts';
-import { authServices } from './server.ts';
+import { authServices } from './rpc/server.ts';
 
 const readKey = (path: string): JWK => JSON.parse(readFileSync(path, 'utf8')) as JWK;
 
