@@ -4,14 +4,7 @@ import { deliveryEventKinds, type DecisionMade, type DeliveryEvent, type Deliver
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
 import { recordDecisions } from '../src/ads/ad-ledger.ts';
-import {
-  countAdHours,
-  countAds,
-  countAdsByDimension,
-  countAdSeries,
-  countClientEvents,
-  type AdScope,
-} from '../src/queries/ad-queries.ts';
+import { countAds, countAdSeries, countClientEvents, type AdScope } from '../src/queries/ad-queries.ts';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/counting/record-facts.ts';
 import { batches, emptyTables, lists, player, seen, shuffledTwice, withServing } from './_facts.ts';
@@ -113,9 +106,11 @@ describe('decided, delivered, billable', () => {
       }),
     ]);
     expect(await stages()).toEqual([0, 2, 1]);
-    const hours = await countAdHours(pool, line, range);
+    const hours = await countAdSeries(pool, { workspaceId: 'ws_1', podcastId: 'pod_1' }, range, 'hour');
     expect(
-      hours.map((row) => [new Date(Number(row.hourMs)).toISOString().slice(0, 13), row.delivered, row.billable]),
+      hours
+        .filter((row) => row.delivered > 0n)
+        .map((row) => [new Date(Number(row.startMs)).toISOString().slice(0, 13), row.delivered, row.billable]),
     ).toEqual([
       ['2025-11-02T23', 1n, 1n],
       ['2025-11-05T12', 1n, 0n],
@@ -127,7 +122,7 @@ describe('decided, delivered, billable', () => {
     expect(await stages()).toEqual([0, 1, 0]);
   });
 
-  test('numbers by scope, dimension and hour, each within its workspace', async () => {
+  test('numbers by scope, each within its workspace, are stored by the country of decision and download', async () => {
     await decide(decision('srv_1'), decision('srv_2', { country: 'US' }));
     await record([seen(), withServing('srv_1', { fact_id: 'fct_1', country: 'AT' })]);
     for (const kind of ['podcastId', 'campaignId', 'lineItemId', 'creativeId'] as const) {
@@ -136,13 +131,12 @@ describe('decided, delivered, billable', () => {
       expect(await stages({ workspaceId: 'ws_2', kind, id })).toEqual([0, 0, 0]);
       expect(await stages({ workspaceId: 'ws_1', kind, id: 'another' })).toEqual([0, 0, 0]);
     }
-    expect(await countAdsByDimension(pool, line, range, 'country')).toEqual([
-      { key: 'AT', decided: 0n, delivered: 1n, billable: 1n },
-      { key: 'DE', decided: 1n, delivered: 0n, billable: 0n },
-      { key: 'US', decided: 1n, delivered: 0n, billable: 0n },
+    const { rows } = await pool.query('select country, decided, delivered, billable from ad_hour order by country');
+    expect(rows).toEqual([
+      { country: 'AT', decided: '0', delivered: '1', billable: '1' },
+      { country: 'DE', decided: '1', delivered: '0', billable: '0' },
+      { country: 'US', decided: '1', delivered: '0', billable: '0' },
     ]);
-    expect(await countAdsByDimension(pool, { ...line, workspaceId: 'ws_2' }, range, 'country')).toEqual([]);
-    expect(await countAdHours(pool, { ...line, workspaceId: 'ws_2' }, range)).toEqual([]);
   });
 
   test('ads of a podcast by bucket add up to those of the range, zero-filled, within its workspace', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { topics, type DecisionMade } from '@longwave/events';
 import type { Child } from '@longwave/fleet';
-import { AnomalyDecision, AnomalyKind, Dimension, Granularity, Window } from '@longwave/rpc/audience';
+import { AnomalyDecision, AnomalyKind, Granularity, Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
 import { fact, seen } from './_facts.ts';
 import { facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => void (await sink.stop()), 30_000);
 
-test('decisions on the bus are the first stage of the ledger, and ads are counted by every stage, dimension and hour', async () => {
+test('decisions on the bus are the first stage of the ledger, and ads are counted by every stage and hour', async () => {
   const decision: DecisionMade = {
     decision_id: 'dec_1',
     workspace_id: 'ws_1',
@@ -44,25 +44,15 @@ test('decisions on the bus are the first stage of the ledger, and ads are counte
     const { decided, delivered } = await world.gateway.countAds(asked, world.ownerOf('ws_1'));
     return decided === 2n && delivered === 2n;
   });
-  const { counts } = await world.gateway.countAdsByDimension(
-    { ...asked, dimension: Dimension.APP },
-    world.ownerOf('ws_1'),
-  );
-  expect(counts).toEqual([
-    { key: 'Overcast', decided: 0n, delivered: 2n, billable: 1n },
-    { key: 'unknown', decided: 2n, delivered: 0n, billable: 0n },
+  const byHour = { workspaceId: 'ws_1', podcastId: 'pod_1', range: november, granularity: Granularity.HOUR };
+  const { buckets } = await world.gateway.countAdSeries(byHour, world.ownerOf('ws_1'));
+  expect(buckets.filter(({ decided, delivered }) => decided + delivered > 0n)).toEqual([
+    { startMs: BigInt(Date.parse('2025-11-02T09:00Z')), decided: 2n, delivered: 0n, billable: 0n },
+    { startMs: BigInt(Date.parse('2025-11-02T10:00Z')), decided: 0n, delivered: 1n, billable: 1n },
+    { startMs: BigInt(Date.parse('2025-11-03T08:00Z')), decided: 0n, delivered: 1n, billable: 0n },
   ]);
-  const ids = { lineItemId: 'li_1', creativeId: 'crv_1' };
-  const { hours } = await world.gateway.countAdHours(asked, world.ownerOf('ws_1'));
-  expect(hours).toEqual([
-    { hourMs: BigInt(Date.parse('2025-11-02T09:00Z')), ...ids, decided: 2n, delivered: 0n, billable: 0n },
-    { hourMs: BigInt(Date.parse('2025-11-02T10:00Z')), ...ids, decided: 0n, delivered: 1n, billable: 1n },
-    { hourMs: BigInt(Date.parse('2025-11-03T08:00Z')), ...ids, decided: 0n, delivered: 1n, billable: 0n },
-  ]);
-  await expect(world.gateway.countAdHours(asked, world.ownerOf('ws_2'))).rejects.toMatchObject({ code: 'not_found' });
-  await expect(
-    world.gateway.countAdsByDimension({ ...asked, dimension: Dimension.APP }, world.ownerOf('ws_2')),
-  ).rejects.toMatchObject({ code: 'not_found' });
+  await expect(world.gateway.countAds(asked, world.ownerOf('ws_2'))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(world.gateway.countAdSeries(byHour, world.ownerOf('ws_2'))).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('the same downloads in a rolling window and as they were known, each answer naming its window', async () => {

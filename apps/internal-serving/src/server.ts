@@ -9,8 +9,8 @@ export const servingServices = (decide: DecidePlay, { replay, explain }: ReplayD
     ServingServiceService,
     {
       decide: ['public-delivery', 'operator'],
-      replay: ['management', 'operator'],
-      explain: ['management', 'operator'],
+      replay: ['operator'],
+      explain: ['operator'],
     },
     { decide, replay, explain },
   ),

@@ -142,7 +142,7 @@ export interface Node extends AsyncDisposable {
   readonly log: readonly string[];
 }
 
-type ClientName = 'public-delivery' | 'management' | 'encoder';
+type ClientName = 'public-delivery' | 'operator' | 'encoder';
 
 export interface Engines extends AsyncDisposable {
   readonly database: TestDatabase;
@@ -240,7 +240,7 @@ export async function startEngines(): Promise<Engines> {
   const log = { logFile: inside('engines.log'), pidFolder: inside('pids') };
   const identities = await developmentCa(
     inside('ca'),
-    ['internal-serving', 'public-delivery', 'management', 'encoder'] as const,
+    ['internal-serving', 'public-delivery', 'operator', 'encoder'] as const,
     new Date(),
   );
   const database = stack.use(

@@ -20,19 +20,19 @@ const dayMs = 86_400_000;
 
 let engines: Engines;
 let node: Node;
-let management: ServingClient;
+let operator: ServingClient;
 let pool: Pool;
 
 beforeAll(async () => {
   engines = await startEngines();
   node = await engines.startNode();
-  management = engines.clientAs('management', node.port);
+  operator = engines.clientAs('operator', node.port);
   pool = createPool(engines.database.url, 'serving', { name: 'test', max: 2 });
 });
 
 afterAll(async () => {
   await pool.end();
-  management.close();
+  operator.close();
   await node[Symbol.asyncDispose]();
   await engines[Symbol.asyncDispose]();
 });
@@ -76,7 +76,7 @@ test('old decisions move to the object store; replay, explain and a repeated req
   const recent = await playDaysAgo(workspaceId, [0, 170]);
   await untilAnnounced();
   const views = await Promise.all(
-    old.map(async ({ request }) => management.explain({ workspaceId, decisionId: request.decisionId }, {})),
+    old.map(async ({ request }) => operator.explain({ workspaceId, decisionId: request.decisionId }, {})),
   );
   const counted = await countGoalSlots(pool, [sold.line_item_id]);
   expect(counted.get(sold.line_item_id)).toBeGreaterThanOrEqual(6);
@@ -89,9 +89,9 @@ test('old decisions move to the object store; replay, explain and a repeated req
 
   for (const [at, { request, answer }] of old.entries()) {
     const named = { workspaceId, decisionId: request.decisionId };
-    expect(await management.replay(named, {})).toMatchObject({ status: 'identical' });
-    expect(JSON.parse((await management.explain(named, {})).traceJson)).toEqual(JSON.parse(views[at]!.traceJson));
-    await expect(management.explain({ ...named, workspaceId: newId('ws') }, {})).rejects.toMatchObject({
+    expect(await operator.replay(named, {})).toMatchObject({ status: 'identical' });
+    expect(JSON.parse((await operator.explain(named, {})).traceJson)).toEqual(JSON.parse(views[at]!.traceJson));
+    await expect(operator.explain({ ...named, workspaceId: newId('ws') }, {})).rejects.toMatchObject({
       code: 'not_found',
     });
     // One id has one answer for ever, whatever it is asked with.

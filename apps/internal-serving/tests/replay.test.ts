@@ -18,16 +18,16 @@ import {
 
 let engines: Engines;
 let node: Node;
-let management: ServingClient;
+let operator: ServingClient;
 
 beforeAll(async () => {
   engines = await startEngines();
   node = await engines.startNode();
-  management = engines.clientAs('management', node.port);
+  operator = engines.clientAs('operator', node.port);
 });
 
 afterAll(async () => {
-  management.close();
+  operator.close();
   await node[Symbol.asyncDispose]();
   await engines[Symbol.asyncDispose]();
 });
@@ -110,7 +110,7 @@ test('random decisions with goals, caps, shares and halts replay to the same byt
 
   expect(empty).toBeLessThan(decided.length / 2);
   for (const decisionId of decided) {
-    const replay = await management.replay({ workspaceId, decisionId }, {});
+    const replay = await operator.replay({ workspaceId, decisionId }, {});
     expect(replay).toMatchObject({ status: 'identical', replayedOutputDigest: replay.storedOutputDigest });
   }
   const { rows } = await pool.query<{ inputs: unknown }>('select inputs from decision where workspace_id = $1', [
@@ -134,13 +134,13 @@ test('a decision that was told something else differs, and one whose plan or sus
   const pool = createPool(engines.database.url, 'serving', { name: 'test', max: 1 });
   const change = (inputs: string) =>
     pool.query(`update decision set inputs = ${inputs} where decision_id = $1`, [asked.decisionId]);
-  const { storedOutputDigest } = await management.replay(asked, {});
+  const { storedOutputDigest } = await operator.replay(asked, {});
   await change(`jsonb_set(inputs, '{told,room}', '{"${booked.line_item_id}": 0}')`);
-  const differing = await management.replay(asked, {});
+  const differing = await operator.replay(asked, {});
   await change(`jsonb_set(inputs, '{suspensions}', '"gone"')`);
-  const unsuspended = await management.replay(asked, {});
+  const unsuspended = await operator.replay(asked, {});
   await change('null');
-  const old = await management.replay(asked, {});
+  const old = await operator.replay(asked, {});
   await pool.end();
   expect(differing).toMatchObject({ status: 'differs', storedOutputDigest });
   expect(differing.replayedOutputDigest).not.toBe(storedOutputDigest);
@@ -151,7 +151,7 @@ test('a decision that was told something else differs, and one whose plan or sus
   await node.client.decide(fresh, {});
   await engines.store.remove(`plans/${digest}.json`);
   await using late = await engines.startNode();
-  const other = engines.clientAs('management', late.port);
+  const other = engines.clientAs('operator', late.port);
   expect(await other.replay({ workspaceId, decisionId: fresh.decisionId }, {})).toMatchObject({
     status: 'inputs_expired',
   });
@@ -169,7 +169,7 @@ test('the trace that is told names every stage and verdict, and no listener, pri
   await untilDecidedBy(node, workspaceId, servingPlanId);
   const plays = [playOf(workspaceId), playOf(workspaceId)];
   for (const play of plays) await node.client.decide(play, {});
-  const { traceJson } = await management.explain({ workspaceId, decisionId: plays[1]!.decisionId }, {});
+  const { traceJson } = await operator.explain({ workspaceId, decisionId: plays[1]!.decisionId }, {});
   const trace = JSON.parse(traceJson);
   expect(trace).toMatchObject({
     decision_id: plays[1]!.decisionId,
@@ -192,7 +192,7 @@ test('the trace that is told names every stage and verdict, and no listener, pri
   expect(trace.seed).toEqual(expect.any(Number));
   for (const digestOf of [trace.input_digest, trace.output_digest]) expect(digestOf).toMatch(/^[0-9a-f]{64}$/);
   expect(traceJson).not.toMatch(/12345678|heard|0707070707/);
-  for (const ask of [management.explain, management.replay])
+  for (const ask of [operator.explain, operator.replay])
     await expect(ask({ workspaceId: newId('ws'), decisionId: plays[1]!.decisionId }, {})).rejects.toMatchObject({
       code: 'not_found',
     });
@@ -212,7 +212,7 @@ test('a line item for an operating system serves there alone; a decision of befo
   const servedOn = async (operatingSystem: string) => {
     const play = playOf(workspaceId, { operatingSystem });
     const { picks } = await node.client.decide(play, {});
-    const replayed = await management.replay({ workspaceId, decisionId: play.decisionId }, {});
+    const replayed = await operator.replay({ workspaceId, decisionId: play.decisionId }, {});
     expect(replayed.status).toBe('identical');
     return { decisionId: play.decisionId, served: picks.map(({ lineItemId }) => lineItemId) };
   };
@@ -225,6 +225,6 @@ test('a line item for an operating system serves there alone; a decision of befo
     unknown.decisionId,
   ]);
   await pool.end();
-  const older = await management.replay({ workspaceId, decisionId: unknown.decisionId }, {});
+  const older = await operator.replay({ workspaceId, decisionId: unknown.decisionId }, {});
   expect(older.status).toBe('identical');
 });

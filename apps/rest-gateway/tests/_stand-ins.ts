@@ -91,7 +91,7 @@ function managementServices(scene: Scene) {
     ),
     rpcService(
       ResourceServiceService,
-      { getResource: gateway, listResources: gateway, listVersions: [] },
+      { getResource: gateway, listResources: gateway },
       {
         getResource: async ({ workspaceId, resourceType, resourceId }, { deadline, principalStatement }) => {
           scene.deadlines.push(deadline);
@@ -118,7 +118,6 @@ function managementServices(scene: Scene) {
             nextCursor: at + 1 < all.length ? String(at + 1) : '',
           };
         },
-        listVersions: async () => ({ versionsJson: [] }),
       },
     ),
     rpcService(
@@ -169,7 +168,7 @@ function managementServices(scene: Scene) {
     ),
     rpcService(
       OperationServiceService,
-      { getOperation: gateway, getReceipt: [] },
+      { getOperation: gateway },
       {
         getOperation: async (request, { principalStatement }) => {
           const operation = readCases('operation.json') as { id: string; workspace_id: string };
@@ -177,7 +176,6 @@ function managementServices(scene: Scene) {
           if (!isShown || !sees(principalStatement, request.workspaceId, undefined)) throw new Problem('not_found');
           return { operationJson: JSON.stringify(operation) };
         },
-        getReceipt: async () => ({ receiptJson: '{}' }),
       },
     ),
     rpcService(
@@ -214,8 +212,6 @@ function analyticsSinkServices(scene: Scene) {
         countAdSeries: gateway,
         exportDays: [],
         countAds: [],
-        countAdsByDimension: [],
-        countAdHours: [],
       },
       {
         countDownloads: async (request) => {
@@ -259,8 +255,6 @@ function analyticsSinkServices(scene: Scene) {
         findFirstDownloads: async () => ({ podcasts: [] }),
         exportDays: async () => ({ days: [], window: Window.CALENDAR_UTC }),
         countAds: async () => ({ delivered: 0n, decided: 0n, billable: 0n, clientEvents: [], ...basis }),
-        countAdsByDimension: async () => ({ counts: [], ...basis }),
-        countAdHours: async () => ({ hours: [], ...basis }),
       },
     ),
   ];

@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import type { BucketUnit } from './buckets.ts';
 import { seriesBuckets } from './count-series.ts';
-import { dimensionKeys, type Dimension, type HourRange } from './count-queries.ts';
+import type { HourRange } from './count-queries.ts';
 
 /** Columns by which ads are counted. */
 export const scopeColumns = {
@@ -96,23 +96,6 @@ export async function countClientEvents(
   return rows.map((row) => ({ event: row.event, count: BigInt(row.count), excess: BigInt(row.excess) }));
 }
 
-/** Ads of the range by one dimension, the most delivered first. */
-export async function countAdsByDimension(
-  pool: Pool,
-  scope: AdScope,
-  range: HourRange,
-  dimension: Dimension,
-  knownAt?: Date,
-): Promise<(AdCounts & { readonly key: string })[]> {
-  const { rows } = await pool.query<StageRow & { key: string }>(
-    `select (${dimensionKeys[dimension]}) collate "C" as key, ${sums} from ${source(knownAt)} ${where(scope.kind)}
-     group by 1 having sum(decided) <> 0 or sum(delivered) <> 0 or sum(billable) <> 0
-     order by sum(delivered) desc, sum(decided) desc, 1`,
-    parameters(scope, range, knownAt),
-  );
-  return rows.map((row) => ({ key: row.key, ...stageCounts(row) }));
-}
-
 /** Ads of a podcast in every bucket that overlaps the range, UTC, zero-filled, oldest first. Throws `validation_failed` for too many. */
 export async function countAdSeries(
   pool: Pool,
@@ -128,24 +111,4 @@ export async function countAdSeries(
   const byStart = new Map(rows.map((row) => [row.start.getTime(), stageCounts(row)]));
   const none: AdCounts = { decided: 0n, delivered: 0n, billable: 0n };
   return starts.map((startMs) => ({ startMs: BigInt(startMs), ...(byStart.get(startMs) ?? none) }));
-}
-
-/** Ads per hour, line item and creative that had any, oldest first. */
-export async function countAdHours(
-  pool: Pool,
-  scope: AdScope,
-  range: HourRange,
-  knownAt?: Date,
-): Promise<(AdCounts & { readonly hourMs: bigint; readonly lineItemId: string; readonly creativeId: string })[]> {
-  const { rows } = await pool.query<StageRow & { hour: Date; line_item_id: string; creative_id: string }>(
-    `select hour, line_item_id, creative_id, ${sums} from ${source(knownAt)} ${where(scope.kind)}
-     group by 1, 2, 3 having sum(decided) <> 0 or sum(delivered) <> 0 or sum(billable) <> 0 order by 1, 2, 3`,
-    parameters(scope, range, knownAt),
-  );
-  return rows.map((row) => ({
-    hourMs: BigInt(row.hour.getTime()),
-    lineItemId: row.line_item_id,
-    creativeId: row.creative_id,
-    ...stageCounts(row),
-  }));
 }

@@ -119,7 +119,7 @@ export async function countEpisodes(
 }
 
 /** What a dimension's key is, in columns of the rollup. A region's code says nothing without its country. */
-export const dimensionKeys = {
+const dimensionKeys = {
   country: 'country',
   region: `case when region = 'unknown' then region else country || '-' || region end`,
   app: 'app',

@@ -123,5 +123,3 @@ export const adSeriesRequest = z.strictObject({
 });
 
 export const adsRequest = z.strictObject(adsShape);
-export const adDimensionRequest = z.strictObject({ ...adsShape, dimension });
-export const adHoursRequest = z.strictObject({ ...adsShape, range: shortRange });

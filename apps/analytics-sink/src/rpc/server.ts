@@ -4,14 +4,7 @@ import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AnomalyServiceService, AudienceServiceService, type Granularity } from '@longwave/rpc/audience';
 import { gateways } from '@longwave/services';
-import {
-  countAdHours,
-  countAds,
-  countAdsByDimension,
-  countAdSeries,
-  countClientEvents,
-  type AdScope,
-} from '../queries/ad-queries.ts';
+import { countAds, countAdSeries, countClientEvents, type AdScope } from '../queries/ad-queries.ts';
 import { decideRequest, listRequest, wireAnomaly } from '../velocity/anomaly-requests.ts';
 import { bucketUnit, type BucketUnit } from '../queries/buckets.ts';
 import {
@@ -24,8 +17,6 @@ import {
   findFirstDownloads,
 } from '../queries/count-queries.ts';
 import {
-  adDimensionRequest,
-  adHoursRequest,
   adSeriesRequest,
   adsRequest,
   dimensionRequest,
@@ -66,15 +57,6 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
     completeUntilMs: BigInt(await completeUntilMs(pool)),
     window: wireWindow(window),
   });
-  /** Lets the caller see the ads that it asks for. */
-  const adScope = async (
-    context: RpcContext,
-    workspaceId: string,
-    scope: { readonly $case: AdScope['kind']; readonly value: string },
-  ): Promise<AdScope> => {
-    await checkAccess(context, workspaceId, [scope.$case === 'podcastId' ? scope.value : undefined]);
-    return { workspaceId, kind: scope.$case, id: scope.value };
-  };
   return rpcService(
     AudienceServiceService,
     {
@@ -86,9 +68,7 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
       findFirstDownloads: exporters,
       exportDays: exporters,
       countAds: exporters,
-      countAdsByDimension: callers,
       countAdSeries: callers,
-      countAdHours: callers,
     },
     {
       countDownloads: async (request, context) => {
@@ -141,24 +121,12 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
       },
       countAds: async (request, context) => {
         const { workspaceId, range, scope, knownAtMs: knownAt } = parseOrProblem(adsRequest, request);
-        const of = await adScope(context, workspaceId, scope);
+        await checkAccess(context, workspaceId, [scope.$case === 'podcastId' ? scope.value : undefined]);
+        const of: AdScope = { workspaceId, kind: scope.$case, id: scope.value };
         const at = await basisOf();
         const counts = await countAds(pool, of, range, knownAt);
         const clientEvents = await countClientEvents(pool, of, range, knownAt);
         return { ...counts, clientEvents, ...at, restated: await findRestatedAds(pool, of, range, knownAt) };
-      },
-      countAdsByDimension: async (request, context) => {
-        const {
-          workspaceId,
-          range,
-          scope,
-          knownAtMs: knownAt,
-          dimension,
-        } = parseOrProblem(adDimensionRequest, request);
-        const of = await adScope(context, workspaceId, scope);
-        const at = await basisOf();
-        const restated = await findRestatedAds(pool, of, range, knownAt);
-        return { counts: await countAdsByDimension(pool, of, range, dimension, knownAt), ...at, restated };
       },
       countAdSeries: async (request, context) => {
         const { range, granularity, ...scope } = parseOrProblem(adSeriesRequest, request);
@@ -167,13 +135,6 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         const buckets = await countAdSeries(pool, scope, range, requireUnit(granularity));
         const of: AdScope = { workspaceId: scope.workspaceId, kind: 'podcastId', id: scope.podcastId };
         return { buckets, ...at, restated: await findRestatedAds(pool, of, range) };
-      },
-      countAdHours: async (request, context) => {
-        const { workspaceId, range, scope, knownAtMs: knownAt } = parseOrProblem(adHoursRequest, request);
-        const of = await adScope(context, workspaceId, scope);
-        const at = await basisOf();
-        const restated = await findRestatedAds(pool, of, range, knownAt);
-        return { hours: await countAdHours(pool, of, range, knownAt), ...at, restated };
       },
     },
   );

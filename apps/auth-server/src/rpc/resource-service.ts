@@ -6,7 +6,7 @@ import { ResourceServiceService } from '@longwave/rpc/resource';
 export function resourceService({ reader }: { readonly reader: ResourceReader }): RpcService {
   return rpcService(
     ResourceServiceService,
-    { getResource: ['operator'], listResources: ['operator'], listVersions: ['operator'] },
+    { getResource: ['operator'], listResources: ['operator'] },
     {
       getResource: async ({ workspaceId, resourceType, resourceId }) => {
         const resource = await reader.getResource(workspaceId || undefined, resourceType, resourceId);
@@ -23,11 +23,6 @@ export function resourceService({ reader }: { readonly reader: ResourceReader })
         });
         return { resourcesJson: resources.map((resource) => JSON.stringify(resource)), nextCursor: nextCursor ?? '' };
       },
-      listVersions: async ({ workspaceId, resourceType, resourceId }) => ({
-        versionsJson: (await reader.listVersions(workspaceId, resourceType, resourceId)).map((version) =>
-          JSON.stringify(version),
-        ),
-      }),
     },
   );
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Access } from '../workspace/access/access.ts';
 import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
 
-/** Resources and their versions, as far as they are visible. */
+/** Resources, as far as they are visible. */
 export function resourceService({
   actorOf,
   access,
@@ -19,7 +19,7 @@ export function resourceService({
 }): RpcService {
   return rpcService(
     ResourceServiceService,
-    { getResource: readers, listResources: readers, listVersions: readers },
+    { getResource: readers, listResources: readers },
     {
       getResource: async ({ workspaceId, resourceType, resourceId }, context) => {
         const actor = await actorOf(context);
@@ -45,12 +45,6 @@ export function resourceService({
           ...(request.cursor && { cursor: request.cursor }),
         });
         return { resourcesJson: resources.map((resource) => JSON.stringify(resource)), nextCursor: nextCursor ?? '' };
-      },
-      listVersions: async ({ workspaceId, resourceType, resourceId }, context) => {
-        const actor = await actorOf(context);
-        const { resource } = await access.getVisible(actor, namedWorkspace(workspaceId), resourceType, resourceId);
-        const versions = await reader.listVersions(resource.workspace_id, resourceType, resourceId);
-        return { versionsJson: versions.map((version) => JSON.stringify(version)) };
       },
     },
   );

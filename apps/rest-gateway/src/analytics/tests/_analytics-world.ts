@@ -138,7 +138,7 @@ async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
       ),
       rpcService(
         ResourceServiceService,
-        { getResource: gateway, listResources: gateway, listVersions: [] },
+        { getResource: gateway, listResources: gateway },
         {
           getResource: async ({ resourceType, resourceId }) => {
             const found = catalogue.find(
@@ -156,7 +156,6 @@ async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
               .map((one) => JSON.stringify(one)),
             nextCursor: '',
           }),
-          listVersions: async () => ({ versionsJson: [] }),
         },
       ),
       rpcService(
