@@ -1,3 +1,4 @@
+import { productCatalog } from '@longwave/command-catalog';
 import { idempotencyKeyPattern } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import type { Request, Response } from 'express';
@@ -7,8 +8,8 @@ import type { Caller } from './http/authenticate.ts';
 import { checkIfMatch, guardFor } from './http/etag.ts';
 import { pathAndQuery } from './http/path-and-query.ts';
 import { noBody, parseBody, parseParameters, parseQuery, readBody, type RawBody } from './http/read-input.ts';
-import { notFound, type Asker } from './management.ts';
-import { takesIfMatch, type Answer, type Call, type Route, type Tools } from './route.ts';
+import { notFoundProblem, type Asker } from './management/asker.ts';
+import { takesIfMatch, type Answer, type Call, type Route, type Deps } from './route.ts';
 
 function idempotencyKeyOf(request: Request, route: Route): string | undefined {
   const key = route.command ? request.get('idempotency-key') : undefined;
@@ -23,33 +24,34 @@ function idempotencyKeyOf(request: Request, route: Route): string | undefined {
 const readParameters = ({ queryOrBody }: Route, schema: z.ZodObject, { query }: Request, body: RawBody) =>
   queryOrBody ? parseParameters(schema, query, body) : parseBody(schema, body);
 
-interface Shown {
+interface VisibleObject {
   readonly object: Call['object'];
   readonly access: Access | undefined;
 }
 
 /** The route's object where the request names it: path, query or body, before either is validated. Throws REST's 404. */
 async function findObject(
-  { object: wanted, ends, queryOrBody }: Route,
+  { object: declared, ends, queryOrBody }: Route,
   request: Request,
   bodyRead: () => RawBody,
   caller: Caller & Asker,
-  { management }: Tools,
-): Promise<Shown> {
+  { management }: Deps,
+): Promise<VisibleObject> {
+  if (!declared) return { object: undefined, access: undefined };
+  const { type, from, field } = declared;
   const sources = { path: () => request.params, query: () => request.query, body: () => bodyRead().value };
-  const source = wanted && sources[wanted.from]();
-  const named = wanted && (source as Readonly<Record<string, unknown>> | null)?.[wanted.field];
-  const id = named === undefined && queryOrBody && wanted?.from === 'body' ? request.query[wanted.field] : named;
-  if (!wanted || typeof id !== 'string') return { object: undefined, access: undefined };
-  const gone = ends && request.get('idempotency-key') !== undefined;
-  const { resource, podcastId } = await management.find(caller, wanted.type, id, { gone });
+  const found = (sources[from]() as Readonly<Record<string, unknown>> | null)?.[field];
+  const id = found === undefined && queryOrBody && from === 'body' ? request.query[field] : found;
+  if (typeof id !== 'string') return { object: undefined, access: undefined };
+  const includeHidden = ends && request.get('idempotency-key') !== undefined;
+  const { resource, podcastId } = await management.find(caller, type, id, { includeHidden });
   const access = accessTo(caller, resource.workspace_id, podcastId);
   // Management and the credential's own grants may disagree for a moment, when a grant ends.
-  if (!access) throw notFound(management.nounOf(wanted.type), id);
+  if (!access) throw notFoundProblem(productCatalog.resources[type].noun, id);
   return { object: resource, access };
 }
 
-/** Object visible → permission → validation → preconditions → the route (design: rest-api.md, order of checks). */
+/** Object visible → permission → validation → preconditions → the route (docs/ARCHITECTURE.md, the order of checks). */
 export async function answerRoute(
   route: Route,
   request: Request,
@@ -57,19 +59,19 @@ export async function answerRoute(
   options: {
     readonly admitted: Caller;
     readonly reauthenticate: () => Promise<Caller>;
-    readonly tools: Tools;
+    readonly deps: Deps;
   },
 ): Promise<Answer> {
-  const { admitted, reauthenticate, tools } = options;
+  const { admitted, reauthenticate, deps } = options;
   const read = await Promise.allSettled([route.body ? readBody(request, response) : noBody]);
   const bodyOf = ([result]: typeof read) => {
     if (result.status === 'rejected') throw result.reason;
     return result.value;
   };
   const caller = { ...admitted, deadline: new Date(Date.now() + route.deadlineMs) };
-  // What cannot be read counts only once the object is seen and the caller may act on it.
-  const { object, access } = await findObject(route, request, () => bodyOf(read), caller, tools);
-  await route.permit({ caller, object, access }, tools);
+  // An unreadable body is reported only after visibility and permission are checked.
+  const { object, access } = await findObject(route, request, () => bodyOf(read), caller, deps);
+  await route.permit({ caller, object, access }, deps);
   const body = bodyOf(read);
   const ifMatch = request.get('if-match');
   const call = {
@@ -85,5 +87,5 @@ export async function answerRoute(
     idempotencyKey: idempotencyKeyOf(request, route),
   };
   if (takesIfMatch(route) && !route.guarded) checkIfMatch(ifMatch, route.object?.from === 'path' ? object : undefined);
-  return route.run(call, tools);
+  return route.run(call, deps);
 }

@@ -12,7 +12,7 @@ import { createFindEnclosures } from './episodes/find-enclosures.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { countCallers } from './http/rate-limit.ts';
 import { limitWrongKeys } from './http/wrong-keys.ts';
-import { createManagement } from './management.ts';
+import { createManagement } from './management/management.ts';
 import { createSenderOf } from './http/sender.ts';
 import { createProgressFeed } from './productions/progress-feed.ts';
 import { routes } from './routes.ts';
@@ -62,7 +62,7 @@ export async function createApp(
   const stopping = new AbortController();
   const server = createServer({
     routes,
-    tools: {
+    deps: {
       management: createManagement(channels.management),
       accounts: channels.authServer.client(AccountServiceService),
       audience: channels.analyticsSink.client(AudienceServiceService),

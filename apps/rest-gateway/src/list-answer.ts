@@ -2,7 +2,7 @@ import { listSorts } from '@longwave/events';
 import { z } from 'zod';
 import type { Answer } from './route.ts';
 
-/** Parameters of every list (contract, Common list behaviour; design: rest-api.md). */
+/** Parameters of every list (contract, Common list behaviour). */
 export const listQuery = z.strictObject({
   fields_filter: z.array(z.string()).optional(),
   page: z.int().min(1).optional(),
@@ -23,7 +23,7 @@ export interface ChosenByType {
   readonly q?: string | undefined;
 }
 
-/** Order, and which items of a list are wanted, in the words of management. */
+/** Order and filters of a list as management takes them. */
 export const chosenItems = ({
   sort,
   updated_since: since,

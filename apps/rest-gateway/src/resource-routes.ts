@@ -14,19 +14,21 @@ import { z } from 'zod';
 import { decideFor } from './http/access.ts';
 import { etagOf } from './http/etag.ts';
 import { chosenItems, listQuery, renderList, type ChosenByType } from './list-answer.ts';
-import { hiddenStates, isTerminal, notFound, type Executed, type ProductCommand } from './management.ts';
-import { defineRoute, type Call, type Route, type Tools } from './route.ts';
+import { notFoundProblem } from './management/asker.ts';
+import type { Executed, ProductCommand } from './management/execute-command.ts';
+import { hiddenStates, isTerminal } from './management/read-resources.ts';
+import { defineRoute, type Call, type Route, type Deps } from './route.ts';
 import type { RestView } from './views/rest-view.ts';
 import { isShown, views, type ShownType } from './views/views.ts';
 
-type Asked = Pick<Call, 'caller'>;
+type CallerOf = Pick<Call, 'caller'>;
 
 const denied = () => new Problem('permission_denied', "You don't have the permission to do this.");
 
 /**
  * Throws `permission_denied` unless the caller has one of these roles for the route's object, or else in its own workspace. Management
- * decides again when the command comes: here it is decided before the body is judged (design: rest-api.md, order of checks), and no
- * service may trust what another one decided for a person.
+ * decides again when the command comes, because no service may trust what another one decided for a person; here the check runs before
+ * the body is parsed (docs/ARCHITECTURE.md, the order of checks).
  */
 export const permitRoles =
   (allowed: readonly Role[]) =>
@@ -46,16 +48,16 @@ interface Shown {
   readonly etag: string | undefined;
 }
 
-/** Resources of one type as it is shown, with their tags; while a production encodes, its progress changes without a version: no tag then. */
+/** Resources of one type with their tags. A production that is being encoded has no tag: its progress changes without a version. */
 async function showResources<T extends ShownType>(
   type: T,
   resources: readonly Resource<T>[],
-  { caller }: Asked,
-  tools: Tools,
+  { caller }: CallerOf,
+  deps: Deps,
 ): Promise<readonly Shown[]> {
   const viewsByType: { readonly [S in ShownType]: RestView<S> } = views;
   const view = viewsByType[type];
-  const context = { caller, tools };
+  const context = { caller, deps };
   const [found, bodies] = await Promise.all([
     view.findFields?.(resources, context),
     Promise.all(resources.map(async (resource) => view.render(resource, context))),
@@ -69,20 +71,20 @@ async function showResources<T extends ShownType>(
   });
 }
 
-async function showOne(resource: ResourceView, asked: Asked, tools: Tools): Promise<Shown> {
+async function showOne(resource: ResourceView, call: CallerOf, deps: Deps): Promise<Shown> {
   const { resource_type: type } = resource;
   if (!isShown(type)) throw new Error(`${type} has no REST view`);
-  return (await showResources(type, [typedResource(resource, type)], asked, tools))[0]!;
+  return (await showResources(type, [typedResource(resource, type)], call, deps))[0]!;
 }
 
-/** A resource as its type is shown. */
-export const showResource = async (resource: ResourceView, asked: Asked, tools: Tools) =>
-  (await showOne(resource, asked, tools)).body;
+/** A resource as REST shows its type. */
+export const showResource = async (resource: ResourceView, call: CallerOf, deps: Deps) =>
+  (await showOne(resource, call, deps)).body;
 
 /** One resource with its tag. */
-export const resourceAnswer = async (status: number, resource: ResourceView, asked: Asked, tools: Tools) => ({
+export const resourceAnswer = async (status: number, resource: ResourceView, call: CallerOf, deps: Deps) => ({
   status,
-  ...(await showOne(resource, asked, tools)),
+  ...(await showOne(resource, call, deps)),
 });
 
 /** A route whose command is asynchronous, and one that creates. */
@@ -93,15 +95,15 @@ export const accepting = {
 export const creating = { status: 201, headers: { Location: 'Address of the new resource.' } } as const;
 
 /** The answer to an accepted asynchronous command: its subject now, and where its operation is read. */
-export async function acceptedAnswer({ resource, operationId }: Executed, asked: Asked, tools: Tools) {
-  const answer = await resourceAnswer(202, resource, asked, tools);
-  return { ...answer, headers: { Location: `${tools.baseUrl}/api/v1/operations/${operationId}` } };
+export async function acceptedAnswer({ resource, operationId }: Executed, call: CallerOf, deps: Deps) {
+  const answer = await resourceAnswer(202, resource, call, deps);
+  return { ...answer, headers: { Location: `${deps.baseUrl}/api/v1/operations/${operationId}` } };
 }
 
 /** The answer to a command that created a resource with an address of its own. */
-export async function createdAnswer({ resource }: Executed, asked: Asked, tools: Tools) {
-  const answer = await resourceAnswer(201, resource, asked, tools);
-  return { ...answer, headers: { Location: `${tools.baseUrl}/api/v1/${resource.resource_type}/${resource.id}` } };
+export async function createdAnswer({ resource }: Executed, call: CallerOf, deps: Deps) {
+  const answer = await resourceAnswer(201, resource, call, deps);
+  return { ...answer, headers: { Location: `${deps.baseUrl}/api/v1/${resource.resource_type}/${resource.id}` } };
 }
 
 const camelCase = (text: string) => text.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -115,7 +117,7 @@ export function commandRoute(type: ProductCommand) {
     permit: permitCommand(type),
     command: true,
     refusals: codes.map((code) => problems[code].status),
-    // Such a command asks someone outside before it is decided: a prober, another host.
+    // Such a command calls the encoder or another host before it is decided.
     deadlineMs: codes.includes('temporarily_unavailable') ? 25_000 : 15_000,
   };
 }
@@ -137,7 +139,7 @@ export function read(path: string, type: ShownType): Route {
     object: { type, from: 'path', field: 'id' },
     answer: views[type],
     tagged: true,
-    run: (call, tools) => resourceAnswer(200, call.object!, call, tools),
+    run: (call, deps) => resourceAnswer(200, call.object!, call, deps),
   });
 }
 
@@ -172,18 +174,18 @@ export function list(
     ...(parent && { object: parent }),
     query: parent?.from === 'query' ? chosen.extend({ [parent.field]: z.string() }) : chosen,
     answer: { ...views[type], list: true },
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { caller, object, access, query, url } = call;
       const under = parent && object && { links: { [parent.link]: object.id }, workspaceId: access?.workspaceId };
-      const found = tools.management.pages(caller, type, {
+      const found = deps.management.pages(caller, type, {
         ...under,
         ...chosenItems(query as z.output<typeof listQuery> & ChosenByType),
       });
       return renderList(
         found,
-        async (resources) => (await showResources(type, resources, call, tools)).map(({ body }) => body),
+        async (resources) => (await showResources(type, resources, call, deps)).map(({ body }) => body),
         query,
-        new URL(url, tools.baseUrl).href,
+        new URL(url, deps.baseUrl).href,
       );
     },
   });
@@ -213,15 +215,15 @@ export function create(
     answer: views[shownSubject(command)],
     ...(parent && { object: { type: parent.type, from: 'path', field: 'id' } as const }),
     body: parent ? without(changes, parent.attribute) : changes,
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { caller, access, id, body, idempotencyKey } = call;
-      const executed = await tools.management.execute(caller, {
+      const executed = await deps.management.execute(caller, {
         type: command,
         workspaceId: access?.workspaceId,
         changes: changesFrom(command, parent ? { ...body, [parent.attribute]: id } : body),
         idempotencyKey,
       });
-      return isAsync ? acceptedAnswer(executed, call, tools) : createdAnswer(executed, call, tools);
+      return isAsync ? acceptedAnswer(executed, call, deps) : createdAnswer(executed, call, deps);
     },
   });
 }
@@ -239,11 +241,11 @@ export function change(method: 'PUT' | 'POST', path: string, command: ProductCom
     guarded: true,
     answer: views[type],
     body: changes,
-    run: async (call, tools) => {
-      const executed = await sendToObject(call, tools, command, changesFrom(command, call.body));
+    run: async (call, deps) => {
+      const executed = await sendToObject(call, deps, command, changesFrom(command, call.body));
       return mode === 'async'
-        ? acceptedAnswer(executed, call, tools)
-        : resourceAnswer(200, executed.resource, call, tools);
+        ? acceptedAnswer(executed, call, deps)
+        : resourceAnswer(200, executed.resource, call, deps);
     },
   });
 }
@@ -257,11 +259,11 @@ export const sendToObject = <C extends ProductCommand>(
     ifMatch,
     idempotencyKey,
   }: Pick<Call, 'caller' | 'access' | 'id' | 'ifMatch' | 'idempotencyKey'>,
-  tools: Tools,
+  deps: Deps,
   command: C,
   changes: ChangesInput<C>,
 ): Promise<Executed<SubjectOf<C>>> =>
-  tools.management.execute(caller, {
+  deps.management.execute(caller, {
     type: command,
     workspaceId: access?.workspaceId,
     subjectId: id,
@@ -311,20 +313,20 @@ export function remove<Q extends z.ZodObject>(
     ...commandRoute(command),
     object: { type, from: 'path', field: 'id' },
     guarded: true,
-    // What archives or deletes its subject leaves nothing to be read.
+    // A command that archives or deletes its subject leaves nothing to read.
     ends: to !== null,
     ...(query && { query }),
     status: 204,
     answer: 'empty',
     ...(consequences && { otherAnswer: deletion }),
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       try {
-        const executed = await sendToObject(call, tools, command, changesFrom(command, call.query));
+        const executed = await sendToObject(call, deps, command, changesFrom(command, call.query));
         if (executed.consequences.length > 0) return showConsequences(executed);
       } catch (error) {
-        // Only a retry under the key of the command that ended it is answered as that one was.
+        // A subject that is gone answers 404, except to a retry of the very command that ended it.
         if (call.object && isTerminal(call.object) && error instanceof Problem && error.code === 'state_not_allowed')
-          throw notFound(productCatalog.resources[type].noun, call.id);
+          throw notFoundProblem(productCatalog.resources[type].noun, call.id);
         throw error;
       }
       return { status: 204 };

@@ -10,11 +10,13 @@ import type { Access } from './http/access.ts';
 import type { Caller } from './http/authenticate.ts';
 import type { FindEnclosures } from './episodes/find-enclosures.ts';
 import type { Bucket } from './http/rate-limit.ts';
-import type { Asker, Management, ResourceType } from './management.ts';
+import type { Asker } from './management/asker.ts';
+import type { Management } from './management/management.ts';
+import type { ResourceType } from './management/read-resources.ts';
 import type { ProgressFeed } from './productions/progress-feed.ts';
 
-/** What routes work with; built once in `app.ts`. */
-export interface Tools {
+/** Clients and settings of all routes; built once in `app.ts`. */
+export interface Deps {
   readonly management: Management;
   readonly accounts: RpcClient<typeof AccountServiceService>;
   readonly audience: RpcClient<typeof AudienceServiceService>;
@@ -88,8 +90,8 @@ export interface Route {
   readonly bucket: Bucket;
   /** What must be visible before anything else is checked. */
   readonly object: RouteObject<ResourceType> | undefined;
-  /** Throws `permission_denied`; runs before validation (design: rest-api.md, order of checks). */
-  readonly permit: (asked: Pick<Call, 'caller' | 'object' | 'access'>, tools: Tools) => void | Promise<void>;
+  /** Throws `permission_denied`; runs before validation (docs/ARCHITECTURE.md, the order of checks). */
+  readonly permit: (call: Pick<Call, 'caller' | 'object' | 'access'>, deps: Deps) => void | Promise<void>;
   readonly query: z.ZodObject;
   /** Undefined for routes without a body. */
   readonly body: z.ZodObject | undefined;
@@ -118,7 +120,7 @@ export interface Route {
   readonly ends: boolean;
   /** How long everything behind the gateway may take together, once the request has been read. */
   readonly deadlineMs: number;
-  readonly run: (call: Call, tools: Tools) => Promise<Answer>;
+  readonly run: (call: Call, deps: Deps) => Promise<Answer>;
 }
 
 /** Whether `If-Match` counts: no write happens under a condition that does not hold; a read needs a tag to compare. */
@@ -157,7 +159,7 @@ export function defineRoute<
     readonly object?: RouteObject<T>;
     readonly query?: Q;
     readonly body?: B;
-    readonly run: (call: Call<z.output<Q>, z.output<B>, T>, tools: Tools) => Promise<Answer>;
+    readonly run: (call: Call<z.output<Q>, z.output<B>, T>, deps: Deps) => Promise<Answer>;
   },
 ): Route {
   return {

@@ -11,7 +11,7 @@ beforeEach(() => gateway.reset());
 const since = '2026-11-20T09:00:00.000Z';
 const first = (prefix: string) => `${prefix}_00000000000000000000000000`;
 
-test('members and keys are those of the account whose credential asks', async () => {
+test('members and keys are those of the account of the credential', async () => {
   for (const [credential, name] of [
     ['owner', 'ws_0000000000000000000000000a'],
     ['stranger', 'ws_0000000000000000000000000b'],

@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
       expect(document.components[kind as 'schemas' | 'headers']).toHaveProperty(name!);
   });
 
-  test('says for every status what it means, and declares every parameter of its path', () => {
+  test('describes every status, and declares every parameter of its path', () => {
     for (const { path, parameters, responses } of operations) {
       for (const [status, { description }] of Object.entries(responses))
         expect([path, status, description]).not.toContain('');
@@ -54,7 +54,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('declares no body where there is none: 204, 304, and what the contract wants empty', () => {
+  test('declares no body where there is none: 204, 304, and the empty answers of the contract', () => {
     const empty = operations.flatMap(({ method, path, responses }) =>
       Object.entries(responses).flatMap(([status, { content }]) => (content ? [] : [`${method} ${path} ${status}`])),
     );
@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
     expect(empty.toSorted()).toEqual(expected.toSorted());
   });
 
-  test('marks every older path as deprecated, with the headers that say so', () => {
+  test('marks every older path as deprecated, with the headers of a deprecation', () => {
     for (const { path, deprecated = false, responses } of operations) {
       expect([path, deprecated]).toEqual([path, path.includes('/statistics')]);
       for (const { headers } of Object.values(responses))
@@ -98,7 +98,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(operations.flatMap(({ tags }) => tags))).toEqual(new Set(described));
   });
 
-  test('gives each path of /analytics that is as old its older twin, with the same parameters and answers', () => {
+  test('gives each path of /analytics from before the deprecation its older twin, with the same parameters and answers', () => {
     // These came when the older paths were deprecated already.
     const younger = ['/podcasts/{id}/analytics/ads', '/episodes/{id}/analytics/listeners', '/analytics/episodes'];
     const newer = operations.filter(({ path }) => path.includes('/analytics') && !younger.includes(path));

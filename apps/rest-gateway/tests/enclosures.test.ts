@@ -11,7 +11,7 @@ beforeEach(() => gateway.reset({ served: true }));
 const { id, workspace_id: workspaceId } = fixtures['episode_other']!;
 const enclosureUrl = `http://media.test/delivery/v1/e/${id}/audio.mp3`;
 
-test('a published episode shows the address of its audio, alone and in lists; a draft is not asked about', async () => {
+test('a published episode shows the address of its audio, alone and in lists; no address is requested for a draft', async () => {
   expect(await (await gateway.get(`/episodes/${id}`)).json()).toMatchObject({ id, enclosure_url: enclosureUrl });
   gateway.scene.enclosures = [];
   const list = await gateway.get(`/podcasts/${fixtures['podcast_published']!.id}/episodes`);
@@ -22,7 +22,7 @@ test('a published episode shows the address of its audio, alone and in lists; a 
   expect(gateway.scene.enclosures).toEqual([{ workspaceId, episodeIds: [id] }]);
 });
 
-test('an episode is asked about in its own workspace, for an asker of another one too', async () => {
+test('the address is requested in the workspace of the episode, also for a caller of another one', async () => {
   const episode = fixtures['episode_rich']!;
   expect((await gateway.get(`/episodes/${episode.id}`, 'rich')).status).toBe(200);
   expect(gateway.scene.enclosures).toEqual([{ workspaceId: episode.workspace_id, episodeIds: [episode.id] }]);
@@ -31,7 +31,7 @@ test('an episode is asked about in its own workspace, for an asker of another on
   expect(gateway.scene.enclosures).toEqual([]);
 });
 
-test('a client that knows the episode without its address is told of it; the version guard takes both tags', async () => {
+test('a client that has the episode without its address gets it with a new tag; the version guard accepts both tags', async () => {
   await gateway.reset();
   const before = (await gateway.get(`/episodes/${id}`)).headers.get('etag')!;
   await gateway.reset({

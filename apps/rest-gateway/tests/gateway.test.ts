@@ -28,7 +28,7 @@ describe('rate limits', () => {
     expect((await gateway.get('/account', 'slow')).status).toBe(200);
   });
 
-  test('a rotated key goes on with the counters of the one before', async () => {
+  test('a rotated key continues the counters of the one before', async () => {
     for (const credential of ['slow', 'rotated']) expect((await gateway.get('/account', credential)).status).toBe(200);
     expect((await gateway.get('/account', 'rotated')).status).toBe(429);
     expect((await gateway.get('/account', 'slow')).status).toBe(429);
@@ -54,7 +54,7 @@ describe('rate limits', () => {
     expect(remaining).toEqual(Array.from({ length: 100 }, (_, i) => 200 + i));
   });
 
-  test('a counter that lost its time to live gets one again, so that none stays for ever', async () => {
+  test('a counter without a time to live gets one, so that none stays for ever', async () => {
     await gateway.get('/account', 'slow');
     const [key] = await gateway.redis.keys('rate:*');
     await gateway.redis.persist(key!);
@@ -226,7 +226,7 @@ describe('uploads', () => {
     expect(new Set(answers).size).toBe(1);
   });
 
-  test('a file that is no longer awaited has no URL, even while the old one is remembered', async () => {
+  test('a file that is no longer awaited has no URL, even while the old one is cached', async () => {
     const commands = { 'upload.grant': [{ resource: 'upload' }, { resource: 'upload', replayed: true }] };
     await gateway.reset({ commands });
     expect((await grant()).status).toBe(201);
@@ -235,7 +235,7 @@ describe('uploads', () => {
   });
 });
 
-describe('what management sees', () => {
+describe('what management receives', () => {
   test('a write without a key has one of its own, and If-Match names the version', async () => {
     await gateway.reset({ commands: { 'podcast.publish': Array(3).fill({ resource: 'podcast_published' }) } });
     const path = `/podcasts/${fixtures['podcast_published']!.id}/publish`;
@@ -267,7 +267,7 @@ describe('what management sees', () => {
     },
   );
 
-  test('every call of one request has the same end: 15 s, of a start 25 s', async () => {
+  test('every call of one request has the same deadline: 15 s, of a start 25 s', async () => {
     const started = fixtures['production_initial']!.id;
     for (const [path, seconds] of [
       [`/podcasts/${fixtures['podcast_published']!.id}/publish`, 15],
@@ -301,7 +301,7 @@ describe('what management sees', () => {
   });
 });
 
-test('what is no HTTP is refused in the shape of every other refusal', async () => {
+test('bytes that are not HTTP are refused in the shape of every other refusal', async () => {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   socket.end('nonsense\r\n\r\n');
   const [head, body] = Buffer.concat((await socket.toArray()) as Buffer[])

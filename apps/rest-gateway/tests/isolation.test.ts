@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog } from '@longwave/command-catalog';
-import { isTerminal } from '../src/management.ts';
+import { isTerminal } from '../src/management/read-resources.ts';
 import type { Route } from '../src/route.ts';
 import { routes } from '../src/routes.ts';
 import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
@@ -64,7 +64,7 @@ test.each(withObject.map(named))(
   },
 );
 
-test('lists of one account hold nothing of another', async () => {
+test('lists of one account contain nothing of another', async () => {
   for (const credential of ['owner', 'stranger', 'rich', 'collaborator']) {
     const podcasts = (await (await gateway.get('/podcasts', credential)).json()) as { id: string }[];
     const seen = { owner: ['a', 'b'], stranger: ['c'], rich: ['e'], collaborator: ['a'] }[credential]!;

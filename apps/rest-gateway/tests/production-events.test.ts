@@ -65,7 +65,7 @@ test('a second try is shown from its own start: progress falls when the encoder 
   await events.return(undefined);
 });
 
-test('a finished production tells its state and ends at once; a failed one says why', async () => {
+test('the stream of a finished production sends its state and ends at once; of a failed one also the problem', async () => {
   await gateway.reset();
   const all = async (name: string) => {
     const events: Event[] = [];
@@ -85,7 +85,7 @@ test('the progress of an encoding production is its last tick', async () => {
   expect(await (await gateway.get(`/productions/${id}`)).json()).toMatchObject({ state: 'encoding', progress: 0.75 });
 });
 
-test('a production that waits says its place in the queue and when it is expected to begin and to end', async () => {
+test('a waiting production shows its place in the queue and when it is expected to begin and to end', async () => {
   await gateway.reset({ queuePlace: { position: 3, startsInMs: 60_000n, endsInMs: 90_000n } });
   const { queue } = (await (await gateway.get(`/productions/${id}`)).json()) as { queue: Record<string, unknown> };
   const at = (name: string) => Date.parse(String(queue[name]));
@@ -107,7 +107,7 @@ test('a client that leaves is forgotten', async () => {
   await until(async () => (await listeners()) === 0);
 });
 
-test('a client that leaves before it is admitted is never followed', async () => {
+test('a client that leaves before admission gets no stream', async () => {
   const admission = Promise.withResolvers<void>();
   await gateway.reset({ verifyAfter: admission.promise });
   const served = () => gateway.logLines.filter((line) => line.includes('"request.served"')).length;
@@ -173,7 +173,7 @@ test('a credential that is revoked meanwhile loses the stream within half a minu
   expect((await events.next()).done).toBe(true);
 });
 
-test('HEAD tells the type and opens no stream', async () => {
+test('HEAD answers the type and opens no stream', async () => {
   await gateway.reset();
   const response = await fetch(`${gateway.url}/api/v1/productions/${id}/events`, {
     method: 'HEAD',

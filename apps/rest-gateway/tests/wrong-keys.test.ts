@@ -8,7 +8,7 @@ async function timed(gateway: GatewayUnderTest, credential: string, from: string
   return { status, ms: performance.now() - beganAt };
 }
 
-/** Sends so many wrong keys that the next look for their client waits for about a second: 60, and 20 that wait 50 ms more each. */
+/** Sends so many wrong keys that the next lookup for their client waits for about a second: 60, and 20 that wait 50 ms more each. */
 async function sendWrongKeys(gateway: GatewayUnderTest, from: string): Promise<void> {
   for (let i = 0; i < 60; i++) await timed(gateway, `wrong${i}`, from);
   await Promise.all(Array.from({ length: 20 }, (_, i) => timed(gateway, `more${i}`, from)));
@@ -33,7 +33,7 @@ test('addresses of one IPv6 network of 64 bits are one client', async () => {
   expect(other.ms).toBeLessThan(same.ms / 2);
 });
 
-test('nobody escapes the delay by an X-Forwarded-For of its own', async () => {
+test('a client cannot escape the delay by an X-Forwarded-For of its own', async () => {
   await using gateway = await startGateway();
   for (let i = 0; i < 60; i++) await timed(gateway, `wrong${i}`, `203.0.113.${i}`);
   await Promise.all(Array.from({ length: 20 }, (_, i) => timed(gateway, `more${i}`, `203.0.113.${100 + i}`)));

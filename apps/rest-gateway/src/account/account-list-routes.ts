@@ -2,18 +2,18 @@ import { credentials, memberPermissions } from '@longwave/command-catalog';
 import type { Key, Member } from '@longwave/rpc/credential';
 import { z } from 'zod';
 import { listQuery, renderList } from '../list-answer.ts';
-import type { Asker } from '../management.ts';
+import { callOptions } from '../management/asker.ts';
 import { permitRoles } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape } from '../route.ts';
 
 const pageSize = 200;
 
-/** Everything of a list that auth-server gives in parts, each behind the last id of the one before. */
-async function* inParts<T extends { readonly id: string }>(
-  ask: (part: { readonly after: string; readonly limit: number }) => Promise<readonly T[]>,
+/** The pages of a list of auth-server; each begins after the last id of the one before. */
+async function* pagesOf<T extends { readonly id: string }>(
+  readPage: (page: { readonly after: string; readonly limit: number }) => Promise<readonly T[]>,
 ): AsyncGenerator<readonly T[]> {
   for (let after = ''; ;) {
-    const items = await ask({ after, limit: pageSize });
+    const items = await readPage({ after, limit: pageSize });
     yield items;
     if (items.length < pageSize) return;
     after = items.at(-1)!.id;
@@ -21,7 +21,6 @@ async function* inParts<T extends { readonly id: string }>(
 }
 
 const query = listQuery.pick({ fields_filter: true, page: true, per_page: true });
-const optionsOf = ({ statement, deadline }: Asker) => ({ principalStatement: statement, deadline });
 const timeOf = (ms: bigint) => new Date(Number(ms)).toISOString();
 
 const member: AnswerShape = {
@@ -54,11 +53,11 @@ export const listMembers = (path: string) =>
     query,
     answer: { ...member, list: true },
     refusals: [403],
-    run: ({ caller, query: asked, url }, { accounts, baseUrl }) =>
+    run: ({ caller, query: pageQuery, url }, { accounts, baseUrl }) =>
       renderList(
-        inParts(async (part) => (await accounts.listMembers(part, optionsOf(caller))).members),
+        pagesOf(async (page) => (await accounts.listMembers(page, callOptions(caller))).members),
         (members) => members.map(renderMember),
-        asked,
+        pageQuery,
         new URL(url, baseUrl).href,
       ),
   });
@@ -94,11 +93,11 @@ export const listKeys = (path: string) =>
     query,
     answer: { ...key, list: true },
     refusals: [403],
-    run: ({ caller, query: asked, url }, { accounts, baseUrl }) =>
+    run: ({ caller, query: pageQuery, url }, { accounts, baseUrl }) =>
       renderList(
-        inParts(async (part) => (await accounts.listKeys(part, optionsOf(caller))).keys),
+        pagesOf(async (page) => (await accounts.listKeys(page, callOptions(caller))).keys),
         (keys) => keys.map(renderKey),
-        asked,
+        pageQuery,
         new URL(url, baseUrl).href,
       ),
   });

@@ -1,9 +1,9 @@
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
-import { defineRoute, type Call, type Tools } from '../route.ts';
+import { callOptions } from '../management/asker.ts';
+import { defineRoute, type Call, type Deps } from '../route.ts';
 import { judgeAchievements } from './achievements.ts';
 import thresholds from './achievements.json' with { type: 'json' };
-import { asking } from './analytics-answer.ts';
 
 const types = ['downloads', 'episodes', 'countries'] as const;
 const dayMs = 86_400_000;
@@ -11,10 +11,13 @@ const dayMs = 86_400_000;
 /** All that was ever counted: achievements have no range, and no plan's history cuts them. */
 const wholeLife = (now: Date) => ({ fromMs: 0n, toMs: BigInt(now.getTime() + dayMs) });
 
-const values: Readonly<Record<(typeof types)[number], (call: Call, tools: Tools) => Promise<number>>> = {
+const values: Readonly<Record<(typeof types)[number], (call: Call, deps: Deps) => Promise<number>>> = {
   downloads: async (call, { audience, clock }) => {
     const scope = { workspaceId: call.access!.workspaceId, podcastId: call.id };
-    const { episodes } = await audience.countByEpisode({ ...scope, range: wholeLife(clock()) }, asking(call.caller));
+    const { episodes } = await audience.countByEpisode(
+      { ...scope, range: wholeLife(clock()) },
+      callOptions(call.caller),
+    );
     return Number(episodes.reduce((sum, { downloads }) => sum + downloads, 0n));
   },
   episodes: async ({ caller, id, access }, { management }) => {
@@ -25,7 +28,7 @@ const values: Readonly<Record<(typeof types)[number], (call: Call, tools: Tools)
     const scope = { workspaceId: call.access!.workspaceId, podcastId: call.id, episodeId: '' };
     const { counts } = await audience.countByDimension(
       { ...scope, range: wholeLife(clock()), dimension: Dimension.COUNTRY },
-      asking(call.caller),
+      callOptions(call.caller),
     );
     return counts.filter(({ key }) => key !== 'unknown').length;
   },
@@ -49,9 +52,9 @@ export const podcastAchievements = (path: string) =>
         objects: z.array(z.strictObject({ threshold: z.int(), reached: z.boolean() })),
       }),
     },
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { type } = call.query;
-      const value = await values[type](call, tools);
+      const value = await values[type](call, deps);
       return { status: 200, body: { type, ...judgeAchievements(thresholds[type], value) } };
     },
   });

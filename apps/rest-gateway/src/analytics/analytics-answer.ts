@@ -1,6 +1,5 @@
 import { Granularity as WireGranularity, type RestatedRange as WireRestatedRange } from '@longwave/rpc/audience';
 import { z } from 'zod';
-import type { Asker } from '../management.ts';
 import { windowNames, type CountingBasis } from './counting-basis.ts';
 import { podcastRangeQuery, type AnalyticsRange, type Granularity } from './analytics-range.ts';
 
@@ -69,7 +68,7 @@ function joinRestated(ranges: readonly RestatedRange[]): RestatedRange[] {
     .slice(0, maxRestated);
 }
 
-/** Numbers of several answers are complete as far as the least complete one is, and restated where one of them is. */
+/** The basis of several answers together: complete as far as the least complete one, restated where any is. */
 export const jointBasis = (first: Basis, ...others: readonly Basis[]): Basis => ({
   ...others.reduce((least, basis) => (basis.completeUntilMs < least.completeUntilMs ? basis : least), first),
   restated: joinRestated([first, ...others].flatMap(({ restated }) => restated)),
@@ -87,7 +86,7 @@ const provisionalFromMs = (completeUntilMs: number): number =>
 const hourMs = 3_600_000;
 const instant = (ms: number | bigint) => new Date(Number(ms)).toISOString();
 
-/** What is to be said of hours of the range: which lack facts, and which were restated. Nothing is said of a range cut to nothing. */
+/** The hours of the range that lack facts, and those that were restated; neither for an empty range. */
 function renderHours(range: AnalyticsRange, completeMs: number, restated: Basis['restated']) {
   const incompleteMs = Math.max(range.from.getTime(), Math.floor(completeMs / hourMs) * hourMs);
   return {
@@ -125,10 +124,10 @@ export function renderMeta(
   };
 }
 
-/** Cut to nothing by the plan's history. */
+/** Whether the plan's history left nothing of the range. */
 export const isEmpty = ({ from, to }: AnalyticsRange): boolean => from.getTime() === to.getTime();
 
-/** On the wire. A range cut to nothing still asks for an hour, to learn until when counting is complete; it is not shown. */
+/** The range on the wire. An empty one asks for one hour, because the answer also says until when counting is complete. */
 export const wireRange = (range: AnalyticsRange) => ({
   fromMs: BigInt(range.from.getTime()),
   toMs: BigInt(range.to.getTime() + (isEmpty(range) ? hourMs : 0)),
@@ -146,6 +145,3 @@ export function bucketDate(startMs: bigint, granularity: Granularity): string {
   const time = new Date(Number(startMs)).toISOString();
   return granularity === 'hour' ? time : time.slice(0, 10);
 }
-
-/** For whom analytics-sink is asked, and until when. */
-export const asking = ({ deadline, statement }: Asker) => ({ deadline, principalStatement: statement });

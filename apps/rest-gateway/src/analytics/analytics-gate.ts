@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import { accessTo, decideFor, type Access } from '../http/access.ts';
 import { RestFailure } from '../http/rest-failure.ts';
 import { usageLink } from '../http/usage-link.ts';
-import type { Call, Tools } from '../route.ts';
+import type { Call, Deps } from '../route.ts';
 
 const isViewer = (caller: Call['caller'], target: AccessTarget): boolean =>
   decideFor(caller, target, { roles: analyticsRoles }).outcome === 'permitted';
@@ -13,31 +13,31 @@ const refuse = (message: string) => new RestFailure({ status: 403, message, head
 const withoutPlan = () => refuse("You don't have the required permissions to use the Analytics API.");
 const withoutRight = () => refuse("You don't have the permission to use the Analytics API on this podcast.");
 
-type Asked = Pick<Call, 'caller' | 'object' | 'access'>;
+type CheckedCall = Pick<Call, 'caller' | 'object' | 'access'>;
 
-/** Contract, Authentication, rule 7, its first half. */
-function permitPlan({ access }: Asked): void {
+/** Contract, Authentication, rule 7, first half: the plan includes analytics. */
+function permitPlan({ access }: CheckedCall): void {
   if (!access?.plan.includesAnalytics) throw withoutPlan();
 }
 
-/** Its second half: the podcast is published, and the caller may see analytics of it. */
-export function permitPublished({ caller, access, object }: Asked): void {
+/** Rule 7, second half: the podcast is published, and the caller may see analytics of it. */
+export function permitPublished({ caller, access, object }: CheckedCall): void {
   if (object?.lifecycle_state !== 'published' || !access || !isViewer(caller, access)) throw withoutRight();
 }
 
 /** Rule 7 for a podcast. */
-export function permitPodcastAnalytics(asked: Asked): void {
-  permitPlan(asked);
-  permitPublished(asked);
+export function permitPodcastAnalytics(call: CheckedCall): void {
+  permitPlan(call);
+  permitPublished(call);
 }
 
 /** Rule 7 for an episode: by the plan first, then by its podcast. */
-export async function permitEpisodeAnalytics(asked: Asked, { management }: Tools): Promise<void> {
-  permitPlan(asked);
-  const podcastId = asked.access?.podcastId;
+export async function permitEpisodeAnalytics(call: CheckedCall, { management }: Deps): Promise<void> {
+  permitPlan(call);
+  const podcastId = call.access?.podcastId;
   if (podcastId === undefined) throw withoutRight();
-  const { resource: podcast } = await management.find(asked.caller, 'podcasts', podcastId);
-  permitPublished({ ...asked, object: podcast });
+  const { resource: podcast } = await management.find(call.caller, 'podcasts', podcastId);
+  permitPublished({ ...call, object: podcast });
 }
 
 /** When an episode was published. Throws unless it is. */
@@ -49,7 +49,7 @@ export function requirePublished(episode: Resource<'episodes'> | undefined): Dat
 }
 
 /** Rule 7 where no podcast is named: some workspace of the caller must have analytics, and the caller the right to see them. */
-export function permitSomeAnalytics({ caller }: Pick<Asked, 'caller'>): void {
+export function permitSomeAnalytics({ caller }: Pick<CheckedCall, 'caller'>): void {
   const everywhere = [{ ...caller, podcastId: '' }, ...caller.grants];
   const measured = everywhere.filter(({ plan }) => plan?.includesAnalytics);
   if (measured.length === 0) throw withoutPlan();
@@ -64,7 +64,7 @@ export interface MeasuredPodcast {
 }
 
 /** Every podcast whose analytics the caller may see. */
-export async function listMeasuredPodcasts(caller: Call['caller'], { management }: Tools): Promise<MeasuredPodcast[]> {
+export async function listMeasuredPodcasts(caller: Call['caller'], { management }: Deps): Promise<MeasuredPodcast[]> {
   const published = await management.list(caller, 'podcasts', { states: ['published'] });
   return published.flatMap((podcast) => {
     const access = accessTo(caller, podcast.workspace_id, podcast.id);

@@ -1,9 +1,9 @@
 import type { Resource } from '@longwave/command-catalog';
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
-import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.ts';
+import { callOptions } from '../management/asker.ts';
+import { defineRoute, type AnswerShape, type Call, type Deps } from '../route.ts';
 import {
-  asking,
   bucketDate,
   isEmpty,
   metaSchema,
@@ -68,7 +68,7 @@ export const podcastAnalytics = (path: string) =>
       const range = decideRange(query, plan.historyDays, clock());
       const scope = { workspaceId, podcastId: id, episodeId: '', range: wireRange(range), timeZone: query.time_zone };
       const granularity = wireGranularity[range.granularity];
-      const counts = await audience.countDownloads({ ...scope, granularity, ...wireBasis(query) }, asking(caller));
+      const counts = await audience.countDownloads({ ...scope, granularity, ...wireBasis(query) }, callOptions(caller));
       return renderBuckets(range, counts, query);
     },
   });
@@ -86,18 +86,18 @@ export const episodeAnalytics = (path: string) =>
     query: episodeRangeQuery,
     answer: answerOf('EpisodeAnalytics', bucket),
     refusals: [403],
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { workspaceId, podcastId } = call.access!;
-      const range = rangeOfEpisode(call, tools.clock());
+      const range = rangeOfEpisode(call, deps.clock());
       const scope = { workspaceId, podcastId: podcastId!, episodeId: call.id, range: wireRange(range) };
-      const counts = await tools.audience.countDownloads(
+      const counts = await deps.audience.countDownloads(
         {
           ...scope,
           granularity: wireGranularity[range.granularity],
           timeZone: call.query.time_zone,
           ...wireBasis(call.query),
         },
-        asking(call.caller),
+        callOptions(call.caller),
       );
       return renderBuckets(range, counts, call.query);
     },
@@ -143,7 +143,7 @@ export const podcastEpisodesAnalytics = (path: string) =>
       const [counts, episodes] = await Promise.all([
         audience.countByEpisode(
           { workspaceId, podcastId: id, range: wireRange(range), ...wireBasis(query) },
-          asking(caller),
+          callOptions(caller),
         ),
         management.list(caller, 'episodes', { links: { podcast: id }, workspaceId, states: everyState }),
       ]);
@@ -182,12 +182,12 @@ async function countByDimension(
   { caller, query }: Pick<Call<CountingBasis & { readonly dimension: keyof typeof dimensions }>, 'caller' | 'query'>,
   scope: { readonly workspaceId: string; readonly podcastId: string; readonly episodeId: string },
   range: AnalyticsRange,
-  { audience }: Tools,
+  { audience }: Deps,
 ) {
   const { dimension } = query;
   const answer = await audience.countByDimension(
     { ...scope, range: wireRange(range), dimension: dimensions[dimension], ...wireBasis(query) },
-    asking(caller),
+    callOptions(caller),
   );
   const counts = (isEmpty(range) ? [] : answer.counts).map(({ key, downloads }) => ({
     key,
@@ -210,11 +210,11 @@ export const podcastListenersAnalytics = (path: string) =>
     query: podcastRangeQuery.extend(dimensionQuery),
     answer: answerOf('ListenersAnalytics', dimensionCount),
     refusals: [403],
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { workspaceId, plan } = call.access!;
-      const range = decideRange(call.query, plan.historyDays, tools.clock());
+      const range = decideRange(call.query, plan.historyDays, deps.clock());
       const scope = { workspaceId, podcastId: call.id, episodeId: '' };
-      return countByDimension(call, scope, range, tools);
+      return countByDimension(call, scope, range, deps);
     },
   });
 
@@ -245,10 +245,10 @@ export const episodeListenersAnalytics = (path: string) =>
     query: episodeRangeQuery.omit({ time_zone: true }).extend(dimensionQuery),
     answer: answerOf('EpisodeListenersAnalytics', dimensionCount),
     refusals: [403],
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { workspaceId, podcastId } = call.access!;
       const scope = { workspaceId, podcastId: podcastId!, episodeId: call.id };
-      return countByDimension(call, scope, rangeOfEpisode(call, tools.clock()), tools);
+      return countByDimension(call, scope, rangeOfEpisode(call, deps.clock()), deps);
     },
   });
 
@@ -271,7 +271,7 @@ export const podcastAdsAnalytics = (path: string) =>
       const granularity = wireGranularity[range.granularity];
       const counts = await audience.countAdSeries(
         { workspaceId, podcastId: id, range: wireRange(range), granularity },
-        asking(caller),
+        callOptions(caller),
       );
       const objects = counts.buckets.map(({ startMs, delivered }) => ({
         date: bucketDate(startMs, range.granularity),

@@ -1,37 +1,26 @@
 import { z } from 'zod';
 import { pageLinks } from '../list-answer.ts';
-import type { Call, Tools } from '../route.ts';
+import { callOptions } from '../management/asker.ts';
+import type { Call, Deps } from '../route.ts';
 import { defineRoute } from '../route.ts';
-import { asking, isEmpty, jointBasis, renderMeta, wireRange } from './analytics-answer.ts';
+import { isEmpty, jointBasis, renderMeta, wireRange } from './analytics-answer.ts';
 import { listMeasuredPodcasts, permitSomeAnalytics, type MeasuredPodcast } from './analytics-gate.ts';
 import { decideRange, podcastRangeQuery } from './analytics-range.ts';
 import { answerOf, episodeCount, everyState, renderEpisodeCount } from './analytics-routes.ts';
+import { batchesOrNone, type PodcastBatch } from './podcast-batches.ts';
 import { shortestHistory } from './podcast-totals.ts';
 
-/** What analytics-sink takes in one question. */
-const mostPodcasts = 1000;
 const perPageDefault = 50;
 
-/** Downloads per episode, one question per workspace and 1000 podcasts. */
+/** Downloads per episode of podcasts in any workspace. */
 async function countEpisodes(
   caller: Call['caller'],
   measured: readonly MeasuredPodcast[],
   range: ReturnType<typeof wireRange>,
-  { audience }: Tools,
+  { audience }: Deps,
 ) {
-  const byWorkspace = Map.groupBy(measured, ({ access }) => access.workspaceId);
-  const ask = (workspaceId: string, podcastIds: string[]) =>
-    audience.countEpisodes({ workspaceId, podcastIds, range }, asking(caller));
-  const questions = [...byWorkspace].flatMap(([workspaceId, members]) =>
-    Array.from({ length: Math.ceil(members.length / mostPodcasts) }, (_, page) =>
-      ask(
-        workspaceId,
-        members.slice(page * mostPodcasts, (page + 1) * mostPodcasts).map(({ podcast }) => podcast.id),
-      ),
-    ),
-  );
-  // Without any podcast the answer still says how and until when is counted.
-  const [first, ...others] = await Promise.all(questions.length > 0 ? questions : [ask(caller.workspaceId, [])]);
+  const count = (batch: PodcastBatch) => audience.countEpisodes({ ...batch, range }, callOptions(caller));
+  const [first, ...others] = await Promise.all(batchesOrNone(caller, measured).map(count));
   return { episodes: [first!, ...others].flatMap(({ episodes }) => episodes), basis: jointBasis(first!, ...others) };
 }
 
@@ -68,11 +57,11 @@ export const analyticsEpisodes = (path: string) =>
       'X-Total-Count': 'Episodes of all pages.',
     },
     refusals: [403],
-    run: async ({ caller, query, url }, tools) => {
+    run: async ({ caller, query, url }, deps) => {
       const { page, per_page: perPage, ...rangeQuery } = query;
-      const measured = await listMeasuredPodcasts(caller, tools);
-      const range = decideRange(rangeQuery, shortestHistory(measured), tools.clock());
-      const { episodes: counted, basis } = await countEpisodes(caller, measured, wireRange(range), tools);
+      const measured = await listMeasuredPodcasts(caller, deps);
+      const range = decideRange(rangeQuery, shortestHistory(measured), deps.clock());
+      const { episodes: counted, basis } = await countEpisodes(caller, measured, wireRange(range), deps);
       const downloads = new Map(
         isEmpty(range)
           ? []
@@ -90,13 +79,13 @@ export const analyticsEpisodes = (path: string) =>
           ...renderEpisodeCount(episodeId, episode, downloads.get(episodeId)?.count ?? 0),
         });
       // Read a page at a time: of each episode only its row is kept.
-      for await (const found of tools.management.pages(caller, 'episodes', { states: everyState }))
+      for await (const found of deps.management.pages(caller, 'episodes', { states: everyState }))
         for (const episode of found) {
           const podcastId = episode.links['podcast'] ?? '';
           const isShown = episode.lifecycle_state === 'published' || downloads.has(episode.id);
           if (titles.has(podcastId) && isShown) add(episode.id, podcastId, episode);
         }
-      // Downloads may be known of an episode that nobody else knows any more.
+      // Management may no longer know an episode that has downloads.
       for (const [episodeId, { podcastId }] of downloads)
         if (!rows.has(episodeId)) add(episodeId, podcastId, undefined);
       const last = Math.max(1, Math.ceil(rows.size / perPage));
@@ -106,7 +95,7 @@ export const analyticsEpisodes = (path: string) =>
           meta: renderMeta(range, basis),
           objects: [...rows.values()].sort(byDownloads).slice((page - 1) * perPage, page * perPage),
         },
-        headers: { Link: pageLinks(new URL(url, tools.baseUrl).href, page, last), 'X-Total-Count': String(rows.size) },
+        headers: { Link: pageLinks(new URL(url, deps.baseUrl).href, page, last), 'X-Total-Count': String(rows.size) },
       };
     },
   });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { changeSince, shareOf, withShares } from './figures.ts';
 
-test('shares are parts of the whole, and nothing has none', () => {
+test('shares are parts of the whole; parts of zero are zero', () => {
   expect(withShares([{ downloads: 2 }, { downloads: 1 }])).toEqual([
     { downloads: 2, share: 0.666667 },
     { downloads: 1, share: 0.333333 },

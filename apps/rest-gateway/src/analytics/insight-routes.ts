@@ -1,7 +1,8 @@
 import { Granularity } from '@longwave/rpc/audience';
 import { z } from 'zod';
+import { callOptions } from '../management/asker.ts';
 import { defineRoute } from '../route.ts';
-import { asking, isEmpty, metaSchema, renderMeta, wireRange } from './analytics-answer.ts';
+import { isEmpty, metaSchema, renderMeta, wireRange } from './analytics-answer.ts';
 import { listMeasuredPodcasts, permitPodcastAnalytics } from './analytics-gate.ts';
 import { cutToHistory, lastDays } from './analytics-range.ts';
 import { withShares } from './figures.ts';
@@ -13,7 +14,7 @@ const object = { type: 'podcasts', from: 'path', field: 'id' } as const;
 const months = 12;
 const days = 30;
 
-/** GET /podcasts/{id}/insights/listeners_over_time: by month, the longest frame in which listeners are told apart (D5, D12). */
+/** GET /podcasts/{id}/insights/listeners_over_time: by UTC month, because listener keys change with it (docs/counting.md#definitions). */
 export const listenersOverTime = (path: string) =>
   defineRoute({
     method: 'GET',
@@ -37,7 +38,7 @@ export const listenersOverTime = (path: string) =>
       const range = cutToHistory(span, 'month', plan.historyDays, now);
       const counts = await audience.countDownloads(
         { workspaceId, podcastId: id, episodeId: '', range: wireRange(range), granularity: Granularity.MONTH },
-        asking(caller),
+        callOptions(caller),
       );
       const objects = counts.buckets.map(({ startMs, listeners }) => ({
         date: new Date(Number(startMs)).toISOString().slice(0, 10),
@@ -79,11 +80,11 @@ export const podcastsCategories = (path: string) =>
       }),
     },
     refusals: [403],
-    run: async ({ caller, id }, tools) => {
-      const measured = await listMeasuredPodcasts(caller, tools);
-      const now = tools.clock();
+    run: async ({ caller, id }, deps) => {
+      const measured = await listMeasuredPodcasts(caller, deps);
+      const now = deps.clock();
       const range = cutToHistory(lastDays(days, now), 'day', shortestHistory(measured), now);
-      const totals = await countPodcasts(caller, measured, wireRange(range), tools);
+      const totals = await countPodcasts(caller, measured, wireRange(range), deps);
       const byCategory = Map.groupBy(measured, ({ podcast }) => podcast.attributes.categories?.[0] ?? uncategorised);
       const counts = [...byCategory].map(([category, members]) => ({
         category,

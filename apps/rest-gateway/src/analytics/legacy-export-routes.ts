@@ -3,7 +3,7 @@ import { statisticsExports } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { accepting } from '../resource-routes.ts';
-import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.ts';
+import { defineRoute, type AnswerShape, type Call, type Deps } from '../route.ts';
 import { metaSchema } from './analytics-answer.ts';
 import { permitPodcastAnalytics } from './analytics-gate.ts';
 import { findBeginnings } from './beginnings.ts';
@@ -66,9 +66,9 @@ function renderExport(
 /** When the numbers of the podcast begin. */
 async function beginningOf(
   { caller, object: podcast, access }: Call<unknown, unknown, 'podcasts'>,
-  tools: Tools,
+  deps: Deps,
 ): Promise<number> {
-  const beginnings = await findBeginnings(caller, [{ podcast: podcast!, access: access! }], tools);
+  const beginnings = await findBeginnings(caller, [{ podcast: podcast!, access: access! }], deps);
   return beginnings.get(podcast!.id)!;
 }
 
@@ -85,11 +85,11 @@ export const startLegacyExport = (path: string) =>
     ...accepting,
     answer: exportShape,
     command: true,
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { caller, access, id, idempotencyKey } = call;
-      const { management, clock, baseUrl } = tools;
+      const { management, clock, baseUrl } = deps;
       const { workspaceId, plan } = access!;
-      const begunAtMs = await beginningOf(call, tools);
+      const begunAtMs = await beginningOf(call, deps);
       const historyFrom = new Date(historyStartMs(plan.historyDays, clock())).toISOString();
       try {
         const { resource, operationId } = await management.execute(caller, {
@@ -123,13 +123,13 @@ export const readLegacyExport = (path: string) =>
     permit: permitPodcastAnalytics,
     answer: exportShape,
     refusals: [403],
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { caller, access, id } = call;
-      const { management } = tools;
+      const { management } = deps;
       const input = { links: { podcast: id }, workspaceId: access!.workspaceId };
       const latest = (await management.list(caller, 'statistics_exports', input)).at(-1);
       if (!latest) throw new Problem('not_found', 'There is no export of this podcast.');
-      const body = renderExport(latest, await beginningOf(call, tools));
+      const body = renderExport(latest, await beginningOf(call, deps));
       if (body.state !== 'ready') return { status: 200, body };
       const { url } = await management.signExport(caller, { workspaceId: access!.workspaceId, exportId: latest.id });
       return { status: 200, body: { ...body, url } };

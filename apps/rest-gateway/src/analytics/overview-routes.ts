@@ -1,8 +1,9 @@
 import type { Resource, StateOf } from '@longwave/command-catalog';
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
-import { defineRoute, type Call, type Tools } from '../route.ts';
-import { asking, jointBasis, metaSchema, renderMeta, wireRange } from './analytics-answer.ts';
+import { callOptions } from '../management/asker.ts';
+import { defineRoute, type Call, type Deps } from '../route.ts';
+import { jointBasis, metaSchema, renderMeta, wireRange } from './analytics-answer.ts';
 import { findBeginnings } from './beginnings.ts';
 import { permitPublished } from './analytics-gate.ts';
 import { cutToHistory, lastDays } from './analytics-range.ts';
@@ -34,7 +35,7 @@ const overview = z.strictObject({
       change: z.number().nullable(),
     })
     .optional(),
-  /** Of the UTC month so far, the longest frame in which listeners are told apart (D5, D12). */
+  /** Of the UTC month so far, because listener keys change with it (docs/counting.md#definitions). */
   listeners: z.strictObject({ this_month: count }).optional(),
   top_episodes: z
     .array(
@@ -49,7 +50,7 @@ const overview = z.strictObject({
   top_countries: z.array(z.strictObject({ key: z.string(), downloads: count, share: z.number() })).optional(),
 });
 
-/** What a podcast has, from its episodes in any state but archived. */
+/** The episodes of a podcast by state, without archived ones. */
 function summarise(episodes: readonly Resource<'episodes'>[]): z.output<typeof overview>['episodes'] {
   const inState = (state: StateOf<'episodes'>) => episodes.filter((episode) => episode.lifecycle_state === state);
   const published = inState('published');
@@ -70,7 +71,7 @@ function summarise(episodes: readonly Resource<'episodes'>[]): z.output<typeof o
 async function measure(
   { caller, id, access, object }: Call<unknown, unknown, 'podcasts'>,
   episodes: readonly Resource<'episodes'>[],
-  { audience, clock }: Tools,
+  { audience, clock }: Deps,
 ) {
   const { workspaceId, plan } = access!;
   const now = clock();
@@ -81,15 +82,15 @@ async function measure(
   const before = cut(previous);
   const scope = { workspaceId, podcastId: id, range: wireRange(range) };
   const totals = (of: typeof range) =>
-    audience.countTotals({ workspaceId, podcastIds: [id], range: wireRange(of) }, asking(caller));
+    audience.countTotals({ workspaceId, podcastIds: [id], range: wireRange(of) }, callOptions(caller));
   const [beginnings, current, week, earlier, thisMonth, byEpisode, byCountry] = await Promise.all([
     findBeginnings(caller, [{ podcast: object!, access: access! }], { audience }),
     totals(range),
     totals(cut(lastDays(7, now))),
     totals(before),
     totals(cut({ fromMs: monthAt(now).fromMs, toMs: latest.toMs })),
-    audience.countByEpisode(scope, asking(caller)),
-    audience.countByDimension({ ...scope, episodeId: '', dimension: Dimension.COUNTRY }, asking(caller)),
+    audience.countByEpisode(scope, callOptions(caller)),
+    audience.countByDimension({ ...scope, episodeId: '', dimension: Dimension.COUNTRY }, callOptions(caller)),
   ]);
   // Neither days that the plan's history cuts nor days before the numbers begin are a measure.
   const isComparable = !before.historyWindow && beginnings.get(id)! <= previous.fromMs;
@@ -125,16 +126,16 @@ export const podcastOverview = (path: string) =>
     permit: permitPublished,
     answer: { name: 'Overview', schema: overview },
     refusals: [403],
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { caller, object, id, access } = call;
       const input = { links: { podcast: id }, workspaceId: access!.workspaceId };
-      const episodes = await tools.management.list(caller, 'episodes', input);
+      const episodes = await deps.management.list(caller, 'episodes', input);
       return {
         status: 200,
         body: {
           podcast: { id, title: object!.attributes.title, state: object!.lifecycle_state },
           episodes: summarise(episodes),
-          ...(access!.plan.includesAnalytics && (await measure(call, episodes, tools))),
+          ...(access!.plan.includesAnalytics && (await measure(call, episodes, deps))),
         },
       };
     },

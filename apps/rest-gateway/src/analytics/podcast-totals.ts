@@ -1,6 +1,8 @@
-import type { Call, Tools } from '../route.ts';
-import { asking, jointBasis, type Basis } from './analytics-answer.ts';
+import { callOptions } from '../management/asker.ts';
+import type { Call, Deps } from '../route.ts';
+import { jointBasis, type Basis } from './analytics-answer.ts';
 import type { MeasuredPodcast } from './analytics-gate.ts';
+import { batchesOrNone, type PodcastBatch } from './podcast-batches.ts';
 
 export interface PodcastTotals {
   /** By podcast id. */
@@ -8,29 +10,15 @@ export interface PodcastTotals {
   readonly basis: Basis;
 }
 
-/** What analytics-sink takes in one question. */
-const mostAtOnce = 1000;
-
-/** Totals of podcasts wherever they live, one question per workspace. */
+/** Totals of podcasts in any workspace. */
 export async function countPodcasts(
   caller: Call['caller'],
   measured: readonly MeasuredPodcast[],
   range: { readonly fromMs: bigint; readonly toMs: bigint },
-  { audience }: Tools,
+  { audience }: Deps,
 ): Promise<PodcastTotals> {
-  const ask = (workspaceId: string, podcastIds: string[]) =>
-    audience.countTotals({ workspaceId, podcastIds, range }, asking(caller));
-  const byWorkspace = Map.groupBy(measured, ({ access }) => access.workspaceId);
-  const questions = [...byWorkspace].flatMap(([workspaceId, members]) =>
-    Array.from({ length: Math.ceil(members.length / mostAtOnce) }, (_, page) =>
-      ask(
-        workspaceId,
-        members.slice(page * mostAtOnce, (page + 1) * mostAtOnce).map(({ podcast }) => podcast.id),
-      ),
-    ),
-  );
-  // Without any podcast the answer still says how and until when is counted.
-  const [first, ...others] = await Promise.all(questions.length > 0 ? questions : [ask(caller.workspaceId, [])]);
+  const count = (batch: PodcastBatch) => audience.countTotals({ ...batch, range }, callOptions(caller));
+  const [first, ...others] = await Promise.all(batchesOrNone(caller, measured).map(count));
   const podcasts = [first!, ...others].flatMap((answer) => answer.podcasts);
   return {
     of: new Map(

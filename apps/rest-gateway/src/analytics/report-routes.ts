@@ -2,8 +2,9 @@ import { Problem } from '@longwave/problems';
 import { Dimension } from '@longwave/rpc/audience';
 import pMap from 'p-map';
 import { z } from 'zod';
-import { defineRoute, type AnswerShape, type Call, type Tools } from '../route.ts';
-import { asking, jointBasis, metaSchema, renderMeta, type Basis } from './analytics-answer.ts';
+import { callOptions } from '../management/asker.ts';
+import { defineRoute, type AnswerShape, type Call, type Deps } from '../route.ts';
+import { jointBasis, metaSchema, renderMeta, type Basis } from './analytics-answer.ts';
 import { listMeasuredPodcasts, permitSomeAnalytics, type MeasuredPodcast } from './analytics-gate.ts';
 import { historyStartMs, type AnalyticsRange } from './analytics-range.ts';
 import { findBeginnings } from './beginnings.ts';
@@ -15,8 +16,8 @@ import { monthlyChange, reportMonths } from './reports.ts';
 
 const count = z.int().min(0);
 const top = 5;
-/** Questions to other services that one request has open at the same time. */
-const atOnce = 8;
+/** Calls of other services that one request has open at the same time. */
+const maxConcurrent = 8;
 
 const archived = z.strictObject({
   /** "2026-10". */
@@ -54,36 +55,36 @@ interface Line extends MeasuredPodcast {
 }
 
 /** Every report of a kind, the newest month first and in it the most downloads, and what the answer's `meta` says of them. */
-async function countReports(kind: 'recent' | 'archived', caller: Call['caller'], tools: Tools) {
-  const now = tools.clock();
-  const measured = await listMeasuredPodcasts(caller, tools);
-  const beginnings = await findBeginnings(caller, measured, tools);
+async function countReports(kind: 'recent' | 'archived', caller: Call['caller'], deps: Deps) {
+  const now = deps.clock();
+  const measured = await listMeasuredPodcasts(caller, deps);
+  const beginnings = await findBeginnings(caller, measured, deps);
   const planned = measured.map((one) => {
     const historyFromMs = historyStartMs(one.access.plan.historyDays, now);
     const begunAt = new Date(beginnings.get(one.podcast.id)!);
     return { ...one, historyFromMs, ...reportMonths(kind, begunAt, historyFromMs, now) };
   });
-  // The month before the oldest one is asked for too, to compare with.
-  const asked = new Map<string, { readonly month: Month; readonly podcasts: Map<string, MeasuredPodcast> }>();
+  // Includes the month before each, to compare with.
+  const requested = new Map<string, { readonly month: Month; readonly podcasts: Map<string, MeasuredPodcast> }>();
   for (const one of planned)
     for (const month of one.months.flatMap((own) => [own, monthAt(new Date(own.fromMs), -1)])) {
-      const entry = asked.get(month.name) ?? { month, podcasts: new Map<string, MeasuredPodcast>() };
-      if (month.fromMs >= one.historyFromMs) asked.set(month.name, entry);
+      const entry = requested.get(month.name) ?? { month, podcasts: new Map<string, MeasuredPodcast>() };
+      if (month.fromMs >= one.historyFromMs) requested.set(month.name, entry);
       entry.podcasts.set(one.podcast.id, one);
     }
   const totals = new Map<string, PodcastTotals>(
     await pMap(
-      asked.values(),
+      requested.values(),
       async ({ month, podcasts }) =>
-        [month.name, await countPodcasts(caller, [...podcasts.values()], wireMonth(month), tools)] as const,
-      { concurrency: atOnce },
+        [month.name, await countPodcasts(caller, [...podcasts.values()], wireMonth(month), deps)] as const,
+      { concurrency: maxConcurrent },
     ),
   );
   const bases = [...totals.values()].map(({ basis }) => basis);
   const basis: Basis =
     bases.length > 0
       ? jointBasis(bases[0]!, ...bases.slice(1))
-      : (await countPodcasts(caller, [], wireMonth(monthAt(now)), tools)).basis;
+      : (await countPodcasts(caller, [], wireMonth(monthAt(now)), deps)).basis;
   const lines = planned.flatMap(({ months, historyFromMs, podcast, access }) =>
     months.map((month): Line => {
       const of = (name: string) => totals.get(name)?.of.get(podcast.id);
@@ -121,20 +122,22 @@ async function countReports(kind: 'recent' | 'archived', caller: Call['caller'],
 }
 
 /** What was downloaded most in the month, and where. */
-async function rank({ podcast, access, month, row }: Line, caller: Call['caller'], { audience, management }: Tools) {
+async function rank({ podcast, access, month, row }: Line, caller: Call['caller'], { audience, management }: Deps) {
   if (row.downloads === 0) return { ...row, top_episodes: [], top_countries: [] };
   const scope = { workspaceId: access.workspaceId, podcastId: podcast.id, range: wireMonth(month) };
   const [byEpisode, byCountry] = await Promise.all([
-    audience.countByEpisode(scope, asking(caller)),
-    audience.countByDimension({ ...scope, episodeId: '', dimension: Dimension.COUNTRY }, asking(caller)),
+    audience.countByEpisode(scope, callOptions(caller)),
+    audience.countByDimension({ ...scope, episodeId: '', dimension: Dimension.COUNTRY }, callOptions(caller)),
   ]);
   const countries = byCountry.counts.map(({ key, downloads }) => ({ key, downloads: Number(downloads) }));
   const episodes = byEpisode.episodes.slice(0, top).map(async ({ episodeId, downloads }) => {
-    const found = await management.find(caller, 'episodes', episodeId, { gone: true }).catch((error: unknown) => {
-      // Downloads may be known of an episode that nobody else knows any more.
-      if (error instanceof Problem && error.code === 'not_found') return undefined;
-      throw error;
-    });
+    const found = await management
+      .find(caller, 'episodes', episodeId, { includeHidden: true })
+      .catch((error: unknown) => {
+        // Management may no longer know an episode that has downloads.
+        if (error instanceof Problem && error.code === 'not_found') return undefined;
+        throw error;
+      });
     return renderEpisodeCount(episodeId, found?.resource, Number(downloads));
   });
   return {
@@ -154,11 +157,11 @@ export const analyticsReports = (path: string) =>
     permit: permitSomeAnalytics,
     answer: listOf('AnalyticsReports', report),
     refusals: [403],
-    run: async ({ caller }, tools) => {
-      const { lines, meta } = await countReports('recent', caller, tools);
+    run: async ({ caller }, deps) => {
+      const { lines, meta } = await countReports('recent', caller, deps);
       return {
         status: 200,
-        body: { meta, objects: await pMap(lines, (line) => rank(line, caller, tools), { concurrency: atOnce }) },
+        body: { meta, objects: await pMap(lines, (line) => rank(line, caller, deps), { concurrency: maxConcurrent }) },
       };
     },
   });
@@ -173,8 +176,8 @@ export const analyticsReportsArchives = (path: string) =>
     permit: permitSomeAnalytics,
     answer: listOf('AnalyticsReportsArchives', archived),
     refusals: [403],
-    run: async ({ caller }, tools) => {
-      const { lines, meta } = await countReports('archived', caller, tools);
+    run: async ({ caller }, deps) => {
+      const { lines, meta } = await countReports('archived', caller, deps);
       return { status: 200, body: { meta, objects: lines.map(({ row }) => row) } };
     },
   });

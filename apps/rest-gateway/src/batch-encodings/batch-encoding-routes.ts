@@ -2,7 +2,7 @@ import { batchEncodings, batchInitiators, defaultInitiator, type Resource } from
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { accepting, acceptedAnswer, commandRoute, showResource } from '../resource-routes.ts';
-import { defineRoute, type Call, type Tools } from '../route.ts';
+import { defineRoute, type Call, type Deps } from '../route.ts';
 import { views } from '../views/views.ts';
 
 const ofPodcast = z.strictObject({ podcast_id: z.string() });
@@ -11,12 +11,12 @@ const podcastIn = (from: 'query' | 'body') => ({ type: 'podcasts', from, field: 
 /** Batch encodings of the route's podcast, oldest first; `states` absent means any. */
 async function batchesOf(
   { caller, object, access }: Pick<Call, 'caller' | 'object' | 'access'>,
-  tools: Tools,
+  deps: Deps,
   states?: readonly string[],
 ): Promise<Resource<'batch_encodings'>[]> {
   if (!object) return [];
   const input = { links: { podcast: object.id }, workspaceId: access?.workspaceId, ...(states && { states }) };
-  return tools.management.list(caller, 'batch_encodings', input);
+  return deps.management.list(caller, 'batch_encodings', input);
 }
 
 /** GET /batch_encodings: 404 without a body when there is none (contract, Batch encodings). */
@@ -30,9 +30,9 @@ export const readLatestBatch = (path: string) =>
     query: ofPodcast,
     answer: views.batch_encodings,
     emptyRefusals: [404],
-    run: async (call, tools) => {
-      const latest = (await batchesOf(call, tools)).at(-1);
-      return latest ? { status: 200, body: await showResource(latest, call, tools) } : { status: 404 };
+    run: async (call, deps) => {
+      const latest = (await batchesOf(call, deps)).at(-1);
+      return latest ? { status: 200, body: await showResource(latest, call, deps) } : { status: 404 };
     },
   });
 
@@ -51,8 +51,8 @@ export const readBatchState = (path: string) =>
     object: podcastIn('query'),
     query: ofPodcast,
     answer: batchState,
-    run: async (call, tools) => {
-      const latest = (await batchesOf(call, tools)).at(-1);
+    run: async (call, deps) => {
+      const latest = (await batchesOf(call, deps)).at(-1);
       return { status: 200, body: { state: latest?.lifecycle_state ?? 'none' } };
     },
   });
@@ -78,14 +78,14 @@ export const startBatch = (path: string) =>
         .describe('What has changed. Default: intro and outro.'),
     }),
     answer: 'empty',
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { caller, access, body: changes, idempotencyKey } = call;
       const workspaceId = access?.workspaceId;
       try {
-        await tools.management.execute(caller, { type: 'batch_encoding.start', workspaceId, changes, idempotencyKey });
+        await deps.management.execute(caller, { type: 'batch_encoding.start', workspaceId, changes, idempotencyKey });
       } catch (error) {
         const isTaken = error instanceof Problem && ['value_taken', 'idempotency_in_progress'].includes(error.code);
-        const running = isTaken ? (await batchesOf(call, tools, living)).at(-1) : undefined;
+        const running = isTaken ? (await batchesOf(call, deps, living)).at(-1) : undefined;
         if (!running) throw error;
         const { initiator, reverts } = running.attributes;
         if (reverts !== undefined || initiator !== changes.initiator)
@@ -107,9 +107,9 @@ export const revertBatch = (path: string) =>
     object: { type: 'batch_encodings', from: 'path', field: 'id' },
     body: z.strictObject({}),
     answer: views.batch_encodings,
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { caller, access, object, id, idempotencyKey } = call;
-      const executed = await tools.management
+      const executed = await deps.management
         .execute(caller, {
           type: 'batch_encoding.revert',
           workspaceId: access?.workspaceId,
@@ -121,6 +121,6 @@ export const revertBatch = (path: string) =>
           const words = 'Another batch encoding of this podcast is still running.';
           throw new Problem('state_not_allowed', words, { cause: error });
         });
-      return acceptedAnswer(executed, call, tools);
+      return acceptedAnswer(executed, call, deps);
     },
   });

@@ -2,7 +2,7 @@ import { chapters, markers, productCatalog, storedTranscripts, type Resource } f
 import { z } from 'zod';
 import { etagOf } from '../http/etag.ts';
 import { changesFrom, commandRoute, sendToObject } from '../resource-routes.ts';
-import { defineRoute, type AnswerShape, type Route, type Tools } from '../route.ts';
+import { defineRoute, type AnswerShape, type Route, type Deps } from '../route.ts';
 
 const object = { type: 'episodes', from: 'path', field: 'id' } as const;
 
@@ -15,7 +15,7 @@ const transcript = z.strictObject({
   urls: z.strictObject({ vtt: z.url(), srt: z.url(), json: z.url() }),
 });
 
-type Show = (stored: Resource<'episodes'>['attributes'], tools: Pick<Tools, 'mediaUrl'>) => unknown;
+type Show = (stored: Resource<'episodes'>['attributes'], deps: Pick<Deps, 'mediaUrl'>) => unknown;
 
 /** A list that belongs to an episode: how it is stored, shown and replaced. */
 interface Content {
@@ -51,9 +51,9 @@ const contents: readonly Content[] = [
 function contentRoutes(path: string, { name, answer, show }: Content): Route[] {
   const command = `episode.set_${name}` as const;
   const at = `${path}/${name}`;
-  const body = (episode: Resource<'episodes'>, tools: Tools) => ({
+  const body = (episode: Resource<'episodes'>, deps: Deps) => ({
     status: 200,
-    body: { [name]: show(episode.attributes, tools) },
+    body: { [name]: show(episode.attributes, deps) },
     etag: etagOf(episode),
   });
   return [
@@ -65,7 +65,7 @@ function contentRoutes(path: string, { name, answer, show }: Content): Route[] {
       object,
       answer,
       tagged: true,
-      run: async ({ object: episode }, tools) => body(episode!, tools),
+      run: async ({ object: episode }, deps) => body(episode!, deps),
     }),
     defineRoute({
       method: 'PUT',
@@ -75,8 +75,8 @@ function contentRoutes(path: string, { name, answer, show }: Content): Route[] {
       guarded: true,
       body: z.strictObject(productCatalog.commands[command].changes.shape),
       answer,
-      run: async (call, tools) =>
-        body((await sendToObject(call, tools, command, changesFrom(command, call.body))).resource, tools),
+      run: async (call, deps) =>
+        body((await sendToObject(call, deps, command, changesFrom(command, call.body))).resource, deps),
     }),
   ];
 }

@@ -34,12 +34,12 @@ test("a member of an organization has the member's roles and the owner's plan in
     expect(seen('ws_org', podcastId)).toEqual({ roles: ['editor'], plan: 'network' });
 });
 
-test('a grant for one podcast says nothing about the rest of its workspace; several grants add up', () => {
+test('a grant for one podcast gives nothing in the rest of its workspace; several grants add up', () => {
   expect(seen('ws_one', 'pod_1')).toEqual({ roles: ['editor', 'viewer', 'analyst'], plan: 'scale' });
   expect(seen('ws_one', 'pod_2')).toBeUndefined();
   expect(seen('ws_one', undefined)).toBeUndefined();
 });
 
-test('elsewhere nothing is seen', () => {
+test('a workspace without a grant is invisible', () => {
   expect(seen('ws_else', 'pod_1')).toBeUndefined();
 });

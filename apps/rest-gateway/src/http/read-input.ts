@@ -31,7 +31,7 @@ const percentDecoded = (text: string): Buffer =>
     'latin1',
   );
 
-/** Every field by its own name, `__proto__` too, so that none is left unjudged. */
+/** Every field by its own name, `__proto__` too, so that the schema checks all of them. */
 function parseForm(text: string): RawBody {
   if (text.split('&', formFieldsMax + 2).length > formFieldsMax)
     throw new Problem('payload_too_large', `The form has more than ${formFieldsMax} fields.`);
@@ -51,7 +51,7 @@ function bodyProblem(error: unknown): unknown {
   return error;
 }
 
-/** Whether a body sent in chunks has none; what there is flows away unread. */
+/** Whether a chunked body is empty; what it has is discarded. */
 async function isEmpty(request: Request): Promise<boolean> {
   let empty = true;
   try {
@@ -105,7 +105,7 @@ function fromText(kind: string | undefined, value: unknown): unknown {
   return value;
 }
 
-/** Gives a form's or a query's texts the types that the schema wants; only a list is named `name[]`. What does not fit stays. */
+/** Gives a form's or a query's texts the types that the schema wants; only a list is named `name[]`. A text that fits no type stays a text, for the schema to refuse. */
 function typeTexts(schema: z.ZodObject, texts: unknown): Record<string, unknown> {
   const kinds = new Map(Object.entries(schema.shape).map(([name, field]) => [name, kindOf(field)]));
   return Object.fromEntries(

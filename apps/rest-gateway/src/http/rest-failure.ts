@@ -34,8 +34,8 @@ const contractTexts: ReadonlySet<string> = new Set([
 
 /** Statuses the REST API answers with; a problem of any other is our own fault. */
 const restStatuses: ReadonlySet<number> = new Set([400, 402, 403, 404, 405, 409, 412, 413, 415, 422]);
-/** Client mistakes that here only the gateway itself can make. */
-const ours: ReadonlySet<string> = new Set(['unknown_command', 'unknown_resource_type']);
+/** Problems of a request that only the gateway itself can cause, since it writes the requests to management. */
+const gatewayFaults: ReadonlySet<string> = new Set(['unknown_command', 'unknown_resource_type']);
 
 /** The validation text of a 422: the contract's own words where it has some, else every wrong field by name. */
 function validationText(problem: Problem): string {
@@ -48,11 +48,11 @@ function validationText(problem: Problem): string {
 /** A domain problem in the words and statuses of REST v1 (contract, Errors). */
 function problemToRest(problem: Problem): RestError {
   const { code, status, context } = problem;
-  // Credentials were accepted by then: a statement that ran out, or clocks that disagree.
+  // The credential was accepted before: a statement that expired meanwhile, or clocks that differ.
   const isOutage = code === 'temporarily_unavailable' || code === 'timeout' || code === 'token_invalid';
   const retryAfter = { 'Retry-After': String(context.retryAfterSeconds ?? 1) };
   if (isOutage) return { status: 503, message: repeatLater, headers: retryAfter };
-  if (ours.has(code) || !restStatuses.has(status)) return unhandled;
+  if (gatewayFaults.has(code) || !restStatuses.has(status)) return unhandled;
   if (code === 'encoding_time_exhausted')
     return { status, message: 'Not enough encoding time left', headers: usageLink(context.neededMs) };
   if (code === 'idempotency_in_progress') return { status, message: problem.message, headers: retryAfter };

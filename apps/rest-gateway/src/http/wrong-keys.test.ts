@@ -6,10 +6,10 @@ const unknown = { $case: 'refusal', value: Refusal.UNKNOWN_USER } as const;
 const suspended = { $case: 'refusal', value: Refusal.SUSPENDED_SUBSCRIPTION } as const;
 const known = { $case: 'principal', value: { accountId: 'acc' } } as VerifyResponse['outcome'];
 
-/** A limit over credentials that are looked up in a map, with a clock that stands still until it is moved. */
+/** A limit over credentials in a map, with a clock that the test moves. */
 function createDoor() {
   const outcomes = new Map<string, VerifyResponse['outcome']>();
-  const looks: string[] = [];
+  const lookups: string[] = [];
   const waits: number[] = [];
   let nowMs = 1_000_000;
   const limit = limitWrongKeys(
@@ -18,12 +18,12 @@ function createDoor() {
   );
   return {
     outcomes,
-    looks,
+    lookups,
     waits,
     later: (ms: number) => void (nowMs += ms),
     ask: (credential: string, address = '192.0.2.1') =>
       limit(credential, address, async () => {
-        looks.push(credential);
+        lookups.push(credential);
         return outcomes.get(credential) ?? unknown;
       }),
   };
@@ -32,7 +32,7 @@ function createDoor() {
 test('a wrong key is looked up once in 5 s, however often it comes; one created meanwhile works after these 5 s', async () => {
   const door = createDoor();
   for (let i = 0; i < 20; i++) expect(await door.ask('k')).toEqual(unknown);
-  expect(door.looks).toEqual(['k']);
+  expect(door.lookups).toEqual(['k']);
   door.outcomes.set('k', known);
   door.later(refusedMs - 1);
   expect(await door.ask('k')).toEqual(unknown);
@@ -40,7 +40,7 @@ test('a wrong key is looked up once in 5 s, however often it comes; one created 
   expect(await door.ask('k')).toBe(known);
 });
 
-test('a key that was never asked for works at once, also from an address that sent many wrong ones', async () => {
+test('an unused valid key works at once, also from an address that sent many wrong ones', async () => {
   const door = createDoor();
   for (let i = 0; i < 2 * wrongPerMinute; i++) await door.ask(`wrong${i}`);
   door.outcomes.set('new', known);
@@ -98,8 +98,8 @@ test('after 60 wrong keys in a minute an address waits longer and longer, at mos
 test('of wrong keys the newest 10000 are remembered, so memory is bounded', async () => {
   const door = createDoor();
   for (let i = 0; i <= entriesMax; i++) await door.ask(`wrong${i}`, `address${i}`);
-  door.looks.length = 0;
+  door.lookups.length = 0;
   await door.ask(`wrong${entriesMax}`);
   await door.ask('wrong0');
-  expect(door.looks).toEqual(['wrong0']);
+  expect(door.lookups).toEqual(['wrong0']);
 });

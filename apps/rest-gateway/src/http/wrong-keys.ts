@@ -4,14 +4,14 @@ import { LRUCache } from 'lru-cache';
 
 type Outcome = VerifyResponse['outcome'];
 
-/** How long a credential that nobody knows is refused without another look. */
+/** How long an unknown credential is refused without another lookup. */
 export const refusedMs = 5_000;
 /** How long a credential counts as known after it was accepted: it is never delayed, and its refusal is not remembered. */
 const acceptedMs = 60_000;
 /** Wrong credentials that an address may send in a minute before the next ones wait. */
 export const wrongPerMinute = 60;
 const windowMs = 60_000;
-/** Time between two looks for an address that waits, and the most that one request waits. */
+/** Time between two lookups for an address that has to wait, and the longest wait of one request. */
 const spacingMs = 50;
 export const waitMsMax = 2_000;
 /** Entries of each memory; the least recently used one goes first. */
@@ -24,8 +24,8 @@ export type LookUpCredential = (
 ) => Promise<Outcome>;
 
 /**
- * Bounds how often wrong credentials are looked up. One that nobody knows is refused for 5 s without another look. An address that
- * sent more than 60 wrong ones within a minute waits for each further look, at most 2 s; credentials that were accepted within the
+ * Bounds how often wrong credentials are looked up. An unknown one is refused for 5 s without another lookup. An address that
+ * sent more than 60 wrong ones within a minute waits for each further lookup, at most 2 s; credentials that were accepted within the
  * last minute never do. Memory holds SHA-256 digests, never a credential, and is bounded.
  * @param pause resolves after so many milliseconds
  */
@@ -33,13 +33,13 @@ export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise
   /** Digest → until when, in milliseconds. */
   const accepted = new LRUCache<string, number>({ max: entriesMax });
   const refused = new LRUCache<string, number>({ max: entriesMax });
-  const senders = new LRUCache<string, { wrong: number; sinceMs: number; nextLookMs: number }>({ max: entriesMax });
+  const senders = new LRUCache<string, { wrong: number; sinceMs: number; nextLookupMs: number }>({ max: entriesMax });
   const holds = (memory: LRUCache<string, number>, digest: string) => (memory.get(digest) ?? 0) > clock().getTime();
 
   function senderOf(address: string) {
     const now = clock().getTime();
     const known = senders.get(address);
-    return known && now - known.sinceMs < windowMs ? known : { wrong: 0, sinceMs: now, nextLookMs: now };
+    return known && now - known.sinceMs < windowMs ? known : { wrong: 0, sinceMs: now, nextLookupMs: now };
   }
 
   function countWrong(address: string): void {
@@ -52,8 +52,8 @@ export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise
     const sender = senderOf(address);
     if (sender.wrong < wrongPerMinute) return;
     const now = clock().getTime();
-    sender.nextLookMs = Math.min(Math.max(sender.nextLookMs, now) + spacingMs, now + waitMsMax);
-    await pause(sender.nextLookMs - now);
+    sender.nextLookupMs = Math.min(Math.max(sender.nextLookupMs, now) + spacingMs, now + waitMsMax);
+    await pause(sender.nextLookupMs - now);
   }
 
   return async (credential, address, lookUp) => {

@@ -10,7 +10,7 @@ const { duration_ms: _milliseconds, ...fields } = productCatalog.commands['media
 /** Eleven days: longer than any audio that is one file. */
 const durationMax = 1_000_000;
 
-/** Management speaks of milliseconds; the client of seconds. */
+/** Field errors of management, in the client's unit and name: it sends `duration` in seconds. */
 function inSeconds(error: unknown): unknown {
   if (!(error instanceof Problem) || !error.context.errors) return error;
   const errors = error.context.errors.map((field) => ({
@@ -31,9 +31,9 @@ export const registerMediaClip = (path: string) =>
     queryOrBody: true,
     body: z.strictObject({ ...fields, duration: z.number().min(0.001).max(durationMax) }),
     answer: views.media_clips,
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { duration, ...changes } = call.body;
-      const executed = await tools.management
+      const executed = await deps.management
         .execute(call.caller, {
           type: 'media_clip.register',
           workspaceId: call.access?.workspaceId,
@@ -43,6 +43,6 @@ export const registerMediaClip = (path: string) =>
         .catch((error: unknown) => {
           throw inSeconds(error);
         });
-      return createdAnswer(executed, call, tools);
+      return createdAnswer(executed, call, deps);
     },
   });

@@ -14,7 +14,7 @@ const feedCheck: AnswerShape = {
   }),
 };
 
-/** GET /podcasts/{id}/feed_check: what directories would say of the live feed. */
+/** GET /podcasts/{id}/feed_check: checks the live feed as directories do. */
 export const checkFeed = (path: string) =>
   defineRoute({
     method: 'GET',
@@ -52,9 +52,9 @@ export function publishPodcast(path: string): Route {
       when: 'The podcast is published, but its feed could not be read within 10 s. It becomes available without another request.',
       answer: podcastView,
     },
-    run: async (call, tools) => {
-      const answer = await published.run(call, tools);
-      const isLive = await tools.management.awaitFeed(call.caller, {
+    run: async (call, deps) => {
+      const answer = await published.run(call, deps);
+      const isLive = await deps.management.awaitFeed(call.caller, {
         workspaceId: call.access!.workspaceId,
         podcastId: call.id,
       });

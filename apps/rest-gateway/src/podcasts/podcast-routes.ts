@@ -38,7 +38,7 @@ const listCollaborators = (path: string): Route =>
   });
 
 /**
- * GET of all collaborators, POST and DELETE of one; the latter by `email` and `role` as parameters, because not every client sends a
+ * GET of all collaborators, POST and DELETE of one. DELETE takes `email` and `role` as parameters, because not every client sends a
  * body with it.
  */
 export const collaborators = (path: string): readonly Route[] => [

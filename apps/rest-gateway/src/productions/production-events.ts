@@ -3,7 +3,7 @@ import type { Resource } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { Caller } from '../http/authenticate.ts';
 import { RestFailure } from '../http/rest-failure.ts';
-import type { Call, Tools } from '../route.ts';
+import type { Call, Deps } from '../route.ts';
 import type { ProgressTick } from './progress-feed.ts';
 
 /** How often the state is read while it may change. */
@@ -40,11 +40,11 @@ const isOutage = (error: unknown) => error instanceof Problem && error.status >=
  * hour, when the caller loses access, or when the client goes.
  */
 export const productionEvents =
-  ({ object, caller: first, reauthenticate }: Call<unknown, unknown, 'productions'>, tools: Tools) =>
+  ({ object, caller: first, reauthenticate }: Call<unknown, unknown, 'productions'>, deps: Deps) =>
   async (response: ServerResponse, signal: AbortSignal): Promise<void> => {
     let production = object!;
     let caller: Caller = first;
-    let now = tools.clock().getTime();
+    let now = deps.clock().getTime();
     const startedAt = now;
     let checkedAt = now;
     let sentAt = now;
@@ -52,7 +52,7 @@ export const productionEvents =
     let shownProgress: number | undefined;
 
     const send = (event: string, data: object) => {
-      sentAt = tools.clock().getTime();
+      sentAt = deps.clock().getTime();
       response.write(`event: ${event}\ndata: ${JSON.stringify({ production_id: production.id, ...data })}\n\n`);
     };
     const showState = () => {
@@ -69,13 +69,13 @@ export const productionEvents =
       send('progress', { progress, stage });
     };
     const readState = async () => {
-      now = tools.clock().getTime();
+      now = deps.clock().getTime();
       if (now - checkedAt >= reauthenticateEveryMs) {
         caller = await reauthenticate();
         checkedAt = now;
       }
       const asker = { ...caller, deadline: new Date(Date.now() + readDeadlineMs) };
-      ({ resource: production } = await tools.management.find(asker, 'productions', production.id));
+      ({ resource: production } = await deps.management.find(asker, 'productions', production.id));
     };
 
     response.writeHead(200, {
@@ -83,10 +83,10 @@ export const productionEvents =
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
-    const unfollow = tools.progress.follow(production.id, showProgress);
+    const unfollow = deps.progress.follow(production.id, showProgress);
     try {
       showState();
-      const last = production.lifecycle_state === 'encoding' ? await tools.progress.last(production.id) : undefined;
+      const last = production.lifecycle_state === 'encoding' ? await deps.progress.last(production.id) : undefined;
       // A tick that came meanwhile is newer.
       if (last && shownProgress === undefined) showProgress(last);
       while (!isFinal(production) && !signal.aborted && now - startedAt < streamLifeMs) {
@@ -96,8 +96,8 @@ export const productionEvents =
           if (!isOutage(error)) throw error;
         });
         showState();
-        if (tools.clock().getTime() - sentAt >= beatEveryMs) {
-          sentAt = tools.clock().getTime();
+        if (deps.clock().getTime() - sentAt >= beatEveryMs) {
+          sentAt = deps.clock().getTime();
           response.write(': still here\n\n');
         }
       }

@@ -2,7 +2,7 @@ import { productCatalog, type ChangesInput, type Resource } from '@longwave/comm
 import { Problem } from '@longwave/problems';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import { commandRoute, createdAnswer, creating, resourceAnswer, showResource } from '../resource-routes.ts';
-import { defineRoute, type Call, type Tools } from '../route.ts';
+import { defineRoute, type Call, type Deps } from '../route.ts';
 import { views } from '../views/views.ts';
 import { attachedUrl, changesOf, productionPut, sentFiles } from './production-changes.ts';
 import { productionEvents } from './production-events.ts';
@@ -27,19 +27,19 @@ type ProductionCommand = 'production.start' | 'production.stop' | 'production.re
 
 async function send<C extends ProductionCommand>(
   write: Write,
-  tools: Tools,
+  deps: Deps,
   type: C,
   changes: ChangesInput<C>,
 ): Promise<Resource<'productions'>> {
   const { caller, workspaceId, productionId: subjectId, ifMatch, idempotencyKey } = write;
   const input = { type, workspaceId, subjectId, changes, ifMatch, idempotencyKey };
-  return (await tools.management.execute(caller, input)).resource;
+  return (await deps.management.execute(caller, input)).resource;
 }
 
-/** The production when a write that was refused is already true of it: repeated writes share no key and must have one effect. */
+/** The production when a refused write finds it in the target state already: repeated writes share no key and must have one effect. */
 async function orAlready(
   write: Write,
-  tools: Tools,
+  deps: Deps,
   states: readonly string[],
   sent: Promise<Resource<'productions'>>,
 ): Promise<Resource<'productions'>> {
@@ -48,21 +48,21 @@ async function orAlready(
   } catch (error) {
     const another = error instanceof Problem && ['state_not_allowed', 'idempotency_in_progress'].includes(error.code);
     if (!another) throw error;
-    const { resource } = await tools.management.find(write.caller, 'productions', write.productionId);
+    const { resource } = await deps.management.find(write.caller, 'productions', write.productionId);
     if (states.includes(resource.lifecycle_state)) return resource;
     throw error;
   }
 }
 
-/** Starts encoding. A production that already encodes is the answer, not a failure (design: decided.md, REST). */
-const start = (write: Write, tools: Tools, changes: { readonly publish_episode?: boolean | undefined }) =>
-  orAlready(write, tools, ['encoding'], send(write, tools, 'production.start', changes));
+/** Starts encoding. A production that is already being encoded is a success, so that a repeated start has one effect. */
+const start = (write: Write, deps: Deps, changes: { readonly publish_episode?: boolean | undefined }) =>
+  orAlready(write, deps, ['encoding'], send(write, deps, 'production.start', changes));
 
-/** Stops encoding. A production that does not encode is the answer as well. */
-const stop = (write: Write, tools: Tools) =>
-  orAlready(write, tools, ['initial'], send(write, tools, 'production.stop', {}));
+/** Stops encoding. A production that is not being encoded is a success as well. */
+const stop = (write: Write, deps: Deps) =>
+  orAlready(write, deps, ['initial'], send(write, deps, 'production.stop', {}));
 
-/** A start is asynchronous, but what it answers is the production: its own state tells. */
+/** A start is asynchronous, but its answer is the production, whose state shows the progress. */
 const startRoute = commandRoute('production.start');
 
 /** POST /productions; `state: encoding` starts at once, or nothing is created. */
@@ -77,16 +77,16 @@ export const createProduction = (path: string) =>
     queryOrBody: true,
     body: commands['production.create'].changes.extend({ files: sentFiles.optional() }),
     answer: views.productions,
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       const { caller, access, idempotencyKey, body } = call;
       const { files, file_url: fileUrl = attachedUrl(files), ...others } = body;
-      const created = await tools.management.execute(caller, {
+      const created = await deps.management.execute(caller, {
         type: 'production.create',
         workspaceId: access?.workspaceId,
         changes: { ...others, ...(fileUrl !== undefined && { file_url: fileUrl }) },
         idempotencyKey,
       });
-      return createdAnswer(created, call, tools);
+      return createdAnswer(created, call, deps);
     },
   });
 
@@ -101,9 +101,9 @@ export const startProduction = (path: string) =>
     queryOrBody: true,
     body: commands['production.start'].changes,
     answer: views.productions,
-    run: async (call, tools) => {
-      const production = await start(writeOf(call), tools, call.body);
-      return resourceAnswer(200, production, call, tools);
+    run: async (call, deps) => {
+      const production = await start(writeOf(call), deps, call.body);
+      return resourceAnswer(200, production, call, deps);
     },
   });
 
@@ -118,7 +118,7 @@ export const stopProduction = (path: string) =>
     queryOrBody: true,
     body: commands['production.stop'].changes,
     answer: views.productions,
-    run: async (call, tools) => resourceAnswer(200, await stop(writeOf(call), tools), call, tools),
+    run: async (call, deps) => resourceAnswer(200, await stop(writeOf(call), deps), call, deps),
   });
 
 /**
@@ -138,24 +138,24 @@ export const reviseProduction = (path: string) =>
     queryOrBody: true,
     body: productionPut,
     answer: views.productions,
-    run: async (call, tools) => {
+    run: async (call, deps) => {
       let current = call.object!;
-      const { state, ...changes } = changesOf(call.body, current, await showResource(current, call, tools));
-      const asked = writeOf(call);
-      let write = asked;
+      const { state, ...changes } = changesOf(call.body, current, await showResource(current, call, deps));
+      const request = writeOf(call);
+      let write = request;
       /** The version guard of the request holds for its first command; each later one follows the one before. */
       const step = async (production: Promise<Resource<'productions'>>) => {
         current = await production;
         write = { ...write, ifMatch: call.ifMatch && etagOf(current) };
       };
       const running = current.lifecycle_state === 'encoding';
-      if (state === 'initial' && running) await step(stop(write, tools));
+      if (state === 'initial' && running) await step(stop(write, deps));
       const ready = state === 'initial' && !running;
       if (Object.keys(changes).length > 0 || ready)
-        await step(send(write, tools, 'production.revise', { ...changes, ...(ready && { state }) }));
-      if (state === 'encoding') await step(start(write, tools, {}));
-      checkIfMatch(write === asked ? asked.ifMatch : undefined, current);
-      return resourceAnswer(200, current, call, tools);
+        await step(send(write, deps, 'production.revise', { ...changes, ...(ready && { state }) }));
+      if (state === 'encoding') await step(start(write, deps, {}));
+      checkIfMatch(write === request ? request.ifMatch : undefined, current);
+      return resourceAnswer(200, current, call, deps);
     },
   });
 
@@ -168,5 +168,5 @@ export const followProduction = (path: string) =>
     summary: 'Server-sent events of one production: state changes and progress from 0 to 1.',
     object: { type: 'productions', from: 'path', field: 'id' },
     answer: 'events',
-    run: async (call, tools) => ({ stream: productionEvents(call, tools) }),
+    run: async (call, deps) => ({ stream: productionEvents(call, deps) }),
   });

@@ -4,10 +4,10 @@ import { checksumHeaders } from '@longwave/object-store/checksum';
 import { singlePutBytesMax } from '@longwave/object-store/limits';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import { notFound, type Asker } from '../management.ts';
+import { notFoundProblem, type Asker } from '../management/asker.ts';
 import { chosenItems, listQuery, renderList } from '../list-answer.ts';
 import { permitCommand, remove } from '../resource-routes.ts';
-import { defineRoute, type AnswerShape, type Call, type Route, type Tools } from '../route.ts';
+import { defineRoute, type AnswerShape, type Call, type Route, type Deps } from '../route.ts';
 
 const grantCommand = productCatalog.commands['upload.grant'];
 const uploads = productCatalog.resources.uploads.attributes;
@@ -45,16 +45,16 @@ const signedUrl: AnswerShape = {
 };
 
 /** The grant's PUT URL; a retry under the same key gets the same one while it is valid. */
-async function uploadUrl(asker: Asker, upload: Resource<'uploads'>, tools: Tools, replayed: boolean): Promise<string> {
+async function uploadUrl(asker: Asker, upload: Resource<'uploads'>, deps: Deps, replayed: boolean): Promise<string> {
   const key = `upload_url:${upload.id}`;
   const isKnown = replayed && upload.lifecycle_state === 'granted';
-  const known = isKnown ? await tools.redis.get(key).catch(() => null) : null;
+  const known = isKnown ? await deps.redis.get(key).catch(() => null) : null;
   if (known !== null) return known;
-  const { url, expiresAtMs } = await tools.management.signUpload(asker, upload.id);
-  const leftMs = Number(expiresAtMs) - tools.clock().getTime();
+  const { url, expiresAtMs } = await deps.management.signUpload(asker, upload.id);
+  const leftMs = Number(expiresAtMs) - deps.clock().getTime();
   if (leftMs <= 0) return url;
-  // Of grants at the same time the first one's URL holds. Without Redis each has a signature of its own: still a working grant.
-  return (await tools.redis.set(key, url, 'PX', leftMs, 'NX', 'GET').catch(() => null)) ?? url;
+  // Simultaneous grants share the first URL. Without Redis each gets its own signature, which works as well.
+  return (await deps.redis.set(key, url, 'PX', leftMs, 'NX', 'GET').catch(() => null)) ?? url;
 }
 
 /** POST /uploads. */
@@ -79,16 +79,16 @@ export const grantUpload = (path: string) =>
     status: 201,
     answer: grant,
     command: true,
-    run: async ({ caller, body: { idempotency_key: bodyKey, ...changes }, idempotencyKey }, tools) => {
+    run: async ({ caller, body: { idempotency_key: bodyKey, ...changes }, idempotencyKey }, deps) => {
       const key = bodyKey ?? idempotencyKey;
       if (!uploadKey.optional().safeParse(key).success) throw new Problem('validation_failed', badKey);
-      const { resource, replayed } = await tools.management.execute(caller, {
+      const { resource, replayed } = await deps.management.execute(caller, {
         type: 'upload.grant',
         changes: { ...changes, upload_type: changes.upload_type ?? 'public' },
         idempotencyKey: key,
       });
       const { content_type, file_url, filesize, checksum_sha256: sha256, multipart } = resource.attributes;
-      const upload_url = await uploadUrl(caller, resource, tools, replayed);
+      const upload_url = await uploadUrl(caller, resource, deps, replayed);
       return {
         status: 201,
         body: {
@@ -133,9 +133,9 @@ function renderUpload({ id, lifecycle_state: state, attributes, created_at, upda
   return { id, filename, content_type, upload_type, state, file_url, created_at, updated_at };
 }
 
-/** Who works in another account's workspace sees what was made of its uploads, not the files. */
+/** Only the account itself sees its uploads; collaborators see what was made of them. */
 function requireOwnUpload({ caller, object }: Pick<Call, 'caller' | 'object'>): void {
-  if (object && object.workspace_id !== caller.workspaceId) throw notFound('upload', object.id);
+  if (object && object.workspace_id !== caller.workspaceId) throw notFoundProblem('upload', object.id);
 }
 
 const ofUpload = { type: 'uploads', from: 'path', field: 'id' } as const;
@@ -158,7 +158,7 @@ export const listUploads = (path: string) =>
       ),
   });
 
-/** GET /uploads/{id}: how a private upload is read (design: rest-api.md, uploads). */
+/** GET /uploads/{id}: the only way to read a private upload. */
 export const readUpload = (path: string) =>
   defineRoute({
     method: 'GET',
@@ -181,16 +181,16 @@ export const abortUpload = (path: string): Route => {
   const route = remove(path, 'upload.abort');
   return {
     ...route,
-    permit: async (call, tools) => {
+    permit: async (call, deps) => {
       requireOwnUpload(call);
-      await route.permit(call, tools);
+      await route.permit(call, deps);
     },
   };
 };
 
 const failed = () => new Problem('validation_failed', 'URL generation failed');
 
-/** The signed URL; whatever management refuses is the contract's one message. Outages stay outages. */
+/** The signed URL. Every refusal of management becomes the contract's one message; outages stay outages. */
 async function signedAnswer(sign: Promise<{ readonly url: string; readonly expiresAtMs: bigint }>) {
   const { url, expiresAtMs } = await sign.catch((error: unknown) => {
     throw error instanceof Problem && error.status < 500 && error.code !== 'token_invalid' ? failed() : error;
@@ -213,9 +213,9 @@ export const signPart = (path: string) =>
     queryOrBody: true,
     body: multipartUpload.extend({ part_number: z.int().min(1).max(10_000) }),
     answer: signedUrl,
-    run: ({ caller, body }, tools) =>
+    run: ({ caller, body }, deps) =>
       signedAnswer(
-        tools.management.signPart(caller, {
+        deps.management.signPart(caller, {
           uploadKey: body.upload_key,
           multipartUploadId: body.multipart_upload_id,
           partNumber: body.part_number,
@@ -235,9 +235,9 @@ export const signCompletion = (path: string) =>
     queryOrBody: true,
     body: multipartUpload,
     answer: signedUrl,
-    run: ({ caller, body }, tools) =>
+    run: ({ caller, body }, deps) =>
       signedAnswer(
-        tools.management.signCompletion(caller, {
+        deps.management.signCompletion(caller, {
           uploadKey: body.upload_key,
           multipartUploadId: body.multipart_upload_id,
         }),

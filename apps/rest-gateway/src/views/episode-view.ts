@@ -42,7 +42,7 @@ const schema = z.strictObject({
 /** An episode with counts in place of its chapters, transcripts and markers. */
 function render(
   { id, lifecycle_state: state, attributes: stored }: Resource<'episodes'>,
-  { tools: { mediaUrl } }: ViewContext,
+  { deps: { mediaUrl } }: ViewContext,
 ) {
   const { title, podcast_id, artwork, chapters = [], transcripts = [], markers = [], intro, outro, ...others } = stored;
   return {
@@ -60,8 +60,8 @@ function render(
   };
 }
 
-async function findFields(episodes: readonly Resource<'episodes'>[], { caller, tools }: ViewContext) {
-  const enclosures = await tools.findEnclosures(episodes, caller);
+async function findFields(episodes: readonly Resource<'episodes'>[], { caller, deps }: ViewContext) {
+  const enclosures = await deps.findEnclosures(episodes, caller);
   return new Map([...enclosures].map(([id, url]) => [id, { enclosure_url: url }]));
 }
 

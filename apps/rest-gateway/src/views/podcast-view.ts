@@ -52,8 +52,8 @@ function renderImport({ storage_key: _key, sha256: _digest, ...shown }: NonNulla
   return shown;
 }
 
-/** A podcast without anything of how it is stored. */
-function render(resource: Resource<'podcasts'>, { caller, tools: { mediaUrl } }: ViewContext) {
+/** A podcast without details of its storage. */
+function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: ViewContext) {
   const { id, workspace_id: workspaceId, lifecycle_state: state } = resource;
   const { title, subdomain, artwork, intro, outro, import: moved, collaborators, ...others } = resource.attributes;
   const roles = accessTo(caller, workspaceId, id)?.roles ?? [];

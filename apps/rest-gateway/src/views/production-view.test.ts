@@ -20,7 +20,7 @@ const encoded = (attributes: Partial<Attributes<'productions'>>): Resource<'prod
     ...attributes,
   },
 });
-const context = { tools: { mediaUrl: 'https://media.example' } } as ViewContext;
+const context = { deps: { mediaUrl: 'https://media.example' } } as ViewContext;
 
 test('a production shows what was found wrong with its file, and nothing when all is well', async () => {
   const warnings = [{ code: 'media_damaged' as const, detail: 'The file is damaged in one place.', places: 1 }];

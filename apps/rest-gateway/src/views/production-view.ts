@@ -68,21 +68,21 @@ function renderFiles(
 
 async function progressOf(
   { id, lifecycle_state: state }: Resource<'productions'>,
-  { tools }: ViewContext,
+  { deps }: ViewContext,
 ): Promise<number | null> {
   if (state === 'encoded') return 1;
   if (state === 'error') return null;
-  return state === 'encoding' ? ((await tools.progress.last(id))?.progress ?? 0) : 0;
+  return state === 'encoding' ? ((await deps.progress.last(id))?.progress ?? 0) : 0;
 }
 
 /** Where it stands among everything that waits for an encoder. */
 async function queueOf(
   resource: Resource<'productions'>,
-  { caller, tools }: ViewContext,
+  { caller, deps }: ViewContext,
 ): Promise<z.output<typeof schema>['queue']> {
   if (resource.lifecycle_state !== 'encoding') return undefined;
-  const place = await tools.management.findQueuePlace(caller, resource);
-  const at = (ms: bigint) => new Date(tools.clock().getTime() + Number(ms)).toISOString();
+  const place = await deps.management.findQueuePlace(caller, resource);
+  const at = (ms: bigint) => new Date(deps.clock().getTime() + Number(ms)).toISOString();
   return (
     place && {
       position: place.position,
@@ -105,7 +105,7 @@ async function render(resource: Resource<'productions'>, context: ViewContext) {
     ...(queue && { queue }),
     publication_flag,
     file_url,
-    files: renderFiles(resource.id, attributes, context.tools.mediaUrl),
+    files: renderFiles(resource.id, attributes, context.deps.mediaUrl),
     audio_duration_ms,
     ...(loudness && { loudness }),
     ...(problem && { problem }),

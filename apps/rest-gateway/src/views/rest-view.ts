@@ -1,12 +1,13 @@
 import type { Resource } from '@longwave/command-catalog';
 import type { Caller } from '../http/authenticate.ts';
-import type { Asker, ResourceType } from '../management.ts';
-import type { AnswerShape, Tools } from '../route.ts';
+import type { Asker } from '../management/asker.ts';
+import type { ResourceType } from '../management/read-resources.ts';
+import type { AnswerShape, Deps } from '../route.ts';
 
 /** For whom something is shown, and with what. */
 export interface ViewContext {
   readonly caller: Caller & Asker;
-  readonly tools: Pick<Tools, 'mediaUrl' | 'progress' | 'clock' | 'management' | 'findEnclosures'>;
+  readonly deps: Pick<Deps, 'mediaUrl' | 'progress' | 'clock' | 'management' | 'findEnclosures'>;
 }
 
 /** A resource type as REST shows it. */

@@ -1,6 +1,6 @@
 import type { Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
-import type { ResourceType } from '../management.ts';
+import type { ResourceType } from '../management/read-resources.ts';
 import type { RestView, ViewContext } from './rest-view.ts';
 import { batchEncodingView } from './batch-encoding-view.ts';
 import { episodeView } from './episode-view.ts';

@@ -24,8 +24,8 @@ import { createLogger } from '@longwave/service-kit';
 import { until } from '@longwave/test-kit';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Caller } from '../../http/authenticate.ts';
-import { createManagement } from '../../management.ts';
-import type { Tools } from '../../route.ts';
+import { createManagement } from '../../management/management.ts';
+import type { Deps } from '../../route.ts';
 import { createServer } from '../../server.ts';
 import { podcastAchievements } from '../achievement-routes.ts';
 import {
@@ -91,7 +91,7 @@ const people: Readonly<Record<string, Person>> = {
   guest: { plan: plan('launch', 0), grants: inOrganization(['analyst', 'viewer'], unlimited, news) },
 };
 
-/** What management was asked, and what it shall answer. */
+/** What management received, and what it will answer. */
 export const scene = {
   executed: [] as ExecuteRequest[],
   refusal: undefined as ProblemCode | undefined,
@@ -104,9 +104,9 @@ export const exportOf = (id: string, state: string, attributes: object, podcastI
     attributes: { podcast_id: podcastId, kind: 'legacy', ...attributes },
   });
 
-const unasked = () => Promise.reject(new Problem('internal_error'));
+const neverCalled = () => Promise.reject(new Problem('internal_error'));
 
-/** Management as far as these routes ask it: everything is visible, as its own suites guarantee otherwise. */
+/** A stand-in for management as far as these routes need it, without its checks of visibility. */
 async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
   const gateway = ['rest-gateway'] as const;
   return serveRpc({
@@ -162,9 +162,9 @@ async function startManagement(tls: Parameters<typeof serveRpc>[0]['tls']) {
         UploadServiceService,
         { signUpload: [], signDownload: [], signPart: [], signCompletion: [], signExport: gateway },
         {
-          signUpload: unasked,
-          signPart: unasked,
-          signCompletion: unasked,
+          signUpload: neverCalled,
+          signPart: neverCalled,
+          signCompletion: neverCalled,
           signDownload: async () => ({ url: '', expiresAtMs: 0n }),
           signExport: async ({ exportId }) => ({ url: `http://store.test/${exportId}.csv`, expiresAtMs: 0n }),
         },
@@ -289,13 +289,13 @@ export async function startAnalytics() {
     '127.0.0.1:0',
     createServer({
       routes,
-      // What these routes use; nothing here speaks to Redis.
-      tools: {
+      // All that these routes use; none of them needs Redis.
+      deps: {
         management: createManagement(channels.management),
         audience: channels.sink.client(AudienceServiceService),
         clock: () => now,
         baseUrl: 'http://longwave.test',
-      } as unknown as Tools,
+      } as unknown as Deps,
       authenticate: ({ headers }) => callerOf(String(headers['token'])),
       countCaller: async () => ({ throttled: false, headers: {} }),
       logger: createLogger('rest-gateway', 'warn'),

@@ -81,7 +81,7 @@ export function breakdownCases(world: () => Awaited<ReturnType<typeof startAnaly
       });
     });
 
-    test('those that the caller may measure and no others, also one that nobody knows any more', async () => {
+    test('those that the caller may measure and no others, also one that management no longer knows', async () => {
       expect(await rows(autumn, 'guest')).toEqual([
         ['Tide Table', 'High water', 1],
         ['Tide Table', null, 1],
@@ -90,7 +90,7 @@ export function breakdownCases(world: () => Awaited<ReturnType<typeof startAnaly
       expect((await rows(autumn, 'editor')).map(([podcast]) => podcast)).not.toContain('Tide Table');
     });
 
-    test('pages follow each other without a gap, and say how many there are', async () => {
+    test('pages follow each other without a gap, and name the total', async () => {
       const pageAt = async (page: number) => {
         const response = await fetch(`${world().url}/analytics/episodes?${autumn}&per_page=3&page=${page}`, {
           headers: { Token: 'owner' },

@@ -248,7 +248,7 @@ describe('reports', () => {
   });
 });
 
-test('a podcast that was downloaded before it was here has one beginning: in series, achievements, reports and export', async () => {
+test('a podcast with downloads from before it moved here has one beginning: in series, achievements, reports and export', async () => {
   const range = 'from=2026-10-01&to=2026-11-21';
   const series = await objects(`/podcasts/${comedy}/analytics?${range}&granularity=month`);
   expect(series.map(({ date, downloads }) => [date, downloads])).toEqual([
@@ -315,7 +315,7 @@ describe('the legacy export', () => {
     expect((await start('launch')).status).toBe(403);
   });
 
-  test('can be looked at', async () => {
+  test('shows the latest one, and its file once it is ready', async () => {
     expect(await get(at)).toEqual({ status: 404, body: { code: 404, message: 'There is no export of this podcast.' } });
     const file = { storage_key: 'exports/a.csv', sha256: 'a'.repeat(64), size_bytes: 321, row_count: 12 };
     scene.exports = [exportOf(idOf('sxp', '1'), 'failed', {}), exportOf(idOf('sxp', '2'), 'ready', { file })];

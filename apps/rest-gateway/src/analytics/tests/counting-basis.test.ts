@@ -14,7 +14,7 @@ test('an answer says from which day on its numbers are provisional: they may gro
   expect(Date.parse(from!) + 24 * 3_600_000).toBeGreaterThan(sessionsEndedMs);
 });
 
-test('an answer says from which hour on its numbers lack facts, when its range goes on beyond them', async () => {
+test('an answer names the hour from which its numbers lack facts, when its range extends beyond it', async () => {
   const metaOf = async (range: string) =>
     (await get(`/podcasts/${arts}/analytics?granularity=day&${range}`)).body['meta'] as Record<string, string>;
   expect(await metaOf('from=2026-11-10&to=2026-11-12')).not.toHaveProperty('incomplete_from');
@@ -100,7 +100,7 @@ describe('windows and what was known', () => {
       expect(await metaOf(`${series}&${unchanged}`)).not.toHaveProperty('restated');
   });
 
-  test('a window or a time of knowledge that is none is refused in words of its field', async () => {
+  test('an invalid window or time of knowledge is refused with the name of its field', async () => {
     const message = async (query: string) => {
       const { status, body } = await get(`/podcasts/${arts}/analytics?days_offset=1&${query}`);
       return [status, body['message']];
