@@ -24,9 +24,9 @@ import { createShareCounts } from './shares/share-counts.ts';
 import { createCurrentSuspensions } from './suspensions/current-suspensions.ts';
 import { createStateFollower, stateFollowerGroup } from './suspensions/follow-states.ts';
 
-/** Decisions of this time are announced together: nobody waits for them, and small batches cost their readers most. */
+/** Decisions of this time are announced together: nobody waits for them, and small batches cost their readers more. */
 const announceAfterMs = 200;
-/** How often every node looks for new plans, halts and shares and mends its counters. */
+/** How often every node polls for new plans, halts and shares and repairs its counters. */
 const refreshMs = 1_000;
 
 export interface ServingApp extends RunningApp {
@@ -85,7 +85,7 @@ export async function createApp(
     }),
   );
 
-  // Calls that come before the first look would be told to come again; one look first spares them that.
+  // Plans are read once before serving, so that the first calls are not refused as too early.
   await plans.refresh().catch(reasonOf('plans.refresh_failed'));
   for (const [group, handle] of [
     [planFollowerGroup, createPlanFollower(pool, () => refreshing.wake())],
@@ -125,7 +125,7 @@ export async function createApp(
   );
   const decidePlay = createDecidePlay({
     ...{ decisions, plans, suspensions, goals, listeners, shares, write, logger },
-    onGiven: () => announcing.wake(),
+    onFilled: () => announcing.wake(),
     newAttempt: randomUUID,
   });
   const server = await serveRpc({

@@ -47,7 +47,7 @@ test('twenty plays of one listener at once on two nodes, each asked twice, hear 
   expect(other.picks[0]!.lineItemId).toBe(line.line_item_id);
 });
 
-test('what a listener heard under the previous key counts while that key is sent, and caps of other workspaces do not', async () => {
+test('servings under the previous key of a listener count while that key is sent; those of other workspaces do not', async () => {
   const line = capped(1);
   const [workspaceId, elsewhere] = [await workspaceWith([line]), await workspaceWith([capped(1)])];
   const [old, fresh] = [bucket(), bucket()];

@@ -33,18 +33,18 @@ const recounted = async (...lineItemIds: string[]): Promise<GoalGuard> => {
   return guard;
 };
 
-test('before its counter was compared with the stored decisions a line item has no room', async () => {
+test('a line item has no slots left until its counter was compared with the stored decisions', async () => {
   const guard = createGuard();
-  expect(guard.room('li_a')).toBe(0);
+  expect(guard.remaining('li_a')).toBe(0);
   stored.set('li_a', 2);
   await guard.recount([{ lineItemId: 'li_a', endsAtMs }]);
-  expect(guard.room('li_a')).toBe(Infinity);
+  expect(guard.remaining('li_a')).toBe(Infinity);
   expect(await countersOf('li_a')).toEqual(['2']);
   expect(await guard.reserve('dec_1', 'first', [wanted('li_a', 2)])).toEqual({
     kind: 'refused',
     slotsMax: new Map([['li_a', 1]]),
   });
-  expect(guard.room('li_a')).toBe(1);
+  expect(guard.remaining('li_a')).toBe(1);
 });
 
 test('a recount never lowers a counter', async () => {
@@ -63,7 +63,7 @@ test('slots of one decision are counted all or nothing', async () => {
   expect(await countersOf('li_a', 'li_b')).toEqual(['0', '3']);
 });
 
-test('attempts of one decision count once, and only the one that counted gives back', async () => {
+test('attempts of one decision count once, and only the one that counted can release', async () => {
   const guard = await recounted('li_a');
   const slots = [
     { lineItemId: 'li_a', attempt: 'first' },
@@ -79,12 +79,12 @@ test('attempts of one decision count once, and only the one that counted gives b
   expect(await countersOf('li_a')).toEqual(['0']);
 });
 
-test('an attempt that wants another number of slots than an earlier one gets no more than those', async () => {
+test('an attempt for another number of slots than an earlier one gets no more than the earlier one', async () => {
   const guard = await recounted('li_a');
   await guard.reserve('dec_1', 'first', [wanted('li_a')]);
   const more = await guard.reserve('dec_1', 'second', [wanted('li_a', 2)]);
   expect(more).toEqual({ kind: 'refused', slotsMax: new Map([['li_a', 1]]) });
-  expect(guard.room('li_a')).toBe(Infinity);
+  expect(guard.remaining('li_a')).toBe(Infinity);
   expect(await countersOf('li_a')).toEqual(['1']);
 });
 
@@ -92,7 +92,7 @@ test('a counter that vanished is refused and no longer trusted', async () => {
   const guard = await recounted('li_a');
   await redis.flushdb();
   expect(await guard.reserve('dec_1', 'first', [wanted('li_a')])).toMatchObject({ kind: 'refused' });
-  expect(guard.room('li_a')).toBe(0);
+  expect(guard.remaining('li_a')).toBe(0);
 });
 
 test('a script that Redis forgot is sent again', async () => {
@@ -100,7 +100,7 @@ test('a script that Redis forgot is sent again', async () => {
   await redis.script('FLUSH');
   const slots = [{ lineItemId: 'li_a', attempt: 'first' }];
   expect(await guard.reserve('dec_1', 'first', [wanted('li_a')])).toEqual({ kind: 'counted', slots });
-  expect(guard.room('li_a')).toBe(Infinity);
+  expect(guard.remaining('li_a')).toBe(Infinity);
 });
 
 test('counters are forgotten a week after the window, markers of a decision within the hour', async () => {

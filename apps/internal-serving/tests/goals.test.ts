@@ -87,7 +87,7 @@ test('a goal is met to the last slot by plays that could take two', async () => 
   expect(answers.at(-1)!.noAdReason).toBe('no_lease');
 });
 
-test('a goal raised by a newer plan goes on where it was, and its retries count nothing', async () => {
+test('a goal raised by a newer plan continues from its count, and retries count nothing', async () => {
   const booked = guaranteed(2);
   const workspaceId = await workspaceWith([booked]);
   const play = playOf(workspaceId);
@@ -105,7 +105,7 @@ test('a goal raised by a newer plan goes on where it was, and its retries count 
   expect(await counterOf(booked.line_item_id)).toBe('4');
 });
 
-test('without Redis goals do not serve and the rest does; an empty Redis learns from the stored decisions what was decided', async () => {
+test('without Redis goals do not serve and the rest does; an empty Redis is filled from the stored decisions', async () => {
   const booked = guaranteed(5);
   const house = lineItem();
   const workspaceId = await workspaceWith([booked, house]);

@@ -37,7 +37,7 @@ test('the plan published last decides, in whatever order the events come, and a 
   await until(async () => (await planThatDecides(workspaceId)) === '');
 });
 
-test('a plan that was rolled back decides until what it went back to is published again', async () => {
+test('a plan that was rolled back decides until the earlier one is published again', async () => {
   const workspaceId = newId('ws');
   const digest = await engines.storePlan(planOf(workspaceId, [lineItem()]));
   const [wrong, again] = [newId('spl'), newId('spl')];
@@ -49,7 +49,7 @@ test('a plan that was rolled back decides until what it went back to is publishe
   const asked = `select from published_plan where serving_plan_id = $1 and lifecycle_state = 'rolled_back'`;
   await until(async () => (await pool.query(asked, [wrong])).rowCount === 1);
   await pool.end();
-  // A look at the table that is certainly later.
+  // A poll of the table that is certainly later.
   const elsewhere = newId('ws');
   await untilDecidedBy(node, elsewhere, (await engines.publishPlan(elsewhere, [lineItem()])).servingPlanId);
   expect(await planThatDecides(workspaceId)).toBe(wrong);
@@ -57,7 +57,7 @@ test('a plan that was rolled back decides until what it went back to is publishe
   await untilDecidedBy(node, workspaceId, again);
 });
 
-test('a corrupted plan, one of another workspace and one that makes no sense are refused, and the old one stays', async () => {
+test('a corrupted plan, one of another workspace and an invalid one are refused, and the old one stays', async () => {
   const workspaceId = newId('ws');
   const { servingPlanId: good } = await engines.publishPlan(workspaceId, [lineItem()]);
   await untilDecidedBy(node, workspaceId, good);
@@ -119,7 +119,7 @@ test('a plan that is published but cannot be loaded yet is no decision: the call
   expect((await node.client.decide(play, {})).picks).toHaveLength(1);
 });
 
-test('only public-delivery and the operator may ask', async () => {
+test('only public-delivery and the operator may call Decide', async () => {
   await using late = await engines.startNode();
   expect((await late.client.decide(playOf(newId('ws')), {})).noAdReason).toBe('no_plan');
   const stranger = engines.clientAs('encoder', late.port);
@@ -129,7 +129,7 @@ test('only public-delivery and the operator may ask', async () => {
   expect((refusal as Problem).code).toBe('permission_denied');
 });
 
-test('a plan that the object store is slow to give is awaited from the moment it is known', async () => {
+test('a plan that the object store is slow to deliver is awaited from the moment it is known', async () => {
   const workspaceId = newId('ws');
   const digest = await engines.storePlan(planOf(workspaceId, [lineItem()]));
   const [asked, given] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

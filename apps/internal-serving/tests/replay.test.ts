@@ -121,7 +121,7 @@ test('random decisions with goals, caps, shares and halts replay to the same byt
   for (const listener of listeners) expect(JSON.stringify(rows)).not.toContain(listener.toString('hex'));
 });
 
-test('a decision that was told something else differs, and one whose plan or suspensions are gone says so', async () => {
+test('a decision with changed inputs differs, and one whose plan or suspensions are gone has inputs_expired', async () => {
   const workspaceId = newId('ws');
   const booked = guaranteed(1_000);
   const { servingPlanId, digest } = await engines.publishPlan(workspaceId, [booked]);
@@ -158,7 +158,7 @@ test('a decision that was told something else differs, and one whose plan or sus
   other.close();
 });
 
-test('the trace that is told names every stage and verdict, and no listener, price or other workspace', async () => {
+test('the trace names every stage and verdict, and no listener, price or other workspace', async () => {
   const workspaceId = newId('ws');
   const priced = lineItem({
     type: 'non_guaranteed',
@@ -201,7 +201,7 @@ test('the trace that is told names every stage and verdict, and no listener, pri
   });
 });
 
-test('a line item for an operating system serves there alone; a decision of before there was that field is replayed the same', async () => {
+test('a line item for an operating system serves there alone; a decision from before that field replays identically', async () => {
   const workspaceId = newId('ws');
   const forPhones = lineItem({
     targeting: { ...anyTargeting, operating_systems: { include: ['iOS', 'Android'], exclude: [] } },

@@ -53,7 +53,7 @@ test('two nodes give a sponsorship its share of the breaks, also after Redis los
   expect(share).toBeLessThan(0.3);
 });
 
-test('counts of a day ago are no longer of the window, and every node sees what all counted', async () => {
+test('counts older than a day leave the window, and every node sees the counts of all', async () => {
   const hourMs = 3_600_000;
   let nowMs = Date.UTC(2026, 5, 1, 12, 30);
   const stored: HourlyShare[] = [];
@@ -79,7 +79,7 @@ test('counts of a day ago are no longer of the window, and every node sees what 
   expect(one.shareOf(lineItemId)).toEqual({ served: 0, opportunities: 0 });
 });
 
-test('a counter that vanished is raised to what the stored decisions say, and what was counted meanwhile counts once', async () => {
+test('a counter that vanished is raised to the stored decisions, and what was counted meanwhile counts once', async () => {
   const nowMs = Date.UTC(2026, 5, 1, 12, 30);
   const hour = Math.floor(nowMs / 3_600_000);
   const lineItemId = newId('li');
@@ -119,7 +119,7 @@ test('a counter that vanished while more was counted is raised all the same', as
   expect(counts.shareOf(lineItemId)).toEqual({ served: 11, opportunities: 41 });
 });
 
-test('what a Redis that did not answer in time was not told of counts once it answers', async () => {
+test('counts that could not be sent while Redis did not answer are sent when it answers', async () => {
   const nowMs = Date.UTC(2026, 5, 1, 12, 30);
   const hour = Math.floor(nowMs / 3_600_000);
   const lineItemIds = [newId('li'), newId('li')];

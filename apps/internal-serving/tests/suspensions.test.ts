@@ -94,7 +94,7 @@ test('a creative that is assigned again serves, whatever became of its earlier a
   await within5s(async () => !(await serves(workspaceId)));
 });
 
-test('a suspension holds under a newer plan and on a node that starts later, and says nothing in another workspace', async () => {
+test('a suspension holds under a newer plan and on a node that starts later, and has no effect in another workspace', async () => {
   const line = lineItem();
   const [workspaceId, elsewhere] = [await workspaceWith([line]), await workspaceWith([line])];
   await engines.tell(workspaceId, { type: 'line_items', id: line.line_item_id, version: 2, state: 'paused' });
@@ -111,7 +111,7 @@ test('a suspension holds under a newer plan and on a node that starts later, and
   expect((await late.client.decide(playOf(workspaceId), {})).picks).toEqual([]);
 });
 
-test('a plan that hangs in the object store holds up no halt', async () => {
+test('a plan that the object store never delivers delays no halt', async () => {
   const line = lineItem();
   const workspaceId = await workspaceWith([line]);
   const digest = await engines.storePlan(planOf(workspaceId, [line, lineItem()]));

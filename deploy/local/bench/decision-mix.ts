@@ -147,7 +147,7 @@ export function mixedPlays(count: number, seed: number): DecisionContext[] {
 
 /** A tenth of the goals is reached, listeners heard a fifth of the line items lately, and sponsorships are near their shares. */
 export const mixedInputs: DecisionInputs = {
-  room: (ordinal) => (ordinal % 10 === 0 ? 0 : Infinity),
+  remaining: (ordinal) => (ordinal % 10 === 0 ? 0 : Infinity),
   share: (ordinal) => ({ served: (ordinal * 7919) % 60, opportunities: 100 }),
-  heard: (capKey) => (capKey.endsWith('3') || capKey.endsWith('7') ? 4 : 0),
+  frequencyRecord: (capKey) => (capKey.endsWith('3') || capKey.endsWith('7') ? 4 : 0),
 };

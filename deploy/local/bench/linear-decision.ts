@@ -107,8 +107,9 @@ export function createLinearDecision(plan: ServingPlanDocument, inputs: Decision
     let leftMs = adBreak!.maxDurationMs;
     for (const { line, at } of eligible) {
       if (chosen.length === adBreak!.maxSlots) break;
-      if (line.goal.unit === 'impressions' && inputs.room!(at) === 0) continue;
-      const heard = (windowSeconds: number) => inputs.heard!(line.line_item_id, context.atMs - windowSeconds * 1000);
+      if (line.goal.unit === 'impressions' && inputs.remaining!(at) === 0) continue;
+      const heard = (windowSeconds: number) =>
+        inputs.frequencyRecord!(line.line_item_id, context.atMs - windowSeconds * 1000);
       if (line.frequency_caps.some((cap) => heard(cap.window_seconds) >= cap.max)) continue;
       const { served, opportunities } = inputs.share(at);
       if (line.goal.unit === 'share_pct' && served / (opportunities + 1) >= line.goal.quantity! / 100) continue;

@@ -1,6 +1,6 @@
 /**
- * Why a line item did or did not serve: exactly one verdict per candidate, the first that speaks against it (design: commands.md §6).
- * Codes no stage issues yet belong to the wire contract already; readers of traces must know all of them.
+ * Why a line item did or did not serve: exactly one verdict per candidate, the first check that fails
+ * (docs/services/internal-serving.md#how-a-break-is-filled). Some codes are not issued yet; readers of traces must know all of them.
  */
 export const verdictCodes = [
   /** Outside its window, or it, its campaign, advertiser or assignment is no longer in a state that serves. */
@@ -20,7 +20,7 @@ export const verdictCodes = [
   'targeting_explicit',
   'targeting_episode_age',
   'targeting_daypart',
-  /** Its price is under the podcast's least price. */
+  /** Its price is below the podcast's floor. */
   'below_floor',
   'targeting_position',
   'surface_unsupported',
@@ -35,11 +35,11 @@ export const verdictCodes = [
   /** It has had its share of the breaks of the last window. */
   'paced_out',
   'duration_too_long',
-  /** The play has no room for more seconds of ads. */
+  /** The play takes no more seconds of ads. */
   'ad_load',
   /** No slot of the break takes its type, production or length. */
   'slot_rule',
-  /** The only places that take it are filled. */
+  /** The only slots that take it are filled. */
   'position_taken',
   'outranked',
   'won',
@@ -65,11 +65,11 @@ export const noAdReasons = [
   'no_fit',
   /** What could still serve has no goal left, or its goal cannot be counted now. */
   'no_lease',
-  /** What could still serve was heard often enough, or nobody can tell how often. */
+  /** What could still serve has reached its frequency cap, or no frequency record is available. */
   'capped',
   /** What could still serve has had its share. */
   'paced_out',
-  /** Every candidate was placed and room is left. */
+  /** Every candidate was placed and a slot is left. */
   'no_more_line_items',
 ] as const;
 

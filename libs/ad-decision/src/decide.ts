@@ -11,7 +11,7 @@ import { findEligible, findEligibleInBreak, type Eligibility } from './eligibili
 import { fillBreak, type FilledBreak } from './fill-break.ts';
 import { capKeysOf } from './frequency.ts';
 import type { PlanIndex } from './plan-index.ts';
-import type { Standing } from './separation.ts';
+import type { PlacedAd } from './separation.ts';
 import { traceCandidates, traceStages, type TraceCandidate, type TraceStage } from './trace.ts';
 
 /** One slot of a break and the prepared stream that fills it. */
@@ -48,7 +48,7 @@ export interface Decision {
 const traceCandidatesMax = 50;
 const slotsMax = 16;
 
-/** Why nothing more was placed, of the verdicts that candidates got; the first that fits is told. */
+/** Why nothing more was placed, by the verdicts of the candidates; the first entry with a match is the reason. */
 const reasonsByVerdict: readonly (readonly [NoAdReason, readonly VerdictCode[]])[] = [
   [
     'no_fit',
@@ -81,18 +81,18 @@ function reasonOf(eligible: Eligibility, filled: FilledBreak): NoAdReason | unde
 
 const positionOrder = { pre: 0, mid: 1, post: 2 } as const;
 
-/** Per break the keys of those heard right before and after it. */
+/** Per break the keys of the breaks before and after it. */
 function neighboursOf(breaks: readonly AdBreak[]): ReadonlyMap<string, readonly string[]> {
   if (breaks.length === 1) return new Map([[breaks[0]!.key, []]]);
-  const heard = breaks.toSorted(
+  const inOrder = breaks.toSorted(
     (a, b) => positionOrder[a.position] - positionOrder[b.position] || a.positionMs - b.positionMs,
   );
   return new Map(
-    heard.map(({ key }, at) => [key, [heard[at - 1], heard[at + 1]].flatMap((one) => (one ? [one.key] : []))]),
+    inOrder.map(({ key }, at) => [key, [inOrder[at - 1], inOrder[at + 1]].flatMap((one) => (one ? [one.key] : []))]),
   );
 }
 
-/** A play whose eligible line items are found; `decide` may be asked of it again with other inputs. */
+/** A play whose eligible line items are found; `decidePrepared` may run on it again with other inputs. */
 export interface PreparedPlay {
   readonly index: PlanIndex;
   readonly context: DecisionContext;
@@ -100,7 +100,7 @@ export interface PreparedPlay {
   readonly eligible: readonly Eligibility[];
 }
 
-/** The part of a decision that asks for plan, play and suspensions alone. */
+/** The part of a decision that depends on plan, play and suspensions alone. */
 export function preparePlay(
   index: PlanIndex,
   context: DecisionContext,
@@ -121,15 +121,15 @@ export function preparePlay(
  */
 export function decidePrepared(
   { index, context, eligible, suspended }: PreparedPlay,
-  given: Omit<DecisionInputs, 'suspended'>,
+  counters: Omit<DecisionInputs, 'suspended'>,
 ): Decision {
-  const inputs = { ...given, suspended };
+  const inputs = { ...counters, suspended };
   const seed = seedOf(context.decisionId);
   const taken = new Map<number, number>();
   const shares = new Map<number, Share>();
   const shareOf = (ordinal: number) => shares.get(ordinal) ?? inputs.share(ordinal);
   const picks: Pick[] = [];
-  const placed: Standing[] = [];
+  const placed: PlacedAd[] = [];
   const opportunities: string[] = [];
   const stages: TraceStage[] = [];
   const candidates: TraceCandidate[] = [];
@@ -139,7 +139,7 @@ export function decidePrepared(
   const listedMax = Math.floor(traceCandidatesMax / Math.max(1, context.breaks.length));
 
   context.breaks.forEach((adBreak, at) => {
-    const heardNextDoor = neighbours.get(adBreak.key)!;
+    const adjacentKeys = neighbours.get(adBreak.key)!;
     const filled = fillBreak(
       {
         index,
@@ -151,30 +151,30 @@ export function decidePrepared(
         shareOf,
         placed,
         neighbours: new Set(
-          picks.filter((pick) => heardNextDoor.includes(pick.breakKey)).map((pick) => pick.creativeId),
+          picks.filter((pick) => adjacentKeys.includes(pick.breakKey)).map((pick) => pick.creativeId),
         ),
         slotCount: Math.min(adBreak.maxSlots, slotsMax),
         limitMs: Math.min(adBreak.maxDurationMs, adLoadLeftMs),
       },
       eligible[at]!,
     );
-    const hearing = { episodeId: context.episodeId, breakKey: adBreak.key };
-    for (const { candidate, given: chosen, slot } of filled.placements) {
+    const episodeBreak = { episodeId: context.episodeId, breakKey: adBreak.key };
+    for (const { candidate, served, slot } of filled.placements) {
       const { ordinal, line } = candidate;
-      const { segmentDigest, sizeBytes, durationMs } = chosen.stream;
+      const { segmentDigest, sizeBytes, durationMs } = served.stream;
       picks.push({
         breakKey: adBreak.key,
         slot,
         ordinal,
         lineItemId: line.lineItemId,
         campaignId: line.campaignId,
-        creativeId: chosen.creative.creativeId,
+        creativeId: served.creative.creativeId,
         segmentDigest,
         sizeBytes,
         durationMs,
-        clickUrl: chosen.creative.clickUrl,
+        clickUrl: served.creative.clickUrl,
         billable: line.billable,
-        capKeys: capKeysOf(line, hearing),
+        capKeys: capKeysOf(line, episodeBreak),
       });
       placed.push({ line, adBreak });
       taken.set(ordinal, (taken.get(ordinal) ?? 0) + 1);
@@ -182,8 +182,8 @@ export function decidePrepared(
     }
     for (const ordinal of filled.opportunities) {
       const before = shareOf(ordinal);
-      const served = filled.placements.some((one) => one.candidate.ordinal === ordinal) ? 1 : 0;
-      shares.set(ordinal, { served: before.served + served, opportunities: before.opportunities + 1 });
+      const servings = filled.placements.some((one) => one.candidate.ordinal === ordinal) ? 1 : 0;
+      shares.set(ordinal, { served: before.served + servings, opportunities: before.opportunities + 1 });
       opportunities.push(index.lines[ordinal]!.lineItemId);
     }
     noAdReason ??= reasonOf(eligible[at]!, filled);

@@ -2,7 +2,7 @@ import type { PlanLineItem } from '@longwave/events';
 import type { BreakPosition } from './plan-index.ts';
 import type { SuspendedLines } from './suspensions.ts';
 
-/** What one slot of a break takes. */
+/** What one slot of a break accepts. */
 interface SlotRule {
   /** 0-based within the break. */
   readonly slot: number;
@@ -57,31 +57,31 @@ export interface DecisionContext {
   readonly breaks: readonly AdBreak[];
 }
 
-/** How often a sponsorship served, of the breaks in which it could have, in the last window. */
+/** In how many breaks of the last window a sponsorship served, and in how many it could have. */
 export interface Share {
   readonly served: number;
   readonly opportunities: number;
 }
 
 /**
- * What a decision is told besides plan and context; every answer must stay the same during one decision. All of it is recorded with
- * the decision (`recordInputs`), so that a replay is told the same.
+ * Inputs of a decision besides plan and context; every answer must stay the same during one decision. All of it is recorded with
+ * the decision (`recordInputs`), so that a replay has the same inputs.
  */
 export interface DecisionInputs {
   /** Slots that a line item with a goal may take in this decision; absent when no goal can be counted now. */
-  readonly room?: ((ordinal: number) => number) | undefined;
+  readonly remaining?: ((ordinal: number) => number) | undefined;
   readonly share: (ordinal: number) => Share;
   /**
-   * How often the listener heard what a cap counts (`capKey`) since a time; absent when there is no listener or nobody can tell.
-   * Servings of this very decision are not among them.
+   * How many servings to the listener a cap counts (`capKey`) since a time, without those of this decision; absent when there is no
+   * listener or its record cannot be read.
    */
-  readonly heard?: ((capKey: string, sinceMs: number) => number) | undefined;
+  readonly frequencyRecord?: ((capKey: string, sinceMs: number) => number) | undefined;
   readonly suspended?: SuspendedLines | undefined;
 }
 
 /** Inputs of a plan whose goals, shares and listeners are all new. */
 export const freshInputs: DecisionInputs = {
-  room: () => Infinity,
+  remaining: () => Infinity,
   share: () => ({ served: 0, opportunities: 0 }),
-  heard: () => 0,
+  frequencyRecord: () => 0,
 };

@@ -2,7 +2,7 @@ import { addBit, createBits, hasBit, intersect, removeBit, subtract, unite, type
 
 /** One dimension of targeting over all line items: per value the ordinals that include or exclude it, ascending. */
 export interface Dimension {
-  /** False when no line item says anything about it. */
+  /** False when no line item targets by it. */
   readonly constrained: boolean;
   /** Everything that may serve where the context has these values; absent for a dimension of many values. */
   readonly allowed: ((values: readonly string[]) => Bits) | undefined;
@@ -18,18 +18,18 @@ export interface Lists {
 
 type Postings = Map<string, number[]>;
 
-/** Sets kept per dimension: one for every combination of values that plays came with lately, and one for each value of them. */
-const keptMax = 256;
+/** Sets cached per dimension: one for every combination of values in recent plays, and one for each of these values. */
+const maxCachedSets = 256;
 
-/** Sets by name, all forgotten when there are too many. */
-function createKept() {
-  const kept = new Map<string, Bits>();
+/** Sets by name; a full cache is emptied. */
+function createSetCache() {
+  const cached = new Map<string, Bits>();
   return (name: string, build: () => Bits): Bits => {
-    const found = kept.get(name);
+    const found = cached.get(name);
     if (found) return found;
     const bits = build();
-    if (kept.size >= keptMax) kept.clear();
-    kept.set(name, bits);
+    if (cached.size >= maxCachedSets) cached.clear();
+    cached.set(name, bits);
     return bits;
   };
 }
@@ -53,13 +53,13 @@ function contains(ascending: readonly number[] | undefined, ordinal: number): bo
 
 /**
  * Indexes one dimension.
- * @param values `few`: plays come with few different values, so the whole set of each is kept once built (one AND a decision);
+ * @param cardinality `few`: plays have few different values, so the whole set of each is cached (one AND a decision);
  *   `many`: only lists are kept, and a decision touches the unconstrained line items and those that name its values
  * @param whenEmpty whether a line item that includes nothing serves everywhere or nowhere
  */
 export function indexDimension(
   lists: readonly Lists[],
-  values: 'few' | 'many',
+  cardinality: 'few' | 'many',
   whenEmpty: 'everywhere' | 'nowhere' = 'everywhere',
 ): Dimension {
   const size = lists.length;
@@ -79,42 +79,42 @@ export function indexDimension(
   });
   constrained ||= excluded.size > 0;
 
-  const [keptIncluded, keptExcluded, keptAllowed] = [createKept(), createKept(), createKept()];
+  const [includedSets, excludedSets, allowedSets] = [createSetCache(), createSetCache(), createSetCache()];
   const setOf = (ordinals: readonly number[]) => () => {
     const bits = createBits(size);
     for (const ordinal of ordinals) addBit(bits, ordinal);
     return bits;
   };
-  function build(wanted: readonly string[]): Bits {
+  function build(values: readonly string[]): Bits {
     const bits = unconstrained.slice();
-    for (const value of wanted) {
+    for (const value of values) {
       const ordinals = included.get(value);
-      if (ordinals) unite(bits, keptIncluded(value, setOf(ordinals)));
+      if (ordinals) unite(bits, includedSets(value, setOf(ordinals)));
     }
-    for (const value of wanted) {
+    for (const value of values) {
       const ordinals = excluded.get(value);
-      if (ordinals) subtract(bits, keptExcluded(value, setOf(ordinals)));
+      if (ordinals) subtract(bits, excludedSets(value, setOf(ordinals)));
     }
     return bits;
   }
-  const allowedBits = (wanted: readonly string[]) =>
-    keptAllowed(wanted.length === 1 ? wanted[0]! : wanted.join('\0'), () => build(wanted));
+  const allowedBits = (values: readonly string[]) =>
+    allowedSets(values.length === 1 ? values[0]! : values.join('\0'), () => build(values));
 
-  function narrowByLists(bits: Bits, wanted: readonly string[]): void {
-    const named: number[] = [];
-    for (const value of wanted)
-      for (const ordinal of included.get(value) ?? []) if (hasBit(bits, ordinal)) named.push(ordinal);
+  function narrowByLists(bits: Bits, values: readonly string[]): void {
+    const including: number[] = [];
+    for (const value of values)
+      for (const ordinal of included.get(value) ?? []) if (hasBit(bits, ordinal)) including.push(ordinal);
     intersect(bits, unconstrained);
-    for (const ordinal of named) addBit(bits, ordinal);
-    for (const value of wanted) for (const ordinal of excluded.get(value) ?? []) removeBit(bits, ordinal);
+    for (const ordinal of including) addBit(bits, ordinal);
+    for (const value of values) for (const ordinal of excluded.get(value) ?? []) removeBit(bits, ordinal);
   }
 
   return {
     constrained,
-    allowed: values === 'few' ? allowedBits : undefined,
+    allowed: cardinality === 'few' ? allowedBits : undefined,
     narrow: narrowByLists,
-    allows: (ordinal, wanted) =>
-      (hasBit(unconstrained, ordinal) || wanted.some((value) => contains(included.get(value), ordinal))) &&
-      !wanted.some((value) => contains(excluded.get(value), ordinal)),
+    allows: (ordinal, values) =>
+      (hasBit(unconstrained, ordinal) || values.some((value) => contains(included.get(value), ordinal))) &&
+      !values.some((value) => contains(excluded.get(value), ordinal)),
   };
 }

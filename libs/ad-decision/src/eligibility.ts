@@ -5,7 +5,7 @@ import type { Dimension } from './dimension.ts';
 import type { DimensionName, PlanIndex } from './plan-index.ts';
 import type { SuspendedLines } from './suspensions.ts';
 
-/** One test of the eligibility stage. What passes is a set, or asked of a dimension's lists, or outside a range. */
+/** One test of the eligibility stage: what passes is a set, or what a dimension allows, or everything outside a range. */
 type EligibilityTest =
   | { readonly code: VerdictCode; readonly allowed: Bits }
   | { readonly code: VerdictCode; readonly dimension: Dimension; readonly values: readonly string[] }
@@ -54,7 +54,7 @@ function narrow(bits: Bits, test: EligibilityTest): number {
   return countBits(bits);
 }
 
-/** Dimensions, ages and so on that no line item says anything about are left out: they let everything through. */
+/** The tests of a play. Dimensions, ages and dayparts by which no line item targets are left out: all would pass. */
 function playTests(
   index: PlanIndex,
   context: DecisionContext,
@@ -123,7 +123,7 @@ export function findEligible(
   return narrowBy(all, playTests(index, context, suspended));
 }
 
-/** Which of them may serve in one break, before anything about their neighbours is asked. */
+/** Which of them may serve in one break, whatever else is placed in it. */
 export function findEligibleInBreak(
   index: PlanIndex,
   context: DecisionContext,

@@ -64,7 +64,7 @@ function separationBetween({ index, adBreak }: Screening, one: Candidate, other:
   return separationOf(index.separation, one.line, adBreak, other.line, adBreak);
 }
 
-/** Of equals those go last that would repeat what a neighbouring break says. */
+/** Puts those last among equals whose creative plays in a neighbouring break. */
 function sortPool({ index: { groupEnds } }: Screening, pool: Candidate[]): void {
   if (!pool.some((one) => one.repeats)) return;
   pool.sort((a, b) => groupEnds[a.ordinal]! - groupEnds[b.ordinal]! || Number(a.repeats) - Number(b.repeats));
@@ -82,9 +82,9 @@ function chooseFrom(screening: Screening, pool: readonly Candidate[]): readonly 
   return searchBreak(pool, separated, screening.slotCount, screening.limitMs);
 }
 
-const lengthOf = (chosen: readonly Chosen[]) => chosen.reduce((sum, { given }) => sum + given.stream.durationMs, 0);
+const lengthOf = (chosen: readonly Chosen[]) => chosen.reduce((sum, { served }) => sum + served.stream.durationMs, 0);
 
-/** The candidate beside ads that are chosen already, or what keeps it from there. */
+/** The candidate beside ads that are chosen already, or the reason why it does not fit there. */
 function placeBeside(screening: Screening, chosen: readonly Chosen[], candidate: Candidate): Chosen | VerdictCode {
   if (chosen.length >= screening.slotCount) return 'outranked';
   for (const other of chosen) {
@@ -94,20 +94,20 @@ function placeBeside(screening: Screening, chosen: readonly Chosen[], candidate:
   const leftMs = screening.limitMs - lengthOf(chosen);
   const short = candidate.creatives.filter(({ stream }) => stream.durationMs <= leftMs);
   if (short.length === 0) return screening.limitMs < screening.adBreak.maxDurationMs ? 'ad_load' : 'duration_too_long';
-  const given = short.find(({ slots }) => assignSlots([...chosen.map((one) => one.given.slots), slots]));
-  return given ? { candidate, given } : 'position_taken';
+  const served = short.find(({ slots }) => assignSlots([...chosen.map((one) => one.served.slots), slots]));
+  return served ? { candidate, served } : 'position_taken';
 }
 
-/** Why a candidate lost to others: what those before it leave does not suit it, or those after it are worth more without it. */
+/** Why a candidate lost: it does not fit beside the better ones, or a set without it is worth more. */
 function refusalOf(screening: Screening, better: readonly Chosen[], loser: Candidate): VerdictCode {
   const beside = placeBeside(screening, better, loser);
   return typeof beside === 'string' ? beside : 'outranked';
 }
 
 function placeInSlots({ adBreak }: Screening, chosen: readonly Chosen[]): Placement[] {
-  const slots = assignSlots(chosen.map((one) => one.given.slots))!;
+  const slots = assignSlots(chosen.map((one) => one.served.slots))!;
   const placements = chosen.map((one, at) => ({ ...one, slot: slots[at]! })).sort((a, b) => a.slot - b.slot);
-  // Without rules a slot is only a place in the order, and nothing is left out between two ads.
+  // Without slot rules a slot is only a place in the order: ads follow each other without a gap.
   return adBreak.slotRules.length > 0 ? placements : placements.map((one, slot) => ({ ...one, slot }));
 }
 
@@ -119,7 +119,7 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
   const { slotCount, limitMs } = screening;
   const considered = new Map<number, VerdictCode>();
   const opportunities: number[] = [];
-  /** What a share is a share of: breaks that the line item could have served in, had its share not been used up. */
+  /** Notes a break in which the line item could have served, had its share not been used up: shares are counted of those. */
   const noteOpportunity = (ordinal: number, screened: Candidate | VerdictCode) => {
     if (typeof screened === 'string' && screened !== 'paced_out') return;
     if (screening.index.lines[ordinal]!.sharePct !== undefined) opportunities.push(ordinal);
@@ -133,7 +133,7 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
     noteOpportunity(ordinal, screened);
     if (considered.size >= consideredMax) break;
     if (typeof screened === 'string') continue;
-    const alone = [{ candidate: screened, given: screened.creatives[0]! }];
+    const alone = [{ candidate: screened, served: screened.creatives[0]! }];
     return { placements: placeInSlots(screening, alone), considered, opportunities, full: true };
   }
 

@@ -45,21 +45,21 @@ export const parseWindow = ({ start, end }: { start: string; end: string }, owne
 /** Per stream format the creatives that have it: once each, however many loudnesses of them are prepared. */
 export function indexCreatives(line: PlanLineItem): ReadonlyMap<string, readonly IndexedCreative[]> {
   const byFormat = new Map<string, IndexedCreative[]>();
-  for (const { creative_id: creativeId, media, window, ...given } of line.creatives) {
+  for (const { creative_id: creativeId, media, window, ...creative } of line.creatives) {
     const common = {
       creativeId,
-      weight: given.weight,
-      sequenceNo: given.sequence_no,
+      weight: creative.weight,
+      sequenceNo: creative.sequence_no,
       window: window ? parseWindow(window, creativeId) : undefined,
-      place: given.place,
-      production: given.production,
-      clickUrl: given.click_url,
+      place: creative.place,
+      production: creative.production,
+      clickUrl: creative.click_url,
     };
     for (const [format, streams] of Map.groupBy(media, (one) => one.stream_format)) {
-      const creative = { ...common, streams: streams.map(indexStream) };
+      const indexed = { ...common, streams: streams.map(indexStream) };
       const list = byFormat.get(format);
-      if (list) list.push(creative);
-      else byFormat.set(format, [creative]);
+      if (list) list.push(indexed);
+      else byFormat.set(format, [indexed]);
     }
   }
   return byFormat;

@@ -1,6 +1,6 @@
 import { seedOf } from './decision-hash.ts';
 
-/** A few words, with a mask that tells of most pairs at once that they share none. */
+/** A few names, with a mask by which most pairs without a common name are told apart at once. */
 export interface Labels {
   readonly names: readonly string[];
   /** One bit per name, by its hash. */

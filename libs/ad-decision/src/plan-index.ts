@@ -5,7 +5,7 @@ import { indexCreatives, parseWindow, type IndexedCreative } from './index-creat
 import { indexLabels, type Labels } from './labels.ts';
 import { indexAges, indexDayparts, indexWindows } from './index-times.ts';
 
-/** Strictly ordered: everything of a lower tier number goes before everything of a higher one (design: commands.md §2). */
+/** Strictly ordered: everything of a lower tier number goes before everything of a higher one (docs/services/internal-serving.md#how-a-break-is-filled). */
 export const tiers = { exclusive: 0, sponsorship: 1, guaranteed: 2, non_guaranteed: 3, house: 4 } as const;
 
 export type Tier = (typeof tiers)[PlanLineItem['type']];
@@ -65,7 +65,7 @@ export interface PlanIndex {
   readonly agesAt: ((ageMs: number) => Bits) | undefined;
   /** Ordinals [from, to) of non-guaranteed lines whose price is under the podcast's floor. */
   readonly belowFloor: (podcastId: string) => { readonly from: number; readonly to: number };
-  /** Whether any line asks how often a listener heard it. */
+  /** Whether any line needs the listener's frequency record. */
   readonly asksListener: boolean;
   /** Ordinals of the lines with a share of breaks. */
   readonly sharedOrdinals: readonly number[];
@@ -156,8 +156,8 @@ function indexFloors(
 /**
  * Compiles a serving plan for `decide`. Empty inclusions of targeting mean any; a line serves only at the break positions that it
  * lists. Priority 1 goes before priority 10.
- * Throws `RangeError` for a plan that cannot be meant: a line item twice, a window that is no time, a zone that is no zone, a goal
- * without quantity, more than 2^20 line items.
+ * Throws `RangeError` for an invalid plan: a line item twice, a window or time zone that cannot be read, a goal without quantity, more
+ * than 2^20 line items.
  */
 export function buildIndex(plan: ServingPlanDocument): PlanIndex {
   if (plan.line_items.length > lineItemsMax) throw new RangeError(`A plan holds at most ${lineItemsMax} line items`);

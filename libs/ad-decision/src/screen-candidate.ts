@@ -4,27 +4,27 @@ import { decisionHash, weighByHash } from './decision-hash.ts';
 import { capKey, isCapped } from './frequency.ts';
 import { nearestStream, type IndexedCreative, type IndexedStream } from './index-creatives.ts';
 import type { IndexedLine, PlanIndex } from './plan-index.ts';
-import { separationOf, type Standing } from './separation.ts';
+import { separationOf, type PlacedAd } from './separation.ts';
 
-/** A creative that may stand in the break, in the stream that suits the content. */
+/** A creative that may fill a slot of the break, in the stream that suits the content. */
 export interface CandidateCreative {
   readonly creative: IndexedCreative;
   readonly stream: IndexedStream;
-  /** Bit n: it may stand in slot n. */
+  /** Bit n: it may fill slot n. */
   readonly slots: number;
 }
 
-/** A line item that may serve in the break if its neighbours let it. */
+/** A line item that may serve in the break, unless other ads of the break exclude it. */
 export interface Candidate {
   readonly ordinal: number;
   readonly line: IndexedLine;
   /** At least one, in the order of the line item's rotation. */
   readonly creatives: readonly CandidateCreative[];
-  /** Whatever it serves was heard in a neighbouring break. */
+  /** Its first creative plays in a neighbouring break. */
   readonly repeats: boolean;
 }
 
-/** Everything that candidates of one break are screened by. */
+/** All that the screening of candidates of one break reads. */
 export interface Screening {
   readonly index: PlanIndex;
   readonly context: DecisionContext;
@@ -36,8 +36,8 @@ export interface Screening {
   /** Shares so far, this decision's earlier breaks included. */
   readonly shareOf: (ordinal: number) => Share;
   /** Ads of earlier breaks of the play. */
-  readonly placed: readonly Standing[];
-  /** Creatives heard in the breaks before and after this one. */
+  readonly placed: readonly PlacedAd[];
+  /** Creatives in the breaks before and after this one. */
   readonly neighbours: ReadonlySet<string>;
   /** Slots of the break, at most 16. */
   readonly slotCount: number;
@@ -75,9 +75,9 @@ function rotate(
   if (creatives.length === 1) return creatives;
   const line = screening.index.lines[ordinal]!;
   if (line.rotation === 'sequential') {
-    const { heard } = screening.inputs;
+    const { frequencyRecord } = screening.inputs;
     const key = capKey(line.lineItemId, 'listener_bucket', { episodeId: '', breakKey: '' });
-    const before = (heard?.(key, 0) ?? 0) + (screening.taken.get(ordinal) ?? 0);
+    const before = (frequencyRecord?.(key, 0) ?? 0) + (screening.taken.get(ordinal) ?? 0);
     const sorted = creatives.toSorted((a, b) => a.sequenceNo - b.sequenceNo);
     const next = before % sorted.length;
     return [...sorted.slice(next), ...sorted.slice(0, next)];
@@ -88,7 +88,7 @@ function rotate(
   return order.map((at) => creatives[at]!);
 }
 
-/** Creatives of the line that may stand in the break, those heard next door last; or why there is none. */
+/** Creatives of the line that may fill a slot of the break, those of neighbouring breaks last; or why there is none. */
 function findCreatives(screening: Screening, ordinal: number): readonly CandidateCreative[] | VerdictCode {
   const { context, adBreak, limitMs, neighbours } = screening;
   const line = screening.index.lines[ordinal]!;
@@ -115,17 +115,17 @@ function findCreatives(screening: Screening, ordinal: number): readonly Candidat
   }
   if (found.length === 0) return tooLong ? 'duration_too_long' : tooMuch ? 'ad_load' : 'slot_rule';
   if (found.length === 1 || neighbours.size === 0) return found;
-  const heardThere = ({ creative }: CandidateCreative) => Number(neighbours.has(creative.creativeId));
-  return found.sort((a, b) => heardThere(a) - heardThere(b));
+  const repeatsNeighbour = ({ creative }: CandidateCreative) => Number(neighbours.has(creative.creativeId));
+  return found.sort((a, b) => repeatsNeighbour(a) - repeatsNeighbour(b));
 }
 
-/** Goals, caps, competitors of earlier breaks, creatives and shares, in this order: a candidate, or the first that refuses it. */
+/** Goals, caps, competitors of earlier breaks, creatives and shares, in this order: a candidate, or the verdict of the first check that fails. */
 export function screenCandidate(screening: Screening, ordinal: number): Candidate | VerdictCode {
   const { index, context, inputs, adBreak, taken, placed, neighbours } = screening;
   const line = index.lines[ordinal]!;
   const slotsTaken = taken.get(ordinal) ?? 0;
-  if (line.goalQuantity !== undefined && slotsTaken >= (inputs.room?.(ordinal) ?? 0)) return 'no_lease';
-  if (isCapped(line, context, adBreak, inputs.heard, slotsTaken)) return 'capped';
+  if (line.goalQuantity !== undefined && slotsTaken >= (inputs.remaining?.(ordinal) ?? 0)) return 'no_lease';
+  if (isCapped(line, context, adBreak, inputs.frequencyRecord, slotsTaken)) return 'capped';
   for (const other of placed) {
     const separated = separationOf(index.separation, line, adBreak, other.line, other.adBreak);
     if (separated) return separated;

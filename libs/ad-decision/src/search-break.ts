@@ -13,10 +13,10 @@ const leaderBase = candidatesMax + 1;
 /** How many candidates are looked at together: enough to choose from, no more than a search can hold. */
 export const poolMaxOf = (slotCount: number) => Math.min(candidatesMax, 4 + 4 * slotCount);
 
-/** A candidate and what it serves. */
+/** A candidate and the creative that it serves. */
 export interface Chosen {
   readonly candidate: Candidate;
-  readonly given: CandidateCreative;
+  readonly served: CandidateCreative;
 }
 
 /** What a set of ads is worth: each number matters only where those before it are equal. */
@@ -69,19 +69,19 @@ export function assignSlots(slots: readonly number[]): readonly number[] | undef
   };
   for (let ad = 0; ad < slots.length; ad++) if (!augment(ad, new Set(), new Set())) return undefined;
 
-  const given: number[] = [];
+  const assigned: number[] = [];
   for (let ad = 0; ad < slots.length; ad++) {
     for (let slot = 0, mask = slots[ad]!; mask !== 0; slot++, mask >>>= 1) {
-      if ((mask & 1) === 0 || given.includes(slot)) continue;
+      if ((mask & 1) === 0 || assigned.includes(slot)) continue;
       owner.clear();
-      const fixed = new Set([...given, slot]);
+      const fixed = new Set([...assigned, slot]);
       const rest = Array.from({ length: slots.length - ad - 1 }, (_, at) => ad + 1 + at);
       if (!rest.every((other) => augment(other, new Set(), fixed))) continue;
-      given.push(slot);
+      assigned.push(slot);
       break;
     }
   }
-  return given;
+  return assigned;
 }
 
 /** Upper bounds of what the candidates from each place on can still add. */
@@ -135,7 +135,7 @@ export function searchBreak(
   limitMs: number,
 ): readonly Chosen[] {
   const [first] = candidates;
-  if (slotCount === 1 || !first) return first ? [{ candidate: first, given: first.creatives[0]! }] : [];
+  if (slotCount === 1 || !first) return first ? [{ candidate: first, served: first.creatives[0]! }] : [];
   const everySlot = (1 << slotCount) - 1;
   const anySlot = candidates.every((one) => one.creatives.every(({ slots }) => slots === everySlot));
   const boundOf = boundsOf(candidates);
@@ -145,9 +145,9 @@ export function searchBreak(
 
   const findFitting = (candidate: Candidate, leftMs: number) =>
     candidate.creatives.find(
-      (given) =>
-        given.stream.durationMs <= leftMs &&
-        (anySlot || assignSlots([...chosen.map((one) => one.given.slots), given.slots]) !== undefined),
+      (creative) =>
+        creative.stream.durationMs <= leftMs &&
+        (anySlot || assignSlots([...chosen.map((one) => one.served.slots), creative.slots]) !== undefined),
     );
 
   function visit(from: number, worth: Worth, members: number): void {
@@ -157,8 +157,8 @@ export function searchBreak(
     if (from === candidates.length || slotsLeft === 0 || worth.durationMs >= limitMs) return;
     if (compareWorth(boundOf(from, worth, slotsLeft, limitMs), best.worth) <= 0) return;
     const candidate = candidates[from]!;
-    const given = (separated[from]! & members) === 0 ? findFitting(candidate, limitMs - worth.durationMs) : undefined;
-    if (given) {
+    const served = (separated[from]! & members) === 0 ? findFitting(candidate, limitMs - worth.durationMs) : undefined;
+    if (served) {
       const { tier } = candidate.line;
       const digit = leaderDigit(tier);
       const leads = Math.floor(worth.leaders / digit) % leaderBase === candidatesMax;
@@ -167,9 +167,9 @@ export function searchBreak(
         priceMicros: worth.priceMicros + priceOf(candidate),
         house: worth.house + houseOf(candidate),
         leaders: leads ? worth.leaders + (from - candidatesMax) * digit : worth.leaders,
-        durationMs: worth.durationMs + given.stream.durationMs,
+        durationMs: worth.durationMs + served.stream.durationMs,
       };
-      chosen.push({ candidate, given });
+      chosen.push({ candidate, served });
       visit(from + 1, more, members | (1 << from));
       chosen.pop();
     }

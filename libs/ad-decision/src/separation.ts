@@ -4,8 +4,8 @@ import type { AdBreak } from './decision-context.ts';
 import { shareAny } from './labels.ts';
 import type { IndexedLine, PlanIndex } from './plan-index.ts';
 
-/** Where an ad stands. */
-export interface Standing {
+/** An ad and its break. */
+export interface PlacedAd {
   readonly line: IndexedLine;
   readonly adBreak: AdBreak;
 }
@@ -19,8 +19,8 @@ function isTooNear({ scope, minutes = 0 }: Separation, a: AdBreak, b: AdBreak): 
 }
 
 /**
- * Whether two ads compete where they stand: of one advertiser, or of two that share a group of competitors or a category.
- * `minutes` count content between the two breaks; an advertiser is no competitor of itself.
+ * The rule that keeps two ads apart in these breaks: of the same advertiser, or of two that share a group of competitors or a category.
+ * `minutes` count content between the two breaks; an advertiser does not compete with itself.
  */
 export function separationOf(
   separation: PlanIndex['separation'],

@@ -22,11 +22,11 @@ export interface TraceCandidate {
   /** Every code that speaks against the candidate (or "won"); the verdict is the first. */
   readonly codes: readonly VerdictCode[];
   readonly tier: Tier;
-  /** 1-based place in the order in which candidates were looked at; undefined when it never came to that. */
+  /** 1-based place in the order in which candidates were looked at; undefined when it was not looked at. */
   readonly rank: number | undefined;
 }
 
-/** Stage of the codes that candidates get; every other one is of the selection. */
+/** The stage of each code; all other codes belong to the selection. */
 const stageOf: Readonly<Partial<Record<VerdictCode, TraceStage['name']>>> = {
   no_lease: 'goals',
   capped: 'frequency',
@@ -77,13 +77,13 @@ export function traceCandidates(
     const { lineItemId, tier } = index.lines[ordinal]!;
     return { breakKey, lineItemId, verdict: codes[0], codes, tier, rank };
   };
-  let room = max;
-  for (const verdict of considered.values()) if (verdict === 'won') room--;
+  let unreserved = max;
+  for (const verdict of considered.values()) if (verdict === 'won') unreserved--;
   const listed: TraceCandidate[] = [];
   let rank = 0;
   for (const [ordinal, verdict] of considered) {
     rank++;
-    if (verdict === 'won' || room-- > 0) listed.push(view(ordinal, [verdict], rank));
+    if (verdict === 'won' || unreserved-- > 0) listed.push(view(ordinal, [verdict], rank));
   }
   for (let ordinal = 0; ordinal < index.lines.length && listed.length < max; ordinal++) {
     if (considered.has(ordinal)) continue;

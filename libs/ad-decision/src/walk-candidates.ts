@@ -19,7 +19,7 @@ function sortByKey(ordinals: readonly number[], keyOf: RankKey): number[] {
 
 /**
  * The eligible ordinals of one rank group [from, to) in the order of `keyOf`. When more than 256 are eligible the order holds
- * within pieces of 256 neighbours, the first of which the seed chooses, so the cost never grows with the plan.
+ * within pieces of 256 neighbours, the first of which the seed chooses, so the cost does not grow with the plan.
  */
 export function* walkCandidates(
   eligible: Bits,

@@ -125,12 +125,12 @@ export const plays: fc.Arbitrary<DecisionContext> = fc
   })
   .map(contextOf);
 
-/** What a decision is told, as a function of the index, so that it means the same under every order of the plan. */
+/** Inputs of a decision as a function of the index, so that they are the same for every order of the plan. */
 export const inputs: fc.Arbitrary<(index: PlanIndex) => DecisionInputs> = fc
   .record({
-    room: fc.option(fc.dictionary(fc.nat({ max: 39 }).map(String), fc.nat({ max: 2 }))),
+    remaining: fc.option(fc.dictionary(fc.nat({ max: 39 }).map(String), fc.nat({ max: 2 }))),
     shares: fc.dictionary(fc.nat({ max: 39 }).map(String), fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 20 }))),
-    heard: fc.option(
+    servings: fc.option(
       fc.dictionary(
         fc.nat({ max: 39 }).map((at) => `li_${at}`),
         fc.nat({ max: 3 }),
@@ -140,15 +140,15 @@ export const inputs: fc.Arbitrary<(index: PlanIndex) => DecisionInputs> = fc
     stopped: fc.subarray(['li_1', 'li_4']),
     creatives: fc.subarray(['crv_1']),
   })
-  .map(({ room, shares, heard, halted, stopped, creatives }) => (index) => {
+  .map(({ remaining, shares, servings, halted, stopped, creatives }) => (index) => {
     const numberOf = (ordinal: number) => index.lines[ordinal]!.lineItemId.slice('li_'.length);
     return {
-      room: room ? (ordinal) => room[numberOf(ordinal)] ?? Infinity : undefined,
+      remaining: remaining ? (ordinal) => remaining[numberOf(ordinal)] ?? Infinity : undefined,
       share: (ordinal) => {
         const [served, opportunities] = shares[numberOf(ordinal)] ?? [0, 0];
         return { served, opportunities: Math.max(served, opportunities) };
       },
-      heard: heard ? (key) => heard[key] ?? 0 : undefined,
+      frequencyRecord: servings ? (key) => servings[key] ?? 0 : undefined,
       suspended: suspendLines(index, {
         halts: { ...noSuspensions.halts, line_item_ids: halted },
         not_active: { ...noSuspensions.not_active, line_item_ids: stopped, creative_ids: creatives },

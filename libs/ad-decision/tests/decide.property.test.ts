@@ -6,23 +6,23 @@ import { contextOf, planOf, preroll, type CaseLine } from './_support.ts';
 
 test('equal inputs give equal decisions, whatever was decided between them and in whatever order the plan lists its line items', () => {
   fc.assert(
-    fc.property(lines, separations, plays, plays, inputs, (given, separation, play, other, told) => {
+    fc.property(lines, separations, plays, plays, inputs, (given, separation, play, other, inputsOf) => {
       const index = buildIndex(planOf(given, { separation }));
-      const first = decide(index, play, told(index));
-      decide(index, other, told(index));
-      expect(decide(index, play, told(index))).toEqual(first);
+      const first = decide(index, play, inputsOf(index));
+      decide(index, other, inputsOf(index));
+      expect(decide(index, play, inputsOf(index))).toEqual(first);
       const reversed = buildIndex(planOf(given.toReversed(), { separation }));
-      expect(decide(reversed, play, told(reversed))).toEqual(first);
+      expect(decide(reversed, play, inputsOf(reversed))).toEqual(first);
     }),
   );
 });
 
 test('every pick is inside its window and targeting, in the stream format, and no break exceeds its slots, duration or ad load', () => {
   fc.assert(
-    fc.property(lines, plays, inputs, (given, play, told) => {
+    fc.property(lines, plays, inputs, (given, play, inputsOf) => {
       const plan = planOf(given);
       const index = buildIndex(plan);
-      const { picks } = decide(index, play, told(index));
+      const { picks } = decide(index, play, inputsOf(index));
       const load = picks.reduce((sum, pick) => sum + pick.durationMs, 0);
       expect(load).toBeLessThanOrEqual(play.adLoadLimitMs ?? Infinity);
       for (const adBreak of play.breaks) {
@@ -61,7 +61,7 @@ test('every pick is inside its window and targeting, in the stream format, and n
   );
 });
 
-test('no two ads of a play stand nearer than separation allows', () => {
+test('no two ads of a play are closer than separation allows', () => {
   fc.assert(
     fc.property(lines, separations, plays, (given, separation, play) => {
       const plan = planOf(given, { separation });
@@ -98,18 +98,18 @@ test('an exclusive line item with a share takes no second break of a play before
 
 test('no goal, cap or share is exceeded by the slots that one decision gives', () => {
   fc.assert(
-    fc.property(lines, plays, inputs, (given, play, told) => {
+    fc.property(lines, plays, inputs, (given, play, inputsOf) => {
       const index = buildIndex(planOf(given));
-      const { room, heard, share } = told(index);
-      const { picks } = decide(index, play, told(index));
+      const { remaining, frequencyRecord, share } = inputsOf(index);
+      const { picks } = decide(index, play, inputsOf(index));
       for (const [ordinal, line] of index.lines.entries()) {
         const here = picks.filter((pick) => pick.ordinal === ordinal);
         if (here.length === 0) continue;
-        if (line.goalQuantity !== undefined) expect(here.length).toBeLessThanOrEqual(room?.(ordinal) ?? 0);
+        if (line.goalQuantity !== undefined) expect(here.length).toBeLessThanOrEqual(remaining?.(ordinal) ?? 0);
         for (const { max, per, windowMs } of line.caps) {
-          expect(heard).toBeDefined();
+          expect(frequencyRecord).toBeDefined();
           if (per === 'listener_bucket')
-            expect(heard!(line.lineItemId, play.atMs - windowMs) + here.length).toBeLessThanOrEqual(max);
+            expect(frequencyRecord!(line.lineItemId, play.atMs - windowMs) + here.length).toBeLessThanOrEqual(max);
         }
         if (line.sharePct !== undefined) {
           const { served, opportunities } = share(ordinal);
@@ -121,11 +121,11 @@ test('no goal, cap or share is exceeded by the slots that one decision gives', (
   );
 });
 
-test('whoever lost to a pick of a lower tier or priority was refused, did not fit or was too close to a competitor', () => {
+test('a line item loses to a lower tier or priority only when it was refused, did not fit or was too close to a competitor', () => {
   fc.assert(
-    fc.property(lines, plays, inputs, (given, play, told) => {
+    fc.property(lines, plays, inputs, (given, play, inputsOf) => {
       const index = buildIndex(planOf(given));
-      const { picks, candidates } = decide(index, play, told(index));
+      const { picks, candidates } = decide(index, play, inputsOf(index));
       const rankOf = (lineItemId: string) => {
         const { tier, priority } = index.lines.find((one) => one.lineItemId === lineItemId)!;
         return tier * 10 + (tier === 2 ? priority : 0);
@@ -140,9 +140,9 @@ test('whoever lost to a pick of a lower tier or priority was refused, did not fi
 
 test('every stage accounts for every line item, and every candidate has one verdict per break', () => {
   fc.assert(
-    fc.property(lines, plays, inputs, (given, play, told) => {
+    fc.property(lines, plays, inputs, (given, play, inputsOf) => {
       const index = buildIndex(planOf(given));
-      const { stages, candidates, noAdReason, picks } = decide(index, play, told(index));
+      const { stages, candidates, noAdReason, picks } = decide(index, play, inputsOf(index));
       for (const stage of stages)
         expect(stage.out + Object.values(stage.droppedBy).reduce((sum, count) => sum + count, 0)).toBe(stage.in);
       for (const adBreak of play.breaks) {
@@ -170,7 +170,7 @@ const served = (count: number, serve: (decisionId: string) => string) => {
   return times;
 };
 
-test('equal line items share the plays evenly, also when there are more than one piece of the walk holds', () => {
+test('equal line items share the plays evenly, also when there are more than are ordered at once', () => {
   for (const [count, each] of [
     [10, 500],
     [600, 40],
@@ -238,7 +238,7 @@ test('sponsorships have exactly their shares of many plays, whatever the decisio
   for (const [id, pct] of Object.entries(shares)) expect(Math.abs(times.get(id)! - pct * 10)).toBeLessThanOrEqual(2);
 });
 
-test('loudnesses that a creative is prepared in never change what it is chosen for', () => {
+test('the loudnesses of a creative never change whether it is chosen', () => {
   const loudnesses = fc.array(fc.option(fc.integer({ min: -30, max: -8 }), { nil: null }), {
     minLength: 1,
     maxLength: 4,
@@ -258,7 +258,7 @@ test('loudnesses that a creative is prepared in never change what it is chosen f
   );
 });
 
-test('a plan with a line item twice, an unreadable window, a zone that is none or a goal without quantity is refused', () => {
+test('a plan with a line item twice, an unreadable window, an unknown time zone or a goal without quantity is refused', () => {
   expect(() => buildIndex(planOf([{ line_item_id: 'li_1' }, { line_item_id: 'li_1' }]))).toThrow('li_1 twice');
   const window = { start: 'soon', end: hour(1) };
   expect(() => buildIndex(planOf([{ line_item_id: 'li_1', window }]))).toThrow('no instant');

@@ -118,12 +118,12 @@ describe.each(readdirSync(folder))('%s', (file) => {
       not_active: { ...noSuspensions.not_active, ...golden.not_active },
     });
     const inputs: DecisionInputs = {
-      room: (ordinal) => room[idOf(ordinal)] ?? Infinity,
+      remaining: (ordinal) => room[idOf(ordinal)] ?? Infinity,
       share: (ordinal) => {
         const [served, opportunities] = shares[idOf(ordinal)] ?? [0, 0];
         return { served, opportunities };
       },
-      heard:
+      frequencyRecord:
         heard === null
           ? undefined
           : (key, sinceMs) => (heard[key] ?? []).filter((at) => Date.parse(at) > sinceMs).length,

@@ -4,21 +4,21 @@ import { buildIndex, decide, noSuspensions, recordInputs, replayInputs, suspendL
 import { inputs, lines, plays } from './_arbitraries.ts';
 import { planOf } from './_support.ts';
 
-test('a decision replays from what it was told, as JSON keeps it', () => {
+test('a decision replays from its recorded inputs after a round trip through JSON', () => {
   fc.assert(
-    fc.property(lines, plays, inputs, (given, play, told) => {
+    fc.property(lines, plays, inputs, (given, play, inputsOf) => {
       const index = buildIndex(planOf(given));
-      const recording = recordInputs(index, told(index), play.atMs);
+      const recording = recordInputs(index, inputsOf(index), play.atMs);
       const decision = decide(index, play, recording.inputs);
       const recorded = JSON.parse(JSON.stringify(recording.recorded()));
       const again = buildIndex(planOf(given.toReversed()));
-      const suspended = told(again).suspended;
+      const suspended = inputsOf(again).suspended;
       expect(decide(again, play, replayInputs(again, recorded, suspended, play.atMs))).toEqual(decision);
     }),
   );
 });
 
-test('suspensions that concern a plan suspend the same as all that are in force', () => {
+test('the suspensions that concern a plan have the same effect on it as all active ones', () => {
   fc.assert(
     fc.property(
       lines,

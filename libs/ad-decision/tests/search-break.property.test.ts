@@ -28,7 +28,7 @@ const ads: fc.Arbitrary<Ad[]> = fc.array(
   }),
   { maxLength: 7 },
 );
-/** Pairs of places that may not stand together. */
+/** Pairs of candidates that exclude each other. */
 const pairs = fc.array(fc.tuple(fc.nat({ max: 6 }), fc.nat({ max: 6 })), { maxLength: 5 });
 
 /** Candidates in rank order, as the walk yields them. */
@@ -74,7 +74,7 @@ const compare = (a: readonly number[], b: readonly number[]) => {
   return at < 0 ? 0 : a[at]! - b[at]!;
 };
 
-test('no set of candidates that may stand together is worth more than the one that is found', () => {
+test('no set of candidates that fit together is worth more than the one that is found', () => {
   fc.assert(
     fc.property(ads, pairs, (given, apart) => {
       const candidates = candidatesOf(given);
@@ -104,7 +104,7 @@ test('no set of candidates that may stand together is worth more than the one th
   );
 });
 
-test('slots are given exactly when there is a slot for each, the earlier ad the earliest that leaves room for the others', () => {
+test('slots are assigned exactly when there is one for each ad; an earlier ad has the earliest slot that leaves one for the others', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 0b111 }), { maxLength: 4 }), (slots) => {
       const given = assignSlots(slots);

@@ -5,7 +5,7 @@ import type { Columns } from '../generated/rows.ts';
 import type { StoredAnswer, StoredTrace } from './decision-record.ts';
 
 const batchSize = 500;
-/** A node that has not published by then is taken for dead; what it published nevertheless is published twice. */
+/** A node that has not published by then counts as dead. Decisions that it did publish are published twice. */
 const leaseSeconds = 30;
 
 type AnnouncedRow = Columns<
@@ -59,7 +59,7 @@ export async function announceDecisions(
       });
       await publish(rows.map(messageOf));
     } catch (error) {
-      // Given back at once: the next try need not wait for the lease.
+      // The lease ends at once, so that the next try need not wait for it.
       await pool.query(`update decision_announcement set leased_until = '-infinity' where decision_id = any ($1)`, [
         ids,
       ]);

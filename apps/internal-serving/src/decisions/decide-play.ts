@@ -21,17 +21,17 @@ export type DecidePlay = (
 export interface DecidePlayOptions extends Limits {
   readonly decisions: Pick<DecisionArchive, 'find'>;
   readonly plans: Pick<CurrentPlans, 'find' | 'isAwaited'>;
-  readonly suspensions: Pick<CurrentSuspensions, 'inForce'>;
+  readonly suspensions: Pick<CurrentSuspensions, 'active'>;
   readonly shares: Pick<ShareCounts, 'shareOf' | 'count'>;
   readonly write: WriteDecision;
-  /** Told of every stored decision that gave slots away. */
-  readonly onGiven: () => void;
+  /** Called after every stored decision that filled slots. */
+  readonly onFilled: () => void;
   /** A name for one attempt at a decision, never used before. */
   readonly newAttempt: () => string;
   readonly logger: Logger;
 }
 
-/** What is answered where nothing is published. */
+/** The decision for a workspace without a published plan. */
 export const noPlan: Decision = { picks: [], noAdReason: 'no_plan', opportunities: [], stages: [], candidates: [] };
 
 /** Rejects with `timeout` when the caller stops waiting first; the work goes on, and a retry finds its answer. */
@@ -46,22 +46,25 @@ async function beforeDeadline<T>(deadline: Date, work: () => Promise<T>): Promis
 }
 
 /**
- * Decides one play: plan, request, suspensions, shares and what the listener heard give the picks; goals and caps are counted in
+ * Decides one play: plan, request, suspensions, shares and the listener's record give the picks; goals and caps are counted in
  * Redis before anything is promised, and the answer is stored before it is given. An id that has an answer gets that answer, on
  * every node and for ever.
  */
 export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
   const { decisions, plans, suspensions, goals, listeners, shares, write, newAttempt, logger } = options;
 
-  /** What the id's answer counts in the listener's record, whatever this attempt counted. */
-  async function recall({ workspaceId, context, listener }: PlayRequest, capKeys: readonly string[]): Promise<void> {
+  /** Makes the listener's record count the caps of the stored answer instead of those of this attempt. */
+  async function reapplyCaps(
+    { workspaceId, context, listener }: PlayRequest,
+    capKeys: readonly string[],
+  ): Promise<void> {
     if (!listener) return;
     const record = await listeners.read(workspaceId, listener);
-    // A record that another play changes right now keeps what this attempt counted: a cap is then reached early, never exceeded.
+    // When another play changes the record meanwhile, it keeps the counts of this attempt: a cap is reached early, never exceeded.
     if (record) await listeners.write(record, context.decisionId, capKeys, context.atMs);
   }
 
-  /** The answer that the id already has; what this attempt counted beyond it goes back. */
+  /** The answer that the id already has; slots that this attempt counted beyond it are released. */
   async function earlierAnswer(
     request: PlayRequest,
     { countedSlots, decision }: CountedDecision,
@@ -70,18 +73,18 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     const { decisionId } = request.context;
     const stored = await decisions.find(decisionId);
     if (!stored) throw new Error(`decision ${decisionId} is missing`);
-    const relied = new Set(
+    const usedLineItems = new Set(
       stored.countedSlots.filter((slot) => slot.attempt === attempt).map((slot) => slot.lineItemId),
     );
-    const surplus = (slot: CountedSlot) => slot.attempt === attempt && !relied.has(slot.lineItemId);
-    // What cannot be given back stays counted: the goal is then reached early, never exceeded.
+    const surplus = (slot: CountedSlot) => slot.attempt === attempt && !usedLineItems.has(slot.lineItemId);
+    // Slots that cannot be released stay counted: the goal is then reached early, never exceeded.
     await goals.release(decisionId, countedSlots.filter(surplus)).catch((error: Error) => {
       logger.warn({ decision_id: decisionId, reason: error.message }, 'goals.release_failed');
     });
     if (stored.workspaceId !== request.workspaceId)
       throw new Problem('idempotency_conflict', 'This decision id belongs to another play; use a new one.');
     const keptKeys = stored.inputs?.cap_keys ?? [];
-    if (keptKeys.join() !== capKeysOf(decision).join()) await recall(request, keptKeys);
+    if (keptKeys.join() !== capKeysOf(decision).join()) await reapplyCaps(request, keptKeys);
     if (stored.requestDigest !== request.digest)
       logger.debug({ decision_id: decisionId }, 'decision.asked_differently');
     return stored.answer;
@@ -98,12 +101,12 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
       });
     const plan = plans.find(workspaceId);
     const attempt = newAttempt();
-    const suspended = plan && (await suspensions.inForce(workspaceId, plan.index));
+    const suspended = plan && (await suspensions.active(workspaceId, plan.index));
     const counted: CountedDecision =
       plan && suspended
         ? await decideWithinLimits({ goals, listeners, shares }, request, plan, suspended, attempt, signal)
-        : { decision: noPlan, countedSlots: [], told: undefined };
-    const { decision, countedSlots, told } = counted;
+        : { decision: noPlan, countedSlots: [], inputs: undefined };
+    const { decision, countedSlots, inputs } = counted;
     const answer = answerOf(decisionId, plan?.servingPlanId, decision);
     const servings = decision.picks.map((pick) => pick.lineItemId);
     const shared = new Set(decision.opportunities);
@@ -119,7 +122,7 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
       trace: traceOf(request, plan, decision, answer),
       inputs: {
         context,
-        told: told ?? { room: {}, shares: {}, heard: {} },
+        told: inputs ?? { room: {}, shares: {}, heard: {} },
         suspensions: suspended?.digest ?? null,
         cap_keys: capKeysOf(decision),
       },
@@ -129,22 +132,22 @@ export function createDecidePlay(options: DecidePlayOptions): DecidePlay {
     });
     if (written) {
       shares.count(atMs, decision.opportunities, shareServings);
-      if (decision.picks.length > 0) options.onGiven();
+      if (decision.picks.length > 0) options.onFilled();
     }
-    const given = written ? answer : await earlierAnswer(request, counted, attempt);
+    const final = written ? answer : await earlierAnswer(request, counted, attempt);
     logger.debug(
       {
         decision_id: decisionId,
         workspace_id: workspaceId,
-        serving_plan_id: given.serving_plan_id,
-        picks: given.picks.length,
-        reason: given.no_ad_reason,
+        serving_plan_id: final.serving_plan_id,
+        picks: final.picks.length,
+        reason: final.no_ad_reason,
         repeated: !written,
         duration_ms: Math.round((performance.now() - startedMs) * 100) / 100,
       },
       'decision.made',
     );
-    return renderAnswer(given);
+    return renderAnswer(final);
   }
 
   const duration = createDuration('longwave.decide.duration', 'Time from the request for a decision to its answer');

@@ -21,7 +21,7 @@ const root = 'decisions';
 
 /**
  * Decisions in PostgreSQL and, when they are old, in the object store. A row is emptied only after the object with it is stored, and
- * names that object; its id stays taken. Whoever is killed between the two stores the same object again.
+ * names that object; its id stays taken. After a kill between the two, the next run stores the same object again.
  */
 export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionArchive {
   async function readArchived(decisionId: string, day: string, digest: string): Promise<StoredDecision> {

@@ -53,17 +53,17 @@ export function answerOf(decisionId: string, servingPlanId: string | undefined, 
   };
 }
 
-/** Everything that a decision was told besides its plan: enough to make it again. No listener key. */
+/** All inputs of a decision besides its plan, enough to repeat it. No listener key. */
 export interface StoredInputs {
   readonly context: DecisionContext;
   readonly told: RecordedInputs;
-  /** SHA-256 (hex) of the suspensions in force (`suspension_set`); null when there were none. */
+  /** SHA-256 (hex) of the active suspensions (`suspension_set`); null when there were none. */
   readonly suspensions: string | null;
   /** What the listener's record counts of this decision, one per serving and cap. */
   readonly cap_keys: readonly string[];
 }
 
-/** The decision trace (design: commands.md §6) without what the rest of the row holds. */
+/** The trace of a decision, without the other columns of its row. */
 export interface StoredTrace {
   readonly index_version: string | null;
   readonly request_class: {

@@ -48,7 +48,7 @@ const insertText = `
 
 /** Writes decisions of different ids by one statement, each unless its id has one. Answers the ids that were written. */
 export async function insertDecisions(pool: Pool, decisions: readonly DecisionRow[]): Promise<ReadonlySet<string>> {
-  const given = decisions.map((row) => ({
+  const newRows = decisions.map((row) => ({
     decision_id: row.decisionId,
     workspace_id: row.workspaceId,
     at_ms: row.atMs,
@@ -66,7 +66,7 @@ export async function insertDecisions(pool: Pool, decisions: readonly DecisionRo
   const { rows } = await pool.query<{ decision_id: string }>({
     name: 'insert-decisions',
     text: insertText,
-    values: [JSON.stringify(given)],
+    values: [JSON.stringify(newRows)],
   });
   return new Set(rows.map((row) => row.decision_id));
 }
@@ -120,7 +120,7 @@ export type FoundDecision =
 /** SQL: the UTC day of row `d`. */
 const dayOf = `to_char(d.at at time zone 'UTC', 'YYYY-MM-DD')`;
 
-/** What PostgreSQL has of a decision, or undefined. */
+/** A decision as PostgreSQL has it, or undefined. */
 export async function findDecisionRow(pool: Pool, decisionId: string): Promise<FoundDecision | undefined> {
   const { rows } = await pool.query<{ line: string | null; day: string; digest: string | null }>({
     name: 'find-decision',
@@ -137,7 +137,7 @@ export async function findDecisionRow(pool: Pool, decisionId: string): Promise<F
 
 /** Whole rows of the oldest UTC day before a time, always in the same order; undefined when there is none. */
 export async function readOldestDay(pool: Pool, before: Date, rowsMax: number): Promise<OldRows | undefined> {
-  // What the bus was not told of yet is read from its row.
+  // A decision that is not published yet stays: its publication reads the row.
   const movable = `archived_in is null and d.at < $1
     and not exists (select from decision_announcement waiting where waiting.decision_id = d.decision_id)`;
   const { rows } = await pool.query<Columns<'decision', 'decision_id'> & { day: string; line: string }>({
@@ -153,7 +153,7 @@ export async function readOldestDay(pool: Pool, before: Date, rowsMax: number): 
 }
 
 /**
- * Empties rows that an object holds and writes down which one. Their ids stay taken, and the slots of line items with goals counted.
+ * Empties rows that an object of the archive holds, and records its digest. Their ids stay taken, and the slots of line items with goals counted.
  */
 export async function markArchived(pool: Pool, decisionIds: readonly string[], digest: string): Promise<void> {
   await pool.query({
@@ -165,7 +165,7 @@ export async function markArchived(pool: Pool, decisionIds: readonly string[], d
   });
 }
 
-/** Per hour what the stored decisions since a time say of shares. */
+/** Servings and opportunities per hour in the stored decisions since a time. */
 export async function countShares(
   pool: Pool,
   lineItemIds: readonly string[],

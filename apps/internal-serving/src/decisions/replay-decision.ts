@@ -12,17 +12,17 @@ import type { DecisionArchive } from './decision-archive.ts';
 import type { StoredDecision } from './decision-table.ts';
 
 export interface ReplayDecisions {
-  /** Makes a stored decision again from what it was told. Rejects with `not_found` outside its workspace. */
+  /** Repeats a stored decision from its recorded inputs. Rejects with `not_found` outside its workspace. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayResponse>;
-  /** The redacted trace (design: commands.md §6). Rejects with `not_found` outside its workspace. */
+  /** The redacted trace: no listener, no prices. Rejects with `not_found` outside its workspace. */
   readonly explain: (request: ExplainRequest) => Promise<ExplainResponse>;
 }
 
 /** Plans of earlier decisions kept in memory: traces are read a few at a time. */
 const plansMax = 2;
 
-/** What decisions that are older than a field of their context were told of it. */
-const contextOfBefore: Partial<DecisionContext> = { operatingSystem: '' };
+/** Values of context fields for decisions that are older than these fields. */
+const contextDefaults: Partial<DecisionContext> = { operatingSystem: '' };
 
 /** Replays and traces of stored decisions, by the plan of then from the object store. */
 export function createReplayDecisions(
@@ -53,7 +53,7 @@ export function createReplayDecisions(
     return stored;
   }
 
-  /** SHA-256 (hex) of the answer that comes out now; undefined when something that it was told is gone. */
+  /** SHA-256 (hex) of the repeated answer; undefined when an input is no longer there. */
   async function decideAgain(decisionId: string, stored: StoredDecision): Promise<string | undefined> {
     const { workspaceId, planDigest, inputs } = stored;
     if (!inputs) return undefined;
@@ -64,7 +64,7 @@ export function createReplayDecisions(
     ]);
     if (!index || !suspensions) return undefined;
     const { told } = inputs;
-    const context = { ...contextOfBefore, ...inputs.context };
+    const context = { ...contextDefaults, ...inputs.context };
     const suspended = inputs.suspensions === null ? undefined : suspendLines(index, suspensions).lines;
     const decision = decide(index, context, replayInputs(index, told, suspended, context.atMs));
     return outputDigestOf(answerOf(decisionId, stored.servingPlanId, decision));

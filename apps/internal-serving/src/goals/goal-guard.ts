@@ -3,13 +3,13 @@ import type { Redis } from 'ioredis';
 import { runScript } from '../redis-script.ts';
 import { raiseScript, releaseScript, reserveScript } from './goal-scripts.ts';
 
-/** A line item that may take so many slots in all. */
+/** A line item with a goal. */
 export interface Goal {
   readonly lineItemId: string;
   readonly endsAtMs: number;
 }
 
-export interface WantedSlots {
+export interface SlotRequest {
   readonly lineItemId: string;
   readonly slots: number;
   readonly goalQuantity: number;
@@ -27,7 +27,7 @@ type Reservation =
   | { readonly kind: 'refused'; readonly slotsMax: ReadonlyMap<string, number> }
   | { readonly kind: 'unavailable' };
 
-/** Retries of a decision come within this time; a later one counts anew and gives back what is too much. */
+/** Retries of a decision come within this time; a later one counts anew and releases the surplus. */
 const markerLifeMs = 3_600_000;
 /** Counters outlive their line item's window, for late plays and extended windows. */
 const counterLifeMs = 7 * 86_400_000;
@@ -37,13 +37,13 @@ const counterKey = (lineItemId: string) => `goal:${lineItemId}`;
 const markerKey = (lineItemId: string, decisionId: string) => `goal:${lineItemId}:${decisionId}`;
 
 export interface GoalGuard {
-  /** Slots that the line item may still have as far as this node knows; 0 while its counter cannot be trusted. */
-  room(lineItemId: string): number;
+  /** Slots left of the line item's goal as far as this node knows; 0 while its counter is not trusted. */
+  remaining(lineItemId: string): number;
   /** Counts the slots of one decision, all or nothing, once for all attempts. Never rejects. */
-  reserve(decisionId: string, attempt: string, wanted: readonly WantedSlots[]): Promise<Reservation>;
-  /** Gives back what this very attempt counted. */
+  reserve(decisionId: string, attempt: string, requests: readonly SlotRequest[]): Promise<Reservation>;
+  /** Releases the slots that this attempt counted. */
   release(decisionId: string, slots: readonly CountedSlot[]): Promise<void>;
-  /** Lifts the counters of line items that are not trusted to what the stored decisions say, and trusts them. */
+  /** Raises untrusted counters to the slots in the stored decisions, and trusts them. */
   recount(goals: readonly Goal[]): Promise<void>;
 }
 
@@ -67,10 +67,10 @@ export function createGoalGuard(
   };
   redis.on('close', distrustAll);
 
-  function readWords(words: readonly string[], wanted: readonly WantedSlots[], attempt: string): Reservation {
+  function readWords(words: readonly string[], requests: readonly SlotRequest[], attempt: string): Reservation {
     const slotsMax = new Map<string, number>();
     const slots: CountedSlot[] = [];
-    wanted.forEach(({ lineItemId, slots: count }, at) => {
+    requests.forEach(({ lineItemId, slots: count }, at) => {
       const [word = 'uncounted', detail = ''] = (words[at] ?? '').split(' ');
       if (word === 'counted' || word === 'held') {
         const by = word === 'held' ? detail : attempt;
@@ -85,14 +85,14 @@ export function createGoalGuard(
   }
 
   return {
-    room: (lineItemId) => (trusted.has(lineItemId) ? (full.get(lineItemId) ?? Infinity) : 0),
+    remaining: (lineItemId) => (trusted.has(lineItemId) ? (full.get(lineItemId) ?? Infinity) : 0),
 
-    async reserve(decisionId, attempt, wanted) {
-      const keys = wanted.flatMap(({ lineItemId }) => [counterKey(lineItemId), markerKey(lineItemId, decisionId)]);
-      const numbers = wanted.flatMap(({ slots, goalQuantity }) => [slots, goalQuantity]);
+    async reserve(decisionId, attempt, requests) {
+      const keys = requests.flatMap(({ lineItemId }) => [counterKey(lineItemId), markerKey(lineItemId, decisionId)]);
+      const numbers = requests.flatMap(({ slots, goalQuantity }) => [slots, goalQuantity]);
       try {
         const words = await runScript(redis, reserveScript, keys, [attempt, markerLifeMs, ...numbers]);
-        return readWords(words as string[], wanted, attempt);
+        return readWords(words as string[], requests, attempt);
       } catch (error) {
         distrustAll();
         logger.warn({ reason: (error as Error).message }, 'goals.unavailable');

@@ -1,7 +1,7 @@
 import type { Logger } from '@longwave/service-kit';
 import type { Redis } from 'ioredis';
 import { runScript, scriptOf } from '../redis-script.ts';
-import { parseRecord, putServings, recordLifeMs, type HeardEntry } from './listener-record.ts';
+import { parseRecord, putServings, recordLifeMs, type ServingEntry } from './listener-record.ts';
 
 /** Who listens, as the caller names it: 16 bytes in hex each. */
 export interface ListenerBuckets {
@@ -10,13 +10,13 @@ export interface ListenerBuckets {
   readonly previous: string | undefined;
 }
 
-/** What is known of a listener now. */
+/** The servings to a listener, as stored now. */
 export interface ListenerRecord {
   readonly key: string;
   /** The stored record of the current bucket, "" when there is none: what a write expects to find. */
   readonly text: string;
   /** Of both buckets. */
-  readonly entries: readonly HeardEntry[];
+  readonly entries: readonly ServingEntry[];
 }
 
 export interface ListenerMemory {

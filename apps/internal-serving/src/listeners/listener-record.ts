@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
-/** One serving that a cap may count: what it counts under, when, and by which decision. */
-export interface HeardEntry {
-  /** First 8 bytes of the SHA-256 of the cap key, base64url: says nothing of what was heard. */
+/** One serving that a cap may count: its key, time and decision. */
+export interface ServingEntry {
+  /** First 8 bytes of the SHA-256 of the cap key, base64url: it does not show which ad was played. */
   readonly key: string;
   readonly atMs: number;
   /** First 6 bytes of the SHA-256 of the decision id, base64url. */
@@ -11,7 +11,7 @@ export interface HeardEntry {
 
 /** Listener keys live a month, and their predecessors are read two days longer; nothing older can be asked for. */
 export const recordLifeMs = 34 * 86_400_000;
-/** The newest are kept. Only many people behind one address reach it. */
+/** The newest are kept. Only many people behind one address reach this number. */
 const entriesMax = 1_000;
 
 const shortHash = (text: string, bytes: number) =>
@@ -20,8 +20,8 @@ const shortHash = (text: string, bytes: number) =>
 const entryKey = (capKey: string) => shortHash(capKey, 8);
 const decisionTag = (decisionId: string) => shortHash(decisionId, 6);
 
-/** Entries of a stored record: one a line, time in base 36, oldest first. What is no entry is left out. */
-export function parseRecord(text: string | null): readonly HeardEntry[] {
+/** Entries of a stored record: one a line, time in base 36, oldest first. Other lines are skipped. */
+export function parseRecord(text: string | null): readonly ServingEntry[] {
   return (text ?? '').split('\n').flatMap((line) => {
     const [key, time, decision] = line.split(' ');
     const atMs = parseInt(time ?? '', 36);
@@ -29,7 +29,7 @@ export function parseRecord(text: string | null): readonly HeardEntry[] {
   });
 }
 
-const renderRecord = (entries: readonly HeardEntry[]) =>
+const renderRecord = (entries: readonly ServingEntry[]) =>
   entries.map(({ key, atMs, decision }) => `${key} ${atMs.toString(36)} ${decision}`).join('\n');
 
 /**
@@ -37,7 +37,7 @@ const renderRecord = (entries: readonly HeardEntry[]) =>
  * what is too old to be asked for.
  */
 export function putServings(
-  entries: readonly HeardEntry[],
+  entries: readonly ServingEntry[],
   decisionId: string,
   capKeys: readonly string[],
   atMs: number,
@@ -49,8 +49,8 @@ export function putServings(
 }
 
 /** Counts servings by cap key since a time, those of the decision itself left out. */
-export function countHeard(
-  entries: readonly HeardEntry[],
+export function countServings(
+  entries: readonly ServingEntry[],
   decisionId: string,
 ): (capKey: string, sinceMs: number) => number {
   if (entries.length === 0) return () => 0;

@@ -15,14 +15,14 @@ export interface CurrentPlan {
 
 export interface CurrentPlans {
   find(workspaceId: string): CurrentPlan | undefined;
-  /** True while the workspace has, or may have, a plan in force that this node has not loaded. */
+  /** True while the workspace has, or may have, an active plan that this node has not loaded. */
   isAwaited(workspaceId: string): boolean;
   /**
-   * Looks at the table and loads what is new; answers whether a plan came or went. Rejects when the table cannot be read; a plan
+   * Reads the table and loads new plans; answers whether a plan was added or removed. Rejects when the table cannot be read; a plan
    * that cannot be loaded is logged and tried again, at most once a minute.
    */
   refresh(): Promise<boolean>;
-  /** Goals of all plans whose windows are not over. */
+  /** Goals of line items whose windows have not ended, of all plans. */
   listGoals(): readonly Goal[];
   /** Line items of all plans that have a share of breaks. */
   listShared(): readonly string[];
@@ -35,14 +35,14 @@ interface Failure {
   readonly retryAtMs: number;
 }
 
-const loadsAtOnce = 8;
+const maxConcurrentLoads = 8;
 const retry = { initialMs: 1_000, maxMs: 60_000 } as const;
 
 /** This node's compiled plans. A new one replaces the old one at once and whole; one that cannot be loaded leaves the old one. */
 export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => Date, logger: Logger): CurrentPlans {
   let plans: ReadonlyMap<string, CurrentPlan> = new Map();
   const failures = new Map<string, Failure>();
-  /** Workspaces that have a plan in force, loaded or not. */
+  /** Workspaces that have an active plan, loaded or not. */
   let planned: ReadonlySet<string> = new Set();
   let ready = false;
 
@@ -73,11 +73,11 @@ export function createCurrentPlans(pool: Pool, store: ObjectStore, clock: () => 
 
   async function readPlans(): Promise<boolean> {
     const pointers = await listCurrentPlans(pool, clock());
-    // Said before they are loaded, which takes as long as the store takes: until then there is no decision, not one without a plan.
+    // Set before loading, which may take long: until then a workspace with a plan gets no decision, instead of one without ads.
     planned = new Set(pointers.map((pointer) => pointer.workspaceId));
     const next = new Map<string, CurrentPlan>();
-    for (let from = 0; from < pointers.length; from += loadsAtOnce) {
-      const batch = pointers.slice(from, from + loadsAtOnce);
+    for (let from = 0; from < pointers.length; from += maxConcurrentLoads) {
+      const batch = pointers.slice(from, from + maxConcurrentLoads);
       const loaded = await Promise.all(batch.map(load));
       batch.forEach(({ workspaceId }, at) => {
         const plan = loaded[at];

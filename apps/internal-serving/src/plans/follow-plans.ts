@@ -27,7 +27,7 @@ function revisionOf(
   };
 }
 
-/** A handler for `product.events` that keeps `published_plan`. Throws on an event that says less than it must. */
+/** A handler for `product.events` that keeps `published_plan`. Throws on an event that lacks a required field. */
 export function createPlanFollower(pool: Pool, onChanged: () => void) {
   return async (messages: readonly DeliveredMessage[]): Promise<void> => {
     const events = messages.map((message) => domainEventSchema.parse(message.payload));

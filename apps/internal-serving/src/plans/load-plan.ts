@@ -34,7 +34,7 @@ async function readObject(store: ObjectStore, key: string): Promise<Buffer> {
 
 /**
  * Reads `plans/{digest}.json`, whose bytes are the JCS form of the document, and compiles it. Rejects with the reason when the
- * bytes have another digest, are no serving plan of this workspace or make no sense; with the store's error when it fails.
+ * bytes have another digest, or are no valid serving plan of this workspace; with the store's error when it fails.
  */
 export async function loadPlan(store: ObjectStore, workspaceId: string, digest: string): Promise<PlanIndex> {
   const bytes = await readObject(store, `plans/${digest}.json`);

@@ -1,7 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
-/** What an event says about a serving plan. */
+/** A revision of a serving plan, from its event. */
 export interface PlanRevision {
   readonly servingPlanId: string;
   readonly workspaceId: string;
@@ -42,8 +42,8 @@ export async function applyPlanRevision(pool: Pool, plan: PlanRevision): Promise
 }
 
 /**
- * Per workspace the plan that was published last, of those in effect at `at`. One that was rolled back decides until what it went back
- * to is published again, as a plan of its own: no play in between is without ads.
+ * Per workspace the plan that was published last, of those in effect at `at`. A plan that was rolled back decides until the earlier one is
+ * published again as a plan of its own, so that no play in between is without ads.
  */
 export async function listCurrentPlans(pool: Pool, at: Date): Promise<readonly PlanPointer[]> {
   const { rows } = await pool.query<

@@ -9,11 +9,11 @@ export interface HourlyShare extends Share {
 }
 
 export interface ShareCounts {
-  /** Of the last 24 hours as far as this node knows: all nodes' as of the last look, its own at once. */
+  /** Of the last 24 hours as far as this node knows: its own counts at once, those of other nodes as of the last exchange. */
   shareOf(lineItemId: string): Share;
   /** Counts a decision that was stored by this node. */
   count(atMs: number, opportunities: readonly string[], servings: readonly string[]): void;
-  /** Tells the others what this node counted and learns what they did. Rejects when Redis or the database is away. */
+  /** Adds this node's counts to the shared counters and reads their sums. Rejects when Redis or the database is away. */
   exchange(lineItemIds: readonly string[]): Promise<void>;
 }
 
@@ -70,9 +70,9 @@ const fieldsOf = (hours: Hours) =>
 
 /**
  * Shares of sponsorships: per line item a hash of hourly counters in Redis, which all nodes add to once a second. Counters that may
- * have lost something (a new connection, a missing key, an addition without an answer) are raised to what the stored decisions say. While Redis is away a node
- * goes on with what it knows.
- * @param countStored what the stored decisions say since an hour
+ * have lost something (a new connection, a missing key, an addition without an answer) are raised to the counts of the stored decisions. While Redis is away
+ * a node continues with its own counts.
+ * @param countStored counts of the stored decisions since an hour
  */
 export function createShareCounts(
   redis: Redis,
@@ -92,7 +92,7 @@ export function createShareCounts(
       const hours: Hours = new Map();
       for (const one of stored)
         if (one.lineItemId === lineItemId) addTo(hours, one.hour, one.served, one.opportunities);
-      // A counter of nothing is a counter too: it says that nothing is missing.
+      // A counter of zeros says that nothing is missing.
       if (hours.size === 0) hours.set(firstHour(), { served: 0, opportunities: 0 });
       await runScript(redis, raiseScript, [counterKey(lineItemId)], [counterLifeMs, ...fieldsOf(hours)]);
       trusted.add(lineItemId);
@@ -100,7 +100,7 @@ export function createShareCounts(
   }
 
   async function send(): Promise<void> {
-    // What is not trusted is raised from the stored decisions, which hold these already.
+    // Untrusted counters are raised from the stored decisions, which include these counts.
     const sending = [...pending].filter(([lineItemId]) => trusted.has(lineItemId));
     pending = new Map();
     for (const [lineItemId] of sending) trusted.delete(lineItemId);
@@ -147,8 +147,8 @@ export function createShareCounts(
           known.set(lineItemId, share);
         }),
       );
-      const wanted = new Set(lineItemIds);
-      for (const lineItemId of known.keys()) if (!wanted.has(lineItemId)) known.delete(lineItemId);
+      const current = new Set(lineItemIds);
+      for (const lineItemId of known.keys()) if (!current.has(lineItemId)) known.delete(lineItemId);
     },
   };
 }

@@ -10,17 +10,17 @@ import type { Pool } from '@longwave/postgres';
 import canonicalize from 'canonicalize';
 import { getSuspensions, insertSuspensionSet, listRevisions } from './serving-state-table.ts';
 
-/** What is suspended of one plan. */
-export interface InForce {
+/** The active suspensions of one plan. */
+export interface ActiveSuspensions {
   /** SHA-256 (hex) of the kept set; null when nothing is suspended. */
   readonly digest: string | null;
   readonly lines: SuspendedLines | undefined;
 }
 
 export interface CurrentSuspensions {
-  /** What is in force now, applied to the plan and kept for replays. Rejects when the database is away. */
-  inForce(workspaceId: string, index: PlanIndex): Promise<InForce>;
-  /** Looks for news of the workspaces that were asked for. Rejects when the database is away. */
+  /** Those of now, applied to the plan and kept for replays. Rejects when the database is away. */
+  active(workspaceId: string, index: PlanIndex): Promise<ActiveSuspensions>;
+  /** Reloads the states that changed, of workspaces that were asked for. Rejects when the database is away. */
   refresh(): Promise<void>;
 }
 
@@ -28,12 +28,12 @@ interface Known {
   readonly revision: string | undefined;
   readonly suspensions: Suspensions;
   /** By the index it was applied to; a plan that is replaced is forgotten with its index. */
-  readonly applied: WeakMap<PlanIndex, Promise<InForce>>;
+  readonly applied: WeakMap<PlanIndex, Promise<ActiveSuspensions>>;
 }
 
 const nothingText = canonicalize(noSuspensions)!;
 
-/** This node's view of what may not serve, as old as its last poll of the table. */
+/** This node's copy of the suspensions, as old as its last poll of the table. */
 export function createCurrentSuspensions(pool: Pool): CurrentSuspensions {
   const known = new Map<string, Promise<Known>>();
 
@@ -47,7 +47,7 @@ export function createCurrentSuspensions(pool: Pool): CurrentSuspensions {
     return load(workspaceId, revisions.get(workspaceId));
   }
 
-  async function apply(workspaceId: string, index: PlanIndex, suspensions: Suspensions): Promise<InForce> {
+  async function apply(workspaceId: string, index: PlanIndex, suspensions: Suspensions): Promise<ActiveSuspensions> {
     const { lines, relevant } = suspendLines(index, suspensions);
     const text = canonicalize(relevant)!;
     if (text === nothingText) return { digest: null, lines: undefined };
@@ -57,7 +57,7 @@ export function createCurrentSuspensions(pool: Pool): CurrentSuspensions {
   }
 
   return {
-    async inForce(workspaceId, index) {
+    async active(workspaceId, index) {
       let loading = known.get(workspaceId);
       if (!loading) {
         loading = first(workspaceId);

@@ -5,7 +5,7 @@ import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
 import { applyStates, type StatefulType, type StateRevision } from './serving-state-table.ts';
 
-/** A group of its own, so that it reads what was said before there was one, and stops for no other follower's failure. */
+/** A group of its own: it reads the topic from its beginning, and no other follower's failure stops it. */
 export const stateFollowerGroup = 'internal-serving.states';
 
 const scope = z.discriminatedUnion('kind', [
@@ -18,7 +18,7 @@ const scope = z.discriminatedUnion('kind', [
 const halt = z.object({ scope });
 const assignment = z.object({ line_item_id: z.string(), creative_id: z.string() });
 
-/** States in which a resource lets serve what it is about. */
+/** States of a resource in which its subject may serve. */
 const servingStates: { readonly [T in StatefulType]: readonly StateOf<T>[] } = {
   line_items: ['booked', 'delivering', 'delivery_extended'],
   campaigns: ['active'],
@@ -37,7 +37,7 @@ function subjectOf(type: StatefulType, { subject, after }: DomainEvent): StateRe
   return `${line_item_id}/${creative_id}`;
 }
 
-/** A handler for `product.events` that keeps `serving_state`. Throws on an event that says less than it must. */
+/** A handler for `product.events` that keeps `serving_state`. Throws on an event that lacks a required field. */
 export function createStateFollower(pool: Pool, onChanged: () => void) {
   return async (messages: readonly DeliveredMessage[]): Promise<void> => {
     const events = messages.map((message) => domainEventSchema.parse(message.payload));

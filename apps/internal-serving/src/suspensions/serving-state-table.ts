@@ -14,7 +14,7 @@ type HaltScope =
 export type StatefulType =
   'line_items' | 'campaigns' | 'advertisers' | 'creatives' | 'creative_assignments' | 'serving_halts';
 
-/** What an event says about one of them. */
+/** A revision of such a resource, from its event. */
 export interface StateRevision {
   readonly resourceId: string;
   readonly resourceType: StatefulType;
@@ -45,7 +45,7 @@ export async function applyStates(pool: Pool, revisions: readonly StateRevision[
   const newest = new Map<string, StateRevision>();
   for (const revision of revisions)
     if ((newest.get(revision.resourceId)?.version ?? 0) < revision.version) newest.set(revision.resourceId, revision);
-  const given = [...newest.values()].map((one) => ({
+  const newRows = [...newest.values()].map((one) => ({
     resource_id: one.resourceId,
     resource_type: one.resourceType,
     workspace_id: one.workspaceId,
@@ -53,10 +53,10 @@ export async function applyStates(pool: Pool, revisions: readonly StateRevision[
     serves: one.serves,
     subject: one.subject,
   }));
-  await pool.query(applyText, [JSON.stringify(given)]);
+  await pool.query(applyText, [JSON.stringify(newRows)]);
 }
 
-/** Revision of the states of each of these workspaces; those of which nothing is known are absent. */
+/** Revision of the states of each of these workspaces; unknown workspaces are absent. */
 export async function listRevisions(pool: Pool, workspaceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const { rows } = await pool.query<Columns<'suspension_revision', 'workspace_id' | 'revision'>>(
     'select workspace_id, revision::text from suspension_revision where workspace_id = any ($1)',
@@ -92,7 +92,7 @@ function suspensionsOf(rows: readonly Suspending[]): Suspensions {
   };
 }
 
-/** Everything that a workspace keeps from serving now. */
+/** Everything that may not serve in a workspace now. */
 export async function getSuspensions(pool: Pool, workspaceId: string): Promise<Suspensions> {
   const { rows } = await pool.query<
     Columns<'serving_state', 'resource_type' | 'subject', { resource_type: StatefulType; subject: HaltScope | string }>
@@ -119,7 +119,7 @@ export async function insertSuspensionSet(
   );
 }
 
-/** A kept set; nothing was suspended where there is no digest. Undefined when the set is not there. */
+/** A kept set; without a digest, none. Undefined when the set is missing. */
 export async function findSuspensionSet(
   pool: Pool,
   workspaceId: string,
