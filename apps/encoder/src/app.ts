@@ -12,7 +12,7 @@ import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
 import { jobKinds } from './jobs/job-input.ts';
 import { openWorkFolder } from './jobs/work-folder.ts';
-import { workOnJob, type JobTools } from './jobs/work-on-job.ts';
+import { workOnJob, type JobDeps } from './jobs/work-on-job.ts';
 import { createProbe } from './probe/probe.ts';
 import { encoderServices } from './server.ts';
 
@@ -20,7 +20,7 @@ import { encoderServices } from './server.ts';
 const wakeChannel = 'longwave:jobs';
 const pollMs = 2_000;
 const renewalMsMax = 2_000;
-/** What a slot for short work takes: about twelve minutes of sound. */
+/** The longest job of a slot for short work: about twelve minutes of sound. */
 const shortJobMsMax = 20_000;
 
 export interface EncoderApp extends RunningApp {
@@ -48,7 +48,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
   const management = openChannel(config.MANAGEMENT_ADDRESS, 'management', tls);
   stack.defer(() => management.close());
   const jobs = management.client(JobServiceService);
-  const tools: JobTools = {
+  const deps: JobDeps = {
     store,
     guardedFetch,
     redis,
@@ -70,7 +70,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
         leaseMs,
         renew: (signal) => jobs.renewLease({ jobId, leaseId }, { deadlineMs: renewalMsMax, signal }),
       }),
-      work: (job, signal) => workOnJob(job, tools, signal),
+      work: (job, signal) => workOnJob(job, deps, signal),
       onError: (error, job) => logger.warn({ err: error }, job ? 'job.work_failed' : 'job.claim_failed'),
     });
   for (const worker of [

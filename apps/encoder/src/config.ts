@@ -22,7 +22,7 @@ const schema = z.object({
   ENCODER_PROBE_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
   /** Images at a time; each takes one core and about 100 MB. */
   ENCODER_ARTWORK_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(2),
-  /** Files that our own media host serves may be sources too, wherever it lies. */
+  /** Files of our own media host may be sources, also at a private address. */
   MEDIA_URL: z.url({ protocol: /^https?$/ }),
   /** Sources and unfinished segments; needs room for the largest source of every slot. */
   ENCODER_WORK_FOLDER: z.string().min(1).default(path.join(tmpdir(), 'longwave-encoder')),

@@ -1,4 +1,4 @@
-/** Encodes one local file as a production would: node apps/encoder/src/encode-file.ts INPUT OUTPUT [TARGET_LUFS]. Prints what it made as JSON. */
+/** Encodes one local file as a production would: node apps/encoder/src/encode-file.ts INPUT OUTPUT [TARGET_LUFS]. Prints the result as JSON. */
 import { encodeAudio } from './media/encode-audio.ts';
 
 const [inputPath, outputPath, targetLufs = '-16'] = process.argv.slice(2);

@@ -64,7 +64,7 @@ test.each([
   expect(heard).toEqual(heard.toSorted((a, b) => a.lufs - b.lufs));
 });
 
-test('where peaks stop the gain the streams say what they are, and none passes -1 dBTP', async () => {
+test('where peaks limit the gain the streams state their measured loudness, and none exceeds -1 dBTP', async () => {
   const clicks = "aevalsrc='if(lt(mod(t,1),0.0005),0.9,0.0001*sin(2*PI*400*t))':s=48000:d=3";
   const made = await prepare('clicks.wav', clicks);
   expect(made.some(({ loudness }) => !targetsLufs.some((target) => Math.abs(target - loudness.lufs!) < 1))).toBe(true);

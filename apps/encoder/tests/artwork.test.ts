@@ -150,7 +150,7 @@ test('a detailed image is compressed until it has at most 512 KB', async () => {
   for (const { sizeBytes } of await prepare(image)) expect(Number(sizeBytes)).toBeLessThanOrEqual(512 * 1024);
 });
 
-describe('what is not RGB becomes RGB', () => {
+describe('images of other colour models become RGB', () => {
   test.each([
     ['CMYK', plainJpeg(1400, [255, 0, 0, 255], 0), red],
     ['CMYK with black', plainJpeg(1400, [255, 255, 255, 128], 0), [128, 128, 128]],
@@ -214,7 +214,7 @@ describe('a wrong image is refused with the reason', () => {
     expect(await refusalOf(bytes)).toMatch(words);
   });
 
-  test('more than 20 MB, and an object that is gone', async () => {
+  test('more than 20 MB, and a missing object', async () => {
     expect(await refusalOf(Buffer.concat([jpeg, Buffer.alloc(20 * 1024 * 1024)]))).toMatch(/larger than 20 MB/);
     expect(await ask({ storageKey: 'uploads/upl_none/x.jpg' })).toMatchObject({
       $case: 'unreadable',
@@ -235,7 +235,7 @@ describe('from an address', () => {
     const address = world.web.serve('/cover.webp?x=1', makeImage(corners(1400), 'png'));
     expect(await ask({ storageKey: '', sourceUrl: address })).toMatchObject({ $case: 'artwork' });
   });
-  test('one that cannot be had is refused with the reason', async () => {
+  test('one that cannot be fetched is refused with the reason', async () => {
     const detailOf = async (sourceUrl: string) => {
       const outcome = await ask({ storageKey: '', sourceUrl });
       expect(outcome).toMatchObject({ $case: 'unreadable', value: { code: 'media_not_fetchable' } });
@@ -249,7 +249,7 @@ describe('from an address', () => {
     );
     expect(await detailOf(redirect)).toMatch(/No public host/);
   });
-  test('neither both nor none of object and address may be named', async () => {
+  test('exactly one of object and address must be named', async () => {
     await expect(ask({ storageKey: '' })).rejects.toMatchObject({ code: 'validation_failed' });
     await expect(ask({ storageKey: 'x', sourceUrl: 'https://x.example/' })).rejects.toMatchObject({
       code: 'validation_failed',

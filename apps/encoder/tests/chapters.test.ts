@@ -82,7 +82,7 @@ test.each([
   expect(await chaptersOf(file)).toEqual(wanted);
 });
 
-test('chapters of our own ID3 tag come back; a pause and what lies after the end are seen', async () => {
+test('chapters of our own ID3 tag are read back; a pause ends a chapter, and chapters after the end are left out', async () => {
   const plain = path.join(folder, 'plain.mp3');
   ffmpeg('-f', 'lavfi', '-i', speech(6), plain);
   const chapters = [
@@ -99,7 +99,7 @@ test('chapters of our own ID3 tag come back; a pause and what lies after the end
   ]);
 });
 
-test('chapters of a film whose sound begins late stand where the sound has them', async () => {
+test('chapters of a film whose sound begins late are placed by the sound', async () => {
   const [list, file] = [path.join(folder, 'late.txt'), path.join(folder, 'late.mkv')];
   writeFileSync(list, metadata);
   const sound = ['-itsoffset', '1', '-f', 'lavfi', '-i', speech(5)];

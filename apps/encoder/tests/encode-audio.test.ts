@@ -155,7 +155,7 @@ test('the same input gives the same bytes', async () => {
   expect(second.sha256).toBe(first.sha256);
 });
 
-test('peaks that would pass are limited while the loudness is kept', async () => {
+test('peaks above the maximum are limited while the loudness is kept', async () => {
   const source = makeSource(
     folder,
     'peaky.wav',
@@ -205,7 +205,7 @@ test.each([
   expect(result.silences.at(-1)![1]).toBe(result.durationMs);
 });
 
-describe('a file at fault is named by what is wrong with it', () => {
+describe('a file at fault is reported with its fault', () => {
   const written = (name: string, content: string | Buffer) => {
     const file = path.join(folder, name);
     writeFileSync(file, content);
@@ -261,7 +261,7 @@ describe('a file at fault is named by what is wrong with it', () => {
     expect(await faultOf(cutFile(whole, 0.6))).toBe('media_truncated');
     expect(await faultOf(cutFile(whole, 0.9))).toBe('media_truncated');
   });
-  test('a WAV with a streamed header and an MP3 without a length header are taken as they are', async () => {
+  test('a WAV with a streamed header and an MP3 without a length header are accepted', async () => {
     const wav = makeSource(folder, 'streamed.wav', speech(2));
     const bytes = readFileSync(wav);
     bytes.writeUInt32LE(0xffff_ffff, bytes.indexOf('data') + 4);

@@ -193,7 +193,7 @@ test('chapters of the file are reported with the production', async () => {
   ]);
 });
 
-describe('a source that lies outside the service', () => {
+describe('a source outside the service', () => {
   const encode = async (url: string) => {
     const { jobId } = jobs.enqueueProduction({ url });
     const { commandType, changesJson } = await jobs.reportOf(jobId);
@@ -212,7 +212,7 @@ describe('a source that lies outside the service', () => {
     expect(Math.abs(changes.audio_duration_ms - 2000)).toBeLessThan(80);
   });
 
-  test('is asked for again when its host is in trouble for a moment', async () => {
+  test('is fetched again when its host fails for a moment', async () => {
     const bytes = audio();
     let asked = 0;
     const address = world.web.answer('/flaky.mp3', (_request, response) => {
@@ -262,7 +262,7 @@ describe('a file at fault is reported at once and leaves nothing', () => {
   });
 });
 
-test('a report that management cannot take now is sent again under the same key', async () => {
+test('a report that management cannot accept now is sent again under the same key', async () => {
   const { jobId } = jobs.enqueueProduction(await jobs.upload(makeSource(world.folder, 'retry.mp3', speech(2))));
   world.management.answers.push(new Problem('temporarily_unavailable'), new Problem('idempotency_in_progress'));
   await until(() => world.management.executed.length === 3);
@@ -271,7 +271,7 @@ test('a report that management cannot take now is sent again under the same key'
   expect(await world.mediaKeys()).toHaveLength(2);
 });
 
-test('a refused report leaves the objects that another job reported in the same moment', async () => {
+test('a refused report leaves the objects that another job reported at the same time', async () => {
   const source = await jobs.upload(makeSource(world.folder, 'shared.mp3', speech(2)));
   for (let round = 0; round < 3; round++) {
     for (const key of await world.mediaKeys()) await world.store.remove(key);
@@ -287,7 +287,7 @@ test('a refused report leaves the objects that another job reported in the same 
   }
 });
 
-test('trouble of ours is not reported before the fifth try', async () => {
+test('a failure of ours is not reported before the fifth try', async () => {
   const source = { storageKey: 'uploads/upl_0/x.mp3', sizeBytes: 1, etag: 'x' };
   await using ended = new AsyncDisposableStack();
   const noStore = {

@@ -144,7 +144,7 @@ test.each(Object.keys(contents) as Name[])(
   },
 );
 
-test('what differs after a join is heard in the first frame only: it is not the same there', () => {
+test('after a join only the first frame differs, and it does differ', () => {
   const content = segments.get('speech.flac')!;
   const half = Math.floor(content.frames / 2);
   const pcm = decodePcm(

@@ -46,7 +46,7 @@ describe('of a stored object', () => {
     return key;
   };
 
-  test('tells what an object holds without downloading it', async () => {
+  test('describes an object without downloading it', async () => {
     const { storageKey } = await jobs.upload(makeSource(world.folder, 'probe me.m4a', speech(5)));
     expect(await probe(storageKey)).toMatchObject({
       $case: 'audio',
@@ -159,7 +159,7 @@ describe('of a file at an address', () => {
     });
   });
 
-  test('neither both nor none of object and address may be named', async () => {
+  test('exactly one of object and address must be named', async () => {
     await expect(ask({ storageKey: '' })).rejects.toMatchObject({ code: 'validation_failed' });
     await expect(ask({ storageKey: 'x', sourceUrl: 'https://x.example/' })).rejects.toMatchObject({
       code: 'validation_failed',

@@ -121,7 +121,7 @@ test('a short job does not wait for the long one that holds the only other slot'
   world.management.executed.length = 0;
 });
 
-test('a lease is asked about every two seconds, not more often', async () => {
+test('a lease is renewed every two seconds, not more often', async () => {
   const { jobId } = jobs.enqueueProduction(long);
   const leaseId = await until(() => world.management.leaseOf(jobId));
   const startedAt = performance.now();

@@ -26,7 +26,7 @@ const otherKinds: readonly (readonly [RegExp, string])[] = [
   [/^\s*<(!doctype|html)/i, 'a web page'],
 ];
 
-/** Tells an image by its content, whatever its name says. Throws `MediaFault` with the reason when it is not a still JPEG or PNG. */
+/** Recognises an image by its content, not by its name. Throws `MediaFault` with the reason when it is not a still JPEG or PNG. */
 export function readImageFile(bytes: Buffer): ImageFile {
   if (bytes.length === 0) throw refused('The image file is empty. Upload it again.');
   const magic = bytes.toString('latin1', 0, 64);
@@ -36,7 +36,7 @@ export function readImageFile(bytes: Buffer): ImageFile {
   throw refused(`This is ${kind ?? 'not an image'}. Upload a JPEG or PNG image.`);
 }
 
-/** Chunks that say how the pixels look; all others are ancillary (PNG, third edition, §5.6). */
+/** Chunks that define the pixels; all others are ancillary (PNG, third edition, §5.6). */
 const pngChunksKept: ReadonlySet<string> = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND']);
 
 function readPng(bytes: Buffer): ImageFile {
@@ -92,7 +92,7 @@ function readJpeg(bytes: Buffer): ImageFile {
       if (!size) throw incomplete();
       const imageEnd = bytes.lastIndexOf('ffd9', undefined, 'hex');
       if (imageEnd < end) throw incomplete();
-      // Without Adobe's marker nobody knows whether the inks are inverted.
+      // Without Adobe's marker it is unknown whether the inks are inverted.
       if (components === 4 && !byAdobe)
         throw refused('The colours of this CMYK image cannot be read. Export it as RGB.');
       return { kind: 'jpeg', ...size, bytes: Buffer.concat([...kept, bytes.subarray(at, imageEnd + 2)]) };

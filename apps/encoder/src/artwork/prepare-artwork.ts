@@ -21,8 +21,8 @@ const refused = (detail: string) => new MediaFault('artwork_not_acceptable', det
 const tooLarge = () => refused('The image file is larger than 20 MB. Upload a smaller one.');
 
 /**
- * Checks an image and stores its renditions under their digests. A wrong image, and one that cannot be had, is an answer with the
- * reason in words; a store that is down and work that takes too long are problems.
+ * Checks an image and stores its renditions under their digests. A wrong image, and one that cannot be fetched, is an answer with
+ * the reason in words; a store that is down and work that takes too long are problems.
  */
 export function createPrepareArtwork(options: {
   readonly store: ObjectStore;

@@ -14,7 +14,7 @@ export interface RenderedImage {
 
 /** What directories advise for artwork (PRX: 512 KB). */
 const advisedBytes = 512 * 1024;
-/** ffmpeg's JPEG quality, 2 is best; the first that stays below the advised size is taken, else the last. */
+/** ffmpeg's JPEG quality, 2 is best: the first that stays below the advised size, else the last. */
 const jpegQualities = [2, 3, 4, 6, 8, 11] as const;
 const webpQuality = 82;
 const smallSizes = [1400, 600] as const;
@@ -74,7 +74,7 @@ async function decode(
 ): Promise<Buffer> {
   const side = image.width;
   const [demuxer, decoder] = image.kind === 'jpeg' ? ['jpeg_pipe', 'mjpeg'] : ['png_pipe', 'png'];
-  // Decoders count whole blocks.
+  // Decoders count pixels in whole blocks.
   const pixelsMax = String((artworkSide.max + 64) ** 2);
   const input = ['-f', demuxer, '-c:v', decoder, '-max_pixels', pixelsMax, '-i', `file:${sourcePath}`];
   const graph = [

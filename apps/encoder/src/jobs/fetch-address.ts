@@ -9,15 +9,15 @@ import { checkFreeDisk, tooManyBytes, type FetchedFile, type FetchOptions } from
 
 const timeoutMs = 2 * 3_600_000;
 const triesMax = 3;
-/** The free disk is looked at again after so many bytes of a file whose length is not known. */
+/** The free disk is checked again after so many bytes of a file of unknown length. */
 const diskStepBytes = 256 * 1024 * 1024;
 
-/** The host is in trouble now; asking again may help. */
+/** A failure of the host that another try may not meet. */
 class HostTrouble extends Error {}
 
 /**
  * Downloads a file from an address that a client named into `target`, with two more tries when the host breaks off or is in trouble.
- * Throws `MediaFault` when it cannot be had, a plain error when the disk is full, the signal's reason when aborted.
+ * Throws `MediaFault` when it cannot be fetched, a plain error when the disk is full, the signal's reason when aborted.
  */
 export async function fetchAddress(
   guardedFetch: GuardedFetch,
@@ -47,7 +47,7 @@ async function fetchOnce(
   target: string,
   { maxBytes, signal, onProgress }: FetchOptions,
 ): Promise<FetchedFile> {
-  using response = await guardedFetch(url, { maxBytes, timeoutMs, signal }).catch(named);
+  using response = await guardedFetch(url, { maxBytes, timeoutMs, signal }).catch(rejectFetch);
   if (response.status >= 500 || response.status === 429) throw new HostTrouble(answered(response.status));
   if (response.status !== 200) throw new MediaFault('media_not_fetchable', answered(response.status));
   const announced = Number(response.headers['content-length'] ?? Number.NaN);
@@ -71,7 +71,7 @@ async function fetchOnce(
           yield chunk;
         }
       } catch (error) {
-        await named(error);
+        await rejectFetch(error);
       }
     },
     createWriteStream(target),
@@ -83,8 +83,8 @@ async function fetchOnce(
 
 const answered = (status: number) => `The address answers with status ${status}. Check it, or upload the file instead.`;
 
-/** A refusal of the guarded fetch, which is for good unless the host was merely out of reach. */
-function named(error: unknown): Promise<never> {
+/** A refusal of the guarded fetch is final, unless the host was only out of reach. */
+function rejectFetch(error: unknown): Promise<never> {
   if (!(error instanceof Problem)) return Promise.reject(error);
   return Promise.reject(
     error.context.cause === undefined

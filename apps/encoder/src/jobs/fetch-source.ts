@@ -8,7 +8,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import { MediaFault } from '../media/media-fault.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** Room beside the source for the segments that are made from it. */
+/** Space beside the source for the segments that are made from it. */
 const spareBytes = 512 * 1024 * 1024;
 /** A store that sends nothing for so long will not send the rest either. */
 const silenceMsMax = 60_000;
@@ -34,7 +34,7 @@ export const tooManyBytes = (maxBytes: number): MediaFault =>
     `The file has more than ${inEnglish.format(maxBytes)} bytes. Upload a smaller one, for example as FLAC or MP3.`,
   );
 
-/** Throws a plain error when the disk cannot hold `sizeBytes` more and what is made from them. */
+/** Throws a plain error when the disk cannot hold a source of `sizeBytes` and its segments. */
 export async function checkFreeDisk(target: string, sizeBytes: number): Promise<void> {
   const disk = await statfs(path.dirname(target));
   if (disk.bavail * disk.bsize < sizeBytes + spareBytes) throw new Error('not enough free disk for this source');
@@ -79,7 +79,7 @@ export async function fetchSource(
   const hash = createHash('sha256');
   let received = 0;
   try {
-    const body = await untilAborted(store.get(source.storageKey), flowing, (late: Readable) => late.destroy());
+    const body = await untilAborted(store.get(source.storageKey), flowing, (body: Readable) => body.destroy());
     await pipeline(
       body,
       async function* (chunks: AsyncIterable<Buffer>) {

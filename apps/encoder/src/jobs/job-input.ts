@@ -27,7 +27,7 @@ const production = {
 const jobInputs = {
   encode_production: z.union([
     z.strictObject({ ...production, ...stored }),
-    /** A file that lies outside the service. */
+    /** A file outside the service. */
     z.strictObject({ ...production, source_url: z.url({ protocol: /^https?$/ }) }),
   ]),
   encode_segment: z.strictObject({ ...loudness, ...stored, podcast_id: z.string(), part: z.enum(['intro', 'outro']) }),

@@ -14,7 +14,7 @@ import type { ProgressReporter } from './progress.ts';
 import type { Completion } from './report.ts';
 import { blobKey, storeFile } from './stored-blobs.ts';
 
-export interface MediaTools {
+export interface MediaDeps {
   readonly store: ObjectStore;
   /** For sources that lie outside the service. */
   readonly guardedFetch: GuardedFetch;
@@ -23,26 +23,26 @@ export interface MediaTools {
 
 /**
  * Downloads, encodes and stores the media of a job, working in `folder`; answers the command that completes it.
- * Throws `MediaFault` when the source is at fault, the signal's reason when aborted, anything else for trouble of ours.
+ * Throws `MediaFault` when the source is at fault, the signal's reason when aborted, anything else for a failure of ours.
  */
 export async function makeMedia(
   input: JobInput,
-  tools: MediaTools,
+  deps: MediaDeps,
   folder: string,
   progress: Pick<ProgressReporter, 'report'>,
   signal: AbortSignal,
 ): Promise<Completion> {
   await mkdir(folder, { recursive: true });
   const inputPath = path.join(folder, 'source');
-  const fetched = await fetchInput(input, tools, inputPath, {
-    maxBytes: tools.sourceBytesMax,
+  const fetched = await fetchInput(input, deps, inputPath, {
+    maxBytes: deps.sourceBytesMax,
     signal,
     onProgress: (fraction) => progress.report('downloading', fraction),
   });
   if (input.kind === 'encode_creative') {
     const targetsLufs = input.loudness_targets_lufs;
     const streams = await encodeLadder({ inputPath, folder, targetsLufs, signal });
-    for (const stream of streams) await storeSegment(tools.store, stream, signal);
+    for (const stream of streams) await storeSegment(deps.store, stream, signal);
     return { commandType: 'creative.record_media', changes: creativeMedia(streams) };
   }
   const encoded = await encodeAudio({
@@ -53,7 +53,7 @@ export async function makeMedia(
     signal,
   });
   progress.report('storing', 0);
-  await storeSegment(tools.store, encoded, signal);
+  await storeSegment(deps.store, encoded, signal);
   if (input.kind === 'encode_segment')
     return { commandType: `podcast.record_${input.part}`, changes: { segment: segmentOf(encoded) } };
 
@@ -61,7 +61,7 @@ export async function makeMedia(
   const peaks = Buffer.from(JSON.stringify(encoded.waveform));
   await writeFile(peaksPath, peaks);
   const sha256 = createHash('sha256').update(peaks).digest('hex');
-  await storeFile(tools.store, { key: blobKey(sha256), path: peaksPath, contentType: 'application/json' }, signal);
+  await storeFile(deps.store, { key: blobKey(sha256), path: peaksPath, contentType: 'application/json' }, signal);
   const waveform = { sha256, sizeBytes: peaks.length };
   return { commandType: 'production.complete', changes: productionMedia(encoded, waveform, sourceOf(input, fetched)) };
 }
@@ -69,7 +69,7 @@ export async function makeMedia(
 /** Brings the source of a job to `target`. */
 function fetchInput(
   input: JobInput,
-  { store, guardedFetch }: MediaTools,
+  { store, guardedFetch }: MediaDeps,
   target: string,
   options: FetchOptions,
 ): Promise<FetchedFile> {
@@ -84,7 +84,7 @@ const storeSegment = (store: ObjectStore, { sha256, path }: EncodedSegment, sign
 
 type ProductionMedia = ChangesInput<'production.complete'>;
 
-/** What was encoded, as the podcaster gave it. */
+/** The source file, as the podcaster sent it. */
 function sourceOf(
   input: Extract<JobInput, { kind: 'encode_production' }>,
   { sizeBytes, sha256 }: FetchedFile,

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 type ProgressStage = 'downloading' | 'measuring' | 'encoding' | 'verifying' | 'storing' | 'done';
 
 /** Share of the whole at which each stage begins; the next one's is its end. */
-const begins: readonly (readonly [ProgressStage, number])[] = [
+const stageStarts: readonly (readonly [ProgressStage, number])[] = [
   ['downloading', 0],
   ['measuring', 0.05],
   ['encoding', 0.3],
@@ -14,9 +14,9 @@ const begins: readonly (readonly [ProgressStage, number])[] = [
 
 /** Whole progress, 0 … 1, of a fraction of one stage. */
 function overallProgress(stage: ProgressStage, fraction: number): number {
-  const index = begins.findIndex(([name]) => name === stage);
-  const from = begins[index]![1];
-  const to = begins[index + 1]?.[1] ?? 1;
+  const index = stageStarts.findIndex(([name]) => name === stage);
+  const from = stageStarts[index]![1];
+  const to = stageStarts[index + 1]?.[1] ?? 1;
   return Math.round((from + (to - from) * Math.max(0, Math.min(1, fraction))) * 1000) / 1000;
 }
 
@@ -25,7 +25,7 @@ export interface ProgressReporter {
   report(stage: ProgressStage, fraction: number): void;
   /** Publishes 1. */
   finish(): Promise<void>;
-  /** Forgets what was published: the work came to nothing. */
+  /** Removes what was published, after work that failed. */
   clear(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ const keptSeconds = 3600;
 
 /**
  * Ephemeral ticks of one production: published on `progress:{production_id}` at most four times a second, the last one kept under
- * the same key for an hour. Redis being away loses ticks, never work.
+ * the same key for an hour. While Redis is away ticks are lost, and the work goes on.
  */
 export function createProgress(
   redis: Redis,

@@ -26,13 +26,13 @@ export type Completion = { [C in CompleteCommand]: Report<C> }[CompleteCommand];
 /** Why nothing was made, as the command that reports it. */
 export type Failure = Report<FailCommand>;
 
-/** `unknown`: management could not be asked before the lease ended; it may or may not have the report. */
+/** `unknown`: management did not answer before the lease ended; it may or may not have the report. */
 export type ReportOutcome =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly problem: Problem }
   | { readonly kind: 'unknown' };
 
-/** Refusals of the moment: the same report, under the same key, may be accepted later. */
+/** Temporary refusals: the same report, under the same key, may be accepted later. */
 const transient: ReadonlySet<string> = new Set([
   'temporarily_unavailable',
   'timeout',

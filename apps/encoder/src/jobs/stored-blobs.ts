@@ -11,8 +11,8 @@ const storeMsMax = 30 * 60_000;
 
 /**
  * Stores a local file under its digest; gives up at once when `signal` aborts.
- * A blob is never removed by who stored it: equal bytes of another job have the same key, and no look into the store can tell
- * that nobody is about to report it. What no resource names is left to a sweep by age; every put makes the object young again.
+ * No job removes a blob that it stored: another job with equal bytes uses the same key and may be about to report it. A sweep by age
+ * removes blobs that no resource names; every put makes the object new again.
  */
 export async function storeFile(
   store: ObjectStore,

@@ -1,18 +1,18 @@
 /**
- * What `work` answers, or the signal's reason at once when it aborts first. The work itself goes on; `late` gets what it still
- * answers then, to let go of it.
+ * Answers as `work`, or rejects with the signal's reason as soon as it aborts. The work itself goes on: `onLate` gets its answer then,
+ * to release it.
  */
 export async function untilAborted<T>(
   work: Promise<T>,
   signal: AbortSignal,
-  late: (value: T) => void = () => undefined,
+  onLate: (value: T) => void = () => undefined,
 ): Promise<T> {
   const ended = Promise.withResolvers<never>();
   const abort = () => ended.reject(signal.reason);
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   void work.then(
-    (value) => signal.aborted && late(value),
+    (value) => signal.aborted && onLate(value),
     () => undefined,
   );
   try {

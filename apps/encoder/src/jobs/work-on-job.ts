@@ -6,11 +6,11 @@ import type { Logger } from '@longwave/service-kit';
 import { LeaseEnded } from '@longwave/worker-kit';
 import { MediaFault } from '../media/media-fault.ts';
 import { failCommand, parseJobInput } from './job-input.ts';
-import { makeMedia, type MediaTools } from './make-media.ts';
+import { makeMedia, type MediaDeps } from './make-media.ts';
 import { createProgress, type ProgressReporter } from './progress.ts';
 import { reportByCommand, type CommandClient, type Completion, type Failure } from './report.ts';
 
-export interface JobTools extends MediaTools {
+export interface JobDeps extends MediaDeps {
   readonly redis: Redis;
   readonly commands: CommandClient;
   /** Folder of this process; each job works in one of its own inside. */
@@ -18,7 +18,7 @@ export interface JobTools extends MediaTools {
   readonly logger: Logger;
 }
 
-/** What became of one try at a job; exactly one each. `retry` leaves the lease to run out, so that another try takes it. */
+/** The end of one try at a job. `retry` lets the lease expire, so that another try takes the job. */
 export type JobEnd = 'completed' | 'failed' | 'refused' | 'unknown' | 'retry' | 'stopped' | 'lost' | 'shutdown';
 
 const attemptsMax = 5;
@@ -34,51 +34,50 @@ const gaveUp = () =>
   );
 
 /**
- * One try at a leased job: download, encode, store, report. A file at fault is reported at once; trouble of ours is not, until the
+ * One try at a leased job: download, encode, store, report. A file at fault is reported at once, a failure of ours after the
  * fifth try. Leaves no temporary file; a stored blob that is not reported is left to the sweep (see stored-blobs).
  * @param signal aborted with a `LeaseEnded` when the lease has ended
  */
-export async function workOnJob(job: Job, tools: JobTools, signal: AbortSignal): Promise<JobEnd> {
-  const onLostTick = (error: unknown) =>
-    tools.logger.debug({ err: error, job_id: job.jobId }, 'progress.not_published');
-  const progress = job.kind === 'encode_production' ? createProgress(tools.redis, job.subjectId, onLostTick) : silent;
+export async function workOnJob(job: Job, deps: JobDeps, signal: AbortSignal): Promise<JobEnd> {
+  const onLostTick = (error: unknown) => deps.logger.debug({ err: error, job_id: job.jobId }, 'progress.not_published');
+  const progress = job.kind === 'encode_production' ? createProgress(deps.redis, job.subjectId, onLostTick) : silent;
   let end: JobEnd = 'retry';
   try {
-    end = await tryJob(job, tools, progress, signal);
+    end = await tryJob(job, deps, progress, signal);
   } catch (error) {
     if (error instanceof LeaseEnded) end = error.reason;
-    else tools.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.try_failed');
+    else deps.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.try_failed');
   }
   if (end === 'completed') await progress.finish();
   else await progress.clear();
-  tools.logger.info(
+  deps.logger.info(
     { job_id: job.jobId, kind: job.kind, subject_id: job.subjectId, attempt: job.attempt, end },
     'job.ended',
   );
   return end;
 }
 
-async function tryJob(job: Job, tools: JobTools, progress: ProgressReporter, signal: AbortSignal): Promise<JobEnd> {
+async function tryJob(job: Job, deps: JobDeps, progress: ProgressReporter, signal: AbortSignal): Promise<JobEnd> {
   const input = parseJobInput(job.kind, job.inputJson);
   const report = async (verdict: 'complete' | 'fail', command: Completion | Failure): Promise<JobEnd> => {
-    const outcome = await reportByCommand(tools.commands, job, verdict, command, signal);
+    const outcome = await reportByCommand(deps.commands, job, verdict, command, signal);
     if (outcome.kind === 'accepted') return verdict === 'complete' ? 'completed' : 'failed';
     if (outcome.kind === 'refused')
-      tools.logger.warn({ job_id: job.jobId, code: outcome.problem.code }, 'job.report_refused');
+      deps.logger.warn({ job_id: job.jobId, code: outcome.problem.code }, 'job.report_refused');
     return outcome.kind;
   };
-  const folder = path.join(tools.workFolder, job.leaseId.replaceAll(/[^\w-]/g, '_'));
+  const folder = path.join(deps.workFolder, job.leaseId.replaceAll(/[^\w-]/g, '_'));
   let made: Completion;
   try {
-    // Five tries that could not even say why they ended have killed their process.
+    // Five tries that reported nothing have killed their process.
     if (job.attempt > attemptsMax) throw gaveUp();
-    made = await makeMedia(input, tools, folder, progress, signal);
+    made = await makeMedia(input, deps, folder, progress, signal);
     signal.throwIfAborted();
   } catch (error) {
     if (error instanceof LeaseEnded || signal.aborted) throw signal.reason ?? error;
     const final = error instanceof MediaFault ? error : job.attempt >= attemptsMax ? gaveUp() : undefined;
     if (!final) throw error;
-    if (final !== error) tools.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.given_up');
+    if (final !== error) deps.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.given_up');
     const problem = { code: final.code, detail: final.message };
     return await report('fail', { commandType: failCommand(input), changes: { problem } });
   } finally {

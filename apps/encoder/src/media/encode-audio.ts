@@ -40,15 +40,15 @@ export interface EncodedAudio extends EncodedSegment {
 const encodesMax = 5;
 /** Allowed distance of content from its target, LU. */
 const contentTolerance = 0.5;
-/** Neighbours on a ladder are to be 2 LU apart and no more: each is on its target as exactly as the meter prints, in tenths. */
+/** Steps of a ladder are exactly 2 LU apart: each must meet its target to the tenth that the meter prints. */
 const ladderTolerance = 0.05;
-/** What a second try may miss by: the gates of the meter let a tenth more or less through. */
+/** Allowed distance from the second try on: the gating of the meter varies by a tenth. */
 const meterTolerance = 0.15;
 
 /**
  * Encodes any supported source into one canonical segment at `outputPath`, at `targetLufs` (± 0.5 LU, true peak of the decoded
  * result at most −1 dBTP). The same input gives the same bytes (with the same ffmpeg). Leaves no file behind when it fails.
- * Throws `MediaFault` when the source is at fault, the signal's reason when aborted, anything else for trouble of ours.
+ * Throws `MediaFault` when the source is at fault, the signal's reason when aborted, anything else for a failure of ours.
  */
 export async function encodeAudio(options: {
   readonly inputPath: string;
@@ -83,7 +83,7 @@ export async function encodeLadder(options: {
   const measured = await measureSource(inputPath, silent, signal);
   const made = new Map<string, EncodedSegment>();
   try {
-    /** What a gain of 0 makes of the source: the coder takes its own part of the loudness, the same at every gain. */
+    /** Loudness of the encoded source at a gain of 0: coding changes the loudness by the same amount at every gain. */
     let { lufs } = measured.loudness;
     for (const targetLufs of targetsLufs.toSorted((a, b) => a - b)) {
       const target = { lufs: targetLufs, toleranceLu: ladderTolerance };

@@ -5,7 +5,7 @@ export interface Loudness {
   readonly truePeakDbtp: number | null;
 }
 
-/** How to treat the sound: one linear gain, and a limiter only if peaks would pass. */
+/** One linear gain, and a limiter only where peaks would exceed the maximum. */
 export interface GainPlan {
   readonly gainDb: number;
   /** Limiter threshold; absent = no limiter. */
@@ -20,7 +20,7 @@ export interface LoudnessTarget {
 
 /** Highest true peak of the decoded result, one step of the meter below −1 dBTP. */
 const truePeakMax = -1.1;
-/** Headroom that MP3 coding eats; a gain that stays below needs no limiter. */
+/** MP3 coding raises peaks: only below this does a gain need no limiter. */
 const firstCeilingDb = -1.8;
 const lowestCeilingDb = -20;
 
@@ -34,7 +34,7 @@ export function planGain(source: Loudness, targetLufs: number): GainPlan {
   return withCeiling(source.lufs === null ? 0 : round(targetLufs - source.lufs), source, firstCeilingDb);
 }
 
-/** True when a result keeps both promises, or there is no loudness to aim at. */
+/** True when a result meets peak and loudness; for silence the peak alone counts. */
 export function isOnTarget(result: Loudness, source: Loudness, target: LoudnessTarget): boolean {
   return (
     peakExcess(result) <= 0 &&

@@ -3,7 +3,7 @@ import type { ByteReader } from './source-structure.ts';
 
 /** What is wrong with the frames of an MP3 file. */
 export interface FrameFaults {
-  /** Where the sequence of frames breaks off and goes on later, and frames that hold less than they announce. */
+  /** Interruptions of the sequence of frames, and frames that hold less than they announce. */
   readonly brokenPlaces: number;
   /** Time of the first of them. */
   readonly firstAtMs?: number;
@@ -35,8 +35,8 @@ function createWindow(reader: ByteReader): (offset: number) => Promise<Buffer> {
 }
 
 /**
- * Walks the frames of an MP3 file without decoding them. A decoder goes over what is broken, and a file without a Xing header does
- * not say how long it was: here both are noticed. Bytes before the first frame and unknown ones behind the last are no fault.
+ * Walks the frames of an MP3 file without decoding them, and finds what a decoder passes over: broken places, and the cut end of a file
+ * whose length no Xing header states. Bytes before the first frame and unknown ones after the last are no fault.
  */
 export async function inspectFrames(reader: ByteReader, signal: AbortSignal): Promise<FrameFaults> {
   const bytesAt = createWindow(reader);

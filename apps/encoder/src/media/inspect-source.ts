@@ -6,7 +6,7 @@ import { MediaFault } from './media-fault.ts';
 import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
 import { inspectStructure, type ByteReader, type SourceStructure } from './source-structure.ts';
 
-/** What a source is, learnt without decoding it whole. */
+/** What is known of a source without decoding all of it. */
 export interface SourceInfo {
   /** ffprobe's format name. */
   readonly container: string;
@@ -75,52 +75,50 @@ const mayOmitDuration = /\b(flac|matroska|wav|aac)\b/;
 /** Streams of frames, whose duration ffprobe guesses from the bit rate of the first ones. */
 const guessesDuration = /\b(mp3|aac)\b/;
 
-/** Enough to walk hours of sound on a local disk; what is left after it is reckoned. */
+/** Enough to walk hours of sound on a local disk; the rest is extrapolated. */
 const estimateMsMax = 6_000;
 
-/**
- * Looks at a source with ffprobe and at its container's structure.
- * @param url what ffprobe opens, by one of `protocols`
- * @param reader the same bytes
- * Throws `MediaFault` for a file that cannot become audio, `FfmpegExit` only for a source that could not be read.
- */
-export async function inspectSource(
-  source: { readonly url: string; readonly protocols?: string; readonly reader: ByteReader },
-  signal: AbortSignal,
-): Promise<SourceInfo> {
-  if (source.reader.sizeBytes === 0) throw new MediaFault('media_empty', 'The file is empty. Upload it again.');
-  const structure = await inspectStructure(source.reader);
-  if (structure.cut) throw truncated();
+type Probe = z.output<typeof probeSchema>;
+type Stream = Probe['streams'][number];
+
+/** A source and how ffprobe opens it. */
+interface Source {
+  /** What ffprobe opens, by one of `protocols`. */
+  readonly url: string;
+  readonly protocols?: string;
+  /** The same bytes. */
+  readonly reader: ByteReader;
+}
+
+const probeEntries = [
+  'format=format_name,duration,bit_rate',
+  'stream=codec_type,codec_name,sample_rate,channels,bit_rate,start_time,duration',
+  'stream_tags=DURATION',
+  'chapter=start_time,end_time',
+  'chapter_tags=title',
+].join(':');
+
+/** Throws `MediaFault` for what ffprobe cannot read as media. */
+async function probeSource({ url, protocols }: Source, signal: AbortSignal): Promise<Probe> {
   let json = '';
-  const entries = [
-    'format=format_name,duration,bit_rate',
-    'stream=codec_type,codec_name,sample_rate,channels,bit_rate,start_time,duration',
-    'stream_tags=DURATION',
-    'chapter=start_time,end_time',
-    'chapter_tags=title',
-  ].join(':');
+  const output = ['-v', 'error', '-print_format', 'json', '-show_entries', probeEntries];
   try {
-    await runFfmpeg(
-      'ffprobe',
-      [
-        '-v',
-        'error',
-        '-print_format',
-        'json',
-        '-show_entries',
-        entries,
-        ...untrustedInput(source.url, source.protocols),
-      ],
-      { signal, consume: async (stdout) => void (json = await text(stdout)) },
-    );
+    await runFfmpeg('ffprobe', [...output, ...untrustedInput(url, protocols)], {
+      signal,
+      consume: async (stdout) => void (json = await text(stdout)),
+    });
   } catch (error) {
     if (!(error instanceof FfmpegExit) || isUnreachable(error.stderr)) throw error;
     throw notAudio();
   }
-  const probe = probeSchema.parse(JSON.parse(json));
-  const stream = probe.streams.find((candidate) => candidate.codec_type === 'audio');
+  return probeSchema.parse(JSON.parse(json));
+}
+
+/** The first sound track. Throws `MediaFault` when there is none, or none that can be decoded. */
+function requireSoundTrack({ streams }: Probe): Stream {
+  const stream = streams.find((candidate) => candidate.codec_type === 'audio');
   if (!stream) {
-    if (probe.streams.length === 0) throw notAudio();
+    if (streams.length === 0) throw notAudio();
     throw new MediaFault('media_not_audio', 'The file has no sound track. Upload a file with audio.');
   }
   if (!codecs.test(stream.codec_name))
@@ -128,28 +126,50 @@ export async function inspectSource(
       'media_unsupported_codec',
       `The codec "${stream.codec_name}" is not supported. Upload MP3, WAV, FLAC, Vorbis, Opus, AAC, ALAC, MP2 or WMA.`,
     );
-  const container = probe.format.format_name;
-  // The sound of a film may begin after its picture; what is encoded begins with the sound.
-  const lateSeconds = statesDuration.test(container) ? Math.max(0, stream.start_time) : 0;
-  const trackMs = (stream.duration || Math.max(0, taggedSeconds(stream.tags.DURATION) - lateSeconds)) * 1000;
+  return stream;
+}
+
+/** The sound of a film may begin after its picture; what is encoded begins with the sound. */
+const soundOffsetSeconds = ({ format }: Probe, stream: Stream) =>
+  statesDuration.test(format.format_name) ? Math.max(0, stream.start_time) : 0;
+
+/** How long the sound is, and how long the container promises that it is. Throws `MediaFault` for a source without sound. */
+async function measureDuration(
+  { url, protocols, reader }: Source,
+  structure: SourceStructure,
+  probe: Probe,
+  stream: Stream,
+  signal: AbortSignal,
+): Promise<{ readonly durationMs: number; readonly declaredMs: number | undefined }> {
+  const { format_name: container, duration: formatSeconds } = probe.format;
+  const taggedTrackSeconds = Math.max(0, taggedSeconds(stream.tags.DURATION) - soundOffsetSeconds(probe, stream));
+  const trackMs = (stream.duration || taggedTrackSeconds) * 1000;
   // A film may last longer than its sound.
-  const wholeMs = probe.streams.length === 1 ? probe.format.duration * 1000 : 0;
+  const wholeMs = probe.streams.length === 1 ? formatSeconds * 1000 : 0;
   const statedMs = statesDuration.test(container) ? trackMs || wholeMs || undefined : undefined;
   const declaredMs = structure.declaredMs ?? statedMs;
-  const statedOrGuessedMs = Math.round(trackMs || probe.format.duration * 1000 || (declaredMs ?? 0));
+  const statedOrGuessedMs = Math.round(trackMs || formatSeconds * 1000 || (declaredMs ?? 0));
   if (statedOrGuessedMs <= 0 && (declaredMs === 0 || !mayOmitDuration.test(container))) throw emptySound();
-  const uncertain = statedOrGuessedMs <= 0 || (declaredMs === undefined && guessesDuration.test(container));
-  const { url, protocols, reader } = source;
-  const estimatedMs = uncertain
-    ? await estimateDurationMs(
-        { url, ...(protocols && { protocols }), sizeBytes: reader.sizeBytes },
-        estimateMsMax,
-        signal,
-      )
-    : 0;
-  const durationMs = estimatedMs || statedOrGuessedMs;
+  const isUncertain = statedOrGuessedMs <= 0 || (declaredMs === undefined && guessesDuration.test(container));
+  if (!isUncertain) return { durationMs: statedOrGuessedMs, declaredMs };
+  const input = { url, ...(protocols && { protocols }), sizeBytes: reader.sizeBytes };
+  return { durationMs: (await estimateDurationMs(input, estimateMsMax, signal)) || statedOrGuessedMs, declaredMs };
+}
+
+/**
+ * Inspects a source with ffprobe and by its container's structure.
+ * Throws `MediaFault` for a file that cannot become audio, `FfmpegExit` only for a source that could not be read.
+ */
+export async function inspectSource(source: Source, signal: AbortSignal): Promise<SourceInfo> {
+  if (source.reader.sizeBytes === 0) throw new MediaFault('media_empty', 'The file is empty. Upload it again.');
+  const structure = await inspectStructure(source.reader);
+  if (structure.cut) throw truncated();
+  const probe = await probeSource(source, signal);
+  const stream = requireSoundTrack(probe);
+  const { durationMs, declaredMs } = await measureDuration(source, structure, probe, stream, signal);
+  const offsetSeconds = soundOffsetSeconds(probe, stream);
   return {
-    container,
+    container: probe.format.format_name,
     codec: stream.codec_name,
     durationMs,
     ...(declaredMs !== undefined && { declaredMs }),
@@ -158,8 +178,8 @@ export async function inspectSource(
     channels: stream.channels,
     bitrate: stream.bit_rate || probe.format.bit_rate,
     chapters: probe.chapters.map(({ start_time, end_time, tags }) => ({
-      startSeconds: start_time - lateSeconds,
-      endSeconds: end_time - lateSeconds,
+      startSeconds: start_time - offsetSeconds,
+      endSeconds: end_time - offsetSeconds,
       title: tags.title,
     })),
   };

@@ -34,7 +34,7 @@ test('titles are one line of clean text; one without a title is named by its num
   ]);
 });
 
-test('whatever a file says, the catalog takes the list', () => {
+test('whatever a file states, the catalog accepts the list', () => {
   const chapter = fc.record({
     startSeconds: fc.double({ noDefaultInfinity: true, noNaN: true }),
     endSeconds: fc.double(),

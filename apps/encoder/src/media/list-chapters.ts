@@ -1,7 +1,7 @@
-/** A chapter as a container tells it. */
+/** A chapter as a container states it. */
 export interface FoundChapter {
   readonly startSeconds: number;
-  /** Not a number when the container does not say. */
+  /** Not a number when the container does not state it. */
   readonly endSeconds: number;
   readonly title: string;
 }
@@ -19,8 +19,8 @@ const titleLengthMax = 255;
 const pauseMsMin = 500;
 
 /**
- * Chapters in order, inside of the audio, of several at the same time the last, with titles that are lines of text. A chapter without a title
- * is named by its number; an end is stated only where a pause follows.
+ * Chapters in order and within the audio, the last one of several at the same time, each with a title of one line. A chapter without a
+ * title is named by its number; an end is stated only where a pause follows.
  */
 export function listChapters(found: readonly FoundChapter[], durationMs: number): ListedChapter[] {
   const sorted = [...found]

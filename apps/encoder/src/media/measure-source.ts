@@ -22,7 +22,7 @@ export interface MeasuredSource {
   readonly warnings: readonly MediaWarning[];
 }
 
-/** Filter that makes any sound what a canonical encoder takes. */
+/** Filter that converts any sound to the input of the canonical encoder. */
 export const toCanonicalPcm = `aresample=${canonicalFormat.sampleRate},aformat=sample_fmts=fltp:channel_layouts=stereo`;
 
 /** ffmpeg, and so any player built on it, opens no MP3 of a single frame. */
@@ -31,7 +31,7 @@ const durationMsMax = 24 * 3_600_000;
 
 /**
  * Inspects and decodes a whole local file: its loudness and its exact length.
- * @param onFraction told how much is decoded, 0 … 1
+ * @param onFraction receives the decoded part, 0 … 1
  * Throws `MediaFault` when the source is at fault, the signal's reason when aborted.
  */
 export async function measureSource(
@@ -62,7 +62,7 @@ async function openSource(path: string): Promise<AsyncDisposable & { readonly re
   return { reader: { sizeBytes: size, read }, [Symbol.asyncDispose]: () => file.close() };
 }
 
-/** ffmpeg's words for a packet that a decoder gave up; what comes behind it is decoded. */
+/** ffmpeg's message for a packet that it could not decode; it goes on with the next one. */
 const decodeError = /\[error\] Error (while decoding|submitting packet)/;
 
 /** Loudness, length in samples at 48 kHz, and how many packets could not be decoded. */
@@ -101,9 +101,9 @@ async function decodeSource(
     const onLine = (line: string) => {
       if (decodeError.test(line)) errors++;
     };
-    const said = await runFfmpeg('ffmpeg', args, { signal, consume, onLine, onPosition });
+    const stderr = await runFfmpeg('ffmpeg', args, { signal, consume, onLine, onPosition });
     checkDecodedDuration(source, (samples * 1000) / canonicalFormat.sampleRate);
-    return { samples, loudness: parseLoudness(said), errors };
+    return { samples, loudness: parseLoudness(stderr), errors };
   } catch (error) {
     if (!(error instanceof FfmpegExit)) throw error;
     if (samples === 0)

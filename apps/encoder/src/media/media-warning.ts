@@ -2,7 +2,7 @@ import type { SourceInfo } from './inspect-source.ts';
 import { inspectFrames } from './inspect-frames.ts';
 import type { ByteReader } from './source-structure.ts';
 
-/** What is wrong with a source that can be encoded nevertheless, for the podcaster. */
+/** A fault of a source that can be encoded nevertheless, for the podcaster. */
 export interface MediaWarning {
   readonly code: 'media_damaged' | 'media_cut_off';
   readonly detail: string;
@@ -12,8 +12,8 @@ export interface MediaWarning {
 const clock = (ms: number) => new Date(ms).toISOString().slice(11, 19);
 
 /**
- * What is wrong with a source that was decoded to its end.
- * @param decodeErrors packets that the decoder gave up
+ * The faults of a source that was decoded to its end.
+ * @param decodeErrors packets that could not be decoded
  */
 export async function findWarnings(
   reader: ByteReader,

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-/** Exit by itself with a code: for a decoding run, the input's fault. A kill or a stall is a plain `Error`. */
+/** The program ended with an error code: for a decoding run a fault of the input. A kill or a stall is a plain `Error`. */
 export class FfmpegExit extends Error {
   readonly exitCode: number;
-  /** The end of what the program said; private, it may quote the file. */
+  /** The end of its standard error; private, it may quote the file. */
   readonly stderr: string;
 
   constructor(program: string, exitCode: number, stderr: string) {
@@ -47,7 +47,7 @@ export async function runFfmpeg(
   options: {
     readonly signal: AbortSignal;
     readonly consume: (stdout: Readable) => Promise<void>;
-    /** A line that the program said, private as well. */
+    /** Receives each line of standard error; private as well. */
     readonly onLine?: (line: string) => void;
     /** Position in the output, milliseconds. */
     readonly onPosition?: (positionMs: number) => void;

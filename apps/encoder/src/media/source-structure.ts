@@ -1,6 +1,6 @@
 import { id3v2TagBytes, tryParseFrameHeader, tryParseVbrHeader } from '@longwave/audio';
 
-/** Random access to a source, wherever it lies. `to` may pass the end. */
+/** Random access to the bytes of a source. `to` may pass the end. */
 export interface ByteReader {
   readonly sizeBytes: number;
   read(from: number, to: number): Promise<Buffer>;
@@ -77,7 +77,7 @@ async function inspectFlac(reader: ByteReader, from: number): Promise<SourceStru
   return samples && sampleRate ? { cut: false, declaredMs: (samples / sampleRate) * 1000 } : unknown;
 }
 
-/** MP3: only a Xing, Info or VBRI frame tells the length; without one a cut file is a shorter file. */
+/** MP3: only a Xing, Info or VBRI frame states the length; without one a cut file looks like a shorter file. */
 async function inspectMp3(reader: ByteReader, from: number): Promise<SourceStructure> {
   if (from >= reader.sizeBytes) return { cut: true };
   const bytes = await reader.read(from, from + 4096);
@@ -90,7 +90,7 @@ async function inspectMp3(reader: ByteReader, from: number): Promise<SourceStruc
   return { cut, whole, ...(vbr.frames && { declaredMs: (vbr.frames * header.samples * 1000) / header.sampleRate }) };
 }
 
-/** Reads the container's own statement of length. Containers not listed here make none that can be checked. */
+/** Reads the container's own statement of length. Other containers make no statement that can be checked. */
 export async function inspectStructure(reader: ByteReader): Promise<SourceStructure> {
   const head = await reader.read(0, 16);
   const from = id3v2TagBytes(head);

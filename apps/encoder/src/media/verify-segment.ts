@@ -40,7 +40,7 @@ export async function verifySegment(
     }
   };
   const args = [
-    // So few frames may be too little for the demuxer to be guessed.
+    // Of very few frames ffmpeg could not guess the format.
     '-f',
     'mp3',
     ...untrustedInput(`file:${path}`),
@@ -54,8 +54,8 @@ export async function verifySegment(
     's16le',
     'pipe:1',
   ];
-  const said = await runFfmpeg('ffmpeg', args, { signal, consume, onPosition });
+  const stderr = await runFfmpeg('ffmpeg', args, { signal, consume, onPosition });
   const decodedFrames = samples / channels / frameSamples;
   if (decodedFrames !== frames) throw new Error(`the segment of ${frames} frames decodes to ${decodedFrames}`);
-  return { loudness: parseLoudness(said), waveform: waveform.finish(), silences: silences.finish() };
+  return { loudness: parseLoudness(stderr), waveform: waveform.finish(), silences: silences.finish() };
 }

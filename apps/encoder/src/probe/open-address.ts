@@ -8,7 +8,7 @@ import { MediaFault } from '../media/media-fault.ts';
 import type { ByteReader } from '../media/source-structure.ts';
 
 const headBytes = 65_536;
-/** All that one look may transfer; also the most of a file whose host answers no byte ranges. */
+/** The most that one probe may transfer, and the largest file whose host answers no byte ranges. */
 const bytesMax = 32 * 1024 * 1024;
 const firstPieceBytes = 256 * 1024;
 const requestMs = 15_000;
@@ -24,7 +24,7 @@ export interface OpenAddress extends AsyncDisposable {
 }
 
 /**
- * Opens a file by guarded byte ranges, or whole when its host answers none and it is small. Throws `MediaFault` when it cannot be had.
+ * Opens a file by guarded byte ranges, or whole when its host answers none and it is small. Throws `MediaFault` when it cannot be fetched.
  */
 export async function openAddress(
   guardedFetch: GuardedFetch,
@@ -34,11 +34,11 @@ export async function openAddress(
   const { sourceBytesMax, signal } = options;
   let transferred = 0;
   /**
-   * Bytes [from, to) of the file, in pieces that grow: ffprobe asks for all that follows and hangs up when it knows enough, which
-   * is heard of before the next piece is asked for.
+   * Bytes [from, to) of the file, in pieces that grow: ffprobe requests everything up to the end and hangs up when it has enough, so
+   * `reading` is aborted before the next piece is fetched.
    */
-  async function* stream(url: string, from: number, to: number, wanted: AbortSignal): AsyncGenerator<Uint8Array> {
-    const both = AbortSignal.any([signal, wanted]);
+  async function* stream(url: string, from: number, to: number, reading: AbortSignal): AsyncGenerator<Uint8Array> {
+    const both = AbortSignal.any([signal, reading]);
     for (let [at, pieceBytes] = [from, firstPieceBytes]; at < to; at += pieceBytes, pieceBytes *= 2) {
       const range = `bytes=${at}-${Math.min(to, at + pieceBytes) - 1}`;
       using response = await guardedFetch(url, { range, maxBytes: pieceBytes, timeoutMs: requestMs, signal: both });
@@ -54,8 +54,8 @@ export async function openAddress(
 
   const head = await openHead(guardedFetch, address, sourceBytesMax, signal);
   const open = new AbortController();
-  const read = (from: number, to: number, wanted: AbortSignal = open.signal) =>
-    head.whole ? [head.bytes.subarray(from, to)] : stream(head.url, from, Math.min(to, head.sizeBytes), wanted);
+  const read = (from: number, to: number, reading: AbortSignal = open.signal) =>
+    head.whole ? [head.bytes.subarray(from, to)] : stream(head.url, from, Math.min(to, head.sizeBytes), reading);
   const reader: ByteReader = {
     sizeBytes: head.sizeBytes,
     read: async (from, to) => {
@@ -80,7 +80,7 @@ async function* toAsync<T>(values: AsyncIterable<T> | Iterable<T>): AsyncGenerat
 }
 
 interface Head {
-  /** Where redirects ended: asked for the other ranges. */
+  /** The address after all redirects, for the other ranges. */
   readonly url: string;
   readonly sizeBytes: number;
   readonly bytes: Buffer;
@@ -134,7 +134,7 @@ const answered = (status: number) => `The address answers with status ${status}.
 /** Serves one file under a secret path on 127.0.0.1, with byte ranges. */
 async function serveOnLoopback(
   sizeBytes: number,
-  read: (from: number, to: number, wanted: AbortSignal) => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  read: (from: number, to: number, reading: AbortSignal) => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const path = `/${randomUUID()}`;
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -143,17 +143,17 @@ async function serveOnLoopback(
     const from = Number(first);
     const to = Math.min(sizeBytes, last === '' ? sizeBytes : Number(last) + 1);
     if (from >= to) return response.writeHead(416, { 'content-range': `bytes */${sizeBytes}` }).end();
-    const wanted = new AbortController();
-    response.once('close', () => wanted.abort());
+    const reading = new AbortController();
+    response.once('close', () => reading.abort());
     response.writeHead(206, {
       'accept-ranges': 'bytes',
       'content-range': `bytes ${from}-${to - 1}/${sizeBytes}`,
       'content-length': to - from,
     });
-    return await pipeline(read(from, to, wanted.signal), response);
+    return await pipeline(read(from, to, reading.signal), response);
   };
   const server = createServer((request, response) => {
-    // A piece that cannot be had breaks the connection off: ffprobe says what it misses.
+    // A piece that cannot be fetched ends the connection: ffprobe reports what is missing.
     answer(request, response).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');

@@ -16,7 +16,7 @@ const probeMsMax = 15_000;
 const presignedSeconds = 60;
 
 /**
- * Looks into a stored object where it lies, or into a file at an address of which it reads only what is needed.
+ * Inspects a stored object in its store, or a file at an address, of which it reads only what is needed.
  * A file at fault is an answer; a missing object, a store that is down and a probe that takes too long are problems.
  */
 export function createProbe(options: {
