@@ -74,7 +74,7 @@ export async function createApp(
       pool,
       schema: 'identity',
       catalog: identityCatalog,
-      // Only the operator pages here: a cursor that ends with the process costs nobody anything.
+      // Only the operator uses these pages, so cursors may end with the process.
       cursorKey: randomBytes(32),
       clock,
     }),

@@ -62,7 +62,7 @@ export async function countAccounts(tx: Transaction, workspaceId: string): Promi
   return rows[0]?.count ?? 0;
 }
 
-/** Those of these workspaces that an account has. */
+/** Which of these workspaces belong to an account. */
 export async function findWorkspaces(tx: Transaction, workspaceIds: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<Columns<'resource', 'workspace_id'>>(
     `select distinct workspace_id from resource where resource_type = 'accounts' and workspace_id = any($1)`,
@@ -71,7 +71,7 @@ export async function findWorkspaces(tx: Transaction, workspaceIds: readonly str
   return new Set(rows.map((row) => row.workspace_id));
 }
 
-/** Makes whoever changes what an account may have only once wait for the end of this transaction. */
+/** Locks an account for this transaction: other transactions that take the lock wait. */
 export async function lockAccount(tx: Transaction, accountId: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [accountId]);
 }

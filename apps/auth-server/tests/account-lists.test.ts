@@ -18,7 +18,7 @@ interface TestAccount {
   readonly statement: string;
 }
 
-/** An account with one API key, and the statement that the gateway has about it. */
+/** An account with one API key, and the statement that the gateway holds for it. */
 async function account(name: string): Promise<TestAccount> {
   const workspaceId = newId('ws');
   const email = `${workspaceId}@example.com`;
@@ -90,7 +90,7 @@ test('an owner sees the members of its organization with what they may do; a mem
   expect((await membersOf(owner)).map(({ id }) => id)).toEqual([second]);
 });
 
-test('both lists come in parts, each behind the last item of the one before', async () => {
+test('both lists come in pages, each after the last item of the one before', async () => {
   const owner = await account('Owner');
   const later = [];
   for (const name of ['a', 'b', 'c']) later.push(await issue(owner.workspaceId, owner.id, { name, kind: 'api_key' }));
@@ -101,7 +101,7 @@ test('both lists come in parts, each behind the last item of the one before', as
     await expect(keysOf(owner, { after: '', limit })).rejects.toMatchObject({ code: 'validation_failed' });
 });
 
-test('only the gateway may ask, and only with a statement that this service signed and that is not over', async () => {
+test('only the gateway may call, and only with a statement that this service signed and that has not expired', async () => {
   const { statement: principalStatement } = await account('Owner');
   const { gateway, operator, management } = server.clients;
   for (const { accounts } of [operator, management])

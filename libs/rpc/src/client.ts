@@ -7,15 +7,15 @@ import type { RequestOf, ResponseOf } from './serve.ts';
 import type { Tls } from './tls.ts';
 
 interface CallOptions {
-  /** Either a length from now or a point in time; the earlier one holds when both are given, 10 s when neither is. */
+  /** A length from now or a point in time: the earlier of both; without either 10 s. */
   readonly deadlineMs?: number;
   readonly deadline?: Date;
   readonly signal?: AbortSignal;
-  /** The end user's statement, sent on as it came. */
+  /** The end user's signed statement. */
   readonly principalStatement?: string | undefined;
 }
 
-/** One promise-returning function per method. Rejects with a `Problem`, whatever failed. */
+/** One async function per method. Rejects with a `Problem` for every failure. */
 export type RpcClient<D> = {
   readonly [M in keyof D]: (request: RequestOf<D[M]>, options: CallOptions) => Promise<ResponseOf<D[M]>>;
 } & { readonly close: () => void };

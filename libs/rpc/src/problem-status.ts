@@ -3,7 +3,7 @@ import { Problem, problemFromView, problemView, type ProblemView } from '@longwa
 
 const trailer = 'longwave-problem-bin';
 
-/** HTTP status → gRPC code, so that plain gRPC clients and load balancers read the right thing. */
+/** HTTP status → gRPC code, for gRPC clients and load balancers that do not read the problem. */
 const codes: Readonly<Record<number, status>> = {
   400: status.INVALID_ARGUMENT,
   401: status.UNAUTHENTICATED,
@@ -19,19 +19,19 @@ const codes: Readonly<Record<number, status>> = {
   504: status.DEADLINE_EXCEEDED,
 };
 
-/** HTTP/2 trailers hold about 64 KB in all; what a reader needs of many wrong fields is the first of them. */
-const fieldErrorsMax = 50;
-const textMax = 2000;
+/** HTTP/2 trailers hold about 64 KB in all; of many wrong fields the first ones are enough. */
+const maxFieldErrors = 50;
+const maxTextLength = 2000;
 
 /** Bounded, and well-formed: grpc-js percent-encodes it and throws on half a surrogate pair. */
-const bounded = (text: string) => text.slice(0, textMax).toWellFormed();
+const bounded = (text: string) => text.slice(0, maxTextLength).toWellFormed();
 
-/** A problem as a gRPC error: its safe view travels in the trailer. */
+/** A problem as a gRPC error, with its safe view in the trailer. */
 export function toServiceError(problem: Problem): Partial<ServiceError> {
   const metadata = new Metadata();
   const view = problemView(problem);
   const errors = view.errors
-    ?.slice(0, fieldErrorsMax)
+    ?.slice(0, maxFieldErrors)
     .map(({ path, code, detail }) => ({ path: path.slice(0, 200), code, detail: detail.slice(0, 400) }));
   const safe = { ...view, detail: bounded(view.detail), ...(errors && { errors }) };
   metadata.set(trailer, Buffer.from(JSON.stringify(safe)));

@@ -13,7 +13,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { toServiceError } from './problem-status.ts';
 import { callerOf, type Tls } from './tls.ts';
 
-/** What a handler knows about a call besides its request. */
+/** A call besides its request, for its handler. */
 export interface RpcContext {
   /** The calling service, from its certificate. */
   readonly caller: CallerName;
@@ -21,7 +21,7 @@ export interface RpcContext {
   readonly principalStatement: string | undefined;
   /** Aborted when the caller gives up or the deadline passes. */
   readonly signal: AbortSignal;
-  /** When the caller stops waiting; pass it on to further calls. */
+  /** When the caller stops waiting; further calls take it as their deadline. */
   readonly deadline: Date;
 }
 
@@ -129,13 +129,13 @@ function unary(
 
 /**
  * Serves gRPC over mutual TLS with the standard health service (`grpc.health.v1`).
- * Each method answers only the callers on its allow-list; a thrown `Problem` travels whole, anything else as `internal_error`.
+ * Each method answers only the callers on its allow-list; a thrown `Problem` arrives whole, anything else as `internal_error`.
  */
 export async function serveRpc(options: {
   readonly listen: string;
   readonly tls: Tls;
   readonly services: readonly RpcService[];
-  /** Told of every failure that is ours, with the private cause. */
+  /** Receives every failure that is ours, with the private cause. */
   readonly onError: (error: unknown, method: string) => void;
   /** The problem behind an error of an engine (a database that is away), when there is one. */
   readonly toProblem?: (error: unknown) => Problem | undefined;

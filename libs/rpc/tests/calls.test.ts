@@ -89,7 +89,7 @@ test('a caller does not talk to a service of another name', async () => {
   expect((await problemOf(call)).code).toBe('temporarily_unavailable');
 });
 
-test('a problem travels whole: code, status, sentence, field errors, subject, operation and retry delay', async () => {
+test('a problem arrives whole: code, status, sentence, field errors, subject, operation and retry delay', async () => {
   const context = {
     status: 409,
     errors: [{ path: '/changes/title', code: 'too_small', detail: 'Ge en titel – “ett” räcker.' }],
@@ -161,7 +161,7 @@ test.each([
   },
 );
 
-test('a failure of ours is told to the operator with its private cause, one of the client is not', async () => {
+test('a failure of ours is reported to the operator with its private cause, one of the client is not', async () => {
   const cause = new Error('connection refused');
   const { server, probe } = await pair(async ({ storageKey }) => {
     throw storageKey === 'ours'
@@ -173,7 +173,7 @@ test('a failure of ours is told to the operator with its private cause, one of t
   expect(server.failures).toEqual([expect.objectContaining({ code: 'temporarily_unavailable', cause })]);
 });
 
-test('a call past its deadline becomes a timeout and the handler is told to stop', async () => {
+test('a call past its deadline becomes a timeout and aborts the handler', async () => {
   const started = Promise.withResolvers<AbortSignal>();
   const { probe } = await pair(async (_, { signal }) => {
     started.resolve(signal);
@@ -192,7 +192,7 @@ test('the earlier of the two deadlines holds', async () => {
   expect((await problemOf(probe(request, { deadline: past, deadlineMs: 20_000 }))).code).toBe('timeout');
 });
 
-test('a caller that gives up is let go at once and the handler is told to stop', async () => {
+test('a caller that gives up is released at once and the handler is aborted', async () => {
   const started = Promise.withResolvers<AbortSignal>();
   const { probe } = await pair(async (_, { signal }) => {
     started.resolve(signal);

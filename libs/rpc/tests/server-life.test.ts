@@ -12,7 +12,7 @@ afterAll(removeIdentities);
 
 const request = { storageKey: 'uploads/upl_1/a.mp3' };
 
-test('the standard health service answers SERVING to any service of the house', async () => {
+test('the standard health service answers SERVING to any service of the installation', async () => {
   const server = await serveProbe(async () => say('probed'));
   const { ca, key, cert } = identities.analyticsSink;
   const client = new Client(`127.0.0.1:${server.port}`, credentials.createSsl(ca, key, cert), {
@@ -52,7 +52,7 @@ test('draining lets running calls finish and refuses new ones', async () => {
   await closed;
 });
 
-test('a call that outlives the drain time is cut, its handler told, and the server closes', async () => {
+test('a call that exceeds the drain time is ended, its handler aborted, and the server closes', async () => {
   const started = Promise.withResolvers<AbortSignal>();
   const server = await serveProbe(async (_, { signal }) => {
     started.resolve(signal);

@@ -20,7 +20,7 @@ function planOf(plans: Plans, name: string): Plan {
 
 const openPlans = (plans: Plans): string => [...plans].flatMap(([name, { open }]) => (open ? [name] : [])).join(', ');
 
-/** The address of a new account. Throws when another account has it. */
+/** Throws `value_taken` when another account has the e-mail address. */
 export function assertEmailFree(email: string, isTaken: boolean): void {
   if (!isTaken) return;
   const detail = `Another account has the e-mail address “${email}”. Choose another address, or use that account: it is in the list of accounts.`;
@@ -50,8 +50,8 @@ export function setPlan(account: Account, planName: string, plans: Plans): Accou
   return { ...account, plan: planName, encoding_ms_per_month: planOf(plans, planName).encoding_ms_per_month };
 }
 
-/** One workspace per account: refuses a second account of a workspace. */
-export function refuseOccupied(accountsOfWorkspace: number): void {
+/** Throws when the workspace has an account already: each has one. */
+export function assertUnoccupied(accountsOfWorkspace: number): void {
   if (accountsOfWorkspace > 0)
     throw refused('/workspace_id', 'workspace_occupied', 'This workspace belongs to another account.');
 }

@@ -19,7 +19,7 @@ import {
 /** An account credential acts with everything its owner may do in the workspace. */
 const ownerRoles: Principal['roles'] = ['owner', 'publisher', 'trafficker', 'sales', 'admin'];
 
-/** MCP personal access tokens are unknown here, without a look (contract, Authentication, rule 2). */
+/** MCP personal access tokens are unknown here, without a lookup (contract, Authentication, rule 2). */
 const mcpPersonalPrefix = 'svc_mcp_';
 
 const wireRefusals = {
@@ -30,7 +30,7 @@ const wireRefusals = {
   client_blocked: Refusal.CLIENT_BLOCKED,
 } as const satisfies Record<CredentialRefusal, Refusal>;
 
-export interface VerifyTools {
+export interface VerifyDeps {
   readonly pool: Pool;
   readonly plans: Plans;
   /** Ed25519, private. */
@@ -69,7 +69,7 @@ const principalOf = (
 });
 
 /** Any credential's text → a principal with its plan, its grants and a signed statement, or the reason why not. */
-export function verifyCredential({ pool, plans, principalKey, clock, logger }: VerifyTools) {
+export function verifyCredential({ pool, plans, principalKey, clock, logger }: VerifyDeps) {
   const sign = createPrincipalSigner(principalKey);
   return async ({ credential: text }: VerifyRequest): Promise<VerifyResponse> => {
     const now = clock();

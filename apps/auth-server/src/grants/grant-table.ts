@@ -26,7 +26,7 @@ const rowSchema = z.object({
 
 export interface GrantList {
   readonly grants: readonly StoredGrant[];
-  /** How many more there are than a statement carries. */
+  /** Grants that a statement does not carry. */
   readonly leftOut: number;
 }
 
@@ -75,8 +75,8 @@ export async function listGrants(pool: Pool, account: { id: string; email: strin
 }
 
 /**
- * Who collaborates on a podcast by a version of it; an older version never overwrites a newer one. Whoever collaborated before still
- * does since then, with whatever role.
+ * Who collaborates on a podcast by a version of it; an older version never overwrites a newer one. A collaborator keeps the time of
+ * its first invitation when its roles change.
  */
 export async function saveCollaborators(
   pool: Pool,

@@ -4,7 +4,7 @@ import { collaboratorRoles, type Role } from '@longwave/principal';
 /** Grants that one statement carries at most; the oldest stay. */
 export const grantsMax = 200;
 
-/** Collaborations that count of those which one workspace gives: nobody's invitations crowd out everybody else's. */
+/** Collaborations that count of those which one workspace gives: invitations of one workspace never crowd out those of others. */
 export const collaborationsPerWorkspaceMax = 50;
 
 type Permission = (typeof memberPermissions)[number];
@@ -18,21 +18,21 @@ const roleOf: Readonly<Record<Permission, Role>> = {
   review: 'reviewer',
 };
 
-/** Roles of an organization's member in the owner's workspace; everybody there sees. */
+/** Roles of an organization's member in the owner's workspace; every member is a viewer. */
 export const rolesOfMember = (permissions: readonly Permission[]): Role[] => [
   'viewer',
   ...permissions.map((permission) => roleOf[permission]),
 ];
 
 /**
- * Roles of a collaborator on the one podcast: those of all its invitations, and sight of the analytics. A member of the organization
- * that owns the podcast sees them by its permission, or when it was invited as analyst: nobody without the permission gets it by
- * inviting its own address to edit (contract, Authentication, rule 7).
+ * Roles of a collaborator on the one podcast: those of all its invitations, and analyst. A member of the organization that owns the
+ * podcast is an analyst only by its permission or by an invitation as analyst: no member can gain the role by inviting its own address
+ * to edit (contract, Authentication, rule 7).
  */
 export const rolesOfCollaborator = (
   invitedAs: readonly (keyof typeof collaboratorRoles)[],
   { isMember }: { readonly isMember: boolean },
 ): Role[] => {
-  const given = invitedAs.flatMap((role): readonly Role[] => collaboratorRoles[role]);
-  return [...new Set<Role>(isMember ? given : [...given, 'analyst'])];
+  const invited = invitedAs.flatMap((role): readonly Role[] => collaboratorRoles[role]);
+  return [...new Set<Role>(isMember ? invited : [...invited, 'analyst'])];
 };

@@ -7,7 +7,7 @@ import { Problem } from '@longwave/problems';
 import type { IssueRequest, IssueResponse } from '@longwave/rpc/credential';
 import type { JWK } from 'jose';
 
-/** What every access token of a machine client says of where it comes from and where it goes. */
+/** Issuer and audience of every access token of a machine client, and the keys that sign it. */
 export interface AccessTokenIssuer {
   /** `{base_url}`. */
   readonly issuer: string;
@@ -24,7 +24,7 @@ function signingKey(file: string): JWK {
   return newest;
 }
 
-/** Signs what a recorded machine token says. Equal records give equal claims. */
+/** Signs the claims of a recorded machine token. Equal records give equal claims. */
 async function signMachineToken(
   { issuer, audience, keysFile }: AccessTokenIssuer,
   { id, attributes, created_at }: ResourceView,
