@@ -3,7 +3,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { DeadLetter } from '../port.ts';
 import { parseDeadRecord } from './kafka-record.ts';
 import { deadTopic } from './kafka-topics.ts';
-import { untilLed } from './until-led.ts';
+import { untilLeadersElected } from './until-leaders-elected.ts';
 
 const readTimeoutMs = 30_000;
 
@@ -24,7 +24,7 @@ export async function readDeadLetters(
 ): Promise<StoredDeadLetter[]> {
   const source = deadTopic(topic, group);
   if (!(await admin.listTopics()).includes(source)) return [];
-  const [range] = await untilLed(() => admin.fetchTopicOffsets(source));
+  const [range] = await untilLeadersElected(() => admin.fetchTopicOffsets(source));
   if (range === undefined || BigInt(range.low) >= BigInt(range.high)) return [];
   const last = BigInt(range.high) - 1n;
   const letters: StoredDeadLetter[] = [];

@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import { consumerGroupId, redriveTopic } from './kafka-topics.ts';
-import { untilLed } from './until-led.ts';
+import { untilLeadersElected } from './until-leaders-elected.ts';
 
 const later = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
@@ -12,7 +12,7 @@ export async function countWaiting(admin: Admin, topic: string, group: string): 
     committed.find((each) => each.topic === name)?.partitions.find((each) => each.partition === partition)?.offset;
   let waiting = 0n;
   for (const name of topics)
-    for (const { partition, high, low } of await untilLed(() => admin.fetchTopicOffsets(name))) {
+    for (const { partition, high, low } of await untilLeadersElected(() => admin.fetchTopicOffsets(name))) {
       // "-1" where nothing is committed yet; less than `low` where records have left the topic meanwhile.
       const place = later(BigInt(placeOf(name, partition) ?? -1), BigInt(low));
       waiting += later(BigInt(high) - place, 0n);

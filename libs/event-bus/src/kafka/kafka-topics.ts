@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import { parseBusName } from '../bus-name.ts';
-import { untilLed } from './until-led.ts';
+import { untilLeadersElected } from './until-leaders-elected.ts';
 
 /** Kafka topic of the messages that gave up in one group. */
 export function deadTopic(topic: string, group: string): string {
@@ -37,5 +37,5 @@ export async function createMissingTopics(admin: Admin, wanted: ReadonlyMap<stri
       configEntries: [{ name: 'retention.ms', value: String(retentionMs) }],
     })),
   });
-  await untilLed(() => admin.fetchTopicMetadata({ topics: missing.map(([topic]) => topic) }));
+  await untilLeadersElected(() => admin.fetchTopicMetadata({ topics: missing.map(([topic]) => topic) }));
 }
