@@ -3,7 +3,7 @@ import { Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import { gateways } from '@longwave/services';
-import { enclosurePath } from './feed/to-feed.ts';
+import { enclosurePath } from './feeds/to-feed.ts';
 import { listEnclosures } from './projection/feed-table.ts';
 
 const episodesMax = 200;

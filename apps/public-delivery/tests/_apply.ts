@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DomainEvent } from '@longwave/events';
-import { applyEvent } from '../src/projection/apply-event.ts';
+import { applyEvent } from '../src/projection/apply/apply-event.ts';
 import type { Bench } from './_support.ts';
 
 /** Applies events one after the other, as the follower does, so that the test decides the order. */

@@ -1,6 +1,6 @@
 import { createTokenKeys } from '@longwave/delivery-token';
 import { newId } from '@longwave/ids';
-import { createServingTokens, type ServingTokens } from '../src/events/serving-token.ts';
+import { createServingTokens, type ServingTokens } from '../src/reports/serving-token.ts';
 import type { Ask } from './_ask.ts';
 import { newListener } from './_ask.ts';
 import { noAds, pickOf, type Bench } from './_support.ts';

@@ -11,9 +11,9 @@ import {
 import { newId } from '@longwave/ids';
 import { sha256 } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
-import { arrangementId, composeArrangement } from '../src/media/arrangement.ts';
-import { findArrangement, saveArrangement } from '../src/play/play-table.ts';
-import type { TimelineDocument } from '../src/play/timeline-document.ts';
+import { arrangementId, composeArrangement } from '../src/arrangements/arrangement.ts';
+import { findArrangement, saveArrangement } from '../src/plays/play-table.ts';
+import type { TimelineDocument } from '../src/companions/timeline-document.ts';
 import { askAt, newListener } from './_ask.ts';
 import { decode, jpeg, noise, probe, tone } from './_media.ts';
 import { durationOf, giveAds, publishShow, storeSegment } from './_stitched.ts';

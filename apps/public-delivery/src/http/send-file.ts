@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import { ifRangeHolds, judgeConditions, type Validators } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
-import { readRange, type ByteInterval } from '../media/byte-range.ts';
+import { readRange, type ByteInterval } from './byte-range.ts';
 import { fromStore } from './from-store.ts';
 import type { Exchange } from './route.ts';
 

@@ -1,5 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import { createLastKnown } from '../last-known.ts';
+import { createLastKnown } from './last-known.ts';
 import { getAdContext, listHalts, type AdContext, type PlayPlace } from './break-table.ts';
 import type { HaltScope } from './break-plan.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';

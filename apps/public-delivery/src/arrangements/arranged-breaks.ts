@@ -1,0 +1,64 @@
+import { partsOf, type ArrangedBlob, type ArrangementDocument } from './arrangement.ts';
+import type { BreakPosition } from '../projection/break-plan.ts';
+import type { CountedAds } from '../plays/play-table.ts';
+
+/** A break with the ads that a decision gave it. */
+export interface FilledBreak {
+  readonly key: string;
+  readonly position: BreakPosition;
+  /** Where in the content it stands; a whole number of frames. */
+  readonly contentMs: number;
+  /** In the order of their slots; at least one. */
+  readonly ads: readonly (ArrangedBlob & { readonly slot: string })[];
+}
+
+/** The ads of a play, by what is joined and by what is counted. */
+export interface PlayAds {
+  readonly breaks: readonly FilledBreak[];
+  readonly counted: CountedAds;
+}
+
+/** Only these ads; a break that has none is none. */
+export function keepAds(
+  { breaks, counted }: PlayAds,
+  keep: (slot: string, ad: CountedAds[string]) => boolean,
+): PlayAds {
+  const left = Object.fromEntries(Object.entries(counted).filter(([slot, ad]) => keep(slot, ad)));
+  return {
+    breaks: breaks
+      .map((each) => ({ ...each, ads: each.ads.filter(({ slot }) => slot in left) }))
+      .filter(({ ads }) => ads.length > 0),
+    counted: left,
+  };
+}
+
+/** The name of a slot in arrangements: unique in a play. */
+export const slotName = (breakKey: string, slot: number): string => `${breakKey}/${slot}`;
+
+/** Break and place of `slotName`. */
+export function splitSlotName(name: string): { readonly key: string; readonly slot: number } {
+  const at = name.lastIndexOf('/');
+  return { key: name.slice(0, at), slot: Number(name.slice(at + 1)) };
+}
+
+/** The breaks of an arrangement, in order: what it was composed of. */
+export function filledBreaksOf(document: ArrangementDocument): FilledBreak[] {
+  const parts = partsOf(document);
+  const lastContent = parts.findLastIndex(({ content_ms: ms }) => ms !== undefined);
+  const breaks: (FilledBreak & { readonly ads: (ArrangedBlob & { readonly slot: string })[] })[] = [];
+  let contentMs: number | undefined;
+  for (const [index, part] of parts.entries()) {
+    const durationMs = document.timeline[index]!.dur_ms;
+    if (part.content_ms !== undefined) contentMs = part.content_ms + durationMs;
+    if (part.kind !== 'ad' || part.slot === undefined) continue;
+    const { key } = splitSlotName(part.slot);
+    const ad = { digest: part.blob, sizeBytes: part.blob_bytes, durationMs, kind: part.kind, slot: part.slot };
+    const last = breaks.at(-1);
+    if (last?.key === key) last.ads.push(ad);
+    else {
+      const position = contentMs === undefined ? 'pre' : index > lastContent ? 'post' : 'mid';
+      breaks.push({ key, position, contentMs: contentMs ?? 0, ads: [ad] });
+    }
+  }
+  return breaks;
+}

@@ -1,0 +1,45 @@
+import type { Pool } from '@longwave/postgres';
+import { LRUCache } from 'lru-cache';
+import {
+  findArrangement,
+  saveArrangement,
+  shortIdOf,
+  type NewArrangement,
+  type StoredArrangement,
+} from '../plays/play-table.ts';
+
+/** Arrangements, which never change once they are stored, so that those in use are read and checked once. */
+export interface KnownArrangements {
+  /** By its id or, of 32 characters, the short id that tokens carry. */
+  find(id: string): Promise<StoredArrangement | undefined>;
+  /** Whether it is known to be stored, without asking. */
+  has(id: string): boolean;
+  /** Stores one for ever, unless it is known to be stored. */
+  save(arrangement: NewArrangement): Promise<void>;
+  /** One that was stored just now. */
+  keep(arrangement: StoredArrangement): void;
+}
+
+/** @param keptMax so many of those that were used last stay in memory, by default some ten megabytes */
+export function createKnownArrangements(pool: Pick<Pool, 'query'>, keptMax = 1_000): KnownArrangements {
+  const kept = new LRUCache<string, StoredArrangement>({ max: keptMax });
+  const keep = ({ id, workspaceId, podcastId, episodeId, publishedAt, document }: StoredArrangement) =>
+    void kept.set(shortIdOf(id), { id, workspaceId, podcastId, episodeId, publishedAt, document });
+  const has = (id: string) => kept.get(shortIdOf(id)) !== undefined;
+  return {
+    has,
+    keep,
+    save: async (arrangement) => {
+      if (has(arrangement.id)) return;
+      await saveArrangement(pool, arrangement);
+      keep(arrangement);
+    },
+    find: async (id) => {
+      const known = kept.get(shortIdOf(id));
+      if (known) return known;
+      const arrangement = await findArrangement(pool, id);
+      if (arrangement) keep(arrangement);
+      return arrangement;
+    },
+  };
+}

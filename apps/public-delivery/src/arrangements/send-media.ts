@@ -1,0 +1,162 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ByteRangeServed } from '@longwave/events';
+import { ifRangeHolds, judgeConditions, type Validators } from '@longwave/http-kit';
+import { Problem } from '@longwave/problems';
+import { slicesOf, type ArrangementPart } from './arrangement.ts';
+import { readRange, type ByteInterval } from '../http/byte-range.ts';
+import type { OpenSegment } from '../segments/open-segment.ts';
+import { createWrittenMeter, type CountedMedia, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
+
+/** What is to be sent and how to count it. */
+export interface SentMedia extends Validators {
+  readonly parts: readonly ArrangementPart[];
+  readonly counted: CountedMedia;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface SendMediaOptions {
+  readonly openPart: (part: ArrangementPart) => Promise<OpenSegment>;
+  readonly facts: {
+    readonly add: (fact: ByteRangeServed) => void;
+    /** Resolves when everything added before can no longer be lost by the end of this process. */
+    readonly settled: () => Promise<void>;
+  };
+  readonly now: () => Date;
+}
+
+/** Small enough that a response that a slow client aborts is credited to within four seconds of audio. */
+const writeBytes = 64 * 1024;
+/** A client that took one write within this time gets the next chunk in one piece. */
+const fastMs = 5;
+
+/** Hands bytes to the kernel, one write after the other; false once the client is gone. Waiting for it is the back-pressure. */
+function writerTo(response: ServerResponse): (bytes: Buffer) => Promise<boolean> {
+  let ended: () => void = () => undefined;
+  response.once('close', () => ended());
+  return (bytes) => {
+    if (response.destroyed || response.closed) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      ended = () => resolve(false);
+      response.write(bytes, (error) => resolve(!error));
+    });
+  };
+}
+
+/** Chunks of [from, to) with their place; `endsPart` marks the last one of a part, pieces of the header taken as one. */
+async function* readParts(
+  parts: SentMedia['parts'],
+  { from, to }: ByteInterval,
+  openPart: SendMediaOptions['openPart'],
+) {
+  for (const slice of slicesOf(parts, from, to)) {
+    const part = parts[slice.part]!;
+    await using segment = await openPart(part);
+    let at = part.offset + slice.from;
+    const end = part.offset + slice.to;
+    for await (const bytes of segment.read(part.from + slice.from, part.from + slice.to)) {
+      yield { bytes, at, endsPart: at + bytes.length === end && parts[slice.part + 1]?.kind !== 'header' };
+      at += bytes.length;
+    }
+    if (at !== end) throw new Error(`part ${part.blob} ended at ${at - part.offset} of ${part.length} bytes`);
+  }
+}
+
+/**
+ * The last write waits until everything before it is recorded: who has the whole body has been counted with all but that, whatever
+ * becomes of this process.
+ */
+async function sendBody(
+  response: ServerResponse,
+  chunks: ReturnType<typeof readParts>,
+  sent: ByteInterval,
+  meter: WrittenMeter,
+  head: () => void,
+  settled: () => Promise<void>,
+): Promise<void> {
+  const write = writerTo(response);
+  let begun = false;
+  let most = writeBytes;
+  for await (const { bytes, at, endsPart } of chunks) {
+    // Only once a source gave bytes is it certain that there is something to promise.
+    if (!begun) head();
+    begun = true;
+    for (let i = 0; i < bytes.length;) {
+      const piece = bytes.subarray(i, i + most);
+      if (at + i + piece.length === sent.to && at + i > sent.from) {
+        meter.report();
+        await settled();
+      }
+      const beganMs = performance.now();
+      if (!(await write(piece))) return;
+      most = performance.now() - beganMs < fastMs ? Infinity : writeBytes;
+      meter.wrote(at + i, at + i + piece.length);
+      i += piece.length;
+    }
+    if (endsPart) meter.report();
+  }
+  response.end();
+}
+
+/**
+ * Answers GET and HEAD of immutable media: 200, 206, 304, 412 or 416 with exact lengths (RFC 9110 §13, §14, §15.3.7). Several ranges get the
+ * whole file. Memory per response: one chunk. Rejects before the first header with `temporarily_unavailable` when no source
+ * gives bytes; later failures break the connection, so that the client resumes by range.
+ */
+export async function sendMedia(
+  request: IncomingMessage,
+  response: ServerResponse,
+  media: SentMedia,
+  metered: MeteredResponse,
+  { openPart, facts, now }: SendMediaOptions,
+): Promise<void> {
+  const { etag, modifiedAt, counted } = media;
+  const { headers, method } = request;
+  const whole: ByteInterval = { from: 0, to: counted.totalBytes };
+  const meter = (status: number, requested: readonly ByteInterval[]) =>
+    createWrittenMeter(counted, metered, status, requested, facts.add, now);
+  const common = {
+    ...media.headers,
+    etag,
+    'accept-ranges': 'bytes',
+    ...(modifiedAt && { 'last-modified': modifiedAt.toUTCString() }),
+  };
+  const condition = judgeConditions(headers, media);
+
+  if (condition === 'failed') {
+    meter(412, []).end();
+    throw new Problem('precondition_failed');
+  }
+  if (condition === 'not_modified') {
+    response.writeHead(304, common).end();
+    return meter(304, [whole]).end();
+  }
+  const range =
+    method === 'GET' && ifRangeHolds(headers['if-range'] as string | undefined, media)
+      ? readRange(headers.range, whole.to)
+      : { kind: 'whole' as const };
+  if (range.kind === 'unsatisfiable') {
+    meter(416, []).end();
+    response.setHeader('content-range', `bytes */${whole.to}`);
+    throw new Problem('range_not_satisfiable');
+  }
+  const sent = range.kind === 'single' ? range.interval : whole;
+  const status = range.kind === 'single' ? 206 : 200;
+  const head = () =>
+    void response.writeHead(status, {
+      ...common,
+      'content-length': String(sent.to - sent.from),
+      ...(status === 206 && { 'content-range': `bytes ${sent.from}-${sent.to - 1}/${whole.to}` }),
+    });
+  const measured = meter(status, range.kind === 'several' ? range.intervals : [sent]);
+  try {
+    if (method === 'HEAD') {
+      head();
+      response.end();
+    } else await sendBody(response, readParts(media.parts, sent, openPart), sent, measured, head, facts.settled);
+  } catch (error) {
+    if (response.headersSent) throw error;
+    throw new Problem('temporarily_unavailable', undefined, { cause: error, retryAfterSeconds: 1 });
+  } finally {
+    if (response.headersSent) measured.end();
+  }
+}

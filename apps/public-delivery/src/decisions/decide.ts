@@ -1,0 +1,96 @@
+import { canonicalFormat } from '@longwave/audio';
+import { Problem } from '@longwave/problems';
+import type { RpcClient } from '@longwave/rpc';
+import type { DecideRequest, DecideResponse, Pick as AdPick, ServingServiceService } from '@longwave/rpc/serving';
+import type { BreakPosition } from '../projection/break-plan.ts';
+import { slotName, type FilledBreak, type PlayAds } from '../arrangements/arranged-breaks.ts';
+import { clickUrlSchema, type CountedAds } from '../plays/play-table.ts';
+
+export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
+
+/** Why there is no decision; the listener gets clean content. */
+export const noDecisionReasons = ['late', 'unreachable', 'failed', 'invalid_answer', 'segment_unavailable'] as const;
+type NoDecisionReason = (typeof noDecisionReasons)[number];
+
+export type Decision =
+  ({ readonly decided: true } & PlayAds) | { readonly decided: false; readonly reason: NoDecisionReason };
+
+type AskedBreak = DecideRequest['breaks'][number];
+
+const digestPattern = /^[0-9a-f]{64}$/;
+
+/** True when an ad may stand in its slot. What line item it is of, only the answer knows. */
+function fits({ slot, durationMs, sizeBytes, segmentDigest }: AdPick, { maxSlots, slotRules }: AskedBreak): boolean {
+  const longestMs = slotRules.find((rule) => rule.slot === slot)?.maxDurationMs ?? 0n;
+  const isWhole = sizeBytes > 0n && sizeBytes % BigInt(canonicalFormat.frameSizeBytes) === 0n;
+  const isExact = durationMs === (sizeBytes / BigInt(canonicalFormat.frameSizeBytes)) * BigInt(canonicalFormat.frameMs);
+  return (
+    Number.isInteger(slot) &&
+    slot >= 0 &&
+    slot < maxSlots &&
+    digestPattern.test(segmentDigest) &&
+    isWhole &&
+    isExact &&
+    (longestMs === 0n || durationMs <= longestMs)
+  );
+}
+
+const lengthOf = (picks: readonly AdPick[]): bigint => picks.reduce((sum, { durationMs }) => sum + durationMs, 0n);
+
+/** The ads of one break, or undefined when they are not what was asked. */
+function readBreak(asked: AskedBreak, picks: readonly AdPick[]): FilledBreak | undefined {
+  const distinct = new Set(picks.map(({ slot }) => slot)).size === picks.length;
+  if (!distinct || lengthOf(picks) > asked.maxDurationMs || !picks.every((pick) => fits(pick, asked))) return undefined;
+  const ads = picks
+    .toSorted((a, b) => a.slot - b.slot)
+    .map(({ segmentDigest: digest, sizeBytes, durationMs, slot }) => ({
+      ...{ digest, sizeBytes: Number(sizeBytes), durationMs: Number(durationMs) },
+      ...{ kind: 'ad' as const, slot: slotName(asked.key, slot) },
+    }));
+  return { key: asked.key, position: asked.position as BreakPosition, contentMs: Number(asked.positionMs), ads };
+}
+
+const countedOf = (pick: AdPick): CountedAds[string] => ({
+  serving_id: pick.servingId,
+  campaign_id: pick.campaignId,
+  line_item_id: pick.lineItemId,
+  creative_id: pick.creativeId,
+  break_key: pick.breakKey,
+  slot: pick.slot,
+  billable: pick.billable,
+  // An address that is none costs the click, not the ad.
+  ...(clickUrlSchema.safeParse(pick.clickUrl).success && { click_url: pick.clickUrl }),
+});
+
+/** The breaks of an answer in the order asked, or why it is not an answer to what was asked. */
+export function readAnswer(
+  { decisionId, breaks, adLoadLimitMs }: Pick<DecideRequest, 'decisionId' | 'breaks' | 'adLoadLimitMs'>,
+  answer: DecideResponse,
+): Decision {
+  const invalid: Decision = { decided: false, reason: 'invalid_answer' };
+  const byBreak = Map.groupBy(answer.picks, ({ breakKey }) => breakKey);
+  const filled = breaks.flatMap((asked) => {
+    const picks = byBreak.get(asked.key);
+    byBreak.delete(asked.key);
+    return picks ? [readBreak(asked, picks)] : [];
+  });
+  const tooMuch = adLoadLimitMs > 0n && lengthOf(answer.picks) > adLoadLimitMs;
+  if (answer.decisionId !== decisionId || byBreak.size > 0 || tooMuch) return invalid;
+  if (!filled.every((each) => each !== undefined)) return invalid;
+  const counted = answer.picks.map((pick) => [slotName(pick.breakKey, pick.slot), countedOf(pick)] as const);
+  return { decided: true, breaks: filled, counted: Object.fromEntries(counted) };
+}
+
+const reasons: Partial<Record<Problem['code'], NoDecisionReason>> = {
+  timeout: 'late',
+  temporarily_unavailable: 'unreachable',
+};
+
+/** Asks once, within the deadline. Never rejects: no answer is a reason. */
+export async function decide(serving: ServingClient, request: DecideRequest, deadlineMs: number): Promise<Decision> {
+  try {
+    return readAnswer(request, await serving.decide(request, { deadlineMs }));
+  } catch (error) {
+    return { decided: false, reason: (error instanceof Problem && reasons[error.code]) || 'failed' };
+  }
+}

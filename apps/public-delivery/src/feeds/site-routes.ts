@@ -1,0 +1,67 @@
+import { escapeXml } from '@longwave/feed';
+import { Problem } from '@longwave/problems';
+import { transaction, type Pool } from '@longwave/postgres';
+import { feedPath, shownArtworkUrl } from './to-feed.ts';
+import { findFeed, getShownPodcast } from '../projection/feed-table.ts';
+import type { PodcastAttributes } from '../projection/projected.ts';
+import { parameter } from '../http/parameter.ts';
+import type { Exchange, Route } from '../http/route.ts';
+
+const subdomainShape = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'public, max-age=60, stale-while-revalidate=300',
+  // Words of strangers: nothing runs, nothing is sent, no page frames it.
+  'content-security-policy':
+    "default-src 'none'; img-src * data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** The words of a text that may hold markup. */
+const plainText = (markup: string): string =>
+  markup
+    .replace(/<[^<>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** A page that says what the podcast is and where its feed is; without scripts and styles. */
+function renderSite(podcast: PodcastAttributes, mediaUrl: string): string {
+  const { title, author, description, language, subdomain } = podcast;
+  const feedUrl = escapeXml(mediaUrl + feedPath(subdomain));
+  const artwork = shownArtworkUrl(podcast, mediaUrl);
+  // References that the description holds as markup stay references.
+  const words = escapeXml(plainText(description)).replace(/&amp;(#?\w{1,32};)/g, '&$1');
+  return [
+    '<!doctype html>',
+    `<html lang="${escapeXml(language)}">`,
+    `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeXml(title)}</title>`,
+    '<link rel="icon" href="data:,">',
+    `<link rel="alternate" type="application/rss+xml" title="${escapeXml(title)}" href="${feedUrl}"></head>`,
+    `<body><main><h1>${escapeXml(title)}</h1>`,
+    ...(author === undefined ? [] : [`<p>${escapeXml(author)}</p>`]),
+    ...(artwork === undefined ? [] : [`<p><img src="${escapeXml(artwork)}" alt="" width="300" height="300"></p>`]),
+    `<p>${words}</p>`,
+    `<p><a href="${feedUrl}">RSS feed</a></p>`,
+    '</main></body></html>',
+    '',
+  ].join('\n');
+}
+
+/** The page of a published podcast, for feeds that name no page of their own: 404 while it is not public, 410 once it was archived. */
+export function siteRoutes({ pool, mediaUrl }: { readonly pool: Pool; readonly mediaUrl: string }): readonly Route[] {
+  async function serve(exchange: Exchange): Promise<void> {
+    const subdomain = parameter(exchange, 'subdomain', subdomainShape);
+    const page = await transaction(pool, async (tx) => {
+      const state = await findFeed(tx, subdomain);
+      if (state?.state === 'archived') throw new Problem('resource_gone');
+      if (state?.state !== 'published') throw new Problem('not_found');
+      return renderSite(await getShownPodcast(tx, state.podcastId), mediaUrl);
+    });
+    const { request, response } = exchange;
+    response.writeHead(200, { ...headers, 'content-length': String(Buffer.byteLength(page)) });
+    response.end(request.method === 'HEAD' ? undefined : page);
+  }
+  return [{ name: 'site.read', path: '/site/:subdomain', serve }];
+}

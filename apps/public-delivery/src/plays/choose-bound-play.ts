@@ -1,0 +1,43 @@
+import type { AppTrace } from '../listeners/app-trace.ts';
+import type { Binding } from './play-table.ts';
+
+/** Who asks for a document that goes with the audio. */
+export interface Asker extends AppTrace {
+  /** The listener's key now and, early in a month, the one of the month before. */
+  readonly listenerKeys: readonly string[];
+}
+
+type Candidate = Pick<Binding, 'listenerKey' | 'addressKey' | 'arrangementId' | 'app' | 'system'>;
+
+const isSameApp = (asker: AppTrace, { app }: Candidate): boolean => app !== undefined && app === asker.app;
+
+/** True when one of the two does not name its app and nothing says that they run on different systems. */
+const mayBeSameApp = (asker: AppTrace, { app, system }: Candidate): boolean =>
+  (app === undefined || asker.app === undefined) &&
+  (system === undefined || asker.system === undefined || system === asker.system);
+
+/** True of what new listeners of an address share. */
+const isShared = ({ listenerKey, addressKey }: Candidate): boolean => listenerKey === addressKey;
+
+const arrangementsOf = (candidates: readonly Candidate[]) => [
+  ...new Set(candidates.map(({ arrangementId }) => arrangementId)),
+];
+
+/**
+ * The arrangement that the asker most likely has, of the plays that its address began: its own play; else, at an address with so many
+ * listeners that some of them share a file, that one; else the newest play of the same app; else the only one of an app that may be the same, because many apps fetch audio by a library of the system and documents
+ * under their own name; else the only one at all. Undefined when several are left.
+ * @param candidates newest first
+ */
+export function chooseBoundPlay(asker: Asker, candidates: readonly Candidate[]): string | undefined {
+  const own =
+    candidates.find(({ listenerKey }) => asker.listenerKeys.includes(listenerKey)) ??
+    candidates.find(isShared) ??
+    candidates.find((candidate) => isSameApp(asker, candidate));
+  if (own) return own.arrangementId;
+  for (const left of [candidates.filter((candidate) => mayBeSameApp(asker, candidate)), candidates]) {
+    const [only, ...others] = arrangementsOf(left);
+    if (only !== undefined && others.length === 0) return only;
+  }
+  return undefined;
+}

@@ -1,0 +1,38 @@
+import type { Pool } from '@longwave/postgres';
+import type { AppTrace } from '../listeners/app-trace.ts';
+import type { Listener } from '../listeners/identify-listener.ts';
+import { chooseBoundPlay } from './choose-bound-play.ts';
+import { bindingMs } from './choose-play.ts';
+import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
+import { hasEnded } from './ended-plays.ts';
+import { findBindingsOfAddress, getStanding, type Binding, type StoredArrangement } from './play-table.ts';
+
+/** Who asks, as far as it tells which play is theirs. */
+type PlayAsker = Pick<Listener, 'key' | 'previousKey' | 'addressKeys' | 'userAgent'>;
+
+/** The file that a listener was given within the last 24 h and that was not ended for everybody, as far as address and user agent tell; undefined where they do not. */
+export type FindListenersPlay = (
+  episodeId: string,
+  listener: PlayAsker,
+  at: Date,
+) => Promise<StoredArrangement | undefined>;
+
+/** Finds plays for documents that are asked for without a token. Rejects when the database does not answer. */
+export const createFindListenersPlay =
+  (pool: Pool, arrangements: KnownArrangements, traceApp: (userAgent: string) => AppTrace): FindListenersPlay =>
+  async (episodeId, { key, previousKey, addressKeys, userAgent }, at) => {
+    const since = new Date(at.getTime() - bindingMs);
+    const [bindings, { playsEnd }] = await Promise.all([
+      findBindingsOfAddress(pool, addressKeys, episodeId, since),
+      getStanding(pool, { episodeId }),
+    ]);
+    const isOver = async ({ arrangementId, startedAt }: Binding) => {
+      const parts = (await arrangements.find(arrangementId))?.document.parts ?? [];
+      return hasEnded({ startedAt, isBound: true, parts }, playsEnd);
+    };
+    const over = playsEnd.before ? await Promise.all(bindings.map(isOver)) : [];
+    const candidates = bindings.filter((_, at) => over[at] !== true);
+    const listenerKeys = previousKey === undefined ? [key] : [key, previousKey];
+    const chosen = chooseBoundPlay({ listenerKeys, ...traceApp(userAgent) }, candidates);
+    return chosen === undefined ? undefined : arrangements.find(chosen);
+  };

@@ -1,0 +1,78 @@
+import type { Logger } from '@longwave/service-kit';
+import { LRUCache } from 'lru-cache';
+import type { OpenSegment } from '../segments/open-segment.ts';
+import type { SegmentCache } from '../segments/segment-cache.ts';
+import type { PlayableEpisode } from '../projection/content-table.ts';
+import type { Rendition } from '../projection/projected.ts';
+import type { RecentProjection } from '../projection/recent-projection.ts';
+import type { FilledBreak } from '../arrangements/arranged-breaks.ts';
+import { composePlay } from './compose-play.ts';
+import { fadeContent, fadeSpans, type FadedContent, type FadeSpan } from './fade-content.ts';
+import type { NewArrangement } from '../plays/play-table.ts';
+import { pictureOf, type Picture } from './render-header.ts';
+import { within } from '../segments/within.ts';
+
+/** Puts the file of one play together from what the projection knows of the episode. */
+export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[], at: Date) => Promise<NewArrangement>;
+
+/** Arrangements composed lately: many listeners get the same ads. */
+const composedMax = 1_000;
+/** A picture or a fade that is not here by then is left out. */
+const waitMs = 500;
+
+export interface ComposerOptions {
+  readonly projection: Pick<RecentProjection, 'getComposition'>;
+  readonly artworks: Pick<SegmentCache, 'open'>;
+  readonly segments: Pick<SegmentCache, 'open'>;
+  readonly logger: Logger;
+}
+
+async function readBytes(segment: Pick<OpenSegment, 'read'>, from: number, to: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of segment.read(from, to)) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+async function readPicture(artworks: Pick<SegmentCache, 'open'>, { sha256, size_bytes }: Picture): Promise<Buffer> {
+  await using segment = await artworks.open(sha256, size_bytes);
+  return await readBytes(segment, 0, size_bytes);
+}
+
+async function readFaded(
+  segments: Pick<SegmentCache, 'open'>,
+  { digest, sizeBytes }: Rendition,
+  spans: readonly FadeSpan[],
+): Promise<FadedContent[]> {
+  await using segment = await segments.open(digest, sizeBytes);
+  return await fadeContent(spans, (from, to) => readBytes(segment, from, to));
+}
+
+/** Rejects only when the database does not answer: a picture or a fade that cannot be had does not keep a listener waiting. */
+export function createComposer({ projection, artworks, segments, logger }: ComposerOptions): Compose {
+  const composed = new LRUCache<string, NewArrangement>({ max: composedMax });
+
+  /** What cannot be read in time is left out. */
+  async function inTime<T>(name: string, digest: string, reading: Promise<T>): Promise<T | undefined> {
+    try {
+      return await within(waitMs, reading);
+    } catch (error) {
+      logger.warn({ err: error, digest }, `${name}.unavailable`);
+      return undefined;
+    }
+  }
+
+  return async (episode, breaks, at) => {
+    const composition = await projection.getComposition(episode.episodeId, at);
+    const inputs = JSON.stringify([episode, composition, breaks]);
+    const known = composed.get(inputs);
+    if (known) return known;
+    const picture = pictureOf(composition.artwork);
+    const bytes = picture && (await inTime('picture', picture.sha256, readPicture(artworks, picture)));
+    const spans = fadeSpans(episode.rendition, breaks, composition);
+    const { digest } = episode.rendition;
+    const faded = spans.length > 0 ? await inTime('fade', digest, readFaded(segments, episode.rendition, spans)) : [];
+    const arrangement = composePlay(episode, composition, breaks, bytes, faded);
+    if ((!picture || bytes) && faded) composed.set(inputs, arrangement);
+    return arrangement;
+  };
+}

@@ -1,0 +1,78 @@
+import { canonicalFormat } from '@longwave/audio';
+import type { Pool } from '@longwave/postgres';
+import { LRUCache } from 'lru-cache';
+import { partsOf } from '../arrangements/arrangement.ts';
+import type { SentMedia } from '../arrangements/send-media.ts';
+import type { Play } from '../plays/choose-play.ts';
+import type { BegunPlay } from '../plays/ended-plays.ts';
+import type { FindPlay } from '../plays/find-play.ts';
+import { countedAd, findBindingByDecision } from '../plays/play-table.ts';
+
+/** How the audio of a play is sent, and how it is counted. */
+export function playMedia({ arrangement, binding }: Play, cacheControl: string): SentMedia {
+  const { id, workspaceId, podcastId, episodeId, publishedAt, document } = arrangement;
+  const placed = partsOf(document);
+  const parts = placed.map(({ kind, offset, length, slot }, index) => ({
+    kind,
+    from: offset,
+    to: offset + length,
+    duration_ms: document.timeline[index]!.dur_ms,
+    ...(slot !== undefined && binding?.ads[slot] && { ad: countedAd(binding.ads[slot]) }),
+  }));
+  const totalBytes = document.total_bytes;
+  return {
+    etag: `"${id}"`,
+    // The address of a play never leads to other bytes.
+    modifiedAt: publishedAt,
+    parts: placed,
+    counted: { workspaceId, podcastId, episodeId, publishedAt, parts, arrangementId: id, totalBytes },
+    headers: { 'content-type': canonicalFormat.contentType, 'cache-control': cacheControl },
+  };
+}
+
+/** The audio that the token of an arrangement leads to. */
+export interface OpenPlay {
+  readonly media: SentMedia;
+  readonly begun: BegunPlay;
+  /** The token's life is over. */
+  readonly late: boolean;
+}
+
+const playsMax = 2_000;
+/** An archived episode, a revoked key and an expired token are noticed this late at most. */
+const checkedForMs = 1_000;
+
+interface Remembered {
+  readonly play: OpenPlay;
+  /** On the service's clock, which tests turn, and on the machine's. */
+  readonly at: Date;
+  readonly checkedMs: number;
+}
+
+/** Rejects as `findPlay` does. */
+export type OpenPlays = (token: string, at: Date) => Promise<OpenPlay>;
+
+/**
+ * Opens tokens of arrangements. What they lead to never changes, so the last ones are remembered: a listener who takes an episode in
+ * small ranges asks once a second, and only whether the episode still stands.
+ */
+export function createOpenPlays(pool: Pool, findPlay: FindPlay): OpenPlays {
+  const remembered = new LRUCache<string, Remembered>({ max: playsMax });
+
+  async function openAnew(token: string, at: Date, known: OpenPlay | undefined): Promise<OpenPlay> {
+    const { arrangement, decisionId, begun, late } = await findPlay(token, at);
+    if (known) return { ...known, late };
+    const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
+    return { media: playMedia({ arrangement, binding }, 'private, max-age=86400'), begun, late };
+  }
+
+  return async (token, at) => {
+    const last = remembered.get(token);
+    const nowMs = performance.now();
+    const agesMs = last && [nowMs - last.checkedMs, Math.abs(at.getTime() - last.at.getTime())];
+    if (last && agesMs?.every((age) => age < checkedForMs)) return last.play;
+    const play = await openAnew(token, at, last?.play);
+    remembered.set(token, { play, at, checkedMs: nowMs });
+    return play;
+  };
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import type { DomainEvent } from '@longwave/events';
+import type { Transaction } from '@longwave/postgres';
+import type { Columns } from '../../generated/rows.ts';
+import { chaptersTagBytes } from '../../progressive/render-header.ts';
+import { tagChapters } from '../../progressive/tag-chapters.ts';
+import { createTimeMap } from '../../arrangements/time-map.ts';
+import { chaptersContentType, renderChaptersDocument, shiftedBy } from '../../companions/chapters-document.ts';
+import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
+import { enclosureFileName, episodeAttributesSchema, type Chapters } from '../projected.ts';
+import { artworkFiles, replaceShownFiles, transcriptFiles, type ShownFile } from '../../companions/shown-file-table.ts';
+
+/** Makes the public alias of an episode; called once per episode, the first result is kept. */
+type MintAlias = (episodeId: string) => string;
+
+/** Dependencies of applying an event. */
+export interface ApplyOptions {
+  readonly mintAlias: MintAlias;
+  readonly announcements: AnnouncementPorts;
+}
+
+function chaptersFile(chapters: Chapters, shiftMs: number): ShownFile {
+  const document = renderChaptersDocument(chapters, shiftedBy(shiftMs));
+  const digest = createHash('sha256').update(document).digest('hex');
+  const sizeBytes = document.length;
+  return { kind: 'chapters', digest, name: 'json', contentType: chaptersContentType, sizeBytes, document };
+}
+
+/** Events of an episode and of its audio wait for each other, so that each sees whether the feed shows what it changes. */
+export async function lockEpisode(tx: Transaction, episodeId: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('delivery.episode.' || $1, 0))`, [episodeId]);
+}
+
+export async function applyEpisode(
+  tx: Transaction,
+  { after, workspace_id, occurred_at }: DomainEvent,
+  { mintAlias, announcements }: ApplyOptions,
+): Promise<void> {
+  const parsed = episodeAttributesSchema.parse(after.attributes);
+  const {
+    current_production_id: productionId,
+    plays_end_before: playsEndBefore,
+    chapters = [],
+    markers = [],
+    ...attributes
+  } = parsed;
+  const isPublic = after.lifecycle_state === 'published';
+  const file = chapters.length > 0 ? chaptersFile(chapters, attributes.intro?.duration_ms ?? 0) : undefined;
+  await lockEpisode(tx, after.id);
+  const applied = await tx.query<Columns<'episode', 'podcast_id'> & { shown: boolean }>(
+    `with before as (
+       select state, attributes, production_id, chapters_digest from episode where id = $1
+     ), done as (
+       insert into episode (id, workspace_id, podcast_id, version, state, attributes, production_id, published_at,
+         chapters, chapters_digest, chapters_tag_bytes, markers, plays_end_before)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+       on conflict (id) do update set podcast_id = excluded.podcast_id, version = excluded.version, state = excluded.state,
+         attributes = excluded.attributes, production_id = excluded.production_id,
+         published_at = coalesce(episode.published_at, excluded.published_at),
+         chapters = excluded.chapters, chapters_digest = excluded.chapters_digest,
+         chapters_tag_bytes = excluded.chapters_tag_bytes, markers = excluded.markers,
+         plays_end_before = excluded.plays_end_before
+       where episode.version < excluded.version
+       returning podcast_id, state, attributes, production_id, chapters_digest
+     )
+     select done.podcast_id, 'published' in (done.state, coalesce(before.state, ''))
+       and (before.state, before.attributes, before.production_id, before.chapters_digest)
+         is distinct from (done.state, done.attributes, done.production_id, done.chapters_digest) as shown
+     from done left join before on true`,
+    [
+      after.id,
+      workspace_id,
+      attributes.podcast_id,
+      after.version,
+      after.lifecycle_state,
+      attributes,
+      productionId,
+      attributes.published_at ?? (isPublic ? occurred_at : null),
+      file && JSON.stringify(chapters),
+      file?.digest,
+      chaptersTagBytes(tagChapters(chapters, createTimeMap([]))),
+      JSON.stringify(markers),
+      playsEndBefore,
+    ],
+  );
+  const [row] = applied.rows;
+  if (!row) return;
+  await replaceShownFiles(tx, after.id, [
+    ...artworkFiles(attributes.artwork),
+    ...transcriptFiles(attributes.transcripts),
+    ...(file ? [file] : []),
+  ]);
+  if (isPublic)
+    await tx.query('insert into alias (episode_id, alias, file_name) values ($1, $2, $3) on conflict do nothing', [
+      after.id,
+      mintAlias(after.id),
+      enclosureFileName(attributes.title),
+    ]);
+  if (row.shown) await reviseFeed(tx, row.podcast_id, occurred_at, announcements);
+}

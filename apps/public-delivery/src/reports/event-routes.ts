@@ -1,0 +1,77 @@
+import { Problem } from '@longwave/problems';
+import type { Logger } from '@longwave/service-kit';
+import { readReport, readReports, type TokenReport } from './read-report.ts';
+import type { TakeReports } from './take-reports.ts';
+import { readBody } from '../http/read-body.ts';
+import type { Exchange, Route } from '../http/route.ts';
+
+const reportBytesMax = 1_024;
+const reportsBytesMax = 32 * 1_024;
+
+/** One transparent pixel. */
+const gif = Buffer.from(
+  '47494638396101000100f0000000000000000021f90401000000002c00000000010001000002024401003b',
+  'hex',
+);
+
+function answer({ response }: Exchange, wantsGif: boolean): void {
+  if (!wantsGif) return void response.writeHead(204, { 'cache-control': 'no-store' }).end();
+  response.writeHead(200, {
+    'content-type': 'image/gif',
+    'content-length': String(gif.length),
+    'cache-control': 'no-store',
+  });
+  response.end(gif);
+}
+
+/** Players' own reports of ads (measurement.md D11), each signed for by its token, and the way to what an ad speaks of. */
+export function eventRoutes(reports: TakeReports, logger: Logger): readonly Route[] {
+  /** One token that is gone must not hold back the others of a player's queue. */
+  async function take({ request, startedAt }: Exchange, asked: readonly TokenReport[]): Promise<void> {
+    const found = await reports.find('evt', asked, startedAt);
+    if (found.length === 0) throw new Problem('not_found');
+    await reports.keep(found, request, startedAt);
+  }
+
+  async function one(exchange: Exchange, body: string): Promise<void> {
+    const { wantsGif, ...report } = readReport(exchange.request.query, body);
+    await take(exchange, [{ token: String(exchange.request.params['token']), ...report }]);
+    answer(exchange, wantsGif);
+  }
+
+  return [
+    {
+      name: 'delivery_event.receive',
+      path: '/delivery/v1/ev/:token',
+      serve: (exchange) => one(exchange, ''),
+      take: async (exchange) => one(exchange, await readBody(exchange, reportBytesMax)),
+    },
+    {
+      name: 'delivery_events.receive',
+      path: '/delivery/v1/ev',
+      take: async (exchange) => {
+        await take(exchange, readReports(await readBody(exchange, reportsBytesMax)));
+        answer(exchange, false);
+      },
+    },
+    {
+      name: 'click.follow',
+      path: '/delivery/v1/k/:token',
+      serve: async ({ request, response, requestId, startedAt }) => {
+        const token = String(request.params['token']);
+        const click = { token, event: 'click', sequence: 0, reportedAt: undefined } as const;
+        const [found] = await reports.find('clk', [click], startedAt);
+        // Stored with the decision: no request chooses where it leads.
+        const clickUrl = found?.serving.ad.click_url;
+        if (!found || clickUrl === undefined) throw new Problem('not_found');
+        // Who clicked gets there, whether or not the disk takes the report.
+        await reports.keep([found], request, startedAt).catch((error: unknown) => {
+          logger.error({ request_id: requestId, err: error }, 'click.not_kept');
+        });
+        // In the form that a header can carry, whatever letters it has.
+        const location = new URL(clickUrl).href;
+        response.writeHead(302, { location, 'cache-control': 'no-store', 'content-length': '0' }).end();
+      },
+    },
+  ];
+}

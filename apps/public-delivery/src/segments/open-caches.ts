@@ -1,0 +1,41 @@
+import path from 'node:path';
+import type { ObjectStore } from '@longwave/object-store';
+import type { Logger } from '@longwave/service-kit';
+import type { DeliveryConfig } from '../config.ts';
+import { createBlockCache } from './block-cache.ts';
+import { createDocumentCache, type DocumentCache } from '../feeds/document-cache.ts';
+import { storeOf } from './open-segment.ts';
+import { createSegmentCache, type SegmentCache } from './segment-cache.ts';
+
+/** Everything on the local disk that may be lost. */
+export interface Caches extends AsyncDisposable {
+  readonly segments: SegmentCache;
+  readonly artworks: SegmentCache;
+  readonly documents: DocumentCache;
+}
+
+/** Pictures are small and few. */
+const artworkBytesMax = 1 << 30;
+
+export async function openCaches(config: DeliveryConfig, store: ObjectStore, logger: Logger): Promise<Caches> {
+  const folderOf = (name: string) => path.join(config.CACHE_FOLDER, name);
+  const maxBytes = config.CACHE_MAX_BYTES;
+  const blocks = createBlockCache(config.MEMORY_CACHE_MAX_BYTES);
+  const segments = await createSegmentCache({ folder: folderOf('segments'), maxBytes, store, logger, blocks });
+  const artworks = await createSegmentCache({
+    folder: folderOf('artwork'),
+    maxBytes: Math.min(maxBytes, artworkBytesMax),
+    store: storeOf(store, 'artwork'),
+    logger,
+    blocks,
+  });
+  return {
+    segments,
+    artworks,
+    documents: await createDocumentCache(folderOf('feeds'), config.FEED_CACHE_MAX_BYTES),
+    [Symbol.asyncDispose]: async () => {
+      await segments[Symbol.asyncDispose]();
+      await artworks[Symbol.asyncDispose]();
+    },
+  };
+}
