@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAddressSet, describeUserAgent, readAudienceLists, judgeUserAgent } from '@longwave/audience';
 import { createTokenKeys } from '@longwave/delivery-token';
@@ -18,10 +19,10 @@ import { createFindFeed } from './feeds/find-feed.ts';
 import { contractRoute } from './http/contract-route.ts';
 import { eventRoutes } from './reports/event-routes.ts';
 import { feedRoutes } from './feeds/feed-routes.ts';
-import { fileRoutes } from './companions/upload-routes.ts';
+import { uploadRoutes } from './companions/upload-routes.ts';
 import { frontPageRoute } from './http/front-page-route.ts';
 import { listenerFileRoutes } from './companions/listener-file-routes.ts';
-import { mediaRoutes } from './progressive/audio-routes.ts';
+import { audioRoutes } from './progressive/audio-routes.ts';
 import { playFileRoutes } from './companions/play-file-routes.ts';
 import { createRouter } from './http/route.ts';
 import { shownFileRoutes } from './companions/shown-file-routes.ts';
@@ -32,13 +33,17 @@ import { createIdentifyListener } from './listeners/identify-listener.ts';
 import { openCaches } from './segments/open-caches.ts';
 import { createBindings } from './plays/bindings.ts';
 import { archiveBindings } from './plays/archive-bindings.ts';
+import { createBoundPlays } from './plays/bound-plays.ts';
+import { createDecideAds } from './decisions/decide-ads.ts';
+import { createOpenPart } from './arrangements/open-part.ts';
+import { createDocumentCache } from './feeds/document-cache.ts';
 import { createChoosePlay } from './plays/choose-play.ts';
 import { createComposer } from './progressive/create-composer.ts';
 import { createFindListenersPlay } from './plays/find-listeners-play.ts';
 import { createFindPlay } from './plays/find-play.ts';
 import { createKnownArrangements } from './arrangements/known-arrangements.ts';
 import { createNewPlayLimit } from './plays/new-play-limit.ts';
-import { removeCleanBindings } from './plays/play-table.ts';
+import { removeCleanBindings } from './plays/binding-table.ts';
 import { watchRunningPlays } from './plays/running-plays.ts';
 import { createPlayTokens } from './plays/play-token.ts';
 import { followRevokedWeeks } from './plays/revoked-weeks.ts';
@@ -92,7 +97,8 @@ export async function createApp(
     findPlace: await loadPlaces(config.GEO_DATABASE),
   });
   const facts = building.use(await openFactSink({ bus, folder: config.JOURNAL_FOLDER, logger, now }));
-  const { segments, artworks, documents } = building.use(await openCaches(config, store, logger));
+  const { segments, artworks } = building.use(await openCaches(config, store, logger));
+  const documents = await createDocumentCache(path.join(config.CACHE_FOLDER, 'feeds'), config.FEED_CACHE_MAX_BYTES);
   const mediaUrl = config.MEDIA_URL;
   const hubUrl = config.WEBSUB_HUB;
   const ports = [
@@ -110,13 +116,17 @@ export async function createApp(
   const runningPlays = building.use(watchRunningPlays(pool, now, logger));
   const projection = createRecentProjection(pool);
   const traceAgent = (userAgent: string) => traceApp(lists.userAgents, userAgent);
+  const bindings = createBindings(pool, arrangements);
+  const compose = createComposer({ projection, artworks, segments, logger });
   const choosePlay = createChoosePlay({
-    ...{ serving, projection, arrangements, segments, logger },
-    bindings: createBindings(pool, arrangements),
-    compose: createComposer({ projection, artworks, segments, logger }),
+    ...{ projection, bindings },
+    plays: createBoundPlays({ arrangements, bindings, compose }),
+    decideAds: createDecideAds({
+      ...{ serving, projection, segments, logger },
+      describe: (userAgent) => describeUserAgent(lists.userAgents, userAgent),
+      deadlineMs: config.DECIDE_DEADLINE_MS,
+    }),
     traceApp: traceAgent,
-    describe: (userAgent) => describeUserAgent(lists.userAgents, userAgent),
-    decideDeadlineMs: config.DECIDE_DEADLINE_MS,
     mayBegin: createNewPlayLimit(config.NEW_PLAYS_PER_ADDRESS_AND_MINUTE),
   });
 
@@ -158,7 +168,7 @@ export async function createApp(
         findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),
       }),
       ...playFileRoutes({ pool, store, findPlay, servingTokens, mediaUrl }),
-      ...mediaRoutes({
+      ...audioRoutes({
         pool,
         projection,
         identify,
@@ -168,8 +178,7 @@ export async function createApp(
         findPlay,
         runningPlays,
         tokens,
-        segments,
-        artworks,
+        openPart: createOpenPart(pool, segments, artworks),
         facts,
         listsVersion: lists.listsVersion,
         mediaUrl,
@@ -180,7 +189,7 @@ export async function createApp(
         logger,
       ),
       ...shownFileRoutes({ pool, store, artworks }),
-      ...fileRoutes(pool, store),
+      ...uploadRoutes(pool, store),
     ],
     logger,
     now,

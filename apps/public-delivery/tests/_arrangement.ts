@@ -1,6 +1,6 @@
 import { sha256 } from '@longwave/test-kit';
 import { composePlay } from '../src/progressive/compose-play.ts';
-import type { NewArrangement } from '../src/plays/play-table.ts';
+import type { NewArrangement } from '../src/arrangements/arrangement-table.ts';
 
 /** The file of a short episode without ads; another one for each title. */
 export const arrangementOf = (title: string): NewArrangement =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Pool } from '@longwave/postgres';
 import { createKnownArrangements } from '../src/arrangements/known-arrangements.ts';
-import { saveArrangement, shortIdOf } from '../src/plays/play-table.ts';
+import { saveArrangement, shortIdOf } from '../src/arrangements/arrangement-table.ts';
 import { arrangementOf } from './_arrangement.ts';
 import { openBench, type Bench } from './_support.ts';
 

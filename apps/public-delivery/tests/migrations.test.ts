@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { startEarlierDatabase } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { findAudioByAlias } from '../src/projection/content-table.ts';
-import { removeCleanBindings } from '../src/plays/play-table.ts';
+import { removeCleanBindings } from '../src/plays/binding-table.ts';
 
 test('bindings and episodes from before 22 November 2026 stay as they were; only those without ads are ever removed', async () => {
   await using database = await startEarlierDatabase('apps/public-delivery/prisma', '_binding_address');

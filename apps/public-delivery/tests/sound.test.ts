@@ -12,7 +12,7 @@ import { newId } from '@longwave/ids';
 import { sha256 } from '@longwave/test-kit';
 import type { DeliveryApp } from '../src/app.ts';
 import { arrangementId, composeArrangement } from '../src/arrangements/arrangement.ts';
-import { findArrangement, saveArrangement } from '../src/plays/play-table.ts';
+import { findArrangement, saveArrangement } from '../src/arrangements/arrangement-table.ts';
 import type { TimelineDocument } from '../src/companions/timeline-document.ts';
 import { askAt, newListener } from './_ask.ts';
 import { decode, jpeg, noise, probe, tone } from './_media.ts';

@@ -1,6 +1,5 @@
 import { partsOf, type ArrangedBlob, type ArrangementDocument } from './arrangement.ts';
 import type { BreakPosition } from '../projection/break-plan.ts';
-import type { CountedAds } from '../plays/play-table.ts';
 
 /** A break with the ads that a decision gave it. */
 export interface FilledBreak {
@@ -10,26 +9,6 @@ export interface FilledBreak {
   readonly contentMs: number;
   /** In the order of their slots; at least one. */
   readonly ads: readonly (ArrangedBlob & { readonly slot: string })[];
-}
-
-/** The ads of a play, by what is joined and by what is counted. */
-export interface PlayAds {
-  readonly breaks: readonly FilledBreak[];
-  readonly counted: CountedAds;
-}
-
-/** Only these ads; a break that has none is none. */
-export function keepAds(
-  { breaks, counted }: PlayAds,
-  keep: (slot: string, ad: CountedAds[string]) => boolean,
-): PlayAds {
-  const left = Object.fromEntries(Object.entries(counted).filter(([slot, ad]) => keep(slot, ad)));
-  return {
-    breaks: breaks
-      .map((each) => ({ ...each, ads: each.ads.filter(({ slot }) => slot in left) }))
-      .filter(({ ads }) => ads.length > 0),
-    counted: left,
-  };
 }
 
 /** The name of a slot in arrangements: unique in a play. */

@@ -6,7 +6,7 @@ import {
   shortIdOf,
   type NewArrangement,
   type StoredArrangement,
-} from '../plays/play-table.ts';
+} from './arrangement-table.ts';
 
 /** Arrangements, which never change once they are stored, so that those in use are read and checked once. */
 export interface KnownArrangements {

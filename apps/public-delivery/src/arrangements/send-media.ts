@@ -4,7 +4,7 @@ import { ifRangeHolds, judgeConditions, type Validators } from '@longwave/http-k
 import { Problem } from '@longwave/problems';
 import { slicesOf, type ArrangementPart } from './arrangement.ts';
 import { readRange, type ByteInterval } from '../http/byte-range.ts';
-import type { OpenSegment } from '../segments/open-segment.ts';
+import type { OpenPart } from './open-part.ts';
 import { createWrittenMeter, type CountedMedia, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
 
 /** What is to be sent and how to count it. */
@@ -15,7 +15,7 @@ export interface SentMedia extends Validators {
 }
 
 export interface SendMediaOptions {
-  readonly openPart: (part: ArrangementPart) => Promise<OpenSegment>;
+  readonly openPart: OpenPart;
   readonly facts: {
     readonly add: (fact: ByteRangeServed) => void;
     /** Resolves when everything added before can no longer be lost by the end of this process. */

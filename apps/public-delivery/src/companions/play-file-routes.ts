@@ -2,7 +2,7 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import type { ServingTokens } from '../reports/serving-token.ts';
 import type { FindPlay } from '../plays/find-play.ts';
-import { findBindingByDecision, type Binding } from '../plays/play-table.ts';
+import { findBindingByDecision, type Binding } from '../plays/binding-table.ts';
 import { stretchesOf } from '../arrangements/time-map.ts';
 import { timelineOf, type SlotAddresses } from './timeline-document.ts';
 import { getCompanions } from '../projection/content-table.ts';

@@ -11,7 +11,7 @@ import { sendFile } from '../http/send-file.ts';
 const shown = /^(image\/(jpeg|png|webp|gif)|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
 
 /** Public uploads (artwork, sources) straight from the object store. */
-export function fileRoutes(pool: Pool, store: ObjectStore): readonly Route[] {
+export function uploadRoutes(pool: Pool, store: ObjectStore): readonly Route[] {
   return [
     {
       name: 'file.read',

@@ -3,8 +3,9 @@ import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse, Pick as AdPick, ServingServiceService } from '@longwave/rpc/serving';
 import type { BreakPosition } from '../projection/break-plan.ts';
-import { slotName, type FilledBreak, type PlayAds } from '../arrangements/arranged-breaks.ts';
-import { clickUrlSchema, type CountedAds } from '../plays/play-table.ts';
+import { slotName, type FilledBreak } from '../arrangements/arranged-breaks.ts';
+import type { PlayAds } from './play-ads.ts';
+import { clickUrlSchema, type CountedAds } from './play-ads.ts';
 
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
 

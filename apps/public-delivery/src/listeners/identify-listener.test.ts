@@ -69,8 +69,8 @@ test.each([
   [{ 'x-moz': 'prefetch' }, true, true],
   [{ 'user-agent': 'Podcasts/4025 CFNetwork/1410 Darwin/22 Scout/1' }, false, true],
   [{ 'user-agent': 'Boyscout/1' }, false, false],
-])('%p announces a prefetch: %p, only looks: %p', (headers, prefetch, onlyLooks) => {
-  expect(identify('198.51.100.7', { ...agent, ...headers })).toMatchObject({ prefetch, onlyLooks });
+])('%p announces a prefetch: %p, decides nothing: %p', (headers, prefetch, isDryRun) => {
+  expect(identify('198.51.100.7', { ...agent, ...headers })).toMatchObject({ prefetch, isDryRun });
 });
 
 test('the referrer decides and is forgotten', () => {

@@ -41,7 +41,7 @@ export interface Listener extends Place {
   /** Our own monitors, validators and previews, by address or by user agent. */
   readonly internal: boolean;
   /** Prefetchers and aligners: they get an arrangement but never cause a decision. */
-  readonly onlyLooks: boolean;
+  readonly isDryRun: boolean;
 }
 
 export interface IdentifyOptions {
@@ -62,7 +62,7 @@ const first = (header: string | string[] | undefined) => (Array.isArray(header) 
 const ownAgents = 'Longwave/';
 
 /** What is the same for every request of one address and user agent within an hour. */
-type Client = Omit<Listener, 'prefetch' | 'preload' | 'webPlayer' | 'onlyLooks'> & { readonly isScout: boolean };
+type Client = Omit<Listener, 'prefetch' | 'preload' | 'webPlayer' | 'isDryRun'> & { readonly isScout: boolean };
 
 /** Clients remembered within an hour: their addresses live as long in memory, and nowhere else. */
 const clientsMax = 10_000;
@@ -133,6 +133,6 @@ export function createIdentifyListener({
     const prefetch = isPrefetch(request);
     const preload = isPreload(request.headers.referer, userAgent);
     const webPlayer = findWebPlayer(request.headers.referer);
-    return { ...client, prefetch, preload, webPlayer, onlyLooks: prefetch || isScout };
+    return { ...client, prefetch, preload, webPlayer, isDryRun: prefetch || isScout };
   };
 }

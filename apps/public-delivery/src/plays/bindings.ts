@@ -6,8 +6,8 @@ import {
   type AskedKeys,
   type Binding,
   type LatestBindings,
-  type NewArrangement,
-} from './play-table.ts';
+} from './binding-table.ts';
+import type { NewArrangement } from '../arrangements/arrangement-table.ts';
 
 /** Who was given what; many listeners' questions are one statement. Each rejects when the database does not answer. */
 export interface Bindings {

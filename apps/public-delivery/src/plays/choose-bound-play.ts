@@ -1,5 +1,5 @@
 import type { AppTrace } from '../listeners/app-trace.ts';
-import type { Binding } from './play-table.ts';
+import type { Binding } from './binding-table.ts';
 
 /** Who asks for a document that goes with the audio. */
 export interface Asker extends AppTrace {

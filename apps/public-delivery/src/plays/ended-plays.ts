@@ -1,10 +1,4 @@
-/** What an episode says of the plays that somebody ended for everybody. */
-export interface PlaysEnd {
-  /** Plays that began before are over; undefined while that never happened. */
-  readonly before: Date | undefined;
-  /** The audio that the episode plays now; undefined while it is hidden. */
-  readonly digest: string | undefined;
-}
+import type { PlaysEnd } from '../projection/visibility-table.ts';
 
 /** A play that somebody has the address of. */
 export interface BegunPlay {

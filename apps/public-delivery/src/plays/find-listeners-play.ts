@@ -2,10 +2,12 @@ import type { Pool } from '@longwave/postgres';
 import type { AppTrace } from '../listeners/app-trace.ts';
 import type { Listener } from '../listeners/identify-listener.ts';
 import { chooseBoundPlay } from './choose-bound-play.ts';
-import { bindingMs } from './choose-play.ts';
+import { bindingMs } from './bound-plays.ts';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
 import { hasEnded } from './ended-plays.ts';
-import { findBindingsOfAddress, getStanding, type Binding, type StoredArrangement } from './play-table.ts';
+import { findBindingsOfAddress, type Binding } from './binding-table.ts';
+import { getVisibility } from '../projection/visibility-table.ts';
+import type { StoredArrangement } from '../arrangements/arrangement-table.ts';
 
 /** Who asks, as far as it tells which play is theirs. */
 type PlayAsker = Pick<Listener, 'key' | 'previousKey' | 'addressKeys' | 'userAgent'>;
@@ -24,7 +26,7 @@ export const createFindListenersPlay =
     const since = new Date(at.getTime() - bindingMs);
     const [bindings, { playsEnd }] = await Promise.all([
       findBindingsOfAddress(pool, addressKeys, episodeId, since),
-      getStanding(pool, { episodeId }),
+      getVisibility(pool, episodeId),
     ]);
     const isOver = async ({ arrangementId, startedAt }: Binding) => {
       const parts = (await arrangements.find(arrangementId))?.document.parts ?? [];

@@ -3,7 +3,8 @@ import { Problem } from '@longwave/problems';
 import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
 import { createLastKnown } from '../projection/last-known.ts';
 import { hasEnded, type BegunPlay } from './ended-plays.ts';
-import { getStanding, type Standing, type StoredArrangement } from './play-table.ts';
+import { getVisibility, type Visibility } from '../projection/visibility-table.ts';
+import type { StoredArrangement } from '../arrangements/arrangement-table.ts';
 import type { PlayTokens } from './play-token.ts';
 
 /** A play that somebody has the address of. */
@@ -32,12 +33,14 @@ export function createFindPlay(
   arrangements: KnownArrangements,
   tokens: Pick<PlayTokens, 'openPlay'>,
 ): FindPlay {
-  const lastStanding = createLastKnown<Standing>(standingsMax);
+  const lastStanding = createLastKnown<Visibility>(standingsMax);
   return async (token, at) => {
     const address = tokens.openPlay(token, at);
     const arrangement = address && (await arrangements.find(address.shortId));
     if (!arrangement) throw new Problem('not_found');
-    const { kind, playsEnd } = await lastStanding(arrangement.episodeId, () => getStanding(pool, arrangement));
+    const { kind, playsEnd } = await lastStanding(arrangement.episodeId, () =>
+      getVisibility(pool, arrangement.episodeId),
+    );
     if (kind === 'ended') throw new Problem('resource_gone');
     if (address.expired && kind === 'hidden') throw new Problem('not_found');
     const { startedAt, decisionId, expired: late } = address;

@@ -1,7 +1,7 @@
 import { mintToken, neverExpires, openToken, type TokenKeys } from '@longwave/delivery-token';
 import { idBytes, idFromBytes } from '@longwave/ids';
-import { bindingMs, type Play } from './choose-play.ts';
-import { shortIdOf } from './play-table.ts';
+import { bindingMs, type Play } from './bound-plays.ts';
+import { shortIdOf } from '../arrangements/arrangement-table.ts';
 
 const nobody = Buffer.alloc(16);
 const dayMs = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop } from '@longwave/worker-kit';
 import { hasEnded, type BegunPlay } from './ended-plays.ts';
-import { listPlaysEnds } from './play-table.ts';
+import { listPlaysEnds } from '../projection/visibility-table.ts';
 
 /** A response, as far as it can be broken off. */
 interface Transfer {

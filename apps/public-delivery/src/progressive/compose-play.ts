@@ -5,7 +5,7 @@ import type { Composition, PlayableEpisode } from '../projection/content-table.t
 import type { JoinedPart, Rendition } from '../projection/projected.ts';
 import type { FilledBreak } from '../arrangements/arranged-breaks.ts';
 import type { FadedContent } from './fade-content.ts';
-import type { NewArrangement } from '../plays/play-table.ts';
+import type { NewArrangement } from '../arrangements/arrangement-table.ts';
 import { pictureOf, renderHeader, type Picture } from './render-header.ts';
 import { tagChapters } from './tag-chapters.ts';
 import { createTimeMap, stretchesOf } from '../arrangements/time-map.ts';

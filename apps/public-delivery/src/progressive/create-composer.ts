@@ -2,18 +2,14 @@ import type { Logger } from '@longwave/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { OpenSegment } from '../segments/open-segment.ts';
 import type { SegmentCache } from '../segments/segment-cache.ts';
-import type { PlayableEpisode } from '../projection/content-table.ts';
 import type { Rendition } from '../projection/projected.ts';
 import type { RecentProjection } from '../projection/recent-projection.ts';
-import type { FilledBreak } from '../arrangements/arranged-breaks.ts';
+import type { Compose } from '../plays/bound-plays.ts';
 import { composePlay } from './compose-play.ts';
 import { fadeContent, fadeSpans, type FadedContent, type FadeSpan } from './fade-content.ts';
-import type { NewArrangement } from '../plays/play-table.ts';
+import type { NewArrangement } from '../arrangements/arrangement-table.ts';
 import { pictureOf, type Picture } from './render-header.ts';
 import { within } from '../segments/within.ts';
-
-/** Puts the file of one play together from what the projection knows of the episode. */
-export type Compose = (episode: PlayableEpisode, breaks: readonly FilledBreak[], at: Date) => Promise<NewArrangement>;
 
 /** Arrangements composed lately: many listeners get the same ads. */
 const composedMax = 1_000;

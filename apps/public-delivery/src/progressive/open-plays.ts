@@ -1,34 +1,10 @@
-import { canonicalFormat } from '@longwave/audio';
 import type { Pool } from '@longwave/postgres';
 import { LRUCache } from 'lru-cache';
-import { partsOf } from '../arrangements/arrangement.ts';
 import type { SentMedia } from '../arrangements/send-media.ts';
-import type { Play } from '../plays/choose-play.ts';
 import type { BegunPlay } from '../plays/ended-plays.ts';
 import type { FindPlay } from '../plays/find-play.ts';
-import { countedAd, findBindingByDecision } from '../plays/play-table.ts';
-
-/** How the audio of a play is sent, and how it is counted. */
-export function playMedia({ arrangement, binding }: Play, cacheControl: string): SentMedia {
-  const { id, workspaceId, podcastId, episodeId, publishedAt, document } = arrangement;
-  const placed = partsOf(document);
-  const parts = placed.map(({ kind, offset, length, slot }, index) => ({
-    kind,
-    from: offset,
-    to: offset + length,
-    duration_ms: document.timeline[index]!.dur_ms,
-    ...(slot !== undefined && binding?.ads[slot] && { ad: countedAd(binding.ads[slot]) }),
-  }));
-  const totalBytes = document.total_bytes;
-  return {
-    etag: `"${id}"`,
-    // The address of a play never leads to other bytes.
-    modifiedAt: publishedAt,
-    parts: placed,
-    counted: { workspaceId, podcastId, episodeId, publishedAt, parts, arrangementId: id, totalBytes },
-    headers: { 'content-type': canonicalFormat.contentType, 'cache-control': cacheControl },
-  };
-}
+import { findBindingByDecision } from '../plays/binding-table.ts';
+import { playMedia } from './sent-media.ts';
 
 /** The audio that the token of an arrangement leads to. */
 export interface OpenPlay {

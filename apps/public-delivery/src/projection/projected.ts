@@ -111,7 +111,7 @@ export const uploadAttributesSchema = z.object({
 });
 
 export type PodcastAttributes = z.infer<typeof podcastAttributesSchema>;
-type EpisodeAttributes = z.infer<typeof episodeAttributesSchema>;
+export type EpisodeAttributes = z.infer<typeof episodeAttributesSchema>;
 /** What the row of an episode keeps of its attributes. */
 export type ShownEpisode = Omit<
   EpisodeAttributes,

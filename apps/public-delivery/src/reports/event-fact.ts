@@ -1,6 +1,6 @@
 import { deliveryEventFactId, type DeliveryEvent } from '@longwave/events';
 import type { Listener } from '../listeners/identify-listener.ts';
-import type { Serving } from '../plays/play-table.ts';
+import type { Serving } from './serving-table.ts';
 import type { Report } from './read-report.ts';
 
 /** A report as a fact: what happened to whom was stored with the decision, the report adds kind, sequence and time alone. */

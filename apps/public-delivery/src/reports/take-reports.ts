@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Pool } from '@longwave/postgres';
 import type { FactSink } from '../facts/fact-sink.ts';
 import type { IdentifyListener } from '../listeners/identify-listener.ts';
-import { findServings, type Serving } from '../plays/play-table.ts';
+import { findServings, type Serving } from './serving-table.ts';
 import { eventFact } from './event-fact.ts';
 import type { TokenReport } from './read-report.ts';
 import { createReportLimit } from './report-limit.ts';
@@ -46,7 +46,13 @@ export function createTakeReports({ pool, identify, tokens, facts, listsVersion 
         const address = tokens.open(purpose, report.token, at);
         return address ? [{ report, ...address }] : [];
       });
-      const servings = opened.length > 0 ? await findServings(pool, opened) : [];
+      const servings =
+        opened.length > 0
+          ? await findServings(
+              pool,
+              opened.map(({ decisionId }) => decisionId),
+            )
+          : [];
       return opened.flatMap(({ report, late, ...address }) => {
         const serving = servings.find(
           ({ decisionId, ad }) => decisionId === address.decisionId && ad.serving_id === address.servingId,

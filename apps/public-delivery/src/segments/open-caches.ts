@@ -3,15 +3,13 @@ import type { ObjectStore } from '@longwave/object-store';
 import type { Logger } from '@longwave/service-kit';
 import type { DeliveryConfig } from '../config.ts';
 import { createBlockCache } from './block-cache.ts';
-import { createDocumentCache, type DocumentCache } from '../feeds/document-cache.ts';
 import { storeOf } from './open-segment.ts';
 import { createSegmentCache, type SegmentCache } from './segment-cache.ts';
 
-/** Everything on the local disk that may be lost. */
+/** Blobs on the local disk, which may be lost at any time. */
 export interface Caches extends AsyncDisposable {
   readonly segments: SegmentCache;
   readonly artworks: SegmentCache;
-  readonly documents: DocumentCache;
 }
 
 /** Pictures are small and few. */
@@ -32,7 +30,6 @@ export async function openCaches(config: DeliveryConfig, store: ObjectStore, log
   return {
     segments,
     artworks,
-    documents: await createDocumentCache(folderOf('feeds'), config.FEED_CACHE_MAX_BYTES),
     [Symbol.asyncDispose]: async () => {
       await segments[Symbol.asyncDispose]();
       await artworks[Symbol.asyncDispose]();

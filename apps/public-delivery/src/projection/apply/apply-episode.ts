@@ -7,7 +7,7 @@ import { tagChapters } from '../../progressive/tag-chapters.ts';
 import { createTimeMap } from '../../arrangements/time-map.ts';
 import { chaptersContentType, renderChaptersDocument, shiftedBy } from '../../companions/chapters-document.ts';
 import { reviseFeed, type AnnouncementPorts } from './feed-revision.ts';
-import { enclosureFileName, episodeAttributesSchema, type Chapters } from '../projected.ts';
+import { enclosureFileName, episodeAttributesSchema, type Chapters, type EpisodeAttributes } from '../projected.ts';
 import { artworkFiles, replaceShownFiles, transcriptFiles, type ShownFile } from '../../companions/shown-file-table.ts';
 
 /** Makes the public alias of an episode; called once per episode, the first result is kept. */
@@ -31,23 +31,16 @@ export async function lockEpisode(tx: Transaction, episodeId: string): Promise<v
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('delivery.episode.' || $1, 0))`, [episodeId]);
 }
 
-export async function applyEpisode(
+/** Stores the newest version of an episode; undefined when that is known already. `shown` says whether the feed shows a difference. */
+async function storeEpisode(
   tx: Transaction,
   { after, workspace_id, occurred_at }: DomainEvent,
-  { mintAlias, announcements }: ApplyOptions,
-): Promise<void> {
-  const parsed = episodeAttributesSchema.parse(after.attributes);
-  const {
-    current_production_id: productionId,
-    plays_end_before: playsEndBefore,
-    chapters = [],
-    markers = [],
-    ...attributes
-  } = parsed;
-  const isPublic = after.lifecycle_state === 'published';
-  const file = chapters.length > 0 ? chaptersFile(chapters, attributes.intro?.duration_ms ?? 0) : undefined;
-  await lockEpisode(tx, after.id);
-  const applied = await tx.query<Columns<'episode', 'podcast_id'> & { shown: boolean }>(
+  parsed: EpisodeAttributes,
+  chaptersDigest: string | undefined,
+): Promise<{ readonly podcast_id: string; readonly shown: boolean } | undefined> {
+  const { current_production_id, plays_end_before, chapters = [], markers = [], ...attributes } = parsed;
+  const publishedAt = after.lifecycle_state === 'published' ? occurred_at : null;
+  const { rows } = await tx.query<Columns<'episode', 'podcast_id'> & { shown: boolean }>(
     `with before as (
        select state, attributes, production_id, chapters_digest from episode where id = $1
      ), done as (
@@ -74,27 +67,40 @@ export async function applyEpisode(
       after.version,
       after.lifecycle_state,
       attributes,
-      productionId,
-      attributes.published_at ?? (isPublic ? occurred_at : null),
-      file && JSON.stringify(chapters),
-      file?.digest,
+      current_production_id,
+      attributes.published_at ?? publishedAt,
+      chaptersDigest && JSON.stringify(chapters),
+      chaptersDigest,
       chaptersTagBytes(tagChapters(chapters, createTimeMap([]))),
       JSON.stringify(markers),
-      playsEndBefore,
+      plays_end_before,
     ],
   );
-  const [row] = applied.rows;
-  if (!row) return;
+  return rows[0];
+}
+
+export async function applyEpisode(
+  tx: Transaction,
+  event: DomainEvent,
+  { mintAlias, announcements }: ApplyOptions,
+): Promise<void> {
+  const { after, occurred_at } = event;
+  const attributes = episodeAttributesSchema.parse(after.attributes);
+  const { title, artwork, transcripts, intro, chapters = [] } = attributes;
+  const file = chapters.length > 0 ? chaptersFile(chapters, intro?.duration_ms ?? 0) : undefined;
+  await lockEpisode(tx, after.id);
+  const stored = await storeEpisode(tx, event, attributes, file?.digest);
+  if (!stored) return;
   await replaceShownFiles(tx, after.id, [
-    ...artworkFiles(attributes.artwork),
-    ...transcriptFiles(attributes.transcripts),
+    ...artworkFiles(artwork),
+    ...transcriptFiles(transcripts),
     ...(file ? [file] : []),
   ]);
-  if (isPublic)
+  if (after.lifecycle_state === 'published')
     await tx.query('insert into alias (episode_id, alias, file_name) values ($1, $2, $3) on conflict do nothing', [
       after.id,
       mintAlias(after.id),
-      enclosureFileName(attributes.title),
+      enclosureFileName(title),
     ]);
-  if (row.shown) await reviseFeed(tx, row.podcast_id, occurred_at, announcements);
+  if (stored.shown) await reviseFeed(tx, stored.podcast_id, occurred_at, announcements);
 }

@@ -1,0 +1,146 @@
+import type { Pool } from '@longwave/postgres';
+import { arrangementValues, insertArrangements, type NewArrangement } from '../arrangements/arrangement-table.ts';
+import { countedAdsSchema, type CountedAds } from '../decisions/play-ads.ts';
+import type { Columns, Rows } from '../generated/rows.ts';
+import type { AppSystem } from '../listeners/app-trace.ts';
+
+export interface Binding {
+  readonly listenerKey: string;
+  readonly episodeId: string;
+  readonly sequence: number;
+  readonly decisionId: string;
+  readonly arrangementId: string;
+  readonly ads: CountedAds;
+  readonly startedAt: Date;
+  /** Pseudonym of the address on the day of the request; '' in rows that are older than it. */
+  readonly addressKey: string;
+  /** What the user agent told of the app. */
+  readonly app: string | undefined;
+  readonly system: AppSystem | undefined;
+}
+
+type BindingRow = Columns<'binding', keyof Rows['binding'], { system: AppSystem | null }>;
+
+const toBinding = (row: BindingRow): Binding => ({
+  listenerKey: row.listener_key,
+  episodeId: row.episode_id,
+  sequence: row.sequence,
+  decisionId: row.decision_id,
+  arrangementId: row.arrangement_id,
+  ads: countedAdsSchema.parse(row.ads),
+  startedAt: row.started_at,
+  addressKey: row.address_key,
+  app: row.app ?? undefined,
+  system: row.system ?? undefined,
+});
+
+export async function findBindingByDecision(pool: Pool, decisionId: string): Promise<Binding | undefined> {
+  const { rows } = await pool.query<BindingRow>({
+    name: 'binding_by_decision',
+    text: 'select * from binding where decision_id = $1',
+    values: [decisionId],
+  });
+  return rows[0] && toBinding(rows[0]);
+}
+
+/** The keys under which a listener may have a binding. */
+export interface AskedKeys {
+  readonly listener: readonly string[];
+  /** Of what new listeners of an address share. */
+  readonly shared: readonly string[];
+}
+
+/** The newest binding of each kind. */
+export interface LatestBindings {
+  readonly own: Binding | undefined;
+  readonly shared: Binding | undefined;
+}
+
+/** For each question the newest bindings of an episode under the keys, of any age. */
+export async function findLatestBindings(
+  pool: Pick<Pool, 'query'>,
+  questions: readonly (readonly [keys: AskedKeys, episodeId: string])[],
+): Promise<readonly LatestBindings[]> {
+  const asked = questions.flatMap(([{ listener, shared }, episodeId], at) => [
+    ...listener.map((key) => ({ at: 2 * at, key, episodeId })),
+    ...shared.map((key) => ({ at: 2 * at + 1, key, episodeId })),
+  ]);
+  const { rows } = await pool.query<BindingRow & { readonly asked: number }>({
+    name: 'latest_bindings',
+    text: `select distinct on (asked) asked, latest.*
+           from unnest($1::int[], $2::text[], $3::text[]) as question (asked, key, episode)
+           cross join lateral (select * from binding where listener_key = key and episode_id = episode
+                               order by started_at desc, sequence desc limit 1) as latest
+           order by asked, started_at desc, sequence desc`,
+    values: [asked.map(({ at }) => at), asked.map(({ key }) => key), asked.map(({ episodeId }) => episodeId)],
+  });
+  const found = new Map(rows.map((row) => [row.asked, row]));
+  const bindingAt = (at: number) => {
+    const row = found.get(at);
+    return row && toBinding(row);
+  };
+  return questions.map((_, at) => ({ own: bindingAt(2 * at), shared: bindingAt(2 * at + 1) }));
+}
+
+/** Removes bindings without ads that began before a time, at most so many; answers how many. Their files stay, as everything does. */
+export async function removeCleanBindings(pool: Pool, before: Date, rowsMax: number): Promise<number> {
+  const { rowCount } = await pool.query({
+    name: 'remove_clean_bindings',
+    text: `delete from binding using (
+             select listener_key as key, episode_id as episode, sequence as place from binding
+             where ads = '{}' and started_at < $1 order by started_at limit $2 for update skip locked) as old
+           where listener_key = key and episode_id = episode and sequence = place`,
+    values: [before, rowsMax],
+  });
+  return rowCount ?? 0;
+}
+
+/** Of so many plays of one address nobody can say whose file is asked about. */
+const addressBindingsMax = 50;
+
+/** What listeners of an address were given of an episode since a time: of each listener the newest binding, newest first. */
+export async function findBindingsOfAddress(
+  pool: Pool,
+  addressKeys: readonly string[],
+  episodeId: string,
+  since: Date,
+): Promise<readonly Binding[]> {
+  const { rows } = await pool.query<BindingRow>({
+    name: 'bindings_of_address',
+    text: `select * from (select distinct on (listener_key) * from binding
+             where address_key = any($1) and episode_id = $2 and started_at > $3
+             order by listener_key, started_at desc, sequence desc) as latest
+           order by started_at desc, sequence desc limit ${addressBindingsMax}`,
+    values: [addressKeys, episodeId, since],
+  });
+  return rows.map(toBinding);
+}
+
+/** Stores arrangements and bindings by one statement; answers for each binding whether it holds: false if a concurrent request stored another one first. */
+export async function saveBindings(
+  pool: Pool,
+  arrangements: readonly NewArrangement[],
+  bindings: readonly Binding[],
+): Promise<readonly boolean[]> {
+  const given = bindings.map((binding) => ({
+    ...{ listener_key: binding.listenerKey, episode_id: binding.episodeId, sequence: binding.sequence },
+    ...{ decision_id: binding.decisionId, arrangement_id: binding.arrangementId },
+    ...{ ads: binding.ads, started_at: binding.startedAt },
+    ...{ address_key: binding.addressKey, app: binding.app, system: binding.system },
+  }));
+  const { rows } = await pool.query<Columns<'binding', 'decision_id'>>({
+    name: 'save_bindings',
+    text: `with bound as (
+             insert into binding (listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at,
+                                  address_key, app, system)
+             select listener_key, episode_id, sequence, decision_id, arrangement_id, ads, started_at, address_key, app, system
+             from json_to_recordset($3) as given (listener_key text, episode_id text, sequence int, decision_id text,
+                  arrangement_id text, ads jsonb, started_at timestamptz, address_key text, app text, system text)
+             order by listener_key, episode_id, sequence on conflict do nothing returning decision_id),
+           ${insertArrangements}
+           select decision_id from bound`,
+    values: [...arrangementValues(arrangements), JSON.stringify(given)],
+  });
+  const bound = new Set(rows.map((row) => row.decision_id));
+  return bindings.map(({ decisionId }) => bound.has(decisionId));
+}

@@ -1,0 +1,45 @@
+import { canonicalFormat } from '@longwave/audio';
+import { partsOf } from '../arrangements/arrangement.ts';
+import type { SentMedia } from '../arrangements/send-media.ts';
+import { countedAd } from '../decisions/play-ads.ts';
+import type { Play } from '../plays/bound-plays.ts';
+import type { PlayableEpisode } from '../projection/content-table.ts';
+
+/** How the audio of a play is sent and counted. */
+export function playMedia({ arrangement, binding }: Play, cacheControl: string): SentMedia {
+  const { id, workspaceId, podcastId, episodeId, publishedAt, document } = arrangement;
+  const placed = partsOf(document);
+  const parts = placed.map(({ kind, offset, length, slot }, index) => ({
+    kind,
+    from: offset,
+    to: offset + length,
+    duration_ms: document.timeline[index]!.dur_ms,
+    ...(slot !== undefined && binding?.ads[slot] && { ad: countedAd(binding.ads[slot]) }),
+  }));
+  const totalBytes = document.total_bytes;
+  return {
+    etag: `"${id}"`,
+    // The address of a play never leads to other bytes.
+    modifiedAt: publishedAt,
+    parts: placed,
+    counted: { workspaceId, podcastId, episodeId, publishedAt, parts, arrangementId: id, totalBytes },
+    headers: { 'content-type': canonicalFormat.contentType, 'cache-control': cacheControl },
+  };
+}
+
+/** The same of an episode's own audio, without header, intro, outro and ads. */
+export function cleanMedia({ workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode): SentMedia {
+  const { digest, sizeBytes: length, durationMs } = rendition;
+  return {
+    etag: `"${digest}"`,
+    modifiedAt: publishedAt,
+    parts: [{ blob: digest, blob_bytes: length, from: 0, offset: 0, length, kind: 'content' }],
+    counted: {
+      ...{ workspaceId, podcastId, episodeId, publishedAt },
+      arrangementId: digest,
+      totalBytes: length,
+      parts: [{ kind: 'content', from: 0, to: length, duration_ms: durationMs }],
+    },
+    headers: { 'content-type': canonicalFormat.contentType, 'cache-control': 'public, max-age=31536000, immutable' },
+  };
+}
