@@ -13,7 +13,7 @@ import { announceFeeds } from './feeds/announce-feeds.ts';
 import { podpingPort, websubPort } from './feeds/announcement-ports.ts';
 import type { DeliveryConfig } from './config.ts';
 import { createServingTokens } from './reports/serving-token.ts';
-import { createTakeReports } from './reports/take-reports.ts';
+import { createPlayerReports } from './reports/take-reports.ts';
 import { openFactSink } from './facts/fact-sink.ts';
 import { createFindFeed } from './feeds/find-feed.ts';
 import { contractRoute } from './http/contract-route.ts';
@@ -185,7 +185,7 @@ export async function createApp(
         now,
       }),
       ...eventRoutes(
-        createTakeReports({ pool, identify, tokens: servingTokens, facts, listsVersion: lists.listsVersion }),
+        createPlayerReports({ pool, identify, tokens: servingTokens, facts, listsVersion: lists.listsVersion }),
         logger,
       ),
       ...shownFileRoutes({ pool, store, artworks }),

@@ -42,7 +42,7 @@ export function listenerFileRoutes({
     {
       name: 'listener_chapters.read',
       path: '/delivery/v1/e/:alias/chapters.json',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const { companions, stretches } = await find(exchange);
         if (companions.chapters.length === 0) throw new Problem('not_found');
         await sendChapters(exchange, companions, stretches, cacheControl);
@@ -51,7 +51,7 @@ export function listenerFileRoutes({
     {
       name: 'listener_transcript.read',
       path: '/delivery/v1/e/:alias/transcript.:format',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const { companions, stretches } = await find(exchange);
         await sendTranscript(exchange, store, companions, stretches, cacheControl);
       },

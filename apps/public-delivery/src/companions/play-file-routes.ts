@@ -50,7 +50,7 @@ export function playFileRoutes({
     {
       name: 'play_chapters.read',
       path: '/delivery/v1/p/:token/chapters.json',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const document = await documentOf(exchange);
         const companions = await getCompanions(pool, document.episode_id);
         await sendChapters(exchange, companions, stretchesOf(document), cacheControl);
@@ -59,7 +59,7 @@ export function playFileRoutes({
     {
       name: 'play_transcript.read',
       path: '/delivery/v1/p/:token/transcript.:format',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const document = await documentOf(exchange);
         const companions = await getCompanions(pool, document.episode_id);
         await sendTranscript(exchange, store, companions, stretchesOf(document), cacheControl);
@@ -68,7 +68,7 @@ export function playFileRoutes({
     {
       name: 'play_timeline.read',
       path: '/delivery/v1/p/:token/timeline.json',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const { arrangement, decisionId } = await playOf(exchange);
         const binding = decisionId === undefined ? undefined : await findBindingByDecision(pool, decisionId);
         const timeline = timelineOf(arrangement.document, (slot) => (binding ? addressesOf(binding, slot) : {}));

@@ -2,7 +2,7 @@ import type { Transcript, TranscriptCue } from '@longwave/transcript';
 import type { Stretch } from '../arrangements/time-map.ts';
 
 /** The part of a cue that sounds in a stretch, in content time. */
-const heard = ({ start_ms, end_ms }: TranscriptCue, { contentMs, durationMs }: Stretch) => ({
+const overlap = ({ start_ms, end_ms }: TranscriptCue, { contentMs, durationMs }: Stretch) => ({
   startMs: Math.max(start_ms, contentMs),
   endMs: Math.min(end_ms, contentMs + durationMs),
 });
@@ -16,7 +16,7 @@ export function retimeTranscript({ version, cues }: Transcript, stretches: reado
     let longestMs = 0;
     let place: { start_ms: number; end_ms: number } | undefined;
     for (const stretch of stretches) {
-      const { startMs, endMs } = heard(cue, stretch);
+      const { startMs, endMs } = overlap(cue, stretch);
       if (endMs - startMs <= longestMs) continue;
       longestMs = endMs - startMs;
       const shiftMs = stretch.deliveredMs - stretch.contentMs;

@@ -28,7 +28,7 @@ export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOption
     {
       name: 'artwork.read',
       path: '/delivery/v1/i/:digest/:file',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const digest = parameter(exchange, 'digest', digestShape);
         const image = await findArtwork(pool, digest, parameter(exchange, 'file', imageShape));
         if (!image) throw new Problem('not_found');
@@ -52,7 +52,7 @@ export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOption
     {
       name: 'chapters.read',
       path: '/delivery/v1/c/:file',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const digest = parameter(exchange, 'file', chaptersShape).slice(0, 64);
         const document = await findChapters(pool, digest);
         if (!document) throw new Problem('not_found');
@@ -63,7 +63,7 @@ export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOption
     {
       name: 'transcript.read',
       path: '/delivery/v1/t/:digest/:file',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const digest = parameter(exchange, 'digest', digestShape);
         const [shift, format] = parameter(exchange, 'file', transcriptShape).split('.') as [string, TranscriptFormat];
         const key = await findTranscript(pool, digest, Number(shift));

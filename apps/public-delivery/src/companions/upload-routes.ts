@@ -16,7 +16,7 @@ export function uploadRoutes(pool: Pool, store: ObjectStore): readonly Route[] {
     {
       name: 'file.read',
       path: '/delivery/v1/f/:upload/:filename',
-      serve: async (exchange) => {
+      get: async (exchange) => {
         const { params } = exchange.request;
         const id = String(params['upload']);
         const upload = isId(id, 'upl') ? await findPublicUpload(pool, id) : undefined;

@@ -15,7 +15,7 @@ const known = (text: string): string => (text === 'unknown' ? '' : text);
 /** The first 16 bytes of a listener key. */
 const bucketOf = (key: string | undefined): Buffer => Buffer.from((key ?? '').slice(0, 32), 'hex');
 
-const askedBreak = (planned: PlannedBreak): DecideRequest['breaks'][number] => ({
+const toRequestedBreak = (planned: PlannedBreak): DecideRequest['breaks'][number] => ({
   key: planned.key,
   position: planned.position,
   maxSlots: planned.maxSlots,
@@ -45,7 +45,7 @@ export function decideRequest(
     ...{ decisionId, workspaceId, podcastId, episodeId, surface, explicit, country },
     listenerBucket: bucketOf(listener.key),
     previousListenerBucket: bucketOf(listener.previousKey),
-    breaks: planBreaks(plan, markers, { frames, silences }).map(askedBreak),
+    breaks: planBreaks(plan, markers, { frames, silences }).map(toRequestedBreak),
     streamFormat: canonicalFormat.name,
     region: country && region && `${country}-${region}`,
     device: known(client.platform),

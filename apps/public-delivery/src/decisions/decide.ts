@@ -16,12 +16,12 @@ type NoDecisionReason = (typeof noDecisionReasons)[number];
 export type Decision =
   ({ readonly decided: true } & PlayAds) | { readonly decided: false; readonly reason: NoDecisionReason };
 
-type AskedBreak = DecideRequest['breaks'][number];
+type RequestedBreak = DecideRequest['breaks'][number];
 
 const digestPattern = /^[0-9a-f]{64}$/;
 
 /** True when an ad may stand in its slot. What line item it is of, only the answer knows. */
-function fits({ slot, durationMs, sizeBytes, segmentDigest }: AdPick, { maxSlots, slotRules }: AskedBreak): boolean {
+function fits({ slot, durationMs, sizeBytes, segmentDigest }: AdPick, { maxSlots, slotRules }: RequestedBreak): boolean {
   const longestMs = slotRules.find((rule) => rule.slot === slot)?.maxDurationMs ?? 0n;
   const isWhole = sizeBytes > 0n && sizeBytes % BigInt(canonicalFormat.frameSizeBytes) === 0n;
   const isExact = durationMs === (sizeBytes / BigInt(canonicalFormat.frameSizeBytes)) * BigInt(canonicalFormat.frameMs);
@@ -39,7 +39,7 @@ function fits({ slot, durationMs, sizeBytes, segmentDigest }: AdPick, { maxSlots
 const lengthOf = (picks: readonly AdPick[]): bigint => picks.reduce((sum, { durationMs }) => sum + durationMs, 0n);
 
 /** The ads of one break, or undefined when they are not what was asked. */
-function readBreak(asked: AskedBreak, picks: readonly AdPick[]): FilledBreak | undefined {
+function readBreak(asked: RequestedBreak, picks: readonly AdPick[]): FilledBreak | undefined {
   const distinct = new Set(picks.map(({ slot }) => slot)).size === picks.length;
   if (!distinct || lengthOf(picks) > asked.maxDurationMs || !picks.every((pick) => fits(pick, asked))) return undefined;
   const ads = picks

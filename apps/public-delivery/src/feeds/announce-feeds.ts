@@ -23,7 +23,7 @@ export interface AnnounceFeedsOptions {
 const leaseMs = 60_000;
 const retryMaxMs = 3_600_000;
 const attemptsMax = 12;
-const atOnce = 20;
+const maxConcurrent = 20;
 
 /** Tells the ports of feeds that changed; failed announcements are retried, with growing delays, for about half a day. */
 export function announceFeeds({ pool, ports, mediaUrl, everyMs, logger }: AnnounceFeedsOptions): AsyncDisposable {
@@ -48,7 +48,7 @@ export function announceFeeds({ pool, ports, mediaUrl, everyMs, logger }: Announ
     everyMs,
     run: async () => {
       const names = [...byName.keys()];
-      await Promise.all((await claimAnnouncements(pool, names, leaseMs, atOnce)).map(tell));
+      await Promise.all((await claimAnnouncements(pool, names, leaseMs, maxConcurrent)).map(tell));
     },
     onError: (error) => logger.warn({ err: error }, 'feed.announcements_unavailable'),
   });

@@ -33,7 +33,7 @@ function pageOf({ request }: Exchange): number | undefined {
  * a podcast that moved away answers 301, an archived one 410.
  */
 export function feedRoutes({ findFeed, mediaUrl, hubUrl, now }: FeedRoutesOptions): readonly Route[] {
-  async function serve(exchange: Exchange): Promise<void> {
+  async function get(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
     const subdomain = parameter(exchange, 'file', fileShape).slice(0, -'.xml'.length);
     const page = pageOf(exchange);
@@ -94,5 +94,5 @@ export function feedRoutes({ findFeed, mediaUrl, hubUrl, now }: FeedRoutesOption
     throw new Problem('temporarily_unavailable', undefined, { retryAfterSeconds: 1 });
   }
 
-  return [{ name: 'feed.read', path: '/feeds/:file', serve }];
+  return [{ name: 'feed.read', path: '/feeds/:file', get }];
 }

@@ -51,7 +51,7 @@ function renderSite(podcast: PodcastAttributes, mediaUrl: string): string {
 
 /** The page of a published podcast, for feeds that name no page of their own: 404 while it is not public, 410 once it was archived. */
 export function siteRoutes({ pool, mediaUrl }: { readonly pool: Pool; readonly mediaUrl: string }): readonly Route[] {
-  async function serve(exchange: Exchange): Promise<void> {
+  async function get(exchange: Exchange): Promise<void> {
     const subdomain = parameter(exchange, 'subdomain', subdomainShape);
     const page = await transaction(pool, async (tx) => {
       const state = await findFeed(tx, subdomain);
@@ -63,5 +63,5 @@ export function siteRoutes({ pool, mediaUrl }: { readonly pool: Pool; readonly m
     response.writeHead(200, { ...headers, 'content-length': String(Buffer.byteLength(page)) });
     response.end(request.method === 'HEAD' ? undefined : page);
   }
-  return [{ name: 'site.read', path: '/site/:subdomain', serve }];
+  return [{ name: 'site.read', path: '/site/:subdomain', get }];
 }

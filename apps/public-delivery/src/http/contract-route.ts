@@ -6,7 +6,7 @@ const contract = JSON.stringify({ name: 'Public Delivery API', version: '1.3.1',
 export const contractRoute: Route = {
   name: 'contract.read',
   path: '/delivery/v1/contract',
-  serve: async ({ request, response }) => {
+  get: async ({ request, response }) => {
     response.writeHead(200, {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(contract)),

@@ -22,6 +22,6 @@ export function frontPageRoute(baseUrl: string): Route {
   return {
     name: 'front_page.read',
     path: '/',
-    serve: async ({ request, response }) => void page(request, response, () => undefined),
+    get: async ({ request, response }) => void page(request, response, () => undefined),
   };
 }

@@ -12,16 +12,16 @@ export interface Exchange {
   readonly startedAt: Date;
 }
 
-type Serve = (exchange: Exchange) => Promise<void>;
+type Handler = (exchange: Exchange) => Promise<void>;
 
 /** A path and what answers on it. `name` is what logs call it. */
 export interface Route {
   readonly name: string;
   readonly path: string;
   /** GET and HEAD; neither is allowed without. */
-  readonly serve?: Serve;
+  readonly get?: Handler;
   /** POST; not allowed without. */
-  readonly take?: Serve;
+  readonly post?: Handler;
 }
 
 /** A connection on which nothing moves for this long is closed; apps that pause longer resume by range. */
@@ -38,8 +38,8 @@ const preflight = {
   'access-control-max-age': '86400',
   'content-length': '0',
 };
-const methodsOf = ({ serve, take }: Route) =>
-  [...(serve ? ['GET', 'HEAD'] : []), ...(take ? ['POST'] : []), 'OPTIONS'].join(', ');
+const methodsOf = ({ get, post }: Route) =>
+  [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : []), 'OPTIONS'].join(', ');
 
 /**
  * A problem as this surface tells it (RFC 9457): the sentence of its code alone, whatever was said where it was found, and the id under
@@ -66,7 +66,7 @@ function sendProblem(response: Response, problem: Problem, requestId: string): v
 export function createRouter(routes: readonly Route[], logger: Logger, now: () => Date): Express {
   const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
 
-  const answer = (name: string, serve: Serve) => async (request: Request, response: Response) => {
+  const answer = (name: string, handle: Handler) => async (request: Request, response: Response) => {
     const beforeBytes = request.socket.bytesWritten;
     response.setTimeout(stalledMs);
     response.setHeaders(new Map(Object.entries(cors)));
@@ -75,7 +75,7 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
       bytes: request.socket.bytesWritten - beforeBytes,
     }));
     try {
-      await serve({ request, response, requestId, startedAt: now() });
+      await handle({ request, response, requestId, startedAt: now() });
     } catch (error) {
       const problem = problemOf(error, databaseOutage);
       if (problem.status >= 500)
@@ -87,10 +87,10 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
   const unknown = () => Promise.reject(new Problem('not_found'));
 
   for (const route of routes) {
-    const { name, path, serve, take } = route;
+    const { name, path, get, post } = route;
     const methods = methodsOf(route);
-    if (serve) app.get(path, answer(name, serve));
-    if (take) app.post(path, answer(name, take));
+    if (get) app.get(path, answer(name, get));
+    if (post) app.post(path, answer(name, post));
     app.options(
       path,
       answer(`${name}.preflight`, async ({ response }) => {

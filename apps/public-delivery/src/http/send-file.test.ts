@@ -26,13 +26,13 @@ const sources: Readonly<Record<string, SentFile['open']>> = {
 let http: Awaited<ReturnType<typeof listenHttp>>;
 
 beforeAll(async () => {
-  const serve = (name: string) => ({
+  const routeOf = (name: string) => ({
     name,
     path: `/${name}`,
-    serve: (exchange: Parameters<typeof sendFile>[0]) =>
+    get: (exchange: Parameters<typeof sendFile>[0]) =>
       sendFile(exchange, { etag: '"4"', modifiedAt: undefined, sizeBytes: 4, headers: {}, open: sources[name]! }),
   });
-  const router = createRouter(Object.keys(sources).map(serve), createLogger('test', 'silent'), () => new Date());
+  const router = createRouter(Object.keys(sources).map(routeOf), createLogger('test', 'silent'), () => new Date());
   http = await listenHttp('127.0.0.1:0', router);
 });
 

@@ -17,7 +17,7 @@ export interface SentFile extends Validators {
 type Body = Awaited<ReturnType<SentFile['open']>>;
 
 /** The same bytes, once there is the first of them: only then is it certain that there is something to promise. */
-async function begun(body: Exclude<Body, Buffer>): Promise<AsyncIterable<Buffer>> {
+async function startedBody(body: Exclude<Body, Buffer>): Promise<AsyncIterable<Buffer>> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let first: IteratorResult<Buffer> | undefined = await chunks.next();
   const next = async () => {
@@ -31,7 +31,7 @@ async function begun(body: Exclude<Body, Buffer>): Promise<AsyncIterable<Buffer>
 
 async function openBody(file: SentFile, interval: ByteInterval | undefined): Promise<Buffer | AsyncIterable<Buffer>> {
   const body = await file.open(interval);
-  return Buffer.isBuffer(body) ? body : begun(body);
+  return Buffer.isBuffer(body) ? body : startedBody(body);
 }
 
 /** Answers GET and HEAD of a file: 200, 206, 304, 412 or 416 with exact lengths (RFC 9110 §13, §14, §15.3.7); several ranges get the whole. */

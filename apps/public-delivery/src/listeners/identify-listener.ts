@@ -91,7 +91,7 @@ export function createIdentifyListener({
     secrets.set(month, known);
     return known;
   };
-  function know(address: string, userAgent: string, at: Date): Client {
+  function describeClient(address: string, userAgent: string, at: Date): Client {
     const bytes = addressKeyBytes(address);
     const months = keyMonths(at);
     const addressKeyOn = (day: Date) => dailyAddressKey(daily, bytes, day.toISOString().slice(0, 10));
@@ -120,7 +120,7 @@ export function createIdentifyListener({
     if (now !== hour || clients.size >= clientsMax) clients.clear();
     hour = now;
     const name = `${address}\n${userAgent}`;
-    const client = clients.get(name) ?? know(address, userAgent, at);
+    const client = clients.get(name) ?? describeClient(address, userAgent, at);
     clients.set(name, client);
     return client;
   }

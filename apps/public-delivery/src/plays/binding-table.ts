@@ -44,7 +44,7 @@ export async function findBindingByDecision(pool: Pool, decisionId: string): Pro
 }
 
 /** The keys under which a listener may have a binding. */
-export interface AskedKeys {
+export interface BindingKeys {
   readonly listener: readonly string[];
   /** Of what new listeners of an address share. */
   readonly shared: readonly string[];
@@ -59,7 +59,7 @@ export interface LatestBindings {
 /** For each question the newest bindings of an episode under the keys, of any age. */
 export async function findLatestBindings(
   pool: Pick<Pool, 'query'>,
-  questions: readonly (readonly [keys: AskedKeys, episodeId: string])[],
+  questions: readonly (readonly [keys: BindingKeys, episodeId: string])[],
 ): Promise<readonly LatestBindings[]> {
   const asked = questions.flatMap(([{ listener, shared }, episodeId], at) => [
     ...listener.map((key) => ({ at: 2 * at, key, episodeId })),

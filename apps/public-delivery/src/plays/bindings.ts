@@ -3,7 +3,7 @@ import type { KnownArrangements } from '../arrangements/known-arrangements.ts';
 import {
   findLatestBindings,
   saveBindings,
-  type AskedKeys,
+  type BindingKeys,
   type Binding,
   type LatestBindings,
 } from './binding-table.ts';
@@ -12,7 +12,7 @@ import type { NewArrangement } from '../arrangements/arrangement-table.ts';
 /** Who was given what; many listeners' questions are one statement. Each rejects when the database does not answer. */
 export interface Bindings {
   /** What holds of an episode for a listener, by any of the keys, of any age. */
-  findLatest(keys: AskedKeys, episodeId: string): Promise<LatestBindings>;
+  findLatest(keys: BindingKeys, episodeId: string): Promise<LatestBindings>;
   /** Stores an arrangement and its binding; answers the binding that holds, which is another one if a concurrent request stored it first. */
   bind(arrangement: NewArrangement, binding: Binding): Promise<Binding>;
 }

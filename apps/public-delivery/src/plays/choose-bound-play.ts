@@ -2,7 +2,7 @@ import type { AppTrace } from '../listeners/app-trace.ts';
 import type { Binding } from './binding-table.ts';
 
 /** Who asks for a document that goes with the audio. */
-export interface Asker extends AppTrace {
+export interface DocumentClient extends AppTrace {
   /** The listener's key now and, early in a month, the one of the month before. */
   readonly listenerKeys: readonly string[];
 }
@@ -29,7 +29,7 @@ const arrangementsOf = (candidates: readonly Candidate[]) => [
  * under their own name; else the only one at all. Undefined when several are left.
  * @param candidates newest first
  */
-export function chooseBoundPlay(asker: Asker, candidates: readonly Candidate[]): string | undefined {
+export function chooseBoundPlay(asker: DocumentClient, candidates: readonly Candidate[]): string | undefined {
   const own =
     candidates.find(({ listenerKey }) => asker.listenerKeys.includes(listenerKey)) ??
     candidates.find(isShared) ??

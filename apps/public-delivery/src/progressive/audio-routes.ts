@@ -140,8 +140,8 @@ export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
   }
 
   return [
-    { name: 'enclosure.read', path: '/delivery/v1/e/:alias/:file', serve: readEnclosure },
-    { name: 'arrangement.read', path: '/delivery/v1/p/:token/:file', serve: readArrangement },
-    { name: 'clean_audio.read', path: '/delivery/v1/a/:digest/:file', serve: readCleanAudio },
+    { name: 'enclosure.read', path: '/delivery/v1/e/:alias/:file', get: readEnclosure },
+    { name: 'arrangement.read', path: '/delivery/v1/p/:token/:file', get: readArrangement },
+    { name: 'clean_audio.read', path: '/delivery/v1/a/:digest/:file', get: readCleanAudio },
   ];
 }

@@ -14,7 +14,7 @@ type HeaderBlob = NewArrangement['headers'][number];
 
 const headerBlob = (bytes: Buffer): HeaderBlob => ({ digest: createHash('sha256').update(bytes).digest('hex'), bytes });
 
-const arranged = ({ digest, bytes }: HeaderBlob): ArrangedBlob => ({
+const headerPart = ({ digest, bytes }: HeaderBlob): ArrangedBlob => ({
   digest,
   sizeBytes: bytes.length,
   durationMs: 0,
@@ -30,7 +30,7 @@ function splitHeader(
   const at = pictureBytes ? bytes.indexOf(pictureBytes) : -1;
   if (!picture || !pictureBytes || at < 0) {
     const whole = headerBlob(bytes);
-    return { parts: [arranged(whole)], stored: [whole] };
+    return { parts: [headerPart(whole)], stored: [whole] };
   }
   const front = headerBlob(bytes.subarray(0, at));
   const rest = headerBlob(bytes.subarray(at + pictureBytes.length));
@@ -41,7 +41,7 @@ function splitHeader(
     kind: 'header',
     store: 'artwork',
   };
-  return { parts: [arranged(front), middle, arranged(rest)], stored: [front, rest] };
+  return { parts: [headerPart(front), middle, headerPart(rest)], stored: [front, rest] };
 }
 
 const joinedBlob = (part: JoinedPart | undefined): ArrangedBlob[] =>

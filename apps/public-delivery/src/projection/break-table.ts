@@ -4,7 +4,7 @@ import { breakPlanSchema, haltScopeSchema, type BreakPlan, type HaltScope } from
 import type { Markers } from './projected.ts';
 
 /** Where a play takes place. */
-export interface PlayPlace {
+export interface EpisodeIds {
   readonly workspaceId: string;
   readonly podcastId: string;
   readonly episodeId: string;
@@ -17,7 +17,7 @@ export interface PlayPlace {
  */
 export async function findBreakPlan(
   pool: Pool,
-  { workspaceId, podcastId, episodeId }: PlayPlace,
+  { workspaceId, podcastId, episodeId }: EpisodeIds,
   at: Date,
 ): Promise<BreakPlan | undefined> {
   const { rows } = await pool.query<Columns<'break_plan', 'attributes'>>({
@@ -70,7 +70,7 @@ type ContextRow = Columns<'episode', 'markers', { markers: Markers | null }> &
     readonly categories: string[];
   };
 
-export async function getAdContext(pool: Pool, place: PlayPlace, at: Date): Promise<AdContext> {
+export async function getAdContext(pool: Pool, place: EpisodeIds, at: Date): Promise<AdContext> {
   const [{ rows }, plan] = await Promise.all([
     pool.query<ContextRow>({
       name: 'ad_context',

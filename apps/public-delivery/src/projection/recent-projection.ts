@@ -1,6 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 import { createLastKnown } from './last-known.ts';
-import { getAdContext, listHalts, type AdContext, type PlayPlace } from './break-table.ts';
+import { getAdContext, listHalts, type AdContext, type EpisodeIds } from './break-table.ts';
 import type { HaltScope } from './break-plan.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
 
@@ -12,7 +12,7 @@ import { findAudioByAlias, getComposition, type Composition, type FoundAudio } f
 export interface RecentProjection {
   findAudioByAlias(alias: string, at: Date): Promise<FoundAudio | undefined>;
   listHalts(workspaceId: string, at: Date): Promise<readonly HaltScope[]>;
-  getAdContext(place: PlayPlace, at: Date): Promise<AdContext>;
+  getAdContext(place: EpisodeIds, at: Date): Promise<AdContext>;
   getComposition(episodeId: string, at: Date): Promise<Composition>;
   /** Something changed: all is read again. */
   forget(): void;

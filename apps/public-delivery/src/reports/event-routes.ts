@@ -1,7 +1,7 @@
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { readReport, readReports, type TokenReport } from './read-report.ts';
-import type { TakeReports } from './take-reports.ts';
+import type { PlayerReports } from './take-reports.ts';
 import { readBody } from '../http/read-body.ts';
 import type { Exchange, Route } from '../http/route.ts';
 
@@ -25,7 +25,7 @@ function answer({ response }: Exchange, wantsGif: boolean): void {
 }
 
 /** Players' own reports of ads (measurement.md D11), each signed for by its token, and the way to what an ad speaks of. */
-export function eventRoutes(reports: TakeReports, logger: Logger): readonly Route[] {
+export function eventRoutes(reports: PlayerReports, logger: Logger): readonly Route[] {
   /** One token that is gone must not hold back the others of a player's queue. */
   async function take({ request, startedAt }: Exchange, asked: readonly TokenReport[]): Promise<void> {
     const found = await reports.find('evt', asked, startedAt);
@@ -43,13 +43,13 @@ export function eventRoutes(reports: TakeReports, logger: Logger): readonly Rout
     {
       name: 'delivery_event.receive',
       path: '/delivery/v1/ev/:token',
-      serve: (exchange) => one(exchange, ''),
-      take: async (exchange) => one(exchange, await readBody(exchange, reportBytesMax)),
+      get: (exchange) => one(exchange, ''),
+      post: async (exchange) => one(exchange, await readBody(exchange, reportBytesMax)),
     },
     {
       name: 'delivery_events.receive',
       path: '/delivery/v1/ev',
-      take: async (exchange) => {
+      post: async (exchange) => {
         await take(exchange, readReports(await readBody(exchange, reportsBytesMax)));
         answer(exchange, false);
       },
@@ -57,7 +57,7 @@ export function eventRoutes(reports: TakeReports, logger: Logger): readonly Rout
     {
       name: 'click.follow',
       path: '/delivery/v1/k/:token',
-      serve: async ({ request, response, requestId, startedAt }) => {
+      get: async ({ request, response, requestId, startedAt }) => {
         const token = String(request.params['token']);
         const click = { token, event: 'click', sequence: 0, reportedAt: undefined } as const;
         const [found] = await reports.find('clk', [click], startedAt);

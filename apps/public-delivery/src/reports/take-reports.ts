@@ -15,7 +15,7 @@ interface FoundReport {
   readonly late: boolean;
 }
 
-export interface TakeReports {
+export interface PlayerReports {
   /** The reports whose tokens name a serving that was. */
   find(purpose: 'evt' | 'clk', reports: readonly TokenReport[], at: Date): Promise<readonly FoundReport[]>;
   /**
@@ -26,7 +26,7 @@ export interface TakeReports {
   keep(found: readonly FoundReport[], request: IncomingMessage, at: Date): Promise<void>;
 }
 
-export interface TakeReportsOptions {
+export interface PlayerReportsOptions {
   readonly pool: Pool;
   readonly identify: IdentifyListener;
   readonly tokens: ServingTokens;
@@ -35,7 +35,7 @@ export interface TakeReportsOptions {
 }
 
 /** What turns players' reports into facts. */
-export function createTakeReports({ pool, identify, tokens, facts, listsVersion }: TakeReportsOptions): TakeReports {
+export function createPlayerReports({ pool, identify, tokens, facts, listsVersion }: PlayerReportsOptions): PlayerReports {
   const limit = createReportLimit();
   const counted = ({ serving: { ad, adDurationMs }, report: { event } }: FoundReport) => ({
     ...{ servingId: ad.serving_id, event, adDurationMs },
