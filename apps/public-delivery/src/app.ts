@@ -140,12 +140,12 @@ export async function createApp(
       sweeps: [
         {
           name: 'clean_bindings',
-          remove: (rowsMax) => removeCleanBindings(pool, new Date(now().getTime() - cleanBindingMs), rowsMax),
+          remove: (maxRows) => removeCleanBindings(pool, new Date(now().getTime() - cleanBindingMs), maxRows),
         },
         {
           name: 'old_bindings',
-          remove: (rowsMax) =>
-            archiveBindings(pool, store, new Date(now().getTime() - config.BINDING_DAYS * 86_400_000), rowsMax),
+          remove: (maxRows) =>
+            archiveBindings(pool, store, new Date(now().getTime() - config.BINDING_DAYS * 86_400_000), maxRows),
         },
       ],
       everyMs: config.SWEEP_EVERY_MS,

@@ -6,7 +6,7 @@ import { gateways } from '@longwave/services';
 import { enclosurePath } from './feeds/to-feed.ts';
 import { listEnclosures } from './projection/feed-table.ts';
 
-const episodesMax = 200;
+const maxEpisodes = 200;
 
 /** What other services may ask; each caller has seen to it that its client may see the episodes that it names. */
 export const deliveryServices = ({
@@ -22,8 +22,8 @@ export const deliveryServices = ({
     { findEnclosures: gateways },
     {
       findEnclosures: async ({ workspaceId, episodeIds }) => {
-        if (episodeIds.length > episodesMax)
-          throw new Problem('validation_failed', `episode_ids: at most ${episodesMax} at a time`);
+        if (episodeIds.length > maxEpisodes)
+          throw new Problem('validation_failed', `episode_ids: at most ${maxEpisodes} at a time`);
         const rows = await listEnclosures(pool, workspaceId, episodeIds);
         return { enclosures: rows.map((row) => ({ episodeId: row.id, url: mediaUrl + enclosurePath(row) })) };
       },

@@ -111,14 +111,14 @@ test('an arrangement that is known to be stored is not sent again', async () => 
 describe('what anybody without a key can make grow', () => {
   const began = new Date('2027-05-04T23:59:30Z');
   const hourMs = 3_600_000;
-  const playsMax = 5;
+  const maxPlays = 5;
   let app: DeliveryApp;
   const ask = askAt(() => app.port);
   const ad = audio(1_000);
   beforeAll(async () => {
     app = await bench.start({
       SWEEP_EVERY_MS: '50',
-      NEW_PLAYS_PER_ADDRESS_AND_MINUTE: String(playsMax),
+      NEW_PLAYS_PER_ADDRESS_AND_MINUTE: String(maxPlays),
     });
     await storeSegment(bench, ad);
     giveAds(bench, () => ad);
@@ -144,16 +144,16 @@ describe('what anybody without a key can make grow', () => {
     const resolve = async (headers: Record<string, string>) => String((await ask(enclosure, headers)).headers.location);
     const first = await Promise.all(players.map(resolve));
     const shared = first.filter((location) => first.filter((each) => each === location).length > 1);
-    expect([decided(), shared.length, new Set(shared).size]).toEqual([playsMax, players.length - playsMax, 1]);
+    expect([decided(), shared.length, new Set(shared).size]).toEqual([maxPlays, players.length - maxPlays, 1]);
     expect((await bindingsOf(episodeId)).filter(({ clean }) => clean)).toHaveLength(1);
-    expect(await bindingsOf(episodeId)).toHaveLength(playsMax + 1);
+    expect(await bindingsOf(episodeId)).toHaveLength(maxPlays + 1);
 
     // Whoever comes back, range by range, gets the bytes of before: also when more plays may begin, and on another day.
     for (const afterMs of [120_000, 24 * hourMs - 1]) {
       bench.setClock(new Date(began.getTime() + afterMs));
       expect(await Promise.all(players.map(resolve))).toEqual(first);
     }
-    expect(decided()).toBe(playsMax);
+    expect(decided()).toBe(maxPlays);
     const [clean] = shared;
     const whole = await ask(clean!, home);
     const ranges = await Promise.all(['bytes=0-9999', 'bytes=10000-'].map((range) => ask(clean!, { ...home, range })));
@@ -161,11 +161,11 @@ describe('what anybody without a key can make grow', () => {
 
     // A neighbour is not held to account, and after 24 hours everybody is asked about again.
     expect(await resolve(newListener())).not.toBe(clean);
-    expect(decided()).toBe(playsMax + 1);
+    expect(decided()).toBe(maxPlays + 1);
     bench.setClock(new Date(began.getTime() + 24 * hourMs));
     const overflow = players[first.indexOf(clean!)]!;
     expect(await resolve(overflow)).not.toBe(clean);
-    expect(decided()).toBe(playsMax + 2);
+    expect(decided()).toBe(maxPlays + 2);
   });
 
   test('a binding without ads goes after two days, one with ads stays, and both files are what they were', async () => {

@@ -1,4 +1,4 @@
-import { keyWeek, kidOf, tokenLifeMax } from '@longwave/delivery-token';
+import { keyWeek, kidOf, maxTokenLife } from '@longwave/delivery-token';
 import { createPool, type Pool } from '@longwave/postgres';
 import type { FleetAccess } from '@longwave/fleet';
 import { needed, UsageError, type OperatorCommand } from './command.ts';
@@ -24,7 +24,7 @@ const shown = (week: number, epoch: number) => ({
 
 function weekOf(text: string, now: number): number {
   const week = Number(text);
-  if (!/^\d{1,6}$/.test(text) || week < keyWeek(now - tokenLifeMax) || week > keyWeek(now) + 1)
+  if (!/^\d{1,6}$/.test(text) || week < keyWeek(now - maxTokenLife) || week > keyWeek(now) + 1)
     throw new UsageError(`--week ${text} is not one of the weeks that “delivery-key list” shows.`);
   return week;
 }
@@ -41,7 +41,7 @@ export const deliveryKeyCommands: readonly OperatorCommand[] = [
         const { rows } = await pool.query<{ week: number; epoch: number }>('select week, epoch from revoked_week');
         const epochs = new Map(rows.map(({ week, epoch }) => [week, epoch]));
         const now = Math.floor(Date.now() / 1000);
-        const oldest = keyWeek(now - tokenLifeMax);
+        const oldest = keyWeek(now - maxTokenLife);
         return Array.from({ length: keyWeek(now) + 2 - oldest }, (_, later) =>
           shown(oldest + later, epochs.get(oldest + later) ?? 0),
         );

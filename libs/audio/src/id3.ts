@@ -74,7 +74,7 @@ function chapterFrame(chapter: Id3Chapter, index: number): Buffer {
 }
 
 /** The entry count of a table of contents is one byte. */
-const entriesMax = 255;
+const maxEntries = 255;
 const topLevel = 2;
 const ordered = 1;
 
@@ -91,16 +91,16 @@ const contentsFrame = (id: string, flags: number, entries: readonly string[]) =>
 /** Tables of contents, ordered (Addendum §3.2): one of the top level, with tables below it when one cannot hold all entries. */
 function contentsFrames(count: number): Buffer[] {
   const ids = Array.from({ length: count }, (_, index) => elementId(index));
-  if (count <= entriesMax) return [contentsFrame('toc', topLevel | ordered, ids)];
-  const parts = Array.from({ length: Math.ceil(count / entriesMax) }, (_, part) => `toc${part}`);
-  if (parts.length > entriesMax) throw new RangeError(`a tag holds at most ${entriesMax * entriesMax} chapters`);
+  if (count <= maxEntries) return [contentsFrame('toc', topLevel | ordered, ids)];
+  const parts = Array.from({ length: Math.ceil(count / maxEntries) }, (_, part) => `toc${part}`);
+  if (parts.length > maxEntries) throw new RangeError(`a tag holds at most ${maxEntries * maxEntries} chapters`);
   return [
     contentsFrame(
       'toc',
       topLevel | ordered,
       parts.map((id) => `${id}\0`),
     ),
-    ...parts.map((id, part) => contentsFrame(id, ordered, ids.slice(part * entriesMax, (part + 1) * entriesMax))),
+    ...parts.map((id, part) => contentsFrame(id, ordered, ids.slice(part * maxEntries, (part + 1) * maxEntries))),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createSilenceFinder, silencesMax, type Silence } from './silence.ts';
+import { createSilenceFinder, maxSilences, type Silence } from './silence.ts';
 
 const find = (parts: readonly Int16Array[], rate: number, channels: number) => {
   const finder = createSilenceFinder(rate, channels);
@@ -45,11 +45,11 @@ test('silences are those of a look at every millisecond, in chunks of any sizes 
 
 test('of too many the longest stay, in order', () => {
   const finder = createSilenceFinder(1000, 1);
-  const count = silencesMax + 50;
+  const count = maxSilences + 50;
   const lengthOf = (i: number) => (i % 41 === 0 ? 300 : 301 + (i % 7));
   for (let i = 0; i < count; i++) finder.push(Int16Array.from([9000, ...Array<number>(lengthOf(i)).fill(0)]));
   const found = finder.finish();
-  expect(found).toHaveLength(silencesMax);
+  expect(found).toHaveLength(maxSilences);
   expect(found).toEqual(found.toSorted((a, b) => a[0] - b[0]));
   expect(found.filter(([start, end]) => end - start === 300)).toHaveLength(0);
 });

@@ -4,11 +4,11 @@ export type Silence = readonly [startMs: number, endMs: number];
 export interface SilenceFinder {
   /** Takes 16-bit samples, channels interleaved. */
   push(samples: Int16Array): void;
-  /** In order, apart from each other; of more than `silencesMax` the longest. */
+  /** In order, apart from each other; of more than `maxSilences` the longest. */
   finish(): Silence[];
 }
 
-export const silencesMax = 2000;
+export const maxSilences = 2000;
 /** Design, "Encoding norms": a cue point snaps to 0.3 s below −50 dBFS. */
 const leastMs = 300;
 const quietestSound = 32_768 * 10 ** (-50 / 20);
@@ -40,8 +40,8 @@ export function createSilenceFinder(sampleRate: number, channels: number): Silen
     },
     finish: () => {
       close(position);
-      if (found.length <= silencesMax) return found;
-      const longest = found.toSorted((a, b) => b[1] - b[0] - (a[1] - a[0])).slice(0, silencesMax);
+      if (found.length <= maxSilences) return found;
+      const longest = found.toSorted((a, b) => b[1] - b[0] - (a[1] - a[0])).slice(0, maxSilences);
       return longest.sort((a, b) => a[0] - b[0]);
     },
   };

@@ -5,7 +5,7 @@ export const tokenPurposes = { enc: 1, arr: 2, prs: 3, asl: 4, ada: 5, opp: 6, e
 export type TokenPurpose = keyof typeof tokenPurposes;
 
 /** The longest life of a token, in seconds: 180 days. Its key is kept as long. */
-export const tokenLifeMax = 180 * 86_400;
+export const maxTokenLife = 180 * 86_400;
 
 const weekSeconds = 7 * 86_400;
 
@@ -41,7 +41,7 @@ export interface TokenKeys {
 type WeekKeys = Readonly<Record<TokenPurpose, PurposeKeys>>;
 
 /** Derived weeks that are kept in memory, for all secrets together. */
-const keptWeeksMax = 512;
+const maxKeptWeeks = 512;
 
 const derive = (secret: Buffer, info: string) => Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), info, 32));
 
@@ -78,7 +78,7 @@ export function createTokenKeys(secrets: readonly Buffer[], epochOf: (week: numb
     const name = `${place} ${week}.${epoch}`;
     const known = derived.get(name);
     if (known) return known;
-    if (derived.size >= keptWeeksMax) derived.clear();
+    if (derived.size >= maxKeptWeeks) derived.clear();
     const keys = deriveAll(derive(secret, `longwave t1 week ${week}${epoch > 0 ? `.${epoch}` : ''}`));
     derived.set(name, keys);
     return keys;
@@ -90,7 +90,7 @@ export function createTokenKeys(secrets: readonly Buffer[], epochOf: (week: numb
     opening: (kid, purpose, now) => {
       const latest = keyWeek(now) + 1;
       const week = latest - kidOf(latest - kid);
-      const known = week >= keyWeek(now - tokenLifeMax);
+      const known = week >= keyWeek(now - maxTokenLife);
       const keys = known ? secrets.map((secret, place) => keysOf(secret, place, week)) : dummies;
       return { known, keys: keys.map((each) => each[purpose]) };
     },

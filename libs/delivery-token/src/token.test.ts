@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, describe, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createTokenKeys, keyWeek, kidOf, tokenLifeMax, tokenPurposes, type TokenPurpose } from './token-keys.ts';
+import { createTokenKeys, keyWeek, kidOf, maxTokenLife, tokenPurposes, type TokenPurpose } from './token-keys.ts';
 import { mintToken, neverExpires, openToken, type MintRequest, type OpenedToken } from './token.ts';
 
 interface WireClaims {
@@ -43,7 +43,7 @@ const request: fc.Arbitrary<MintRequest> = fc
     purpose: fc.constantFrom(...purposes),
     host: fc.domain(),
     startsAt: fc.integer({ min: 1_767_225_600, max: 1_798_761_599 }),
-    lifeSeconds: fc.integer({ min: 1, max: tokenLifeMax }),
+    lifeSeconds: fc.integer({ min: 1, max: maxTokenLife }),
     flags: fc.nat(0xff),
     workspaceOrdinal: fc.nat(0xffff_ffff),
     subject: bytes16,
@@ -137,7 +137,7 @@ test('the keys of a week open for 180 days and a week ahead, whatever other week
           openToken(keys, 'arr', 'media.example', mintToken(keys, endless(startsAt)), startsAt + later),
         );
         const ahead = keyWeek(startsAt) - keyWeek(startsAt + later);
-        const kept = ahead <= 1 && keyWeek(startsAt) >= keyWeek(startsAt + later - tokenLifeMax);
+        const kept = ahead <= 1 && keyWeek(startsAt) >= keyWeek(startsAt + later - maxTokenLife);
         if (kept) expect(opened).toBe('ok');
         else expect(['unknown_key', 'forged']).toContain(opened);
       },
@@ -178,7 +178,7 @@ test('every failure tries as many keys as there are secrets', () => {
   const at = 1_795_000_000;
   for (let kid = 0; kid < 256; kid++) expect(keys.opening(kid, 'evt', at).keys).toHaveLength(secrets.length);
   const known = Array.from({ length: 256 }, (_, kid) => kid).filter((kid) => keys.opening(kid, 'evt', at).known);
-  const oldest = keyWeek(at - tokenLifeMax);
+  const oldest = keyWeek(at - maxTokenLife);
   const weeks = Array.from({ length: keyWeek(at) + 2 - oldest }, (_, later) => oldest + later);
   expect(new Set(known)).toEqual(new Set(weeks.map(kidOf)));
 });

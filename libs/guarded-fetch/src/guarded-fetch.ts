@@ -50,7 +50,7 @@ const ownHeaders =
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /** 16 KiB of headers are plenty for a media host; more ends the request. */
-const headerBytesMax = 16_384;
+const maxHeaderBytes = 16_384;
 
 const resolveBySystem: ResolveHost = (host) =>
   new Promise((resolve, reject) =>
@@ -120,7 +120,7 @@ export function createGuardedFetch(
         },
         agent: false,
         lookup: pinned(addresses),
-        maxHeaderSize: headerBytesMax,
+        maxHeaderSize: maxHeaderBytes,
         signal,
         ...(isIP(host) === 0 && { servername: host }),
       });

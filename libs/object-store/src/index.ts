@@ -1,5 +1,5 @@
 export { createObjectStore, objectStoreFromConfig, type ObjectStoreOptions } from './object-store.ts';
 export { checksumHeaders } from './checksum.ts';
 export { getLines, moveLines, type OldRows } from './line-archive.ts';
-export { singlePutBytesMax } from './limits.ts';
+export { maxSinglePutBytes } from './limits.ts';
 export type { ObjectStore } from './port.ts';

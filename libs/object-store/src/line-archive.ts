@@ -36,7 +36,7 @@ export interface OldRows {
 }
 
 /**
- * Moves rows out of a table into objects below `root/{day}`, at most `rowsMax`; answers how many. `takeOut` is called only after the object
+ * Moves rows out of a table into objects below `root/{day}`, at most `maxRows`; answers how many. `takeOut` is called only after the object
  * with its rows is stored; whoever is killed between the two stores the same object again.
  * @param table.read the oldest day's rows, at most so many, always in the same order; undefined when there are none
  * @param table.takeOut ends these rows, which the object of this digest holds
@@ -44,15 +44,15 @@ export interface OldRows {
 export async function moveLines(
   store: ObjectStore,
   root: string,
-  { rowsMax, linesMax }: { readonly rowsMax: number; readonly linesMax: number },
+  { maxRows, maxLines }: { readonly maxRows: number; readonly maxLines: number },
   table: {
-    readonly read: (rowsMax: number) => Promise<OldRows | undefined>;
+    readonly read: (maxRows: number) => Promise<OldRows | undefined>;
     readonly takeOut: (ids: readonly string[], digest: string) => Promise<void>;
   },
 ): Promise<number> {
   let moved = 0;
-  while (moved < rowsMax) {
-    const found = await table.read(Math.min(linesMax, rowsMax - moved));
+  while (moved < maxRows) {
+    const found = await table.read(Math.min(maxLines, maxRows - moved));
     if (!found) break;
     const lines = found.rows.map(({ line }) => line);
     const digest = await putLines(store, `${root}/${found.day}`, lines);

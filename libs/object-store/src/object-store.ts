@@ -24,7 +24,7 @@ export interface ObjectStoreOptions {
 /** Above S3's minimum of 5 MiB for a part; the most of one body that is in memory. */
 const pieceSizeBytes = 8 * 1024 ** 2;
 const listPageSize = 1000;
-const expiresInSecondsMax = 7 * 24 * 3600;
+const maxExpiresInSeconds = 7 * 24 * 3600;
 
 /** The object store of a service. */
 export const objectStoreFromConfig = (config: ObjectStoreConfig): ObjectStore =>
@@ -85,8 +85,8 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     query: Readonly<Record<string, string>> = {},
   ): Promise<string> {
     const { expiresInSeconds, sizeBytes, sha256 } = limits;
-    if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > expiresInSecondsMax)
-      throw new RangeError(`A presigned URL lives 1 to ${expiresInSecondsMax} seconds`);
+    if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > maxExpiresInSeconds)
+      throw new RangeError(`A presigned URL lives 1 to ${maxExpiresInSeconds} seconds`);
     const url = await publicClient.presignedUrl(method, bucket, key, expiresInSeconds, { ...query });
     const headers = {
       ...(sizeBytes !== undefined && { 'content-length': String(sizeBytes) }),

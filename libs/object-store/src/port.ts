@@ -56,7 +56,7 @@ export interface ObjectStore {
   list(prefix: string, options?: { readonly after?: string }): AsyncIterable<ListedObject>;
   /**
    * Copies an object within the store while its ETag is still this one; false when it is another or gone. S3 copies objects of
-   * at most 5 GiB (`singlePutBytesMax`).
+   * at most 5 GiB (`maxSinglePutBytes`).
    */
   copy(fromKey: string, toKey: string, options: { readonly etag: string }): Promise<boolean>;
   presignPut(key: string, limits: PutLimits): Promise<string>;

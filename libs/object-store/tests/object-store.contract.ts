@@ -325,9 +325,9 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
         script,
         settings,
       ]);
-      const { sentSha256, receivedSha256, residentBytesMax } = JSON.parse(stdout) as Record<string, string | number>;
+      const { sentSha256, receivedSha256, maxResidentBytes } = JSON.parse(stdout) as Record<string, string | number>;
       expect(receivedSha256).toBe(sentSha256);
-      expect(residentBytesMax).toBeLessThan(250_000_000);
+      expect(maxResidentBytes).toBeLessThan(250_000_000);
       expect((await store.find('large/object'))?.sizeBytes).toBe(200_000_000);
     }, 120_000);
   });

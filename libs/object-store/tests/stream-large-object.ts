@@ -22,6 +22,6 @@ process.stdout.write(
   JSON.stringify({
     sentSha256: sent.digest('hex'),
     receivedSha256: received.digest('hex'),
-    residentBytesMax: process.resourceUsage().maxRSS * 1024,
+    maxResidentBytes: process.resourceUsage().maxRSS * 1024,
   }),
 );

@@ -6,17 +6,17 @@ export interface BodyLimits {
   readonly windowMs: number;
   readonly windowBytesMin: number;
   /** The longest time for one body. */
-  readonly bodyMsMax: number;
+  readonly maxBodyMs: number;
   /** How long the rest of a body is read after the answer, so that a client that is still sending sees it. */
-  readonly unwantedMsMax: number;
+  readonly maxUnwantedMs: number;
 }
 
 /** 1 KiB/s over 30 s, and a day: an upload that nothing used has ended by then. */
 export const defaultBodyLimits: BodyLimits = {
   windowMs: 30_000,
   windowBytesMin: 30 * 1024,
-  bodyMsMax: 24 * 3600_000,
-  unwantedMsMax: 10_000,
+  maxBodyMs: 24 * 3600_000,
+  maxUnwantedMs: 10_000,
 };
 
 /** Ends the connection of a request whose body comes too slowly, or goes on for too long after the answer. */
@@ -33,12 +33,12 @@ export function limitBody(request: IncomingMessage, response: ServerResponse, li
     // With bytes still to be taken it is the disk that is slow.
     if (isSlow && request.readableLength === 0) cutOff();
   }, limits.windowMs);
-  const whole = setTimeout(cutOff, limits.bodyMsMax);
+  const whole = setTimeout(cutOff, limits.maxBodyMs);
   response.once('finish', () => {
     clearInterval(window);
     clearTimeout(whole);
     if (request.complete) return;
-    const rest = setTimeout(cutOff, limits.unwantedMsMax).unref();
+    const rest = setTimeout(cutOff, limits.maxUnwantedMs).unref();
     for (const event of ['end', 'close']) request.once(event, () => clearTimeout(rest));
     request.on('error', () => {});
     request.resume();

@@ -3,7 +3,7 @@ import { parseKey, percentEncode } from './request-target.ts';
 import { S3Error } from './s3-error.ts';
 import { element, parseItems, type Markup } from './xml.ts';
 
-const pageSizeMax = 1000;
+const maxPageSize = 1000;
 
 export async function listBuckets({ response, storage }: Exchange): Promise<void> {
   const buckets = await storage.listBuckets();
@@ -101,7 +101,7 @@ export async function deleteObjects(exchange: Exchange): Promise<void> {
   const { response, storage, target } = exchange;
   const document = await receiveDocument(exchange);
   const items = parseItems(document, { root: 'Delete', item: 'Object', fields: ['Key'] });
-  if (items.length > pageSizeMax) throw new S3Error(400, 'MalformedXML', `At most ${pageSizeMax} keys`);
+  if (items.length > maxPageSize) throw new S3Error(400, 'MalformedXML', `At most ${maxPageSize} keys`);
   const quiet = /<Quiet>\s*true\s*<\/Quiet>/.test(document);
   const deleted: Markup[] = [];
   for (const { Key } of items) exchange.assertMay('write', Key);
@@ -113,9 +113,9 @@ export async function deleteObjects(exchange: Exchange): Promise<void> {
 }
 
 function parsePageSize(text: string | undefined): number {
-  if (text === undefined) return pageSizeMax;
+  if (text === undefined) return maxPageSize;
   if (!/^\d{1,9}$/.test(text)) throw new S3Error(400, 'InvalidArgument', 'max-keys must be a number');
-  return Math.min(Number(text), pageSizeMax);
+  return Math.min(Number(text), maxPageSize);
 }
 
 function encoder(query: ReadonlyMap<string, string>): (text: string) => string {

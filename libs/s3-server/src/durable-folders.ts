@@ -23,7 +23,7 @@ export interface DurableFolders {
   prune(folder: string, stop: string): Promise<void>;
 }
 
-const knownMax = 10_000;
+const maxKnown = 10_000;
 
 export function createDurableFolders(root: string): DurableFolders {
   // Folders whose own name is known to be on the disk.
@@ -33,7 +33,7 @@ export function createDurableFolders(root: string): DurableFolders {
     if (folder === root) return Promise.resolve();
     const earlier = known.get(folder);
     if (earlier) return earlier;
-    if (known.size >= knownMax) known.clear();
+    if (known.size >= maxKnown) known.clear();
     const made = make(folder);
     known.set(folder, made);
     made.catch(() => known.delete(folder));

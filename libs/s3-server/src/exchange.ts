@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { singlePutBytesMax } from '@longwave/object-store/limits';
+import { maxSinglePutBytes } from '@longwave/object-store/limits';
 import type { Action } from './permissions.ts';
 import type { RequestTarget } from './request-target.ts';
 import { S3Error } from './s3-error.ts';
@@ -22,7 +22,7 @@ export interface Exchange {
   readonly region: string;
 }
 
-const documentSizeBytesMax = 4 * 1024 ** 2;
+const maxDocumentSizeBytes = 4 * 1024 ** 2;
 
 /** Headers of an upload that belong to the object. */
 const objectHeaders = [
@@ -42,7 +42,7 @@ export function receiveObject(exchange: Exchange): NewObject {
   const { request, payloadSha256 } = exchange;
   const length = request.headers['content-length'];
   if (length === undefined) throw new S3Error(411, 'MissingContentLength', 'Content-Length is required');
-  if (Number(length) > singlePutBytesMax)
+  if (Number(length) > maxSinglePutBytes)
     throw new S3Error(400, 'EntityTooLarge', 'One PUT takes at most 5 GiB. Send a larger file in parts.');
   const md5 = request.headers['content-md5'];
   return {
@@ -84,7 +84,7 @@ export async function receiveDocument({ request, payloadSha256 }: Exchange): Pro
   let sizeBytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    if (sizeBytes > documentSizeBytesMax) throw new S3Error(400, 'EntityTooLarge');
+    if (sizeBytes > maxDocumentSizeBytes) throw new S3Error(400, 'EntityTooLarge');
     chunks.push(chunk);
   }
   const document = Buffer.concat(chunks);

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { readConfig } from './config.ts';
 import { createS3Server } from './server.ts';
 
-const stopMsMax = 10_000;
+const maxStopMs = 10_000;
 
 // A log that cannot be written (a full disk) ends nothing.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -28,7 +28,7 @@ const stop = () => {
   server.close();
   // A connection that is kept alive becomes idle when its last answer is sent.
   setInterval(() => server.closeIdleConnections(), 100).unref();
-  setTimeout(() => server.closeAllConnections(), stopMsMax).unref();
+  setTimeout(() => server.closeAllConnections(), maxStopMs).unref();
 };
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);

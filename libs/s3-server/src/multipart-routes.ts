@@ -3,8 +3,8 @@ import { percentEncode } from './request-target.ts';
 import { S3Error } from './s3-error.ts';
 import { element, parseItems } from './xml.ts';
 
-const partsPageMax = 1000;
-const partsMax = 10_000;
+const maxPartsPage = 1000;
+const maxParts = 10_000;
 const uploadIdOf = ({ target }: Exchange) => target.query.get('uploadId') ?? '';
 
 export async function createMultipartUpload({ request, response, uploads, target }: Exchange): Promise<void> {
@@ -34,7 +34,7 @@ export async function listParts(exchange: Exchange): Promise<void> {
     return Number(text);
   };
   const marker = number('part-number-marker', 0);
-  const limit = Math.min(number('max-parts', partsPageMax), partsPageMax);
+  const limit = Math.min(number('max-parts', maxPartsPage), maxPartsPage);
   const all = await uploads.listParts(target.bucket, target.key, uploadIdOf(exchange));
   const rest = all.filter((part) => part.partNumber > marker);
   const page = rest.slice(0, limit);
@@ -64,7 +64,7 @@ export async function completeMultipartUpload(exchange: Exchange): Promise<void>
     item: 'Part',
     fields: ['PartNumber', 'ETag'],
   });
-  if (items.length > partsMax) throw new S3Error(400, 'MalformedXML', `At most ${partsMax} parts`);
+  if (items.length > maxParts) throw new S3Error(400, 'MalformedXML', `At most ${maxParts} parts`);
   const parts = items.map((item) => ({
     partNumber: Number(item.PartNumber),
     etag: item.ETag.trim().replace(/^"(.*)"$/, '$1'),

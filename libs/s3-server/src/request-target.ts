@@ -12,7 +12,7 @@ export interface RequestTarget {
   readonly query: ReadonlyMap<string, string>;
 }
 
-const keySizeBytesMax = 1024;
+const maxKeySizeBytes = 1024;
 
 /** @throws S3Error 400 when the URL is not valid percent-encoded UTF-8, repeats a parameter or names a key over 1024 bytes */
 export function parseRequestTarget(url: string): RequestTarget {
@@ -35,7 +35,7 @@ export function parseRequestTarget(url: string): RequestTarget {
 
 /** The key itself. @throws S3Error 400 when it is longer than S3 allows */
 export function parseKey(key: string): string {
-  if (Buffer.byteLength(key) > keySizeBytesMax) throw new S3Error(400, 'KeyTooLongError', 'The key is too long');
+  if (Buffer.byteLength(key) > maxKeySizeBytes) throw new S3Error(400, 'KeyTooLongError', 'The key is too long');
   return key;
 }
 

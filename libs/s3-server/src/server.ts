@@ -24,7 +24,7 @@ export interface S3ServerOptions {
   readonly bodyLimits?: BodyLimits;
 }
 
-const idleMsMax = 5 * 60_000;
+const maxIdleMs = 5 * 60_000;
 /** Longer than clients keep an idle connection, so that none is closed under a request. */
 const keepAliveMs = 65_000;
 
@@ -70,7 +70,7 @@ export function createS3Server(options: S3ServerOptions): Server {
   server.once('listening', () => void prepare().catch(() => {}));
   // A large body over a slow line takes its time; the limits of bodies see to the rest.
   server.requestTimeout = 0;
-  server.timeout = idleMsMax;
+  server.timeout = maxIdleMs;
   server.keepAliveTimeout = keepAliveMs;
   return server;
 }

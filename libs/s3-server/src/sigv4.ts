@@ -25,7 +25,7 @@ interface Claim {
 
 const algorithm = 'AWS4-HMAC-SHA256';
 const clockSkewMs = 15 * 60_000;
-const expiresInSecondsMax = 7 * 24 * 3600;
+const maxExpiresInSeconds = 7 * 24 * 3600;
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
@@ -125,8 +125,8 @@ function presignedClaim(query: ReadonlyMap<string, string>, nowMs: number): Clai
   const expires = query.get('X-Amz-Expires') ?? '';
   const signedAtMs = parseDate(date);
   if (signedAtMs === undefined) throw malformed('X-Amz-Date is missing or malformed');
-  if (!/^\d{1,6}$/.test(expires) || Number(expires) < 1 || Number(expires) > expiresInSecondsMax)
-    throw malformed(`X-Amz-Expires must be 1 to ${expiresInSecondsMax} seconds`);
+  if (!/^\d{1,6}$/.test(expires) || Number(expires) < 1 || Number(expires) > maxExpiresInSeconds)
+    throw malformed(`X-Amz-Expires must be 1 to ${maxExpiresInSeconds} seconds`);
   if (!/^[a-z0-9;_-]+$/.test(signedHeaders)) throw malformed('X-Amz-SignedHeaders is malformed');
   if (!/^[0-9a-f]{64}$/.test(signature)) throw new S3Error(403, 'SignatureDoesNotMatch');
   if (signedAtMs > nowMs + clockSkewMs) throw new S3Error(403, 'AccessDenied', 'The request is not valid yet');

@@ -38,7 +38,7 @@ export interface Uploads {
   list(bucket: string, prefix: string): Promise<readonly Upload[]>;
 }
 
-const partNumberMax = 10_000;
+const maxPartNumber = 10_000;
 const partSizeBytesMin = 5 * 1024 * 1024;
 const keyHeader = 'longwave-upload-key';
 
@@ -76,8 +76,8 @@ export function createUploads(storage: Storage): Uploads {
     },
 
     async putPart(bucket, key, uploadId, partNumber, part) {
-      if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > partNumberMax)
-        throw new S3Error(400, 'InvalidArgument', `The part number must be 1 to ${partNumberMax}`);
+      if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > maxPartNumber)
+        throw new S3Error(400, 'InvalidArgument', `The part number must be 1 to ${maxPartNumber}`);
       const { folder } = await getUpload(bucket, key, uploadId);
       try {
         return await storage.writeFile(partFile(folder, partNumber), part, { createFolder: false });

@@ -9,7 +9,7 @@ import { createS3Server } from '../src/index.ts';
 import { access, signedFetch, signHeaders } from './_s3-client.ts';
 
 const never = 2 ** 31 - 1;
-const generous = { windowMs: never, windowBytesMin: 0, bodyMsMax: never, unwantedMsMax: never };
+const generous = { windowMs: never, windowBytesMin: 0, maxBodyMs: never, maxUnwantedMs: never };
 let folder: string;
 const servers: Server[] = [];
 
@@ -66,7 +66,7 @@ const signed = (endpoint: string) =>
   signHeaders(endpoint, '/bucket/object', { method: 'PUT', payload: 'UNSIGNED-PAYLOAD' });
 
 test('whoever has no signature gets the answer, and then the connection ends however slowly the body comes', async () => {
-  const endpoint = await serve({ unwantedMsMax: 50 });
+  const endpoint = await serve({ maxUnwantedMs: 50 });
   expect(await drip(endpoint, {})).toContain('<Code>AccessDenied</Code>');
 });
 
@@ -77,13 +77,13 @@ test('a signed body that comes too slowly is cut off and leaves nothing', async 
 });
 
 test('a signed body does not go on for ever', async () => {
-  const endpoint = await serve({ bodyMsMax: 50 });
+  const endpoint = await serve({ maxBodyMs: 50 });
   await drip(endpoint, signed(endpoint));
   expect((await signedFetch(endpoint, '/bucket/object')).status).toBe(404);
 });
 
 test('a connection is kept for the next request when its body came in time', async () => {
-  const endpoint = await serve({ windowMs: 500, windowBytesMin: 1, bodyMsMax: 500, unwantedMsMax: 500 });
+  const endpoint = await serve({ windowMs: 500, windowBytesMin: 1, maxBodyMs: 500, maxUnwantedMs: 500 });
   const { hostname, port } = new URL(endpoint);
   const socket = connect(Number(port), hostname);
   let received = '';
@@ -98,7 +98,7 @@ test('a connection is kept for the next request when its body came in time', asy
   socket.write(request);
   await answered(1);
   // Longer than any limit of the body that is over.
-  await drip(await serve({ unwantedMsMax: 1_000 }), {});
+  await drip(await serve({ maxUnwantedMs: 1_000 }), {});
   socket.write(request);
   await answered(2);
   socket.destroy();

@@ -42,7 +42,7 @@ export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionA
       moveLines(
         store,
         root,
-        { rowsMax, linesMax },
+        { maxRows: rowsMax, maxLines: linesMax },
         {
           read: (count) => readOldestDay(pool, before, count),
           takeOut: (ids, digest) => markArchived(pool, ids, digest),

@@ -20,9 +20,9 @@ export interface KnownArrangements {
   keep(arrangement: StoredArrangement): void;
 }
 
-/** @param keptMax so many of those that were used last stay in memory, by default some ten megabytes */
-export function createKnownArrangements(pool: Pick<Pool, 'query'>, keptMax = 1_000): KnownArrangements {
-  const kept = new LRUCache<string, StoredArrangement>({ max: keptMax });
+/** @param maxKept so many of those that were used last stay in memory, by default some ten megabytes */
+export function createKnownArrangements(pool: Pick<Pool, 'query'>, maxKept = 1_000): KnownArrangements {
+  const kept = new LRUCache<string, StoredArrangement>({ max: maxKept });
   const keep = ({ id, workspaceId, podcastId, episodeId, publishedAt, document }: StoredArrangement) =>
     void kept.set(shortIdOf(id), { id, workspaceId, podcastId, episodeId, publishedAt, document });
   const has = (id: string) => kept.get(shortIdOf(id)) !== undefined;

@@ -23,14 +23,14 @@ export interface ContentShape {
 type Place = Omit<PlannedBreak, 'contentMs'> & { readonly atMs: number };
 
 /** A play asks for at most this many (internal-serving takes no more). */
-const breaksMax = 32;
-const breakKeyLengthMax = 64;
+const maxBreaks = 32;
+const maxBreakKeyLength = 64;
 /** What a slot gives where no plan says. */
 const defaultSlotMs = 90_000;
 
 /** The key of one of several breaks that come from one line of a plan. */
 const keyOf = (key: string, part: string | number): string =>
-  `${key.slice(0, breakKeyLengthMax - 1 - String(part).length)}:${part}`;
+  `${key.slice(0, maxBreakKeyLength - 1 - String(part).length)}:${part}`;
 
 function placesOf(planned: BreakPlan['breaks'][number], markers: Markers, lengthMs: number): Place[] {
   const { anchor, key, position, max_slots: maxSlots, max_duration_ms: maxDurationMs, slot_rules: slotRules } = planned;
@@ -49,9 +49,9 @@ function placesOf(planned: BreakPlan['breaks'][number], markers: Markers, length
   }
   if (anchor.kind === 'time' || position !== 'mid')
     return [{ ...place, atMs: anchor.kind === 'time' ? anchor.position_ms : anchor.first_ms }];
-  const { first_ms: firstMs, every_ms: everyMs, count_max: countMax } = anchor;
+  const { first_ms: firstMs, every_ms: everyMs, count_max: maxCount } = anchor;
   const fitting = Math.max(0, Math.ceil((lengthMs - firstMs) / everyMs));
-  return Array.from({ length: Math.min(countMax, fitting) }, (_, i) => ({
+  return Array.from({ length: Math.min(maxCount, fitting) }, (_, i) => ({
     ...place,
     key: keyOf(key, i + 1),
     atMs: firstMs + i * everyMs,
@@ -95,5 +95,5 @@ export function planBreaks(plan: BreakPlan | undefined, markers: Markers, conten
     const gapMs = each.contentMs - (kept.at(-1)?.contentMs ?? -Infinity);
     if (gapMs > 0 && gapMs >= (plan?.min_gap_ms ?? 0) && !kept.some(({ key }) => key === each.key)) kept.push(each);
   }
-  return kept.slice(0, breaksMax);
+  return kept.slice(0, maxBreaks);
 }

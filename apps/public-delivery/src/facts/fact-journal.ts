@@ -25,7 +25,7 @@ export interface FactJournal extends AsyncDisposable {
 }
 
 /** What waits for a disk that does not answer; beyond it, facts are lost and counted in the log, or refused. */
-const waitingMax = 200_000;
+const maxWaiting = 200_000;
 const batchBytes = 1 << 20;
 const newline = 0x0a;
 
@@ -155,13 +155,13 @@ export async function openFactJournal({
   const timer = setInterval(() => void flush(), flushEveryMs);
   return {
     append: (line) => {
-      if (waiting.length >= waitingMax) lost++;
+      if (waiting.length >= maxWaiting) lost++;
       else waiting.push({ lines: [line] });
       void write();
     },
     keep: (lines) => {
       const written = Promise.withResolvers<void>();
-      if (waiting.length >= waitingMax) written.reject(new Error('too much waits for the disk'));
+      if (waiting.length >= maxWaiting) written.reject(new Error('too much waits for the disk'));
       else waiting.push({ lines, written });
       void write();
       return written.promise;

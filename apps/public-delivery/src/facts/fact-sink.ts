@@ -25,7 +25,7 @@ export interface FactSink extends AsyncDisposable {
 }
 
 /** User agents remembered as reported today; a repetition is harmless. */
-const knownAgentsMax = 50_000;
+const maxKnownAgents = 50_000;
 const batchMessages = 500;
 
 const types = {
@@ -131,7 +131,7 @@ export async function openFactSink(options: FactSinkOptions): Promise<FactSink> 
     settled: () => journal.keep([]).catch(() => undefined),
     sawUserAgent: (digest, userAgent, at) => {
       const day = at.toISOString().slice(0, 10);
-      if (day !== knownOn || known.size >= knownAgentsMax) known.clear();
+      if (day !== knownOn || known.size >= maxKnownAgents) known.clear();
       knownOn = day;
       if (digest === null || known.has(digest)) return;
       known.add(digest);

@@ -22,7 +22,7 @@ export interface AnnounceFeedsOptions {
 
 const leaseMs = 60_000;
 const retryMaxMs = 3_600_000;
-const attemptsMax = 12;
+const maxAttempts = 12;
 const maxConcurrent = 20;
 
 /** Tells the ports of feeds that changed; failed announcements are retried, with growing delays, for about half a day. */
@@ -39,7 +39,7 @@ export function announceFeeds({ pool, ports, mediaUrl, everyMs, logger }: Announ
       await settleAnnouncement(pool, claimed);
     } catch (error) {
       logger.warn({ err: error, podcast_id: podcastId, port, attempts }, 'feed.announcement_failed');
-      if (attempts >= attemptsMax) await settleAnnouncement(pool, claimed);
+      if (attempts >= maxAttempts) await settleAnnouncement(pool, claimed);
       else await postponeAnnouncement(pool, claimed, Math.min(retryMaxMs, everyMs * 2 ** attempts));
     }
   }

@@ -43,13 +43,13 @@ export type FindFeed = (subdomain: string, page: number | undefined) => Promise<
 
 /** Items of one page (RFC 5005 §3). */
 const pageItems = 100;
-const trailersMax = 20;
+const maxTrailers = 20;
 /** Documents whose digest is remembered. */
-const versionsMax = 50_000;
+const maxVersions = 50_000;
 /** Feeds whose state is remembered for when the database is away. */
-const statesMax = 10_000;
+const maxStates = 10_000;
 /** Each rendering holds a connection and a batch of episodes. */
-const renderingsMax = 2;
+const maxRenderings = 2;
 
 interface KnownDocument extends FeedDocument {
   readonly revision: string;
@@ -73,10 +73,10 @@ function pagingOf(feedUrl: string, page: number, pages: number): FeedPaging {
  */
 export function createFindFeed(pool: Pool, documents: DocumentCache, surroundings: FeedSurroundings): FindFeed {
   const { mediaUrl } = surroundings;
-  const known = new LRUCache<string, KnownDocument>({ max: versionsMax });
+  const known = new LRUCache<string, KnownDocument>({ max: maxVersions });
   const rendering = new Map<string, Promise<KnownDocument | undefined>>();
-  const gate = createGate(renderingsMax);
-  const lastState = createLastKnown<FeedState | undefined>(statesMax);
+  const gate = createGate(maxRenderings);
+  const lastState = createLastKnown<FeedState | undefined>(maxStates);
 
   async function* pieces(
     tx: Transaction,
@@ -85,7 +85,7 @@ export function createFindFeed(pool: Pool, documents: DocumentCache, surrounding
     page: number | undefined,
     pages: number,
   ) {
-    const trailers = await getTrailers(tx, podcastId, trailersMax);
+    const trailers = await getTrailers(tx, podcastId, maxTrailers);
     const feedUrl = mediaUrl + feedPath(podcast.subdomain);
     const window = page === undefined ? undefined : { offset: (page - 1) * pageItems, limit: pageItems };
     const batches = async function* () {

@@ -15,7 +15,7 @@ export type RangeRequest =
 
 const specification = /^(?:(\d+)-(\d*)|-(\d+))$/;
 /** More than this many ranges are not worth reading (RFC 9110 §17.15). */
-const rangesMax = 64;
+const maxRanges = 64;
 
 /**
  * The interval of one range-spec, null when it lies outside, undefined when it is not valid (RFC 9110 §14.1.1–14.1.2).
@@ -46,7 +46,7 @@ export function readRange(header: string | undefined, length: number): RangeRequ
     .split(',')
     .map((text) => text.replace(/^[ \t]+|[ \t]+$/g, ''))
     .filter((text) => text !== '');
-  if (texts.length === 0 || texts.length > rangesMax) return { kind: 'whole' };
+  if (texts.length === 0 || texts.length > maxRanges) return { kind: 'whole' };
   const resolved = texts.map((text) => resolve(text, length));
   if (resolved.includes(undefined)) return { kind: 'whole' };
   const intervals = resolved.filter((interval) => interval !== null && interval !== undefined);

@@ -65,7 +65,7 @@ const ownAgents = 'Longwave/';
 type Client = Omit<Listener, 'prefetch' | 'preload' | 'webPlayer' | 'isDryRun'> & { readonly isScout: boolean };
 
 /** Clients remembered within an hour: their addresses live as long in memory, and nowhere else. */
-const clientsMax = 10_000;
+const maxClients = 10_000;
 const hourMs = 3_600_000;
 
 /** True when the request says that nobody has asked to listen yet. */
@@ -117,7 +117,7 @@ export function createIdentifyListener({
   setInterval(() => clients.clear(), hourMs).unref();
   function clientOf(address: string, userAgent: string, at: Date): Client {
     const now = Math.floor(at.getTime() / hourMs);
-    if (now !== hour || clients.size >= clientsMax) clients.clear();
+    if (now !== hour || clients.size >= maxClients) clients.clear();
     hour = now;
     const name = `${address}\n${userAgent}`;
     const client = clients.get(name) ?? describeClient(address, userAgent, at);

@@ -3,17 +3,17 @@ import type { Pool } from '@longwave/postgres';
 import { readOldBindings, removeBindings } from './old-binding-table.ts';
 
 /** Bindings of one object. */
-const linesMax = 1_000;
+const maxLines = 1_000;
 
 /**
  * Moves bindings with ads that began before a time to the object store (`bindings/{day}/…`), at most so many; answers how many. What was
  * played stays provable there, to whom it was played does not.
  */
-export const archiveBindings = (pool: Pool, store: ObjectStore, before: Date, rowsMax: number): Promise<number> =>
+export const archiveBindings = (pool: Pool, store: ObjectStore, before: Date, maxRows: number): Promise<number> =>
   moveLines(
     store,
     'bindings',
-    { rowsMax, linesMax },
+    { maxRows, maxLines },
     {
       read: (count) => readOldBindings(pool, before, count),
       takeOut: (ids) => removeBindings(pool, ids),

@@ -83,20 +83,20 @@ export async function findLatestBindings(
 }
 
 /** Removes bindings without ads that began before a time, at most so many; answers how many. Their files stay, as everything does. */
-export async function removeCleanBindings(pool: Pool, before: Date, rowsMax: number): Promise<number> {
+export async function removeCleanBindings(pool: Pool, before: Date, maxRows: number): Promise<number> {
   const { rowCount } = await pool.query({
     name: 'remove_clean_bindings',
     text: `delete from binding using (
              select listener_key as key, episode_id as episode, sequence as place from binding
              where ads = '{}' and started_at < $1 order by started_at limit $2 for update skip locked) as old
            where listener_key = key and episode_id = episode and sequence = place`,
-    values: [before, rowsMax],
+    values: [before, maxRows],
   });
   return rowCount ?? 0;
 }
 
 /** Of so many plays of one address nobody can say whose file is asked about. */
-const addressBindingsMax = 50;
+const maxAddressBindings = 50;
 
 /** What listeners of an address were given of an episode since a time: of each listener the newest binding, newest first. */
 export async function findBindingsOfAddress(
@@ -110,7 +110,7 @@ export async function findBindingsOfAddress(
     text: `select * from (select distinct on (listener_key) * from binding
              where address_key = any($1) and episode_id = $2 and started_at > $3
              order by listener_key, started_at desc, sequence desc) as latest
-           order by started_at desc, sequence desc limit ${addressBindingsMax}`,
+           order by started_at desc, sequence desc limit ${maxAddressBindings}`,
     values: [addressKeys, episodeId, since],
   });
   return rows.map(toBinding);

@@ -20,7 +20,7 @@ interface FoundPlay {
 export type FindPlay = (token: string, at: Date) => Promise<FoundPlay>;
 
 /** Episodes whose standing is remembered for when the database is away. */
-const standingsMax = 10_000;
+const maxStandings = 10_000;
 
 /**
  * Finds what the token of an arrangement leads to. Rejects with `resource_gone` for what was archived or ended for
@@ -33,7 +33,7 @@ export function createFindPlay(
   arrangements: KnownArrangements,
   tokens: Pick<PlayTokens, 'openPlay'>,
 ): FindPlay {
-  const lastStanding = createLastKnown<Visibility>(standingsMax);
+  const lastStanding = createLastKnown<Visibility>(maxStandings);
   return async (token, at) => {
     const address = tokens.openPlay(token, at);
     const arrangement = address && (await arrangements.find(address.shortId));

@@ -3,8 +3,8 @@ export type NewPlayLimit = (addressKey: string, at: Date) => boolean;
 
 const minuteMs = 60_000;
 
-/** Bounds the plays that begin at one address, in this process. @param playsMax a minute */
-export function createNewPlayLimit(playsMax: number): NewPlayLimit {
+/** Bounds the plays that begin at one address, in this process. @param maxPlays a minute */
+export function createNewPlayLimit(maxPlays: number): NewPlayLimit {
   let minute = 0;
   const begun = new Map<string, number>();
   return (addressKey, at) => {
@@ -12,7 +12,7 @@ export function createNewPlayLimit(playsMax: number): NewPlayLimit {
     if (now !== minute) begun.clear();
     minute = now;
     const plays = begun.get(addressKey) ?? 0;
-    if (plays >= playsMax) return false;
+    if (plays >= maxPlays) return false;
     begun.set(addressKey, plays + 1);
     return true;
   };

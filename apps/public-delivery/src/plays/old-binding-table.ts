@@ -3,7 +3,7 @@ import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
 /** The oldest day's bindings with ads that began before a time, without anything of the listener, at most so many, always in the same order; undefined when there is none. */
-export async function readOldBindings(pool: Pool, before: Date, rowsMax: number): Promise<OldRows | undefined> {
+export async function readOldBindings(pool: Pool, before: Date, maxRows: number): Promise<OldRows | undefined> {
   const { rows } = await pool.query<Columns<'binding', 'decision_id'> & { day: string; line: string }>({
     name: 'read_old_bindings',
     text: `with oldest as (select date_trunc('day', started_at, 'UTC') as day from binding
@@ -14,7 +14,7 @@ export async function readOldBindings(pool: Pool, before: Date, rowsMax: number)
            from oldest, binding
            where ads <> '{}' and started_at < $1 and started_at >= day and started_at < day + interval '1 day'
            order by started_at, decision_id limit $2`,
-    values: [before, rowsMax],
+    values: [before, maxRows],
   });
   const [first] = rows;
   return first && { day: first.day, rows: rows.map(({ decision_id: id, line }) => ({ id, line })) };

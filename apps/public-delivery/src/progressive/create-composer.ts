@@ -12,7 +12,7 @@ import { pictureOf, type Picture } from './render-header.ts';
 import { within } from '../segments/within.ts';
 
 /** Arrangements composed lately: many listeners get the same ads. */
-const composedMax = 1_000;
+const maxComposed = 1_000;
 /** A picture or a fade that is not here by then is left out. */
 const waitMs = 500;
 
@@ -45,7 +45,7 @@ async function readFaded(
 
 /** Rejects only when the database does not answer: a picture or a fade that cannot be had does not keep a listener waiting. */
 export function createComposer({ projection, artworks, segments, logger }: ComposerOptions): Compose {
-  const composed = new LRUCache<string, NewArrangement>({ max: composedMax });
+  const composed = new LRUCache<string, NewArrangement>({ max: maxComposed });
 
   /** What cannot be read in time is left out. */
   async function inTime<T>(name: string, digest: string, reading: Promise<T>): Promise<T | undefined> {

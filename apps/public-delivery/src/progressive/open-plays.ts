@@ -14,7 +14,7 @@ export interface OpenPlay {
   readonly late: boolean;
 }
 
-const playsMax = 2_000;
+const maxPlays = 2_000;
 /** An archived episode, a revoked key and an expired token are noticed this late at most. */
 const checkedForMs = 1_000;
 
@@ -33,7 +33,7 @@ export type OpenPlays = (token: string, at: Date) => Promise<OpenPlay>;
  * small ranges asks once a second, and only whether the episode still stands.
  */
 export function createOpenPlays(pool: Pool, findPlay: FindPlay): OpenPlays {
-  const remembered = new LRUCache<string, Remembered>({ max: playsMax });
+  const remembered = new LRUCache<string, Remembered>({ max: maxPlays });
 
   async function openAnew(token: string, at: Date, known: OpenPlay | undefined): Promise<OpenPlay> {
     const { arrangement, decisionId, begun, late } = await findPlay(token, at);

@@ -13,7 +13,7 @@ const headerStepBytes = 1024;
 /** Room for a number that another length of the file writes with more digits. */
 const headerSlackBytes = 16;
 /** Pixels; a larger picture costs every listener its bytes. */
-const pictureSizeMax = 600;
+const maxPictureSize = 600;
 
 /** What the tag in front of the audio says; the same with and without ads. */
 export interface HeaderNames {
@@ -35,7 +35,7 @@ export type Picture = Artwork['renditions'][number] & { readonly content_type: '
 /** The largest JPEG of at most 600 pixels. */
 export function pictureOf(artwork: Artwork | undefined): Picture | undefined {
   return (artwork?.renditions ?? [])
-    .filter((each): each is Picture => each.content_type === 'image/jpeg' && each.size <= pictureSizeMax)
+    .filter((each): each is Picture => each.content_type === 'image/jpeg' && each.size <= maxPictureSize)
     .reduce<Picture | undefined>((best, each) => (best && best.size >= each.size ? best : each), undefined);
 }
 

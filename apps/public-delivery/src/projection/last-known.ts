@@ -7,9 +7,9 @@ import { LRUCache } from 'lru-cache';
  */
 export type LastKnown<V> = (key: string, read: () => Promise<V>) => Promise<V>;
 
-/** @param valuesMax so many of the values that were used last are remembered */
-export function createLastKnown<V extends object | undefined>(valuesMax: number): LastKnown<V> {
-  const known = new LRUCache<string, NonNullable<V>>({ max: valuesMax });
+/** @param maxValues so many of the values that were used last are remembered */
+export function createLastKnown<V extends object | undefined>(maxValues: number): LastKnown<V> {
+  const known = new LRUCache<string, NonNullable<V>>({ max: maxValues });
   return async (key, read) => {
     try {
       const value = await read();

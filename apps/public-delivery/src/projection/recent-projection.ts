@@ -20,7 +20,7 @@ export interface RecentProjection {
 
 const readAgainMs = 1_000;
 /** Of each kind; what is held while the database is away. */
-const lastKnownMax = 2_000;
+const maxLastKnown = 2_000;
 
 interface Reading<V> {
   readonly value: Promise<V>;
@@ -31,7 +31,7 @@ interface Reading<V> {
 
 function createReadings<V extends object | undefined>() {
   const readings = new Map<string, Reading<V>>();
-  const lastKnown = createLastKnown<V>(lastKnownMax);
+  const lastKnown = createLastKnown<V>(maxLastKnown);
 
   function forgetOld(nowMs: number): void {
     // The oldest are first.

@@ -5,8 +5,8 @@ import type { PlayerReports } from './take-reports.ts';
 import { readBody } from '../http/read-body.ts';
 import type { Exchange, Route } from '../http/route.ts';
 
-const reportBytesMax = 1_024;
-const reportsBytesMax = 32 * 1_024;
+const maxReportBytes = 1_024;
+const maxReportsBytes = 32 * 1_024;
 
 /** One transparent pixel. */
 const gif = Buffer.from(
@@ -44,13 +44,13 @@ export function eventRoutes(reports: PlayerReports, logger: Logger): readonly Ro
       name: 'delivery_event.receive',
       path: '/delivery/v1/ev/:token',
       get: (exchange) => one(exchange, ''),
-      post: async (exchange) => one(exchange, await readBody(exchange, reportBytesMax)),
+      post: async (exchange) => one(exchange, await readBody(exchange, maxReportBytes)),
     },
     {
       name: 'delivery_events.receive',
       path: '/delivery/v1/ev',
       post: async (exchange) => {
-        await take(exchange, readReports(await readBody(exchange, reportsBytesMax)));
+        await take(exchange, readReports(await readBody(exchange, maxReportsBytes)));
         answer(exchange, false);
       },
     },

@@ -15,11 +15,11 @@ export interface TokenReport extends Report {
 }
 
 /** Reports in one request. */
-const reportsMax = 50;
-const sequenceMax = 65_535;
+const maxReports = 50;
+const maxSequence = 65_535;
 
 const event = z.enum(deliveryEventKinds);
-const sequence = z.int().min(0).max(sequenceMax);
+const sequence = z.int().min(0).max(maxSequence);
 const at = z.iso.datetime({ offset: true });
 
 const querySchema = z.object({
@@ -37,7 +37,7 @@ const batchSchema = z.strictObject({
   events: z
     .array(z.strictObject({ token: z.string().max(500), event, sequence: sequence.default(0), at: at.optional() }))
     .min(1)
-    .max(reportsMax),
+    .max(maxReports),
 });
 
 /** Throws `validation_failed` with 400: what this surface answers to anything malformed. */

@@ -19,12 +19,12 @@ export interface ReportLimit {
 }
 
 /** Servings whose reports are counted; those that were silent for longest are forgotten. */
-const servingsMax = 50_000;
+const maxServings = 50_000;
 /** Players repeat what was not answered, and count repetitions in their own ways; far more than that is no player. */
 const timesPossible = 32;
 
 export function createReportLimit(): ReportLimit {
-  const servings = new LRUCache<string, Map<DeliveryEventKind, number>>({ max: servingsMax });
+  const servings = new LRUCache<string, Map<DeliveryEventKind, number>>({ max: maxServings });
   return {
     tryKeep: ({ servingId, event, adDurationMs }) => {
       const known = servings.get(servingId);

@@ -13,7 +13,7 @@ export interface Caches extends AsyncDisposable {
 }
 
 /** Pictures are small and few. */
-const artworkBytesMax = 1 << 30;
+const maxArtworkBytes = 1 << 30;
 
 export async function openCaches(config: DeliveryConfig, store: ObjectStore, logger: Logger): Promise<Caches> {
   const folderOf = (name: string) => path.join(config.CACHE_FOLDER, name);
@@ -22,7 +22,7 @@ export async function openCaches(config: DeliveryConfig, store: ObjectStore, log
   const segments = await createSegmentCache({ folder: folderOf('segments'), maxBytes, store, logger, blocks });
   const artworks = await createSegmentCache({
     folder: folderOf('artwork'),
-    maxBytes: Math.min(maxBytes, artworkBytesMax),
+    maxBytes: Math.min(maxBytes, maxArtworkBytes),
     store: storeOf(store, 'artwork'),
     logger,
     blocks,

@@ -6,7 +6,7 @@ export interface SharedFile {
   leave(): Promise<void>;
 }
 
-/** Files kept open between their readers, the least recently used one closed beyond `filesMax`. */
+/** Files kept open between their readers, the least recently used one closed beyond `maxFiles`. */
 export interface OpenFiles extends AsyncDisposable {
   /** Undefined when there is no such file or it has another size. */
   open(file: string, sizeBytes: number): Promise<SharedFile | undefined>;
@@ -31,7 +31,7 @@ async function openOfSize(file: string, sizeBytes: number): Promise<FileHandle |
   return undefined;
 }
 
-export function createOpenFiles(filesMax: number): OpenFiles {
+export function createOpenFiles(maxFiles: number): OpenFiles {
   const entries = new Map<string, Entry>();
 
   /** Closes what nobody reads and nobody keeps. */
@@ -56,7 +56,7 @@ export function createOpenFiles(filesMax: number): OpenFiles {
     entries.delete(file);
     entries.set(file, entry);
     entry.readers++;
-    if (entries.size > filesMax) forget(entries.keys().next().value!);
+    if (entries.size > maxFiles) forget(entries.keys().next().value!);
     return entry;
   }
 

@@ -29,7 +29,7 @@ export interface SegmentCacheOptions {
 
 const namePattern = /^[0-9a-f]{64}$/;
 /** Files that stay open between two requests. */
-const openFilesMax = 256;
+const maxOpenFiles = 256;
 /** How long an ending process waits for segments that are on their way. */
 const disposeWaitMs = 5_000;
 
@@ -62,7 +62,7 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
   const { folder, maxBytes, store, logger, waitBelowBytes = 32 << 20, blocks = createBlockCache(64 << 20) } = options;
   await mkdir(folder, { recursive: true });
   const index = await readIndex(folder);
-  const openFiles = createOpenFiles(openFilesMax);
+  const openFiles = createOpenFiles(maxOpenFiles);
   const fetching = new Map<string, Fetching>();
   let total = [...index.values()].reduce((sum, size) => sum + size, 0);
   let sequence = 0;

@@ -1,7 +1,7 @@
 import { productCatalog, type Resource } from '@longwave/command-catalog';
 import { idempotencyKeyPattern } from '@longwave/ids';
 import { checksumHeaders } from '@longwave/object-store/checksum';
-import { singlePutBytesMax } from '@longwave/object-store/limits';
+import { maxSinglePutBytes } from '@longwave/object-store/limits';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { notFoundProblem, type Asker } from '../management/asker.ts';
@@ -98,7 +98,7 @@ export const grantUpload = (path: string) =>
           multipart_upload: multipart !== undefined,
           ...multipart,
           ...(sha256 !== undefined && { upload_headers: checksumHeaders(sha256) }),
-          ...(filesize === undefined && { max_size: singlePutBytesMax }),
+          ...(filesize === undefined && { max_size: maxSinglePutBytes }),
         },
       };
     },

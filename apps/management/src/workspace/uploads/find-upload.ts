@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { findAnywhere, holdResource, type Actor } from '@longwave/command-pipeline';
-import { singlePutBytesMax, type ObjectStore } from '@longwave/object-store';
+import { maxSinglePutBytes, type ObjectStore } from '@longwave/object-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { findKept, saveKept, type KeptUpload } from './kept-upload-table.ts';
@@ -79,7 +79,7 @@ async function keep(
   const sent = await store.find(key);
   if (!sent) return undefined;
   const { etag, sizeBytes } = sent;
-  if (sizeBytes > singlePutBytesMax) return { storageKey: key, etag, sizeBytes };
+  if (sizeBytes > maxSinglePutBytes) return { storageKey: key, etag, sizeBytes };
   const storageKey = keptKeyOf(key, etag);
   const earlier = await store.find(storageKey);
   // The same bytes may come again with another type, when the first one was refused.
