@@ -1,5 +1,6 @@
 /** Imports that no tag of nx can forbid: circles, types included, and the insides of other areas. */
 const area = (name) => `^apps/management/src/${name}/`;
+const delivery = (name) => `^apps/public-delivery/src/${name}/`;
 
 export default {
   forbidden: [
@@ -38,6 +39,28 @@ export default {
         path: '^libs/command-pipeline/src/(execute|review|read|outbox)/',
         pathNot: '^libs/command-pipeline/src/$1/',
       },
+    },
+    {
+      name: 'delivery-foundations-stand-alone',
+      comment:
+        'Each can be read without the rest of public-delivery. Applying an event may use what renders files from it.',
+      severity: 'error',
+      from: { path: delivery('(http|listeners|facts|segments|projection)'), pathNot: delivery('projection/apply') },
+      to: { path: delivery('[^/]+'), pathNot: delivery('$1') },
+    },
+    {
+      name: 'plays-know-no-format',
+      comment:
+        'What a listener gets is decided and bound once, whatever files, playlists and documents it is delivered as.',
+      severity: 'error',
+      from: { path: delivery('(arrangements|decisions|plays)') },
+      to: { path: delivery('(progressive|companions|feeds|reports|projection/apply)') },
+    },
+    {
+      name: 'requests-apply-no-events',
+      severity: 'error',
+      from: { path: delivery('[^/]+'), pathNot: delivery('projection/apply') },
+      to: { path: delivery('projection/apply') },
     },
   ],
   options: {

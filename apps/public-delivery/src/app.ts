@@ -13,7 +13,7 @@ import { announceFeeds } from './feeds/announce-feeds.ts';
 import { podpingPort, websubPort } from './feeds/announcement-ports.ts';
 import type { DeliveryConfig } from './config.ts';
 import { createServingTokens } from './reports/serving-token.ts';
-import { createPlayerReports } from './reports/take-reports.ts';
+import { createPlayerReports } from './reports/player-reports.ts';
 import { openFactSink } from './facts/fact-sink.ts';
 import { createFindFeed } from './feeds/find-feed.ts';
 import { contractRoute } from './http/contract-route.ts';
@@ -162,7 +162,7 @@ export async function createApp(
         ...{ mediaUrl, hubUrl, now },
       }),
       ...siteRoutes({ pool, mediaUrl }),
-      // Both before the audio, whose last segment may be any name.
+      // Both come before the audio, whose last segment takes any name.
       ...listenerFileRoutes({
         ...{ pool, store, identify },
         findListenersPlay: createFindListenersPlay(pool, arrangements, traceAgent),
@@ -210,7 +210,7 @@ export async function createApp(
   return {
     port: http.port,
     grpcPort: rpc.port,
-    // Nothing that may be away takes playback away: bus, decision and database are not asked, and each request says what it lacks.
+    // Readiness asks nothing: playback goes on while the bus, decisions or the database are unreachable.
     readiness: {},
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -20,7 +20,7 @@ const configSchema = z
     ...objectStoreConfig,
     /** The public media port. */
     HTTP_LISTEN: addressSchema,
-    /** The port on which other services ask, by mutual TLS. */
+    /** The port of RPCs from other services, by mutual TLS. */
     GRPC_LISTEN: addressSchema,
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
     INTERNAL_SERVING_ADDRESS: addressSchema,
@@ -34,7 +34,7 @@ const configSchema = z
     LISTENER_SECRET: key32,
     /** Proxies whose X-Forwarded-For is believed. */
     TRUSTED_PROXIES: addressRangesSetting,
-    /** Our own monitors, validators and offices: what they ask for is never counted (rule 14). */
+    /** Our own monitors, validators and offices: their requests are never counted (rule 14 of docs/counting.md). */
     INTERNAL_ADDRESSES: addressRangesSetting,
     DECIDE_DEADLINE_MS: z.coerce.number().int().min(1).max(10_000).default(250),
     /**
@@ -42,7 +42,7 @@ const configSchema = z
      * number. Those beyond share one file without ads.
      */
     NEW_PLAYS_PER_ADDRESS_AND_MINUTE: z.coerce.number().int().min(1).max(1_000_000).default(60),
-    /** How long bindings without ads are kept; every listener keeps a file for 24 h, and a day more is for those who are late. */
+    /** How long bindings without ads are kept: the 24 h for which a listener keeps a file, and a day more for late requests. */
     CLEAN_BINDING_HOURS: z.coerce.number().int().min(48).default(48),
     /**
      * How long bindings with ads stay in PostgreSQL: their tokens open for 180 days and what is left of the week of their key. Then they
@@ -58,7 +58,7 @@ const configSchema = z
       .int()
       .min(0)
       .default(10 * 1024 ** 3),
-    /** Pieces of segments that were read lately, in memory: what many listen to at once is read and held once. */
+    /** Blocks of segments that were read lately, in memory: many listeners of one file share them. */
     MEMORY_CACHE_MAX_BYTES: z.coerce
       .number()
       .int()

@@ -8,7 +8,7 @@ import { listEnclosures } from './projection/feed-table.ts';
 
 const maxEpisodes = 200;
 
-/** What other services may ask; each caller has seen to it that its client may see the episodes that it names. */
+/** The RPCs for other services. Each caller has checked that its client may see the episodes that it names. */
 export const deliveryServices = ({
   pool,
   mediaUrl,

@@ -5,7 +5,7 @@ import type { BreakPosition } from '../projection/break-plan.ts';
 export interface FilledBreak {
   readonly key: string;
   readonly position: BreakPosition;
-  /** Where in the content it stands; a whole number of frames. */
+  /** Its place in the content; a whole number of frames. */
   readonly contentMs: number;
   /** In the order of their slots; at least one. */
   readonly ads: readonly (ArrangedBlob & { readonly slot: string })[];
@@ -14,13 +14,13 @@ export interface FilledBreak {
 /** The name of a slot in arrangements: unique in a play. */
 export const slotName = (breakKey: string, slot: number): string => `${breakKey}/${slot}`;
 
-/** Break and place of `slotName`. */
+/** The break key and the slot number of a slot name. */
 export function splitSlotName(name: string): { readonly key: string; readonly slot: number } {
   const at = name.lastIndexOf('/');
   return { key: name.slice(0, at), slot: Number(name.slice(at + 1)) };
 }
 
-/** The breaks of an arrangement, in order: what it was composed of. */
+/** The breaks of an arrangement with their ads, in order. */
 export function filledBreaksOf(document: ArrangementDocument): FilledBreak[] {
   const parts = partsOf(document);
   const lastContent = parts.findLastIndex(({ content_ms: ms }) => ms !== undefined);

@@ -5,15 +5,15 @@ import { z } from 'zod';
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const part = z.strictObject({
-  /** What the bytes are of. */
+  /** SHA-256 of the blob that holds the bytes. */
   blob: sha256,
-  /** Where they begin in the arrangement. */
+  /** Where the bytes begin in the arrangement. */
   offset: z.int().min(0),
   length: z.int().min(1),
   kind: z.enum(['header', 'content', 'ad', 'ident']),
-  /** Break and place in it, "pre/0"; only ads. */
+  /** Break and slot, "pre/0"; only of ads. */
   slot: z.string().optional(),
-  /** Where a part lies that does not lie where its kind does: a picture of the header, or content that was faded. */
+  /** The store of a part that does not lie with the others of its kind: the picture of a header, or faded content. */
   store: z.enum(['artwork', 'header']).optional(),
 });
 const pieceOfBlob = part.extend({
@@ -21,7 +21,7 @@ const pieceOfBlob = part.extend({
   blob_bytes: z.int().min(1),
   /** Where the bytes begin in the blob. */
   from: z.int().min(0),
-  /** Where it begins in the episode's own audio; absent for all that is not of it. */
+  /** Where it begins in the episode's own audio; absent for other parts. */
   content_ms: z.int().min(0).optional(),
 });
 const common = {
@@ -33,7 +33,7 @@ const common = {
 
 /**
  * An arrangement as it is stored and hashed. Its SHA-256 over JCS (RFC 8785) is its id. In version 1 every part was a whole blob; it
- * is read for ever and not written any more.
+ * is read for ever and no longer written.
  */
 export const arrangementDocumentSchema = z.discriminatedUnion('v', [
   z.strictObject({ v: z.literal(1), ...common, parts: z.array(part) }),
@@ -58,7 +58,7 @@ export function partsOf(document: ArrangementDocument): readonly ArrangementPart
   }));
 }
 
-/** One part before it has its place. */
+/** A part that has no offset yet. */
 export interface ArrangedBlob {
   readonly digest: string;
   /** Of the whole blob. */

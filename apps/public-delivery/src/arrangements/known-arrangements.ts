@@ -8,19 +8,19 @@ import {
   type StoredArrangement,
 } from './arrangement-table.ts';
 
-/** Arrangements, which never change once they are stored, so that those in use are read and checked once. */
+/** Arrangements that are in use. None changes once it is stored, so each is read and checked once. */
 export interface KnownArrangements {
-  /** By its id or, of 32 characters, the short id that tokens carry. */
+  /** By its id or by the short id of 32 characters that tokens carry. */
   find(id: string): Promise<StoredArrangement | undefined>;
-  /** Whether it is known to be stored, without asking. */
+  /** Whether it is known to be stored; does not ask the database. */
   has(id: string): boolean;
   /** Stores one for ever, unless it is known to be stored. */
   save(arrangement: NewArrangement): Promise<void>;
-  /** One that was stored just now. */
+  /** Remembers an arrangement that was just stored. */
   keep(arrangement: StoredArrangement): void;
 }
 
-/** @param maxKept so many of those that were used last stay in memory, by default some ten megabytes */
+/** @param maxKept arrangements that stay in memory, the most recently used; 1,000 take about ten megabytes */
 export function createKnownArrangements(pool: Pick<Pool, 'query'>, maxKept = 1_000): KnownArrangements {
   const kept = new LRUCache<string, StoredArrangement>({ max: maxKept });
   const keep = ({ id, workspaceId, podcastId, episodeId, publishedAt, document }: StoredArrangement) =>

@@ -7,7 +7,7 @@ import { readRange, type ByteInterval } from '../http/byte-range.ts';
 import type { OpenPart } from './open-part.ts';
 import { createWrittenMeter, type CountedMedia, type MeteredResponse, type WrittenMeter } from './written-meter.ts';
 
-/** What is to be sent and how to count it. */
+/** A file to send, and how it is counted. */
 export interface SentMedia extends Validators {
   readonly parts: readonly ArrangementPart[];
   readonly counted: CountedMedia;
@@ -62,8 +62,8 @@ async function* readParts(
 }
 
 /**
- * The last write waits until everything before it is recorded: who has the whole body has been counted with all but that, whatever
- * becomes of this process.
+ * The last write waits until everything before it is recorded: a client that has the whole body is counted with all but its last
+ * write, even when this process is killed.
  */
 async function sendBody(
   response: ServerResponse,
@@ -77,7 +77,7 @@ async function sendBody(
   let begun = false;
   let most = writeBytes;
   for await (const { bytes, at, endsPart } of chunks) {
-    // Only once a source gave bytes is it certain that there is something to promise.
+    // The status waits for the first bytes: until then a source that fails can be answered with 503.
     if (!begun) head();
     begun = true;
     for (let i = 0; i < bytes.length;) {

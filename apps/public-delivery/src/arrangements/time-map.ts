@@ -9,14 +9,14 @@ export interface Stretch {
 
 /**
  * Content time and the time of one delivered file, in milliseconds. A time outside of the content counts as its nearest end. At a
- * break one time of the content is two of the file: what begins there begins behind the break, what ends there ends before it.
+ * break one time of the content is two of the file: a chapter that begins there begins behind the break, one that ends there ends before it.
  */
 export interface TimeMap {
-  /** When what begins at this time of the content begins in the file. */
+  /** Time of the file at which something begins that begins at this time of the content. */
   beginOf(contentMs: number): number;
-  /** When what ends at this time of the content ends in the file. */
+  /** Time of the file at which something ends that ends at this time of the content. */
   endOf(contentMs: number): number;
-  /** Which time of the content has come at this time of the file: during a break that of the break. */
+  /** Time of the content at this time of the file; during a break, the time at which the break stands. */
   contentOf(deliveredMs: number): number;
 }
 

@@ -2,7 +2,7 @@ import type { ByteRangeServed, CountedPart } from '@longwave/events';
 import type { Listener } from '../listeners/identify-listener.ts';
 import type { ByteInterval } from '../http/byte-range.ts';
 
-/** What is served, as counting knows it. */
+/** A served file as it is counted. */
 export interface CountedMedia {
   readonly workspaceId: string;
   readonly podcastId: string;
@@ -35,7 +35,7 @@ export interface WrittenMeter {
 /** Longest time that written bytes stay unreported. */
 const reportWithinMs = 1_000;
 
-/** Measures one response (measurement.md D1): a fact at `report`, at most a second after bytes were written, and at the end. */
+/** Measures one response (docs/counting.md#from-a-request-to-a-number, Record): a fact at `report`, at most a second after bytes were written, and at the end. */
 export function createWrittenMeter(
   media: CountedMedia,
   response: MeteredResponse,

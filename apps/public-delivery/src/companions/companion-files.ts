@@ -27,7 +27,7 @@ function choose<T extends { readonly language: string }>(transcripts: readonly T
   );
 }
 
-/** Sends bytes that were made for this request, with a tag of their own. */
+/** Sends bytes that were made for this request; their digest is the tag. */
 export function sendMade(exchange: Exchange, bytes: Buffer, contentType: string, cacheControl: string): Promise<void> {
   const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
   return sendDocument(exchange, bytes, etag, { 'content-type': contentType, 'cache-control': cacheControl });

@@ -22,8 +22,8 @@ export interface PlayFileRoutesOptions {
 const cacheControl = 'private, max-age=300';
 
 /**
- * What goes with the file of one play, at the times of that very file: chapters, transcripts and the timeline, under the token that
- * the audio has. Chapters and transcripts are those that the episode has now.
+ * Chapters, transcripts and the timeline of one play, at the times of its file and under the token of its audio. Chapters and
+ * transcripts are those that the episode has now.
  */
 export function playFileRoutes({
   pool,

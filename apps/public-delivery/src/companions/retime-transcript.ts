@@ -9,7 +9,7 @@ const overlap = ({ start_ms, end_ms }: TranscriptCue, { contentMs, durationMs }:
 
 /**
  * A transcript at the times of one delivered file. A cue with a break inside of it is shown where most of it sounds, of equals before
- * the break, never over the ads. What lies outside of the content is left out.
+ * the break, never over the ads. Cues outside of the content are left out.
  */
 export function retimeTranscript({ version, cues }: Transcript, stretches: readonly Stretch[]): Transcript {
   const retimed = cues.flatMap((cue): TranscriptCue[] => {

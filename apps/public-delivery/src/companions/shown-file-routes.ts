@@ -22,7 +22,7 @@ export interface ShownFileRoutesOptions {
   readonly artworks: Pick<SegmentCache, 'open'>;
 }
 
-/** Artwork, chapters and transcripts that a feed shows, by digest: what is not shown is not there. */
+/** Artwork, chapters and transcripts that a feed shows, by digest. A file that no feed shows is 404. */
 export function shownFileRoutes({ pool, store, artworks }: ShownFileRoutesOptions): readonly Route[] {
   return [
     {

@@ -2,7 +2,7 @@ import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 import type { Artwork, ShownEpisode } from '../projection/projected.ts';
 
-/** A file that a podcast or an episode shows, by what its public address says. */
+/** A file that a podcast or an episode shows, as its public address names it. */
 export interface ShownFile {
   readonly kind: 'artwork' | 'chapters' | 'transcript';
   readonly digest: string;
@@ -58,7 +58,7 @@ export async function replaceShownFiles(
     );
 }
 
-/** Artwork of a podcast that is not archived; a draft shows it too, to those who know its digest. */
+/** Artwork of a podcast that is not archived, also of a draft. */
 export async function findArtwork(
   pool: Pool,
   digest: string,
@@ -88,7 +88,7 @@ export async function findChapters(pool: Pool, digest: string): Promise<Buffer |
   return rows[0]?.document ?? undefined;
 }
 
-/** Where the transcript of a published episode lies, whose content begins at `shiftMs`. */
+/** The storage key of a transcript of a published episode whose content begins at `shiftMs`. */
 export async function findTranscript(pool: Pool, digest: string, shiftMs: number): Promise<string | undefined> {
   const { rows } = await pool.query<Columns<'shown_file', 'storage_key'>>({
     name: 'transcript',

@@ -7,13 +7,13 @@ interface Span {
   readonly duration_ms: number;
 }
 
-/** Where a player reports what happens to an ad, and where a click on it goes. */
+/** Where a player reports events of an ad, and where a click on it goes. */
 export interface SlotAddresses {
   readonly event_url?: string;
   readonly click_url?: string;
 }
 
-/** One ad of a break; whose it is, nobody is told. */
+/** One ad of a break, without advertiser and campaign. */
 interface TimelineSlot extends Span, SlotAddresses {
   readonly slot: number;
 }
@@ -29,7 +29,7 @@ type TimelinePart =
       readonly slots: readonly TimelineSlot[];
     });
 
-/** What sounds when in one delivered file, in order and without a gap. Times are milliseconds of the file. */
+/** The parts of one delivered file, in order and without a gap. Times are milliseconds of the file. */
 export interface TimelineDocument {
   readonly version: 1;
   readonly duration_ms: number;
@@ -50,7 +50,7 @@ export function timelineOf(
   const placed = partsOf(document);
   const firstOwn = placed.findIndex(({ content_ms: ms }) => ms !== undefined);
   const spanOfSlot = new Map(placed.map(({ slot }, index) => [slot, spans[index]!] as const));
-  // A piece that fades goes on with the one before.
+  // A faded piece continues the piece before it.
   const isJoined = (index: number) => placed[index - 1]?.content_ms !== undefined;
   const sound = placed.flatMap(({ kind, content_ms: content_start_ms }, index): TimelinePart[] => {
     if (kind !== 'content') return [];

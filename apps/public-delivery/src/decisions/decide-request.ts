@@ -6,10 +6,10 @@ import type { AdContext } from '../projection/break-table.ts';
 import type { PlayableEpisode } from '../projection/content-table.ts';
 import { planBreaks, type PlannedBreak } from './plan-breaks.ts';
 
-/** Where plays of this service take place. */
+/** The surface of these plays, as halts and decisions name it. */
 export const surface = 'progressive';
 
-/** The lists' word for what they do not know. */
+/** The lists say "unknown", a decision expects an empty text. */
 const known = (text: string): string => (text === 'unknown' ? '' : text);
 
 /** The first 16 bytes of a listener key. */
@@ -29,7 +29,7 @@ const toRequestedBreak = (planned: PlannedBreak): DecideRequest['breaks'][number
   })),
 });
 
-/** What is asked for one play: everything that is known of episode, listener and breaks, and nothing that is not. */
+/** Asks for the ads of one play. What is unknown of episode, listener and breaks is empty or zero. */
 export function decideRequest(
   decisionId: string,
   { workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode,

@@ -9,7 +9,7 @@ import { clickUrlSchema, type CountedAds } from './play-ads.ts';
 
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
 
-/** Why there is no decision; the listener gets clean content. */
+/** Why there is no decision; the listener gets content without ads. */
 export const noDecisionReasons = ['late', 'unreachable', 'failed', 'invalid_answer', 'segment_unavailable'] as const;
 type NoDecisionReason = (typeof noDecisionReasons)[number];
 
@@ -20,8 +20,11 @@ type RequestedBreak = DecideRequest['breaks'][number];
 
 const digestPattern = /^[0-9a-f]{64}$/;
 
-/** True when an ad may stand in its slot. What line item it is of, only the answer knows. */
-function fits({ slot, durationMs, sizeBytes, segmentDigest }: AdPick, { maxSlots, slotRules }: RequestedBreak): boolean {
+/** True when an ad fits into its slot. The answer does not tell the type of its line item, so that is not checked. */
+function fits(
+  { slot, durationMs, sizeBytes, segmentDigest }: AdPick,
+  { maxSlots, slotRules }: RequestedBreak,
+): boolean {
   const longestMs = slotRules.find((rule) => rule.slot === slot)?.maxDurationMs ?? 0n;
   const isWhole = sizeBytes > 0n && sizeBytes % BigInt(canonicalFormat.frameSizeBytes) === 0n;
   const isExact = durationMs === (sizeBytes / BigInt(canonicalFormat.frameSizeBytes)) * BigInt(canonicalFormat.frameMs);
@@ -59,11 +62,11 @@ const countedOf = (pick: AdPick): CountedAds[string] => ({
   break_key: pick.breakKey,
   slot: pick.slot,
   billable: pick.billable,
-  // An address that is none costs the click, not the ad.
+  // An ad whose address is not valid stays, without a click.
   ...(clickUrlSchema.safeParse(pick.clickUrl).success && { click_url: pick.clickUrl }),
 });
 
-/** The breaks of an answer in the order asked, or why it is not an answer to what was asked. */
+/** The breaks of an answer in the order of the request; `invalid_answer` when it does not fit the request. */
 export function readAnswer(
   { decisionId, breaks, adLoadLimitMs }: Pick<DecideRequest, 'decisionId' | 'breaks' | 'adLoadLimitMs'>,
   answer: DecideResponse,
@@ -87,7 +90,7 @@ const reasons: Partial<Record<Problem['code'], NoDecisionReason>> = {
   temporarily_unavailable: 'unreachable',
 };
 
-/** Asks once, within the deadline. Never rejects: no answer is a reason. */
+/** Asks once, within the deadline. Never rejects: a failure is a reason of no decision. */
 export async function decide(serving: ServingClient, request: DecideRequest, deadlineMs: number): Promise<Decision> {
   try {
     return readAnswer(request, await serving.decide(request, { deadlineMs }));

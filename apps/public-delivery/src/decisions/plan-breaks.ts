@@ -6,7 +6,7 @@ import type { Markers } from '../projection/projected.ts';
 export interface PlannedBreak {
   readonly key: string;
   readonly position: BreakPosition;
-  /** Where in the content it stands; a whole number of frames. */
+  /** Its place in the content; a whole number of frames. */
   readonly contentMs: number;
   readonly maxSlots: number;
   readonly maxDurationMs: number;
@@ -25,7 +25,7 @@ type Place = Omit<PlannedBreak, 'contentMs'> & { readonly atMs: number };
 /** A play asks for at most this many (internal-serving takes no more). */
 const maxBreaks = 32;
 const maxBreakKeyLength = 64;
-/** What a slot gives where no plan says. */
+/** Length of a slot without a plan. */
 const defaultSlotMs = 90_000;
 
 /** The key of one of several breaks that come from one line of a plan. */

@@ -18,13 +18,13 @@ export interface FactJournal extends AsyncDisposable {
   append(line: string): void;
   /** Takes lines and resolves when they are in the file, so that no end of the process loses them. Rejects when the disk does not take them. */
   keep(lines: readonly string[]): Promise<void>;
-  /** Publishes what it can now. Resolves true when nothing is left. */
+  /** Publishes the lines in the file. Resolves true when none is left. */
   flush(): Promise<boolean>;
-  /** What is in the file and not published. */
+  /** Bytes in the file that are not published. */
   backlogBytes(): number;
 }
 
-/** What waits for a disk that does not answer; beyond it, facts are lost and counted in the log, or refused. */
+/** Entries that wait for a slow disk; further facts are lost and counted in the log, or refused. */
 const maxWaiting = 200_000;
 const batchBytes = 1 << 20;
 const newline = 0x0a;

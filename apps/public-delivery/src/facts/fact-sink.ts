@@ -16,11 +16,11 @@ import { readProducerName } from './producer-name.ts';
 /** Takes facts; they reach the bus at least once, in order per key. */
 export interface FactSink extends AsyncDisposable {
   add(fact: DeliveryFact): void;
-  /** Takes facts that somebody was promised. Rejects with `temporarily_unavailable` when they cannot be kept. */
+  /** Resolves when the facts are in the journal. Rejects with `temporarily_unavailable` when it does not take them. */
   keep(facts: readonly DeliveryFact[]): Promise<void>;
-  /** Resolves when everything added before is in the journal, or the journal cannot be written: that has been told. */
+  /** Resolves when everything added before is in the journal, or the journal cannot be written, which is logged. */
   settled(): Promise<void>;
-  /** Reports a user agent the first time this process sees it on a UTC day: those that nobody uses any more are forgotten. */
+  /** Reports a user agent the first time this process sees it on a UTC day: analytics-sink forgets agents that are no longer used. */
   sawUserAgent(digest: string | null, userAgent: string, at: Date): void;
 }
 
@@ -38,7 +38,7 @@ const types = {
 const keyOf = (fact: DeliveryFact) =>
   fact.kind === 'user_agent_seen' ? fact.user_agent_digest : `${fact.listener_key}:${fact.episode_id}`;
 
-/** Stands in the journal behind all facts of its time: once it is published, they are. */
+/** Follows all facts of its time in the journal: once it is published, they are. */
 const markSchema = factsPublishedSchema.omit({ part: true, parts: true });
 type Mark = z.output<typeof markSchema>;
 

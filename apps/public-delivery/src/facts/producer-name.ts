@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The name of the journal in a folder, kept beside it: facts that a process leaves there are published under it by the next one. */
+/** The name of the journal in a folder, kept beside it: the next process publishes facts that are left there under the same name. */
 export async function readProducerName(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'producer');

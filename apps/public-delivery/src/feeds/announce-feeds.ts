@@ -15,7 +15,7 @@ export interface AnnounceFeedsOptions {
   readonly ports: readonly AnnouncementPort[];
   /** Without a slash at the end. */
   readonly mediaUrl: string;
-  /** How often it is looked for what is due, and how long the first retry waits. */
+  /** Time between two searches for due announcements, and the delay of the first retry. */
   readonly everyMs: number;
   readonly logger: Logger;
 }
@@ -25,12 +25,12 @@ const retryMaxMs = 3_600_000;
 const maxAttempts = 12;
 const maxConcurrent = 20;
 
-/** Tells the ports of feeds that changed; failed announcements are retried, with growing delays, for about half a day. */
+/** Announces changed feeds at the ports; failed announcements are retried, with growing delays, for about half a day. */
 export function announceFeeds({ pool, ports, mediaUrl, everyMs, logger }: AnnounceFeedsOptions): AsyncDisposable {
   if (ports.length === 0) return { [Symbol.asyncDispose]: () => Promise.resolve() };
   const byName = new Map(ports.map((port) => [port.name, port]));
 
-  async function tell(claimed: ClaimedAnnouncement): Promise<void> {
+  async function announce(claimed: ClaimedAnnouncement): Promise<void> {
     const { podcastId, port, subdomain, attempts } = claimed;
     if (subdomain === undefined) return settleAnnouncement(pool, claimed);
     try {
@@ -48,7 +48,7 @@ export function announceFeeds({ pool, ports, mediaUrl, everyMs, logger }: Announ
     everyMs,
     run: async () => {
       const names = [...byName.keys()];
-      await Promise.all((await claimAnnouncements(pool, names, leaseMs, maxConcurrent)).map(tell));
+      await Promise.all((await claimAnnouncements(pool, names, leaseMs, maxConcurrent)).map(announce));
     },
     onError: (error) => logger.warn({ err: error }, 'feed.announcements_unavailable'),
   });

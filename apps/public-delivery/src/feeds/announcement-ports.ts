@@ -1,7 +1,7 @@
-/** Somebody outside who wants to know that a feed changed. */
+/** An outside service to which changed feeds are announced. */
 export interface AnnouncementPort {
   readonly name: string;
-  /** Rejects when it was not taken. */
+  /** Rejects when the service does not accept it. */
   readonly announce: (feedUrl: string) => Promise<void>;
 }
 
@@ -12,7 +12,7 @@ async function expectOk(answer: Response): Promise<void> {
   if (!answer.ok) throw new Error(`it answered ${answer.status}`);
 }
 
-/** WebSub (W3C Recommendation, 2018): a publisher tells its hub; how is left to them, and this is what hubs have always taken. */
+/** WebSub (W3C Recommendation, 2018): a publisher notifies its hub. The form is left to them; hubs accept this one. */
 export function websubPort(hubUrl: string): AnnouncementPort {
   return {
     name: 'websub',

@@ -1,7 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import type { Columns, Rows } from '../generated/rows.ts';
 
-/** An announcement that is due, claimed until `dueAt`: whoever is killed meanwhile leaves it to the next. */
+/** An announcement that is due, claimed until `dueAt`. A process that is killed meanwhile leaves it to another. */
 export interface ClaimedAnnouncement {
   readonly podcastId: string;
   readonly port: string;
@@ -18,7 +18,7 @@ type ClaimRow = Columns<'announcement', 'podcast_id' | 'port' | 'attempts'> & {
   readonly subdomain: Rows['feed']['subdomain'];
 };
 
-/** Claims what is due at the named ports; several processes never claim the same. */
+/** Claims due announcements of the ports; no two processes claim the same. */
 export async function claimAnnouncements(
   pool: Pool,
   ports: readonly string[],
@@ -48,7 +48,7 @@ export async function claimAnnouncements(
   }));
 }
 
-/** Removes what was told, unless the feed changed again meanwhile. */
+/** Removes an announcement, unless the feed changed again meanwhile. */
 export async function settleAnnouncement(pool: Pool, { podcastId, port, dueAt }: ClaimedAnnouncement): Promise<void> {
   await pool.query('delete from announcement where podcast_id = $1 and port = $2 and due_at = $3::timestamptz', [
     podcastId,
@@ -57,7 +57,7 @@ export async function settleAnnouncement(pool: Pool, { podcastId, port, dueAt }:
   ]);
 }
 
-/** Retries it later, unless the feed changed again meanwhile. */
+/** Postpones an announcement, unless the feed changed again meanwhile. */
 export async function postponeAnnouncement(
   pool: Pool,
   { podcastId, port, dueAt }: ClaimedAnnouncement,

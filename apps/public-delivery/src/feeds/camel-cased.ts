@@ -2,7 +2,7 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
 
-/** A value of the wire with the names of this side. */
+/** A value of the wire with camelCase keys. */
 export type CamelCased<T> = T extends readonly (infer Each)[]
   ? readonly CamelCased<Each>[]
   : T extends object

@@ -13,7 +13,7 @@ export function chooseCoding(header: string | undefined): ContentCoding {
     weights.set(coding, quality === undefined ? 1 : Number(quality));
   }
   const any = weights.get('*') ?? 0;
-  // What is sent as it is needs no permission, so it loses against any coding that has one.
+  // identity is always allowed, so any coding that the header names goes before it.
   const plain = weights.get('identity') ?? Number.MIN_VALUE;
   const [best, weight] = (['br', 'gzip'] as const)
     .map((coding) => [coding, weights.get(coding) ?? any] as const)

@@ -16,9 +16,9 @@ export interface StoredDocument {
 
 /** Documents on the local disk, compressed, by digest; least recently used ones are removed beyond `maxBytes`. */
 export interface DocumentCache {
-  /** Stores what the pieces make, in the memory of a piece. Rejects with what they reject. */
+  /** Stores the document of the pieces, one piece in memory at a time. Rejects with the error of the pieces. */
   save(pieces: AsyncIterable<string>): Promise<StoredDocument>;
-  /** Undefined when it is not here any more. The stream closes the file. */
+  /** Undefined when the document was removed. The stream closes the file. */
   open(document: StoredDocument, coding: ContentCoding): Promise<Readable | undefined>;
 }
 

@@ -13,9 +13,9 @@ import {
 import type { PodcastAttributes } from '../projection/projected.ts';
 import { createLastKnown } from '../projection/last-known.ts';
 import type { DocumentCache, StoredDocument } from './document-cache.ts';
-import { feedPath, toFeedEpisode, toFeedPodcast, toTrailer, type FeedSurroundings } from './to-feed.ts';
+import { feedPath, toFeedEpisode, toFeedPodcast, toTrailer, type FeedSettings } from './to-feed.ts';
 
-/** What conditional requests are compared with. */
+/** The validators of a feed. */
 interface FeedVersion {
   /** SHA-256 (hex) of the document. */
   readonly digest: string;
@@ -67,12 +67,11 @@ function pagingOf(feedUrl: string, page: number, pages: number): FeedPaging {
 }
 
 /**
- * Finds the feed of a podcast. What is known of the present revision is answered from one row of the database; a document is
- * rendered at most once per revision, in batches, and then kept compressed on the disk. While the database is away, the document that
- * was rendered last is the feed.
+ * Finds the feed of a podcast by one row of the database. A document is rendered at most once per revision, in batches, and then kept
+ * compressed on the disk. While the database is away, the document that was rendered last is the feed.
  */
-export function createFindFeed(pool: Pool, documents: DocumentCache, surroundings: FeedSurroundings): FindFeed {
-  const { mediaUrl } = surroundings;
+export function createFindFeed(pool: Pool, documents: DocumentCache, settings: FeedSettings): FindFeed {
+  const { mediaUrl } = settings;
   const known = new LRUCache<string, KnownDocument>({ max: maxVersions });
   const rendering = new Map<string, Promise<KnownDocument | undefined>>();
   const gate = createGate(maxRenderings);
@@ -99,7 +98,7 @@ export function createFindFeed(pool: Pool, documents: DocumentCache, surrounding
         podcast: toFeedPodcast(
           podcast,
           trailers.map((row) => toTrailer(row, podcast, mediaUrl)),
-          surroundings,
+          settings,
         ),
         paging: page === undefined ? undefined : pagingOf(feedUrl, page, pages),
       },

@@ -7,8 +7,8 @@ import type { Artwork, PodcastAttributes } from '../projection/projected.ts';
 import { artworkPath } from '../companions/shown-file-table.ts';
 import { camelCased } from './camel-cased.ts';
 
-/** What of a feed is the operator's and not the podcast's. */
-export interface FeedSurroundings {
+/** Settings of the operator that feeds show. */
+export interface FeedSettings {
   /** Without a slash at the end. */
   readonly mediaUrl: string;
   readonly usesPodping: boolean;
@@ -25,7 +25,7 @@ export function enclosurePath({ alias, file_name, rendition_bytes, clip_format }
   return `/delivery/v1/e/${alias}/${file_name}.${rendition_bytes === null ? clip_format : 'mp3'}`;
 }
 
-/** So much of a digest tells one version of a document from another. */
+/** Enough of a digest to tell two versions of a document apart. */
 const versionCharacters = 12;
 
 /** Answered at the times of the asking listener's play; another address once the chapters changed, so that apps ask again. */
@@ -65,7 +65,7 @@ export const shownArtworkUrl = (
   mediaUrl: string,
 ): string | undefined => artworkUrlOf(imagesOf(artwork, mediaUrl), given);
 
-/** A trailer that no episode of ours stands for. */
+/** A trailer that is hosted outside. */
 const outsideTrailer = (trailer: NonNullable<PodcastAttributes['trailers']>[number]): FeedTrailer => ({
   title: trailer.title,
   publishedAt: new Date(trailer.published_at),
@@ -76,7 +76,7 @@ const outsideTrailer = (trailer: NonNullable<PodcastAttributes['trailers']>[numb
 export function toFeedPodcast(
   attributes: PodcastAttributes,
   trailers: readonly FeedTrailer[],
-  { mediaUrl, usesPodping, hubUrl }: FeedSurroundings,
+  { mediaUrl, usesPodping, hubUrl }: FeedSettings,
 ): FeedPodcast {
   const {
     artwork,

@@ -1,6 +1,6 @@
 import { Problem } from '@longwave/problems';
 
-/** What the object store says. Rejects with its own problem, or with `temporarily_unavailable` when it says nothing. */
+/** Awaits the object store. Rejects with the problem it names, else with `temporarily_unavailable`. */
 export async function fromStore<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -14,13 +14,13 @@ export interface Exchange {
 
 type Handler = (exchange: Exchange) => Promise<void>;
 
-/** A path and what answers on it. `name` is what logs call it. */
+/** A path and its handlers; logs call it `name`. */
 export interface Route {
   readonly name: string;
   readonly path: string;
-  /** GET and HEAD; neither is allowed without. */
+  /** Answers GET and HEAD; without it they are 405. */
   readonly get?: Handler;
-  /** POST; not allowed without. */
+  /** Answers POST; without it POST is 405. */
   readonly post?: Handler;
 }
 
@@ -42,16 +42,16 @@ const methodsOf = ({ get, post }: Route) =>
   [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : []), 'OPTIONS'].join(', ');
 
 /**
- * A problem as this surface tells it (RFC 9457): the sentence of its code alone, whatever was said where it was found, and the id under
- * which the log knows it, also in X-Request-Id.
+ * Answers a problem (RFC 9457) with the sentence of its code alone, without the detail of where it was thrown, and with the request id
+ * of the log line, which is in X-Request-Id too.
  */
 function sendProblem(response: Response, problem: Problem, requestId: string): void {
   const { retryAfterSeconds } = problem.context;
-  const told = new Problem(problem.code, undefined, {
+  const shown = new Problem(problem.code, undefined, {
     status: problem.status,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
-  const body = problemDocument(told, requestId);
+  const body = problemDocument(shown, requestId);
   for (const name of ['etag', 'cache-control', 'accept-ranges']) response.removeHeader(name);
   response.writeHead(problem.status, {
     'content-type': 'application/problem+json',
@@ -106,7 +106,7 @@ export function createRouter(routes: readonly Route[], logger: Logger, now: () =
     );
   }
   app.use(answer('unknown', unknown));
-  // Express' own refusals (a path that cannot be decoded) are nothing more than unknown addresses.
+  // Express' own refusals (a path that cannot be decoded) are answered like unknown addresses.
   app.use(
     (_error: unknown, request: Request, response: Response, _next: unknown) =>
       void answer('unreadable', unknown)(request, response),

@@ -10,20 +10,20 @@ import type { Exchange } from './route.ts';
 export interface SentFile extends Validators {
   readonly sizeBytes: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Its bytes, or those of the interval. Asked for once, not for HEAD and 304. */
+  /** Its bytes, or those of the interval. Called at most once, and not for HEAD and 304. */
   readonly open: (interval?: ByteInterval) => Promise<Readable | AsyncIterable<Buffer> | Buffer>;
 }
 
 type Body = Awaited<ReturnType<SentFile['open']>>;
 
-/** The same bytes, once there is the first of them: only then is it certain that there is something to promise. */
+/** The same bytes, once the first chunk is here: until then a source that fails can be answered with 503. */
 async function startedBody(body: Exclude<Body, Buffer>): Promise<AsyncIterable<Buffer>> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let first: IteratorResult<Buffer> | undefined = await chunks.next();
   const next = async () => {
-    const given = first ?? (await chunks.next());
+    const result = first ?? (await chunks.next());
     first = undefined;
-    return given;
+    return result;
   };
   const end = async () => (await chunks.return?.()) ?? { done: true as const, value: undefined };
   return { [Symbol.asyncIterator]: () => ({ next, return: end }) };

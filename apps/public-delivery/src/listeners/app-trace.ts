@@ -13,7 +13,7 @@ export type AppSystem = (typeof systems)[number];
 /** The first product of a user agent (RFC 9110 §10.1.5) without its version. */
 const firstProduct = (userAgent: string): string | undefined => /^[^\s/(]{1,64}/.exec(userAgent)?.[0];
 
-/** What every browser calls itself first, and the web views of apps too. */
+/** The first product of every browser, and of the web views of apps. */
 const browserProduct = 'Mozilla';
 
 /** Reads the app and its system from a normalised user agent, by the lists that counting uses. */

@@ -17,7 +17,7 @@ export interface Place {
   readonly region: string;
 }
 
-/** Where an address lies, from memory. */
+/** Country and region of an address, from memory. */
 export type FindPlace = (address: string) => Place;
 
 /**

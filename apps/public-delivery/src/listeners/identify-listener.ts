@@ -17,14 +17,14 @@ import {
 } from '@longwave/audience';
 import type { FindPlace, Place } from './country.ts';
 
-/** What is kept of who asked: keys and verdicts. The address itself ends here. */
+/** A client as it is known beyond this file: keys and verdicts, not its address. */
 export interface Listener extends Place {
-  /** D5, hex. */
+  /** Hex (docs/counting.md#definitions, Listener). */
   readonly key: string;
   /** The key under the previous secret, during the first 48 h of a month. */
   readonly previousKey: string | undefined;
   readonly addressKey: string;
-  /** The address on this UTC day and on the one before: names of what it did within 24 h. */
+  /** The address key on this UTC day and on the one before; bindings of the last 24 h have one of them. */
   readonly addressKeys: readonly [today: string, yesterday: string];
   readonly addressVerdict: AddressVerdict;
   /** The safe list holds the address. */
@@ -40,7 +40,7 @@ export interface Listener extends Place {
   readonly webPlayer: string | undefined;
   /** Our own monitors, validators and previews, by address or by user agent. */
   readonly internal: boolean;
-  /** Prefetchers and aligners: they get an arrangement but never cause a decision. */
+  /** Gets a file but never causes a decision: prefetches, Apple's Scout, requests that are not counted. */
   readonly isDryRun: boolean;
 }
 
@@ -61,7 +61,7 @@ const first = (header: string | string[] | undefined) => (Array.isArray(header) 
 /** How the user agents of our own fetches begin: feed checks, validators, imports. */
 const ownAgents = 'Longwave/';
 
-/** What is the same for every request of one address and user agent within an hour. */
+/** The part of a listener that is the same for every request of one address and user agent within an hour. */
 type Client = Omit<Listener, 'prefetch' | 'preload' | 'webPlayer' | 'isDryRun'> & { readonly isScout: boolean };
 
 /** Clients remembered within an hour: their addresses live as long in memory, and nowhere else. */
@@ -73,7 +73,10 @@ function isPrefetch({ headers }: IncomingMessage): boolean {
   return ['sec-purpose', 'purpose', 'x-moz'].some((name) => /\b(prefetch|preview)\b/i.test(first(headers[name])));
 }
 
-/** Knows listeners by keyed hashes of address and user agent (measurement.md D2, D3, D5). Throws `RangeError` when the socket is gone. */
+/**
+ * Identifies listeners by keyed hashes of address and user agent (docs/counting.md#definitions, Listener). Throws `RangeError` when
+ * the socket is gone.
+ */
 export function createIdentifyListener({
   secret,
   trustedProxies,
@@ -113,7 +116,7 @@ export function createIdentifyListener({
 
   let hour = 0;
   const clients = new Map<string, Client>();
-  // Addresses are forgotten also when nobody asks any more.
+  // Forgets addresses even when no further request comes.
   setInterval(() => clients.clear(), hourMs).unref();
   function clientOf(address: string, userAgent: string, at: Date): Client {
     const now = Math.floor(at.getTime() / hourMs);

@@ -6,8 +6,8 @@ import { readOldBindings, removeBindings } from './old-binding-table.ts';
 const maxLines = 1_000;
 
 /**
- * Moves bindings with ads that began before a time to the object store (`bindings/{day}/…`), at most so many; answers how many. What was
- * played stays provable there, to whom it was played does not.
+ * Moves bindings with ads that began before a time to the object store (`bindings/{day}/…`), at most so many; answers how many.
+ * The archive proves what was played, not to whom.
  */
 export const archiveBindings = (pool: Pool, store: ObjectStore, before: Date, maxRows: number): Promise<number> =>
   moveLines(

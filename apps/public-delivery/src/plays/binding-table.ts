@@ -14,7 +14,7 @@ export interface Binding {
   readonly startedAt: Date;
   /** Pseudonym of the address on the day of the request; '' in rows that are older than it. */
   readonly addressKey: string;
-  /** What the user agent told of the app. */
+  /** The app that the user agent names. */
   readonly app: string | undefined;
   readonly system: AppSystem | undefined;
 }
@@ -46,7 +46,7 @@ export async function findBindingByDecision(pool: Pool, decisionId: string): Pro
 /** The keys under which a listener may have a binding. */
 export interface BindingKeys {
   readonly listener: readonly string[];
-  /** Of what new listeners of an address share. */
+  /** Of the files that new listeners of an address share. */
   readonly shared: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export async function findLatestBindings(
   pool: Pick<Pool, 'query'>,
   questions: readonly (readonly [keys: BindingKeys, episodeId: string])[],
 ): Promise<readonly LatestBindings[]> {
-  const asked = questions.flatMap(([{ listener, shared }, episodeId], at) => [
+  const requested = questions.flatMap(([{ listener, shared }, episodeId], at) => [
     ...listener.map((key) => ({ at: 2 * at, key, episodeId })),
     ...shared.map((key) => ({ at: 2 * at + 1, key, episodeId })),
   ]);
@@ -72,7 +72,11 @@ export async function findLatestBindings(
            cross join lateral (select * from binding where listener_key = key and episode_id = episode
                                order by started_at desc, sequence desc limit 1) as latest
            order by asked, started_at desc, sequence desc`,
-    values: [asked.map(({ at }) => at), asked.map(({ key }) => key), asked.map(({ episodeId }) => episodeId)],
+    values: [
+      requested.map(({ at }) => at),
+      requested.map(({ key }) => key),
+      requested.map(({ episodeId }) => episodeId),
+    ],
   });
   const found = new Map(rows.map((row) => [row.asked, row]));
   const bindingAt = (at: number) => {
@@ -82,7 +86,7 @@ export async function findLatestBindings(
   return questions.map((_, at) => ({ own: bindingAt(2 * at), shared: bindingAt(2 * at + 1) }));
 }
 
-/** Removes bindings without ads that began before a time, at most so many; answers how many. Their files stay, as everything does. */
+/** Removes bindings without ads that began before a time, at most so many; answers how many. Their arrangements stay. */
 export async function removeCleanBindings(pool: Pool, before: Date, maxRows: number): Promise<number> {
   const { rowCount } = await pool.query({
     name: 'remove_clean_bindings',
@@ -95,10 +99,10 @@ export async function removeCleanBindings(pool: Pool, before: Date, maxRows: num
   return rowCount ?? 0;
 }
 
-/** Of so many plays of one address nobody can say whose file is asked about. */
+/** Among more plays of one address the listener's own cannot be told apart. */
 const maxAddressBindings = 50;
 
-/** What listeners of an address were given of an episode since a time: of each listener the newest binding, newest first. */
+/** The bindings of an episode at an address since a time: the newest of each listener, newest first. */
 export async function findBindingsOfAddress(
   pool: Pool,
   addressKeys: readonly string[],
@@ -116,13 +120,13 @@ export async function findBindingsOfAddress(
   return rows.map(toBinding);
 }
 
-/** Stores arrangements and bindings by one statement; answers for each binding whether it holds: false if a concurrent request stored another one first. */
+/** Stores arrangements and bindings by one statement; answers for each binding whether it was stored: false if a concurrent request stored another one first. */
 export async function saveBindings(
   pool: Pool,
   arrangements: readonly NewArrangement[],
   bindings: readonly Binding[],
 ): Promise<readonly boolean[]> {
-  const given = bindings.map((binding) => ({
+  const records = bindings.map((binding) => ({
     ...{ listener_key: binding.listenerKey, episode_id: binding.episodeId, sequence: binding.sequence },
     ...{ decision_id: binding.decisionId, arrangement_id: binding.arrangementId },
     ...{ ads: binding.ads, started_at: binding.startedAt },
@@ -139,7 +143,7 @@ export async function saveBindings(
              order by listener_key, episode_id, sequence on conflict do nothing returning decision_id),
            ${insertArrangements}
            select decision_id from bound`,
-    values: [...arrangementValues(arrangements), JSON.stringify(given)],
+    values: [...arrangementValues(arrangements), JSON.stringify(records)],
   });
   const bound = new Set(rows.map((row) => row.decision_id));
   return bindings.map(({ decisionId }) => bound.has(decisionId));

@@ -9,11 +9,11 @@ import {
 } from './binding-table.ts';
 import type { NewArrangement } from '../arrangements/arrangement-table.ts';
 
-/** Who was given what; many listeners' questions are one statement. Each rejects when the database does not answer. */
+/** Finds and stores bindings; concurrent calls share a statement. Both reject when the database does not answer. */
 export interface Bindings {
-  /** What holds of an episode for a listener, by any of the keys, of any age. */
+  /** The newest bindings of an episode under the keys of a listener, of any age. */
   findLatest(keys: BindingKeys, episodeId: string): Promise<LatestBindings>;
-  /** Stores an arrangement and its binding; answers the binding that holds, which is another one if a concurrent request stored it first. */
+  /** Stores an arrangement and its binding; answers the stored binding, which is that of a concurrent request if it came first. */
   bind(arrangement: NewArrangement, binding: Binding): Promise<Binding>;
 }
 
@@ -21,12 +21,12 @@ export function createBindings(pool: Pool, arrangements: KnownArrangements): Bin
   const findLatest = inBatches((questions: readonly Parameters<Bindings['findLatest']>[]) =>
     findLatestBindings(pool, questions),
   );
-  const save = inBatches(async (wanted: readonly { arrangement: NewArrangement; binding: Binding }[]) => {
-    const unknown = wanted.map(({ arrangement }) => arrangement).filter(({ id }) => !arrangements.has(id));
+  const save = inBatches(async (requests: readonly { arrangement: NewArrangement; binding: Binding }[]) => {
+    const unknown = requests.map(({ arrangement }) => arrangement).filter(({ id }) => !arrangements.has(id));
     const bound = await saveBindings(
       pool,
       unknown,
-      wanted.map(({ binding }) => binding),
+      requests.map(({ binding }) => binding),
     );
     for (const arrangement of unknown) arrangements.keep(arrangement);
     return bound;

@@ -1,7 +1,7 @@
 import type { AppTrace } from '../listeners/app-trace.ts';
 import type { Binding } from './binding-table.ts';
 
-/** Who asks for a document that goes with the audio. */
+/** The client that asks for chapters or a transcript. */
 export interface DocumentClient extends AppTrace {
   /** The listener's key now and, early in a month, the one of the month before. */
   readonly listenerKeys: readonly string[];
@@ -16,7 +16,7 @@ const mayBeSameApp = (asker: AppTrace, { app, system }: Candidate): boolean =>
   (app === undefined || asker.app === undefined) &&
   (system === undefined || asker.system === undefined || system === asker.system);
 
-/** True of what new listeners of an address share. */
+/** True for the file that new listeners of an address share. */
 const isShared = ({ listenerKey, addressKey }: Candidate): boolean => listenerKey === addressKey;
 
 const arrangementsOf = (candidates: readonly Candidate[]) => [
@@ -24,9 +24,9 @@ const arrangementsOf = (candidates: readonly Candidate[]) => [
 ];
 
 /**
- * The arrangement that the asker most likely has, of the plays that its address began: its own play; else, at an address with so many
- * listeners that some of them share a file, that one; else the newest play of the same app; else the only one of an app that may be the same, because many apps fetch audio by a library of the system and documents
- * under their own name; else the only one at all. Undefined when several are left.
+ * The arrangement that a client most likely has, of the plays that began at its address: its own play; else the file that new listeners
+ * of the address share; else the newest play of the same app; else the only play of an app that may be the same, because many apps fetch
+ * audio by a library of the system and documents under their own name; else the only play at all. Undefined when several are left.
  * @param candidates newest first
  */
 export function chooseBoundPlay(asker: DocumentClient, candidates: readonly Candidate[]): string | undefined {

@@ -9,10 +9,13 @@ import { findBindingsOfAddress, type Binding } from './binding-table.ts';
 import { getVisibility } from '../projection/visibility-table.ts';
 import type { StoredArrangement } from '../arrangements/arrangement-table.ts';
 
-/** Who asks, as far as it tells which play is theirs. */
+/** The part of a listener that tells its play. */
 type PlayAsker = Pick<Listener, 'key' | 'previousKey' | 'addressKeys' | 'userAgent'>;
 
-/** The file that a listener was given within the last 24 h and that was not ended for everybody, as far as address and user agent tell; undefined where they do not. */
+/**
+ * Finds the file that a listener was given within the last 24 h, unless it was ended for everybody, by address and user agent; undefined
+ * when these do not tell it from others.
+ */
 export type FindListenersPlay = (
   episodeId: string,
   listener: PlayAsker,

@@ -7,7 +7,7 @@ import { getVisibility, type Visibility } from '../projection/visibility-table.t
 import type { StoredArrangement } from '../arrangements/arrangement-table.ts';
 import type { PlayTokens } from './play-token.ts';
 
-/** A play that somebody has the address of. */
+/** The play of a token. */
 interface FoundPlay {
   readonly arrangement: StoredArrangement;
   /** Absent for clean content that nobody decided. */
@@ -19,26 +19,25 @@ interface FoundPlay {
 
 export type FindPlay = (token: string, at: Date) => Promise<FoundPlay>;
 
-/** Episodes whose standing is remembered for when the database is away. */
-const maxStandings = 10_000;
+/** Episodes whose visibility is remembered for when the database is away. */
+const maxVisibilities = 10_000;
 
 /**
- * Finds what the token of an arrangement leads to. Rejects with `resource_gone` for what was archived or ended for
- * everybody, and with `not_found` for every
- * token that is not ours, has another purpose, or has expired while the episode is not public: the token governs counting, not access.
- * While the database is away, an episode stands as it did last.
+ * Finds the play of an arrangement's token. Rejects with `resource_gone` for a play that was archived or ended for everybody, and with
+ * `not_found` for every token that is not ours, has another purpose, or has expired while the episode is not public: an expired token
+ * of a public episode still opens. While the database is away, the visibility read last applies.
  */
 export function createFindPlay(
   pool: Pool,
   arrangements: KnownArrangements,
   tokens: Pick<PlayTokens, 'openPlay'>,
 ): FindPlay {
-  const lastStanding = createLastKnown<Visibility>(maxStandings);
+  const lastVisibility = createLastKnown<Visibility>(maxVisibilities);
   return async (token, at) => {
     const address = tokens.openPlay(token, at);
     const arrangement = address && (await arrangements.find(address.shortId));
     if (!arrangement) throw new Problem('not_found');
-    const { kind, playsEnd } = await lastStanding(arrangement.episodeId, () =>
+    const { kind, playsEnd } = await lastVisibility(arrangement.episodeId, () =>
       getVisibility(pool, arrangement.episodeId),
     );
     if (kind === 'ended') throw new Problem('resource_gone');

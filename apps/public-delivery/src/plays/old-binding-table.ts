@@ -2,7 +2,10 @@ import type { OldRows } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
-/** The oldest day's bindings with ads that began before a time, without anything of the listener, at most so many, always in the same order; undefined when there is none. */
+/**
+ * Bindings with ads of the oldest day, begun before a time, without anything of the listener; at most so many, always in the same order.
+ * Undefined when there are none.
+ */
 export async function readOldBindings(pool: Pool, before: Date, maxRows: number): Promise<OldRows | undefined> {
   const { rows } = await pool.query<Columns<'binding', 'decision_id'> & { day: string; line: string }>({
     name: 'read_old_bindings',

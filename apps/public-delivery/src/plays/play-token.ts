@@ -8,7 +8,7 @@ const dayMs = 24 * 3_600_000;
 const unboundMs = 2 * dayMs;
 const plain = { flags: 0, workspaceOrdinal: 0, slot: 0, variant: 0 };
 
-/** What an arrangement URL says. */
+/** The contents of an arrangement token. */
 interface PlayAddress {
   /** The first 16 bytes of the arrangement's id, hex. */
   readonly shortId: string;
@@ -21,9 +21,9 @@ interface PlayAddress {
 /** Makes and reads the two tokens of progressive audio: the endless alias and the arrangement token of one play. */
 export interface PlayTokens {
   mintAlias(episodeId: string): string;
-  /** The same play gives the same token: its life ends 24 h after the binding began, or a day after today when nothing is bound. */
+  /** The same play gives the same token: it expires 24 h after the binding began, or, without a binding, a day after today. */
   mintPlay(play: Play, at: Date): string;
-  /** Undefined for every token that was never ours or has another purpose. */
+  /** Undefined for a token that is not ours or has another purpose. */
   openPlay(token: string, at: Date): PlayAddress | undefined;
 }
 
@@ -36,7 +36,7 @@ export function createPlayTokens(keys: TokenKeys, host: string): PlayTokens {
         ...plain,
         purpose: 'enc',
         host,
-        // It is stored, and found by its text: nobody opens it, so its keys need not follow the clock.
+        // It is stored and found by its text, never opened, so its keys need not follow the clock.
         startsAt: 0,
         expiresAt: neverExpires,
         subject: idBytes(episodeId),

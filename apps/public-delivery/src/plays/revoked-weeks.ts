@@ -20,7 +20,7 @@ async function readEpochs(pool: Pool): Promise<ReadonlyMap<number, number>> {
 }
 
 /**
- * Reads the revocations now and every second from now on. While the database does not answer, what was read last holds.
+ * Reads the revocations now and every second from now on. While the database does not answer, those read last apply.
  * Rejects when they cannot be read at first: without them revoked tokens would open.
  */
 export async function followRevokedWeeks(pool: Pool, logger: Logger): Promise<RevokedWeeks> {

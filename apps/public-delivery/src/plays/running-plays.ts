@@ -4,7 +4,7 @@ import { pollLoop } from '@longwave/worker-kit';
 import { hasEnded, type BegunPlay } from './ended-plays.ts';
 import { listPlaysEnds } from '../projection/visibility-table.ts';
 
-/** A response, as far as it can be broken off. */
+/** The part of a response by which it is broken off. */
 interface Transfer {
   readonly destroyed: boolean;
   readonly closed: boolean;
@@ -12,17 +12,17 @@ interface Transfer {
   destroy(): unknown;
 }
 
-/** Audio that is being sent. A play that is ended for everybody is broken off within a second of this process learning of it. */
+/** Audio that is being sent. A play that was ended for everybody is broken off within a second. */
 export interface RunningPlays extends AsyncDisposable {
   /** Watches a transfer until it closes. */
   watch(episodeId: string, play: BegunPlay, transfer: Transfer): void;
 }
 
 const checkEveryMs = 1_000;
-/** Older ends were learnt of before the transfers of today began. */
+/** Older ends were applied before: every transfer is checked each second. */
 const recentMs = 3_600_000;
 
-/** One statement a second, while anything is being sent. While the database does not answer, everything goes on. */
+/** Asks by one statement a second while anything is being sent. While the database does not answer, all transfers go on. */
 export function watchRunningPlays(pool: Pool, now: () => Date, logger: Logger): RunningPlays {
   const running = new Map<string, Map<Transfer, BegunPlay>>();
   let failing = false;

@@ -21,7 +21,7 @@ const headerPart = ({ digest, bytes }: HeaderBlob): ArrangedBlob => ({
   kind: 'header',
 });
 
-/** The header in pieces: the picture is served from where it lies, so that no arrangement stores it again. */
+/** The header in pieces: the picture is served from its own blob, so that no arrangement stores it again. */
 function splitHeader(
   bytes: Buffer,
   picture: Picture | undefined,
@@ -94,7 +94,7 @@ const format = {
  * Header, ads before the content, intro, content with the ads inside of it, outro, ads behind it: the whole file of one play. Intro
  * and outro are content: they are the show's own. Equal inputs give the same arrangement.
  * @param breaks in the order of the content
- * @param faded what of the content fades at its breaks, in order
+ * @param faded the faded pieces of the content, in order
  * @param pictureBytes of `pictureOf(composition.artwork)`; its room stays empty without
  */
 export function composePlay(

@@ -13,7 +13,7 @@ import { within } from '../segments/within.ts';
 
 /** Arrangements composed lately: many listeners get the same ads. */
 const maxComposed = 1_000;
-/** A picture or a fade that is not here by then is left out. */
+/** A picture or a fade that cannot be read by then is left out. */
 const waitMs = 500;
 
 export interface ComposerOptions {
@@ -43,11 +43,11 @@ async function readFaded(
   return await fadeContent(spans, (from, to) => readBytes(segment, from, to));
 }
 
-/** Rejects only when the database does not answer: a picture or a fade that cannot be had does not keep a listener waiting. */
+/** Composes each file once while it is in use. A picture or a fade that cannot be read in time is left out. */
 export function createComposer({ projection, artworks, segments, logger }: ComposerOptions): Compose {
   const composed = new LRUCache<string, NewArrangement>({ max: maxComposed });
 
-  /** What cannot be read in time is left out. */
+  /** Undefined when it cannot be read in time. */
   async function inTime<T>(name: string, digest: string, reading: Promise<T>): Promise<T | undefined> {
     try {
       return await within(waitMs, reading);

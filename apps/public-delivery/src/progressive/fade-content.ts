@@ -10,13 +10,13 @@ export interface FadeSpan {
   readonly direction: 'in' | 'out';
 }
 
-/** Its bytes, faded. */
+/** The stretch with its faded bytes. */
 export interface FadedContent extends FadeSpan {
   readonly bytes: Buffer;
 }
 
 /**
- * What fades around the breaks inside of the content: before each break and behind it, unless the break lies in a silence. A fade
+ * The stretches that fade around the breaks inside of the content: before each break and behind it, unless the break lies in a silence. A fade
  * takes at most a third of the content up to the next break, so that the rest of it keeps its level.
  */
 export function fadeSpans(

@@ -10,7 +10,7 @@ import { playMedia } from './sent-media.ts';
 export interface OpenPlay {
   readonly media: SentMedia;
   readonly begun: BegunPlay;
-  /** The token's life is over. */
+  /** The token has expired. */
   readonly late: boolean;
 }
 
@@ -29,8 +29,8 @@ interface Remembered {
 export type OpenPlays = (token: string, at: Date) => Promise<OpenPlay>;
 
 /**
- * Opens tokens of arrangements. What they lead to never changes, so the last ones are remembered: a listener who takes an episode in
- * small ranges asks once a second, and only whether the episode still stands.
+ * Opens tokens of arrangements. Their audio never changes, so the last ones are remembered: a listener who takes an episode in small
+ * ranges costs one question to the database per second, for the visibility of the episode.
  */
 export function createOpenPlays(pool: Pool, findPlay: FindPlay): OpenPlays {
   const remembered = new LRUCache<string, Remembered>({ max: maxPlays });

@@ -10,12 +10,12 @@ import type { Artwork } from '../projection/projected.ts';
 
 /** Headers grow in steps of this size, so that a header has the same size with and without ads. */
 const headerStepBytes = 1024;
-/** Room for a number that another length of the file writes with more digits. */
+/** Room for the length of a longer file, which has more digits. */
 const headerSlackBytes = 16;
 /** Pixels; a larger picture costs every listener its bytes. */
 const maxPictureSize = 600;
 
-/** What the tag in front of the audio says; the same with and without ads. */
+/** The texts of the tag in front of the audio; the same with and without ads. */
 export interface HeaderNames {
   readonly title: string;
   readonly album: string;
@@ -26,10 +26,10 @@ export interface HeaderNames {
   readonly page: string | undefined;
 }
 
-/** As players and file managers call it. */
+/** The genre that players and file managers know. */
 const genre = 'Podcast';
 
-/** The rendition that goes into the tag. */
+/** The rendition of the artwork that goes into the tag. */
 export type Picture = Artwork['renditions'][number] & { readonly content_type: 'image/jpeg' };
 
 /** The largest JPEG of at most 600 pixels. */
@@ -43,7 +43,7 @@ const noBytes = new Uint8Array(0);
 
 /**
  * How long the header of an episode is, whatever ads its file has.
- * @param chaptersBytes what its chapters take of it
+ * @param chaptersBytes size of its chapters
  */
 export function headerSizeBytes(names: HeaderNames, chaptersBytes: number, picture: Picture | undefined): number {
   const needed =
@@ -59,7 +59,7 @@ export function headerSizeBytes(names: HeaderNames, chaptersBytes: number, pictu
   return Math.ceil(needed / headerStepBytes) * headerStepBytes + canonicalFormat.frameSizeBytes;
 }
 
-/** What chapters add to a header. */
+/** The size of chapters in a header. */
 export const chaptersTagBytes = (chapters: readonly Id3Chapter[]): number => {
   const empty = { title: '', album: '', artist: '', lengthMs: 0 };
   return id3SizeBytes({ ...empty, chapters }) - id3SizeBytes(empty);

@@ -2,7 +2,7 @@ import type { Id3Chapter } from '@longwave/audio';
 import type { Chapters } from '../projection/projected.ts';
 import type { TimeMap } from '../arrangements/time-map.ts';
 
-/** A table of contents of ID3 counts in one byte. */
+/** A table of contents of ID3 counts its entries in one byte. */
 const maxTagChapters = 255;
 
 /**

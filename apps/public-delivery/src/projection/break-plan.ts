@@ -33,7 +33,7 @@ const plannedBreak = z.object({
     .default([]),
 });
 
-/** What delivery reads of a break plan: where plays may have ads, and how much of them. Times are content time. */
+/** The attributes of a break plan that delivery reads: where plays may have ads, and how many. Times are content time. */
 export const breakPlanSchema = z.object({
   /** Empty for the whole workspace. */
   inventory_unit_ids: z.array(z.string()).default([]),
@@ -43,7 +43,7 @@ export const breakPlanSchema = z.object({
   effective_at: z.string().optional(),
 });
 
-/** What delivery reads of an inventory unit. */
+/** The attributes of an inventory unit that delivery reads. */
 export const inventoryUnitSchema = z.object({
   kind: z.enum(['network', 'show', 'episode_set']),
   parent_id: z.string().optional(),

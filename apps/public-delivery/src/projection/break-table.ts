@@ -3,7 +3,7 @@ import type { Columns } from '../generated/rows.ts';
 import { breakPlanSchema, haltScopeSchema, type BreakPlan, type HaltScope } from './break-plan.ts';
 import type { Markers } from './projected.ts';
 
-/** Where a play takes place. */
+/** An episode with its podcast and workspace. */
 export interface EpisodeIds {
   readonly workspaceId: string;
   readonly podcastId: string;
@@ -47,7 +47,7 @@ export async function findBreakPlan(
   return rows[0] && breakPlanSchema.parse(rows[0].attributes);
 }
 
-/** What advertising must know of an episode. */
+/** An episode as a decision about its ads must know it. */
 export interface AdContext {
   readonly plan: BreakPlan | undefined;
   /** In content time. */

@@ -101,7 +101,7 @@ export async function findAudioByAlias(pool: Pool, alias: string): Promise<Found
   return toAudio(rows[0]);
 }
 
-/** The first published episode whose own audio has this digest, else what became of an archived one. */
+/** The first published episode whose own audio has this digest, else an archived one. */
 export async function findAudioByDigest(pool: Pool, digest: string): Promise<FoundAudio | undefined> {
   const text = `${audio} where r.rendition_digest = $1
     order by (e.state = 'published' and p.state = 'published') desc, e.published_at, e.id limit 1`;
@@ -109,7 +109,7 @@ export async function findAudioByDigest(pool: Pool, digest: string): Promise<Fou
   return toAudio(rows[0]);
 }
 
-/** What is joined around the audio of an episode, and what its tag says. */
+/** The parts that are joined around the audio of an episode, and the fields of its tag. */
 export interface Composition {
   readonly intro: JoinedPart | undefined;
   readonly outro: JoinedPart | undefined;
@@ -150,7 +150,7 @@ export async function getComposition(pool: Pool, episodeId: string): Promise<Com
   };
 }
 
-/** What goes with the audio of an episode, in content time. */
+/** Chapters and transcripts of an episode, in content time. */
 export interface Companions {
   readonly chapters: Chapters;
   readonly transcripts: NonNullable<ShownEpisode['transcripts']>;
@@ -203,11 +203,11 @@ export interface PublicUpload {
   readonly filename: string;
   readonly contentType: string;
   readonly storageKey: string;
-  /** Its time was over; the object is removed. */
+  /** It has expired; the object is removed. */
   readonly expired: boolean;
 }
 
-/** A public upload that was not given up; whether anything was stored, the object store knows. */
+/** A public upload that was not cancelled. The object store knows whether it has bytes. */
 export async function findPublicUpload(pool: Pool, id: string): Promise<PublicUpload | undefined> {
   const { rows } = await pool.query<Columns<'upload', 'content_type' | 'storage_key' | 'state'>>({
     name: 'public_upload',

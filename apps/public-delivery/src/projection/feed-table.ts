@@ -3,7 +3,7 @@ import type { Columns, Rows } from '../generated/rows.ts';
 import { playedProduction, standInClip } from './content-table.ts';
 import type { PodcastAttributes, ShownEpisode } from './projected.ts';
 
-/** What a request for a feed must know. */
+/** The row that answers a request for a feed. */
 export interface FeedState {
   readonly podcastId: string;
   /** draft, published, unpublished or archived */
@@ -47,7 +47,7 @@ export async function findFeed(pool: Pick<Pool, 'query'>, subdomain: string): Pr
   return ended.rows[0] && toState(ended.rows[0]);
 }
 
-/** Where the audio of an episode is. */
+/** The parts of an enclosure address. */
 export type EnclosureRow = Columns<'alias', 'alias' | 'file_name'> & {
   /** Null while a clip stands in. */
   readonly rendition_bytes: Rows['production']['rendition_bytes'];

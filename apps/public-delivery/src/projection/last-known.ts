@@ -2,12 +2,12 @@ import { databaseOutage } from '@longwave/postgres';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Reads a value by its key; while the database is away, what was read of it last. Rejects when that is not known either. What was not
- * there is not remembered, so that wrong keys do not push out right ones.
+ * Reads a value by its key; while the database is away, answers the value that was read last and rejects when there is none. Absent
+ * values are not remembered, so that wrong keys do not push out right ones.
  */
 export type LastKnown<V> = (key: string, read: () => Promise<V>) => Promise<V>;
 
-/** @param maxValues so many of the values that were used last are remembered */
+/** @param maxValues values that are remembered, the most recently used */
 export function createLastKnown<V extends object | undefined>(maxValues: number): LastKnown<V> {
   const known = new LRUCache<string, NonNullable<V>>({ max: maxValues });
   return async (key, read) => {

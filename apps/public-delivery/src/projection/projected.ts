@@ -5,7 +5,7 @@ import { z } from 'zod';
 const show = podcasts.attributes.shape;
 const one = episodes.attributes.shape;
 
-/** What is public of a podcast; anything else an event carries is dropped. */
+/** The public attributes of a podcast; others of an event are dropped. */
 export const podcastAttributesSchema = z.object({
   title: show.title,
   subdomain: show.subdomain,
@@ -42,14 +42,14 @@ export const podcastAttributesSchema = z.object({
   chat: show.chat,
   new_feed_url: show.new_feed_url,
   break_fade_ms: show.break_fade_ms,
-  /** The show came from another host; how far its import is, is nobody's business. */
+  /** Present when the podcast was imported; the progress of the import is not public. */
   import: z.object({}).optional(),
 });
 
 /** A template part that cannot be joined to our audio is left out. */
 const joinable = one.intro.transform((part) => (part?.stream_format === canonicalFormat.name ? part : undefined));
 
-/** What is public of an episode, and where it belongs. */
+/** The attributes of an episode that delivery reads. */
 export const episodeAttributesSchema = z.object({
   podcast_id: one.podcast_id,
   guid: one.guid,
@@ -112,7 +112,7 @@ export const uploadAttributesSchema = z.object({
 
 export type PodcastAttributes = z.infer<typeof podcastAttributesSchema>;
 export type EpisodeAttributes = z.infer<typeof episodeAttributesSchema>;
-/** What the row of an episode keeps of its attributes. */
+/** The attributes in the row of an episode. */
 export type ShownEpisode = Omit<
   EpisodeAttributes,
   'current_production_id' | 'plays_end_before' | 'chapters' | 'markers'
@@ -129,7 +129,7 @@ export interface Rendition {
   readonly durationMs: number;
 }
 
-/** What delivery knows of a production. */
+/** A production as delivery knows it. */
 export interface KnownProduction {
   readonly episodeId: string;
   /** Once encoded. */

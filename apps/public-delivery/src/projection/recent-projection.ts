@@ -5,26 +5,26 @@ import type { HaltScope } from './break-plan.ts';
 import { findAudioByAlias, getComposition, type Composition, type FoundAudio } from './content-table.ts';
 
 /**
- * What every play asks of the projection, read at most once a second for each subject: thousands of listeners ask for the same
- * episode. An event that this process applied is seen at once, one that another process applied within a second. While the database is
- * away, what was read last holds; each rejects when that is not known.
+ * The reads of every play, each made at most once a second for each subject: thousands of listeners ask for the same episode. An event
+ * that this process applied is seen at once, one that another process applied within a second. While the database is away, the value
+ * read last is answered; each read rejects when there is none.
  */
 export interface RecentProjection {
   findAudioByAlias(alias: string, at: Date): Promise<FoundAudio | undefined>;
   listHalts(workspaceId: string, at: Date): Promise<readonly HaltScope[]>;
   getAdContext(place: EpisodeIds, at: Date): Promise<AdContext>;
   getComposition(episodeId: string, at: Date): Promise<Composition>;
-  /** Something changed: all is read again. */
+  /** Lets every value be read again. */
   forget(): void;
 }
 
 const readAgainMs = 1_000;
-/** Of each kind; what is held while the database is away. */
+/** Values of each kind that are kept for when the database is away. */
 const maxLastKnown = 2_000;
 
 interface Reading<V> {
   readonly value: Promise<V>;
-  /** On the service's clock, which tests turn, and on the machine's. */
+  /** By the service's clock, which tests set; `startedMs` by the machine's. */
   readonly at: Date;
   readonly startedMs: number;
 }

@@ -3,7 +3,7 @@ import type { Listener } from '../listeners/identify-listener.ts';
 import type { Serving } from './serving-table.ts';
 import type { Report } from './read-report.ts';
 
-/** A report as a fact: what happened to whom was stored with the decision, the report adds kind, sequence and time alone. */
+/** A report as a fact. The report gives event, sequence and time; everything else was stored with the decision. */
 export function eventFact(
   { ad, ...serving }: Serving,
   { event, sequence, reportedAt }: Report,

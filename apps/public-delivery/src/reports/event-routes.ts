@@ -1,7 +1,7 @@
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { readReport, readReports, type TokenReport } from './read-report.ts';
-import type { PlayerReports } from './take-reports.ts';
+import type { PlayerReports } from './player-reports.ts';
 import { readBody } from '../http/read-body.ts';
 import type { Exchange, Route } from '../http/route.ts';
 
@@ -24,18 +24,18 @@ function answer({ response }: Exchange, wantsGif: boolean): void {
   response.end(gif);
 }
 
-/** Players' own reports of ads (measurement.md D11), each signed for by its token, and the way to what an ad speaks of. */
+/** Reports of players about ads (docs/counting.md#what-players-report), and clicks on ads, each under a token of the serving. */
 export function eventRoutes(reports: PlayerReports, logger: Logger): readonly Route[] {
-  /** One token that is gone must not hold back the others of a player's queue. */
-  async function take({ request, startedAt }: Exchange, asked: readonly TokenReport[]): Promise<void> {
-    const found = await reports.find('evt', asked, startedAt);
+  /** Keeps the reports whose tokens open: one stale token must not hold back the others of a player's queue. */
+  async function keepAll({ request, startedAt }: Exchange, sent: readonly TokenReport[]): Promise<void> {
+    const found = await reports.find('evt', sent, startedAt);
     if (found.length === 0) throw new Problem('not_found');
     await reports.keep(found, request, startedAt);
   }
 
-  async function one(exchange: Exchange, body: string): Promise<void> {
+  async function keepOne(exchange: Exchange, body: string): Promise<void> {
     const { wantsGif, ...report } = readReport(exchange.request.query, body);
-    await take(exchange, [{ token: String(exchange.request.params['token']), ...report }]);
+    await keepAll(exchange, [{ token: String(exchange.request.params['token']), ...report }]);
     answer(exchange, wantsGif);
   }
 
@@ -43,14 +43,14 @@ export function eventRoutes(reports: PlayerReports, logger: Logger): readonly Ro
     {
       name: 'delivery_event.receive',
       path: '/delivery/v1/ev/:token',
-      get: (exchange) => one(exchange, ''),
-      post: async (exchange) => one(exchange, await readBody(exchange, maxReportBytes)),
+      get: (exchange) => keepOne(exchange, ''),
+      post: async (exchange) => keepOne(exchange, await readBody(exchange, maxReportBytes)),
     },
     {
       name: 'delivery_events.receive',
       path: '/delivery/v1/ev',
       post: async (exchange) => {
-        await take(exchange, readReports(await readBody(exchange, maxReportsBytes)));
+        await keepAll(exchange, readReports(await readBody(exchange, maxReportsBytes)));
         answer(exchange, false);
       },
     },
@@ -64,11 +64,11 @@ export function eventRoutes(reports: PlayerReports, logger: Logger): readonly Ro
         // Stored with the decision: no request chooses where it leads.
         const clickUrl = found?.serving.ad.click_url;
         if (!found || clickUrl === undefined) throw new Problem('not_found');
-        // Who clicked gets there, whether or not the disk takes the report.
+        // The redirect does not depend on the report: the disk may be full.
         await reports.keep([found], request, startedAt).catch((error: unknown) => {
           logger.error({ request_id: requestId, err: error }, 'click.not_kept');
         });
-        // In the form that a header can carry, whatever letters it has.
+        // Encoded, because a header carries ASCII only.
         const location = new URL(clickUrl).href;
         response.writeHead(302, { location, 'cache-control': 'no-store', 'content-length': '0' }).end();
       },

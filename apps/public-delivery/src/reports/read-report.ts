@@ -2,7 +2,7 @@ import { deliveryEventKinds, type DeliveryEventKind } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 
-/** What a player may say of a serving, whose ad, line and price it cannot choose. */
+/** The fields that a player chooses; ad, line item and price are those of the serving. */
 export interface Report {
   readonly event: DeliveryEventKind;
   readonly sequence: number;
@@ -40,7 +40,7 @@ const batchSchema = z.strictObject({
     .max(maxReports),
 });
 
-/** Throws `validation_failed` with 400: what this surface answers to anything malformed. */
+/** Throws `validation_failed` with 400, the status of everything malformed here. */
 function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -56,17 +56,17 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * What the query (`e`, `n`, `f`) and the body of one report say; the body wins, an empty one says nothing. Other parameters of
- * the query are ignored, other fields of the body refused. Throws `malformed_json` or `validation_failed`, both 400.
+ * Reads one report from the query (`e`, `n`, `f`) and the body, which wins and may be empty. Other parameters of the query are ignored,
+ * other fields of the body refused. Throws `malformed_json` or `validation_failed`, both 400.
  */
 export function readReport(query: unknown, body: string): Report & { readonly wantsGif: boolean } {
-  const asked = parse(querySchema, query);
-  const said = body === '' ? {} : parse(bodySchema, parseJson(body));
+  const inQuery = parse(querySchema, query);
+  const inBody = body === '' ? {} : parse(bodySchema, parseJson(body));
   return {
-    event: parse(event, said.event ?? asked.e),
-    sequence: said.sequence ?? asked.n ?? 0,
-    reportedAt: said.at,
-    wantsGif: asked.f !== undefined,
+    event: parse(event, inBody.event ?? inQuery.e),
+    sequence: inBody.sequence ?? inQuery.n ?? 0,
+    reportedAt: inBody.at,
+    wantsGif: inQuery.f !== undefined,
   };
 }
 

@@ -2,15 +2,15 @@ import { maxEventsOfServing } from '@longwave/audience';
 import type { DeliveryEventKind } from '@longwave/events';
 import { LRUCache } from 'lru-cache';
 
-/** A report, as far as it is counted. */
+/** The part of a report by which it is counted. */
 interface CountedReport {
   readonly servingId: string;
   readonly event: DeliveryEventKind;
-  /** Undefined when nobody told it. */
+  /** Undefined when it is not known. */
   readonly adDurationMs: number | undefined;
 }
 
-/** Bounds the reports of one serving that this process keeps: whoever has its address could else fill every disk behind it. */
+/** Bounds the reports of one serving that this process keeps: a client that has its address could else fill the disks. */
 export interface ReportLimit {
   /** Whether one more report may be kept; it is counted if so. */
   tryKeep(report: CountedReport): boolean;
@@ -20,7 +20,7 @@ export interface ReportLimit {
 
 /** Servings whose reports are counted; those that were silent for longest are forgotten. */
 const maxServings = 50_000;
-/** Players repeat what was not answered, and count repetitions in their own ways; far more than that is no player. */
+/** Players repeat unanswered reports, and each counts repetitions its own way; more than this comes from no player. */
 const timesPossible = 32;
 
 export function createReportLimit(): ReportLimit {

@@ -7,20 +7,20 @@ interface ServingAddress {
   readonly decisionId: string;
 }
 
-/** What an address for events or clicks says. */
+/** The contents of a token for events or clicks. */
 interface OpenedServing extends ServingAddress {
-  /** Its life is over: what it reports is kept, marked as late. */
+  /** The token has expired; its reports are kept and marked as late. */
   readonly late: boolean;
 }
 
-/** Players report for this long; keys outlive it, so that later reports are kept too. */
+/** Reports are on time for this long. Keys live longer, so that later reports are kept too. */
 const eventLifeSeconds = 30 * 86_400;
 
 /** Makes and reads the tokens that name a serving: one for its events, one for its click. */
 export interface ServingTokens {
   /** Equal inputs give equal tokens. @param startedAt of the binding */
   mint(purpose: 'evt' | 'clk', serving: ServingAddress, startedAt: Date): string;
-  /** Undefined for every token that was never ours or has another purpose. */
+  /** Undefined for a token that is not ours or has another purpose. */
   open(purpose: 'evt' | 'clk', token: string, at: Date): OpenedServing | undefined;
 }
 

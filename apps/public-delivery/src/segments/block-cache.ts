@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 /** Bytes of a block; blocks begin at its multiples. */
 export const blockBytes = 128 << 10;
 
-/** What files are read through: blocks that were read stay in memory, the least recently used ones go beyond the limit. */
+/** Reads files by blocks that stay in memory; beyond the limit the least recently used are dropped. */
 export interface BlockCache {
   /**
    * Block `index` of a file whose bytes never change under `name`. The same buffer is given to everybody: it is never written to.
@@ -26,11 +26,11 @@ async function readBlock(handle: FileHandle, from: number, length: number): Prom
 }
 
 /**
- * A hundred listeners of the same minute cost one read and one buffer. A hit is answered at once, without a promise.
+ * Many listeners of the same minute cost one read and one buffer. A hit is answered without a promise.
  * @param maxBytes a larger block than this is not kept; 0 keeps none
  */
 export function createBlockCache(maxBytes: number): BlockCache {
-  // The library knows no cache of no bytes; no block fits into one of a single byte.
+  // The library has no cache of 0 bytes; no block fits into one of a single byte.
   const blocks = new LRUCache<string, Buffer>({
     maxSize: Math.max(1, maxBytes),
     sizeCalculation: ({ length }) => length,

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** A file that several readers share; each of them leaves once. */
+/** A file that several readers share; each of them calls `leave` once. */
 export interface SharedFile {
   readonly handle: FileHandle;
   leave(): Promise<void>;
@@ -10,7 +10,7 @@ export interface SharedFile {
 export interface OpenFiles extends AsyncDisposable {
   /** Undefined when there is no such file or it has another size. */
   open(file: string, sizeBytes: number): Promise<SharedFile | undefined>;
-  /** Closes it as soon as nobody reads it; the next one to ask opens what is there then. */
+  /** Closes the file as soon as nobody reads it; the next `open` opens the file that is there then. */
   forget(file: string): void;
 }
 

@@ -12,9 +12,9 @@ export interface OpenSegment extends AsyncDisposable {
 
 export type SegmentStore = Pick<ObjectStore, 'get'>;
 
-/** What a listener of a file that is still on its way holds. */
+/** Buffer of a listener whose segment is still being fetched. */
 export const chunkBytes = 128 << 10;
-/** What a listener of the store holds. Read in one go, so that a slow listener keeps no connection of the store waiting. */
+/** Buffer of a listener who reads from the store, filled in one go, so that a slow listener keeps no connection of the store waiting. */
 const windowBytes = 1 << 20;
 
 export const objectKey = (digest: string) => `media/${digest}`;
@@ -31,7 +31,7 @@ export async function readChunk(file: FileHandle, chunk: Buffer, from: number, t
   return chunk.subarray(0, bytesRead);
 }
 
-/** The same from the store. */
+/** The same from the store, at most a window. */
 export async function readWindow(store: SegmentStore, digest: string, from: number, to: number): Promise<Buffer> {
   const window = Buffer.allocUnsafeSlow(Math.min(windowBytes, to - from));
   let filled = 0;
@@ -42,7 +42,7 @@ export async function readWindow(store: SegmentStore, digest: string, from: numb
   return window;
 }
 
-/** A whole file, read by shared blocks and left in the end. */
+/** A segment that is on the disk, read by shared blocks. */
 export const segmentOfFile = (
   { handle, leave }: SharedFile,
   file: { readonly digest: string; readonly sizeBytes: number },
@@ -61,7 +61,7 @@ export const segmentOfFile = (
   [Symbol.asyncDispose]: leave,
 });
 
-/** Straight from the store; nobody checks the digest. */
+/** A segment read straight from the store; its digest is not checked. */
 export const segmentOfStore = (store: SegmentStore, digest: string): OpenSegment => ({
   read: async function* (from, to) {
     for (let at = from; at < to;) {

@@ -8,7 +8,7 @@ import { segmentOfFile, segmentOfStore, type OpenSegment, type SegmentStore } fr
 import { CorruptSegment, startDownload, type SegmentDownload } from './segment-download.ts';
 
 export interface SegmentCache extends AsyncDisposable {
-  /** Opens a segment. A small one is fetched first; a source that has nothing shows when it is read. Rejects with `CorruptSegment`. */
+  /** Opens a segment. A small one is fetched first; an error of the store appears when it is read. Rejects with `CorruptSegment`. */
   open(digest: string, sizeBytes: number): Promise<OpenSegment>;
   /** Makes sure that the segment is on the disk. */
   fetch(digest: string, sizeBytes: number): Promise<void>;
@@ -21,7 +21,7 @@ export interface SegmentCacheOptions {
   readonly maxBytes: number;
   readonly store: SegmentStore;
   readonly logger: Logger;
-  /** What files are read through; caches may share one. Default: one of 64 MiB. */
+  /** Caches may share one. Default: one of 64 MiB. */
   readonly blocks?: BlockCache;
   /** A segment of at least this size is read while it is being fetched; a smaller one only when it is whole. Default 32 MiB. */
   readonly waitBelowBytes?: number;
@@ -35,7 +35,7 @@ const disposeWaitMs = 5_000;
 
 interface Fetching {
   readonly download: SegmentDownload;
-  /** The file is here and counted. */
+  /** Resolves when the file is stored and counted. */
   readonly kept: Promise<void>;
 }
 
@@ -56,7 +56,7 @@ async function readIndex(folder: string): Promise<Map<string, number>> {
 
 /**
  * Segments on the local disk, by digest, least recently used ones removed beyond `maxBytes`. A file appears under its name only
- * when it is whole and its SHA-256 is right. Removing one never disturbs who reads it: an open file outlives its name.
+ * when it is whole and its SHA-256 is right. Removing one never disturbs its readers: an open file outlives its name.
  */
 export async function createSegmentCache(options: SegmentCacheOptions): Promise<SegmentCache> {
   const { folder, maxBytes, store, logger, waitBelowBytes = 32 << 20, blocks = createBlockCache(64 << 20) } = options;
@@ -90,7 +90,7 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
     await makeRoom();
   }
 
-  /** One download at a time, whoever asks. */
+  /** Callers of one segment share its download. */
   function startFetching(digest: string, sizeBytes: number): Fetching {
     const running = fetching.get(digest);
     if (running) return running;

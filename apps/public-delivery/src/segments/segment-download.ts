@@ -10,7 +10,7 @@ export class CorruptSegment extends Error {
   }
 }
 
-/** The disk took nothing; what the store has is not in doubt. */
+/** The disk failed; the object may be right. */
 class DiskFailed extends Error {
   constructor(cause: unknown) {
     super('the segment cache cannot write to its disk', { cause });
@@ -21,7 +21,7 @@ class DiskFailed extends Error {
 const onDisk = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => Promise.reject(new DiskFailed(error)));
 
-/** The end of a segment, given to nobody before the digest of the whole is right: no answer with wrong bytes ends well. */
+/** The end of a segment is held back until its digest is right, so that no listener completes a file of wrong bytes. */
 const heldBackBytes = 64 << 10;
 /** A listener further ahead of the writer than this does not wait for it. */
 const aheadBytes = 4 << 20;
@@ -36,9 +36,9 @@ export interface SegmentDownloadOptions {
   readonly file: string;
 }
 
-/** A segment on its way from the store into a file. The file is closed when this and all that was opened is disposed. */
+/** A segment that is fetched from the store into a file, which is closed when this and every opened segment is disposed. */
 export interface SegmentDownload extends AsyncDisposable {
-  /** Rejects with `CorruptSegment`, or with what the store or the disk said; listeners are then cut off, but for a failed disk. */
+  /** Rejects with `CorruptSegment` or the error of the store or the disk; unless the disk failed, listeners are cut off then. */
   readonly done: Promise<void>;
   /** Reads behind the writer, while it writes and after. Rejects when there is no file. */
   open(): Promise<OpenSegment>;

@@ -26,7 +26,7 @@ function chaptersFile(chapters: Chapters, shiftMs: number): ShownFile {
   return { kind: 'chapters', digest, name: 'json', contentType: chaptersContentType, sizeBytes, document };
 }
 
-/** Events of an episode and of its audio wait for each other, so that each sees whether the feed shows what it changes. */
+/** Makes events of an episode and of its audio wait for each other, so that each sees whether the feed shows its change. */
 export async function lockEpisode(tx: Transaction, episodeId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('delivery.episode.' || $1, 0))`, [episodeId]);
 }

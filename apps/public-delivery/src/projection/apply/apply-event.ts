@@ -38,7 +38,7 @@ async function applyPodcast(
   await reviseFeed(tx, after.id, occurred_at, announcements, identity);
 }
 
-/** The audio of an episode changed; its feed did, while it shows the episode. */
+/** Gives the feed of an episode whose audio changed a new revision, if it shows the episode. */
 async function reviseFeedOfEpisode(
   tx: Transaction,
   episodeId: string,
@@ -157,7 +157,7 @@ const isProjected = (type: string): type is keyof typeof projections => Object.h
 
 /**
  * Applies one event to the projection, once per (subject, version): an older or repeated event changes nothing. Subjects may
- * arrive in any order; what belongs together is joined when it is read. Throws `ZodError` for a shape it does not know.
+ * arrive in any order: rows are joined when they are read. Throws `ZodError` for a shape it does not know.
  */
 export async function applyEvent(pool: Pool, event: DomainEvent, options: ApplyOptions): Promise<void> {
   const { type } = event.subject;

@@ -1,10 +1,10 @@
 import type { Transaction } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
 
-/** Whom changes of feeds are told to; none by default. */
+/** The services to which changed feeds are announced; none by default. */
 export interface AnnouncementPorts {
   readonly names: readonly string[];
-  /** How long after the first change; further changes until then are told at once. */
+  /** How long after the first change; further changes until then are announced with it. */
   readonly afterMs: number;
 }
 
@@ -18,7 +18,7 @@ export interface FeedIdentity {
 /**
  * Gives a feed a new revision, in the transaction that changed what it shows. The time of change is that of the event; when that
  * does not lie after the last one by the second (events may overtake each other, and a second may hold two), it is the next
- * second from now, so that it always moves. A time that is still to come was not told to anybody and stays.
+ * second from now, so that it always moves. A time in the future was sent to nobody and stays.
  */
 export async function reviseFeed(
   tx: Transaction,

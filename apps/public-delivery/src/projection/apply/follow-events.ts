@@ -6,11 +6,11 @@ import type { ApplyOptions } from './apply-episode.ts';
 import { applyEvent } from './apply-event.ts';
 
 export interface FollowOptions extends ApplyOptions {
-  /** Told after each event that was applied. */
+  /** Called after each event that was applied. */
   readonly onApplied: () => void;
 }
 
-/** Applies every product event. While the bus is away, what is known can be served. */
+/** Applies every product event. While the bus is away, the projection stays as it is. */
 export const followEvents = (
   bus: EventBus,
   group: string,

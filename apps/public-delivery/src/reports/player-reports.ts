@@ -8,7 +8,7 @@ import type { TokenReport } from './read-report.ts';
 import { createReportLimit } from './report-limit.ts';
 import type { ServingTokens } from './serving-token.ts';
 
-/** A report whose token opened, and what it is of. */
+/** A report whose token opened, with its serving. */
 interface FoundReport {
   readonly report: TokenReport;
   readonly serving: Serving;
@@ -16,12 +16,12 @@ interface FoundReport {
 }
 
 export interface PlayerReports {
-  /** The reports whose tokens name a serving that was. */
+  /** The reports whose tokens name a stored serving. */
   find(purpose: 'evt' | 'clk', reports: readonly TokenReport[], at: Date): Promise<readonly FoundReport[]>;
   /**
    * Keeps them as facts. Resolves when no end of this process loses them; rejects with `temporarily_unavailable` when the disk does
-   * not take them. A look (HEAD), an announced prefetch and our own monitors report nothing, and of a serving that is reported far more
-   * often than its ad can play nothing more is kept.
+   * not take them. HEAD, announced prefetches and our own monitors report nothing, and reports beyond the `ReportLimit` of their serving
+   * are dropped.
    */
   keep(found: readonly FoundReport[], request: IncomingMessage, at: Date): Promise<void>;
 }
@@ -34,8 +34,14 @@ export interface PlayerReportsOptions {
   readonly listsVersion: string;
 }
 
-/** What turns players' reports into facts. */
-export function createPlayerReports({ pool, identify, tokens, facts, listsVersion }: PlayerReportsOptions): PlayerReports {
+/** Turns players' reports into facts. */
+export function createPlayerReports({
+  pool,
+  identify,
+  tokens,
+  facts,
+  listsVersion,
+}: PlayerReportsOptions): PlayerReports {
   const limit = createReportLimit();
   const counted = ({ serving: { ad, adDurationMs }, report: { event } }: FoundReport) => ({
     ...{ servingId: ad.serving_id, event, adDurationMs },
