@@ -1,7 +1,8 @@
 /**
  * Who may import whom (nx tags in each package.json). The arrow points inward:
  * app → logic, platform, contract; platform → contract; logic → contract; contract → contract.
- * Apps never import apps. `kind:testing` may import everything but is imported by tests only.
+ * Apps never import apps. `kind:testing` may import everything but is imported by tests only, and by `kind:tool`: programs for the
+ * people who run an installation, which nothing imports.
  */
 export const boundaries = {
   enforceBuildableLibDependency: false,
@@ -11,10 +12,10 @@ export const boundaries = {
     { sourceTag: 'kind:logic', onlyDependOnLibsWithTags: ['kind:logic', 'kind:contract'] },
     { sourceTag: 'kind:platform', onlyDependOnLibsWithTags: ['kind:platform', 'kind:contract'] },
     { sourceTag: 'kind:app', onlyDependOnLibsWithTags: ['kind:platform', 'kind:logic', 'kind:contract'] },
-    {
-      sourceTag: 'kind:testing',
+    ...['kind:testing', 'kind:tool'].map((sourceTag) => ({
+      sourceTag,
       onlyDependOnLibsWithTags: ['kind:testing', 'kind:platform', 'kind:logic', 'kind:contract'],
-    },
+    })),
   ],
 };
 

@@ -14,7 +14,9 @@ const canaries = [
   { file: 'libs/postgres/src/index.ts', imports: '@longwave/feed', refused: true, why: 'platform → logic' },
   { file: 'apps/encoder/src/config.ts', imports: '@longwave/fleet', refused: true, why: 'app → testing' },
   { file: 'apps/encoder/src/config.ts', imports: '../../management/src/config.ts', refused: true, why: 'app → app' },
+  { file: 'apps/cli/src/main.ts', imports: '../../management/src/config.ts', refused: true, why: 'tool → app' },
   { file: 'apps/encoder/src/config.ts', imports: '@longwave/service-kit', refused: false, why: 'app → platform' },
+  { file: 'apps/cli/src/main.ts', imports: '@longwave/fleet', refused: false, why: 'tool → testing' },
 ];
 
 /** SQL on a table of the versioned store. */

@@ -81,7 +81,7 @@ The exit code is 0 only if every step passed.`,
   drift --app APP         check that migrations and schema.prisma agree (needs no database)`,
   },
   longwave: {
-    script: 'deploy/local/longwave.ts',
+    script: 'apps/cli/src/main.ts',
     needs: [],
     summary: 'operate a running installation',
     usage: undefined,

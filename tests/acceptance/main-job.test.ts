@@ -66,7 +66,7 @@ test('a player reports at the addresses that a play names; an operator revokes t
   const statusOf = async (url: string) => (await fetch(url, { headers })).status;
   expect([await statusOf(`${report}?e=start`), await statusOf(`${report}?e=start`)]).toEqual([204, 204]);
   const operator = (...args: string[]) => {
-    const script = path.resolve(import.meta.dirname, '../../deploy/local/longwave.ts');
+    const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
     const command = [script, 'delivery-key', ...args, '--data', world.fleet.dataFolder];
     const { status, stdout } = spawnSync(process.execPath, command, { encoding: 'utf8' });
     expect(status).toBe(0);

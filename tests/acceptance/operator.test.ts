@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { bareEnvironment } from '@longwave/test-kit';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
 
-const script = path.resolve(import.meta.dirname, '../../deploy/local/longwave.ts');
+const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 let world: TestFleet;
 beforeAll(async () => {
   world = await startTestFleet();
@@ -27,6 +28,18 @@ function answerOf<T>(...command: string[]): T {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return JSON.parse(stdout) as T;
 }
+
+test('npx longwave in a folder of the checkout prints the answer alone on standard output, where a program reads it', () => {
+  const typed = ['longwave', 'account', 'create', '--name', 'Anna’s podcasts', '--data', world.fleet.dataFolder];
+  const { status, stdout } = spawnSync('npx', typed, {
+    cwd: path.resolve(import.meta.dirname, '../../docs'),
+    encoding: 'utf8',
+    env: { ...bareEnvironment, HOME: process.env['HOME'], npm_config_offline: 'true' },
+  });
+  const { account_id } = JSON.parse(stdout) as Account;
+  expect([status, stdout]).toEqual([0, expect.stringMatching(/^\{\n[^]*\n\}\n$/)]);
+  expect(answerOf('account', 'show', '--account', account_id)).toMatchObject({ account_id, name: 'Anna’s podcasts' });
+});
 
 type Account = Readonly<Record<'account_id' | 'workspace_id' | 'name' | 'email' | 'plan' | 'api_key', string>>;
 

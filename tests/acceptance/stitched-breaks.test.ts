@@ -210,7 +210,7 @@ test('every ad is decided, delivered and billed once, house ads are never billed
     billable: 0,
   });
 
-  const script = path.resolve(import.meta.dirname, '../../deploy/local/longwave.ts');
+  const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
   const env = { ...process.env, DATABASE_URL: world.fleet.databaseUrls['audience'] };
   const recount = (...args: string[]) =>
     spawnSync(process.execPath, [script, 'recount', ...args], { encoding: 'utf8', env });

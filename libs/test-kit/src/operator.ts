@@ -114,7 +114,7 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
   return {
     identityCommand,
     command: send(product),
-    account: identityResource,
+    account: async (id: string) => typedResource(await identityResource(id), 'accounts'),
     /** Issues an access token of a machine client; its text is nowhere but in this answer. */
     async issueMachineToken(changes: {
       readonly producer: string;

@@ -1,7 +1,7 @@
 import type { FleetAccess } from '@longwave/fleet';
 import type { Operator } from '@longwave/test-kit/clients';
 
-/** Options of `npm run longwave`, as they were typed. */
+/** Options of a command, as they were typed. */
 export type Options = Readonly<Record<string, string | undefined>>;
 
 /** One option of a command: `--name VALUE`. */
@@ -26,7 +26,7 @@ export interface CommandDescription {
   /** What it does, in one sentence. */
   readonly summary: string;
   readonly options: readonly CommandOption[];
-  /** A command line that works, without `npm run longwave --`. */
+  /** A command line that works, without `npx longwave`. */
   readonly example: string;
 }
 

@@ -1,5 +1,5 @@
 import { createAccount } from '@longwave/test-kit/clients';
-import { accountOption, needed, type OperatorCommand } from './command.ts';
+import { accountOption, needed, type OperatorCommand } from '../command.ts';
 
 /** Accounts: their plan and subscription. */
 export const accountCommands: readonly OperatorCommand[] = [
@@ -31,9 +31,9 @@ export const accountCommands: readonly OperatorCommand[] = [
       return {
         account_id: accountId,
         workspace_id: workspaceId,
-        name: attributes['name'],
-        email: attributes['email'],
-        plan: attributes['plan'],
+        name: attributes.name,
+        email: attributes.email,
+        plan: attributes.plan,
         api_key: apiKey,
       };
     },

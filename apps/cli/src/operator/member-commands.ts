@@ -1,5 +1,5 @@
 import { memberPermissions } from '@longwave/command-catalog';
-import { needed, type CommandOption, type OperatorCommand } from './command.ts';
+import { needed, type CommandOption, type OperatorCommand } from '../command.ts';
 
 const permissionsOf = (text: string | undefined) => (text ?? '').split(',').filter((each) => each !== '');
 const permissions = `any of ${memberPermissions.join(', ')}, separated by commas`;

@@ -1,5 +1,5 @@
 import { issueCredential } from '@longwave/test-kit/clients';
-import { accountOption, needed, type OperatorCommand } from './command.ts';
+import { accountOption, needed, type OperatorCommand } from '../command.ts';
 
 const onCredential = (verb: 'revoke' | 'block' | 'unblock', summary: string): OperatorCommand => ({
   name: `key ${verb}`,

@@ -1,12 +1,16 @@
-/** `npm run longwave -- …`: what an operator does by hand on the fleet of `npm start`. */
+/** `npx longwave …` and `npm run longwave -- …`: what an operator does by hand on the fleet of `npm start`. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { dataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
 import { openOperator } from '@longwave/test-kit/clients';
-import { explainedFailure, readCommandLine, readToolLine, type ToolLine } from './longwave/command-line.ts';
-import { UsageError, type OperatorCommand, type Options } from './longwave/command.ts';
-import type { Command } from './longwave/commands.ts';
-import { openBus, type BusCommand } from './longwave/dead-letter-commands.ts';
+import { explainedFailure, readCommandLine, readToolLine, type ToolLine } from './command-line.ts';
+import { UsageError, type OperatorCommand, type Options } from './command.ts';
+import type { Command } from './commands.ts';
+import { openBus, type BusCommand } from './operator/dead-letter-commands.ts';
+
+/** The fleet that runs on a folder, by default on that of `npm start`. */
+const fleetOn = (data: string | undefined) =>
+  findRunningFleet(dataFolder(data === undefined ? path.join(workspaceRoot, '.longwave') : path.resolve(data)));
 
 async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
   const operator = openOperator(fleet);
@@ -23,8 +27,8 @@ async function runOnBus(redisUrl: string, command: BusCommand, options: Options)
 }
 
 /** Answers false when no service runs and the command needs one. */
-async function runCommand(command: Command, options: Options, data: string): Promise<boolean> {
-  const fleet = findRunningFleet(dataFolder(path.resolve(workspaceRoot, data)));
+async function runCommand(command: Command, options: Options, data: string | undefined): Promise<boolean> {
+  const fleet = fleetOn(data);
   if ('runOnBus' in command) {
     if (!fleet && !options['brokers']) return false;
     await runOnBus(fleet?.redisUrl ?? '', command, options);
@@ -36,7 +40,7 @@ async function runCommand(command: Command, options: Options, data: string): Pro
 
 /** Runs a tool on the database of DATABASE_URL, or of the running fleet; answers its exit code. */
 function runTool({ script, args, data }: ToolLine): Promise<number> {
-  const fleet = findRunningFleet(dataFolder(path.resolve(workspaceRoot, data)));
+  const fleet = fleetOn(data);
   const databaseUrl = process.env['DATABASE_URL'] ?? fleet?.databaseUrls['audience'];
   const child = spawn(process.execPath, [path.join(workspaceRoot, script), ...args], {
     stdio: 'inherit',

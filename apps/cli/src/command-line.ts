@@ -3,12 +3,12 @@ import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { UsageError, type CommandOption, type Options } from './command.ts';
 import { commands, tools, type Command } from './commands.ts';
-import { dataOption, helpOf, helpOfNoun, overview, usageOf } from './help.ts';
+import { dataOption, helpOf, helpOfNoun, overview, typed, usageOf } from './help.ts';
 
 /** What a command line asks for. */
 export type CommandLine =
   | { readonly kind: 'explain'; readonly text: string }
-  | { readonly kind: 'run'; readonly command: Command; readonly options: Options; readonly data: string };
+  | { readonly kind: 'run'; readonly command: Command; readonly options: Options; readonly data: string | undefined };
 
 const text = { type: 'string' } as const;
 const parsing = (options: readonly CommandOption[]) =>
@@ -51,10 +51,10 @@ export interface ToolLine {
   readonly script: string;
   /** Everything that was typed after its name, but for the data folder. */
   readonly args: readonly string[];
-  readonly data: string;
+  readonly data: string | undefined;
 }
 
-/** The tool that was typed after `npm run longwave --`; undefined when it is none. Throws `UsageError` when `--data` names no folder. */
+/** The tool that was typed; undefined when it is none. Throws `UsageError` when `--data` names no folder. */
 export function readToolLine(args: readonly string[]): ToolLine | undefined {
   const at = args.findIndex((each) => each === '--data' || each.startsWith('--data='));
   const [option, next] = at < 0 ? [] : args.slice(at);
@@ -64,10 +64,10 @@ export function readToolLine(args: readonly string[]): ToolLine | undefined {
   if (!Object.hasOwn(tools, name)) return undefined;
   const data = joined || next;
   if (option !== undefined && !data) throw new UsageError('--data is empty.');
-  return { script: tools[name]!.script, args: rest, data: data ?? '.longwave' };
+  return { script: tools[name]!.script, args: rest, data };
 }
 
-/** Reads what was typed after `npm run longwave --`. Throws `UsageError` with the usage that was meant. */
+/** Reads the arguments of `longwave`. Throws `UsageError` with the usage that was meant. */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const words = wordsOf(args);
   const [noun, verb, ...more] = words;
@@ -92,7 +92,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     const options = readOptions(command, args);
     if (more.length > 0) throw new UsageError(`“${more.join(' ')}” belongs to no option.`);
     checkOptions(command, options);
-    return { kind: 'run', command, options, data: options['data'] ?? '.longwave' };
+    return { kind: 'run', command, options, data: options['data'] };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw explained(command, error);
@@ -131,5 +131,5 @@ export function explainedFailure(command: Command, error: Error): Error {
 /** A usage error with the usage of its command. */
 const explained = (command: Command, { message }: UsageError): UsageError =>
   new UsageError(
-    `${message}\n\nusage: npm run longwave -- ${usageOf(command)}\n\nnpm run longwave -- ${command.name} --help explains the options.`,
+    `${message}\n\nusage: ${typed} ${usageOf(command)}\n\n${typed} ${command.name} --help explains the options.`,
   );

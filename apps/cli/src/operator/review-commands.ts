@@ -1,5 +1,5 @@
 import type { ResourceView } from '@longwave/events';
-import { needed, workspaceOption, type CommandOption, type OperatorCommand } from './command.ts';
+import { needed, workspaceOption, type CommandOption, type OperatorCommand } from '../command.ts';
 
 const brief = ({ id, lifecycle_state: state, attributes }: ResourceView) => {
   const { command_type, subject, requested_by, due_at, decisions } = attributes;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { addAccessTokenKey } from '@longwave/fleet';
 import { audienceScopes, producerPattern } from '@longwave/principal';
-import { needed, UsageError, type OperatorCommand } from './command.ts';
+import { needed, UsageError, type OperatorCommand } from '../command.ts';
 
 const dayMs = 86_400_000;
 const defaultDays = '90';

@@ -1,5 +1,5 @@
 import { busFromConfig, type EventBus } from '@longwave/event-bus';
-import { needed, type CommandDescription, type CommandOption, type Options } from './command.ts';
+import { needed, type CommandDescription, type CommandOption, type Options } from '../command.ts';
 
 /** A command on the event bus, which may be an Apache Kafka without any fleet of this machine. It prints lines. */
 export interface BusCommand extends CommandDescription {

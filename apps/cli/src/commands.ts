@@ -1,15 +1,15 @@
-import { accountCommands } from './account-commands.ts';
+import { accountCommands } from './operator/account-commands.ts';
 import type { OperatorCommand } from './command.ts';
-import { credentialCommands } from './credential-commands.ts';
-import { deadLetterCommands, type BusCommand } from './dead-letter-commands.ts';
-import { deliveryKeyCommands } from './delivery-key-commands.ts';
-import { machineTokenCommands } from './machine-token-commands.ts';
-import { memberCommands } from './member-commands.ts';
-import { reviewCommands } from './review-commands.ts';
+import { credentialCommands } from './operator/credential-commands.ts';
+import { deadLetterCommands, type BusCommand } from './operator/dead-letter-commands.ts';
+import { deliveryKeyCommands } from './operator/delivery-key-commands.ts';
+import { machineTokenCommands } from './operator/machine-token-commands.ts';
+import { memberCommands } from './operator/member-commands.ts';
+import { reviewCommands } from './operator/review-commands.ts';
 
 export type Command = OperatorCommand | BusCommand;
 
-/** Every command of `npm run longwave`, in the order of its help. */
+/** Every command, in the order of its help. */
 export const commands: readonly Command[] = [
   ...accountCommands,
   ...credentialCommands,

@@ -6,11 +6,11 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { bareEnvironment } from '@longwave/test-kit';
-import { explainedFailure, readCommandLine } from '../longwave/command-line.ts';
-import { commands, tools } from '../longwave/commands.ts';
-import { usageOf } from '../longwave/help.ts';
+import { explainedFailure, readCommandLine } from '../src/command-line.ts';
+import { commands, tools } from '../src/commands.ts';
+import { usageOf } from '../src/help.ts';
 
-const script = path.resolve(import.meta.dirname, '../longwave.ts');
+const script = path.resolve(import.meta.dirname, '../src/main.ts');
 const nowhere = mkdtempSync(path.join(tmpdir(), 'longwave-cli-'));
 afterAll(() => rmSync(nowhere, { recursive: true }));
 
@@ -34,7 +34,7 @@ test('account create --help says what it does, each option on a line of its own,
   expect(longwave('account', 'create', '--help')).toEqual({
     status: 0,
     stderr: '',
-    stdout: `usage: npm run longwave -- account create [--name NAME] [--email ADDRESS] [--plan PLAN]
+    stdout: `usage: npx longwave account create [--name NAME] [--email ADDRESS] [--plan PLAN]
 
 Creates an account with an API key. The key is shown once.
 
@@ -44,9 +44,18 @@ Creates an account with an API key. The key is shown once.
   --data FOLDER    optional: data folder of the running service (default: .longwave)
 
 Example:
-  npm run longwave -- account create --name "My podcasts" --email anna@example.org --plan grow
+  npx longwave account create --name "My podcasts" --email anna@example.org --plan grow
 `,
   });
+});
+
+test('what to type is shown in the way that was typed', () => {
+  const { stdout } = spawnSync(process.execPath, [script, 'key', '--help'], {
+    encoding: 'utf8',
+    env: { ...bareEnvironment, npm_lifecycle_event: 'longwave' },
+  });
+  expect(stdout).toMatch(/^usage: npm run longwave -- key COMMAND\n/);
+  expect(longwave('key', '--help').stdout).toMatch(/^usage: npx longwave key COMMAND\n/);
 });
 
 /** What a shell makes of a line with double quotes. */
@@ -65,7 +74,7 @@ describe.each(commands.map((command) => [command.name, command] as const))('%s',
       expect(line.kind).toBe('explain');
       const { text } = line as { text: string };
       expect(text).toContain(command.summary);
-      expect(text).toContain(`Example:\n  npm run longwave -- ${command.example}`);
+      expect(text).toContain(`Example:\n  npx longwave ${command.example}`);
       for (const { name: option, value, meaning, optional } of command.options) {
         const listed = text.split('\n').filter((each) => each.startsWith(`  --${option} ${value} `));
         expect(listed).toHaveLength(1);
@@ -76,7 +85,7 @@ describe.each(commands.map((command) => [command.name, command] as const))('%s',
 
   test('its example is a command line of it, with IDs of the right form', () => {
     const line = readCommandLine(shellWords(command.example));
-    expect(line).toMatchObject({ kind: 'run', command: { name }, data: '.longwave' });
+    expect(line).toMatchObject({ kind: 'run', command: { name } });
     for (const [id, prefix] of command.example.matchAll(/\b([a-z]{2,4})_[0-9a-z]{20,}/g))
       expect([id, isId(id, prefix)]).toEqual([id, true]);
   });
@@ -89,7 +98,7 @@ describe.each(commands.map((command) => [command.name, command] as const))('%s',
       if (optional) expect(readCommandLine(typed).kind).toBe('run');
       else
         expect(() => readCommandLine(typed)).toThrow(
-          `--${option} is missing.\n\nusage: npm run longwave -- ${usageOf(command)}\n`,
+          `--${option} is missing.\n\nusage: npx longwave ${usageOf(command)}\n`,
         );
     }
   });

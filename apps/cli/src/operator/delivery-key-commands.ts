@@ -1,7 +1,7 @@
 import { keyWeek, kidOf, maxTokenLife } from '@longwave/delivery-token';
 import { createPool, type Pool } from '@longwave/postgres';
 import type { FleetAccess } from '@longwave/fleet';
-import { needed, UsageError, type OperatorCommand } from './command.ts';
+import { needed, UsageError, type OperatorCommand } from '../command.ts';
 
 const weekMs = 7 * 86_400_000;
 
