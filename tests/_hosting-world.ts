@@ -10,7 +10,7 @@ import {
   uploadFile,
 } from '@longwave/test-kit/clients';
 import { makeAudio, until } from '@longwave/test-kit';
-import { many, writePlansWithoutLimits } from '@longwave/local/plans-without-limits';
+import { many, writePlansWithoutLimits } from '@longwave/test-kit/plans-without-limits';
 import { samples, startTestFleet, type ProductionView, type TestFleet } from './_fleet.ts';
 
 /** Plans of this world, beside the usual ones: with ninety days, without analytics, with a second to encode, with 3 requests a minute. */

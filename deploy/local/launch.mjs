@@ -57,7 +57,7 @@ The exit code is 0 only if every step passed.`,
   With REQUIRE_FOREIGN_ENGINES=1 it fails when Apache Kafka or a foreign S3 server is not available.`,
   },
   bench: {
-    script: 'deploy/local/bench.ts',
+    script: 'deploy/bench/main.ts',
     needs: ['system', 'build'],
     summary: 'measure the service on this machine, beside simple baselines',
     usage: 'npm run bench',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RestClient, uploadFile } from '@longwave/test-kit/clients';
 import { ffmpeg, makeAudio, until } from '@longwave/test-kit';
-import { residentMegabytes } from '@longwave/local/resident-memory';
+import { residentMegabytes } from '@longwave/test-kit/resident-memory';
 import { secondsOf, type ProductionView } from '../_fleet.ts';
 import {
   encodedEpisode,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runJob } from '@longwave/local/job';
-import { residentMegabytes } from '@longwave/local/resident-memory';
+import { residentMegabytes } from '@longwave/test-kit/resident-memory';
 import { samples, startTestFleet, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;

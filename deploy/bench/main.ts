@@ -2,20 +2,20 @@
 import path from 'node:path';
 import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
 import { makeAudio } from '@longwave/test-kit';
-import { commandRate } from './bench/command-rate.ts';
-import { coreRate, countingRate } from './bench/count-rate.ts';
-import { decideRate } from './bench/decide-rate.ts';
-import { decisionCore } from './bench/decision-core.ts';
-import { encodeTime } from './bench/encode-time.ts';
-import type { Row } from './bench/measure.ts';
-import { rangeThroughput, resolveRate } from './bench/delivery-rate.ts';
-import { requestRate } from './bench/request-rate.ts';
-import { slowListeners } from './bench/slow-listeners.ts';
-import { publishStitched } from './bench/stitched.ts';
-import { uploadMemory } from './bench/upload-memory.ts';
+import { commandRate } from './command-rate.ts';
+import { coreRate, countingRate } from './count-rate.ts';
+import { decideRate } from './decide-rate.ts';
+import { decisionCore } from './decision-core.ts';
+import { encodeTime } from './encode-time.ts';
+import type { Row } from './measure.ts';
+import { rangeThroughput, resolveRate } from './delivery-rate.ts';
+import { requestRate } from './request-rate.ts';
+import { slowListeners } from './slow-listeners.ts';
+import { publishStitched } from './stitched.ts';
+import { uploadMemory } from './upload-memory.ts';
 import { openOperator } from '@longwave/test-kit/clients';
-import { writePlansWithoutLimits } from './plans-without-limits.ts';
-import { samples } from './samples.ts';
+import { writePlansWithoutLimits } from '@longwave/test-kit/plans-without-limits';
+import { samples } from '@longwave/local/samples';
 
 const audioSeconds = 300;
 

@@ -1,9 +1,9 @@
-import { fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import type { Fleet } from '@longwave/fleet';
 import { createAccount, createRestClient, issueCredential, type Operator } from '@longwave/test-kit/clients';
+import { startBaseline } from './baseline-server.ts';
 import { compare, ratePerSecond, type Row } from './measure.ts';
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
@@ -53,32 +53,22 @@ export async function requestRate(
   );
   if (!etag) throw new Error('the feed has no tag');
 
-  const server = fork(path.join(import.meta.dirname, 'answer-server.ts'), [answer], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  try {
-    const port = await new Promise<string>((resolve) =>
-      server.stdout!.once('data', (data: Buffer) => resolve(data.toString().trim())),
-    );
-    const bare = `http://127.0.0.1:${port}/`;
-    const baselineName = 'a bare express route with the same bytes';
-    const counted = rate(list, 200, { token: account.apiKey });
-    return [
-      await compare({ name: 'GET /podcasts, 10 podcasts', unit: '/s', baselineName }, 5, counted, rate(bare, 200)),
-      await compare(
-        { name: 'feed 304', unit: '/s', baselineName: 'a bare express route that answers 304' },
-        5,
-        rate(published.feedUrl, 304, { 'if-none-match': etag, 'accept-encoding': 'identity' }),
-        rate(bare, 304, { 'if-none-match': '"baseline"' }),
-      ),
-      await compare(
-        { name: 'rate limiter', unit: '/s', baselineName: 'the same request of an uncounted browser session' },
-        5,
-        counted,
-        rate(list, 200, { token: session }),
-      ),
-    ];
-  } finally {
-    server.kill();
-  }
+  using bare = await startBaseline('answer-server.ts', answer);
+  const baselineName = 'a bare express route with the same bytes';
+  const counted = rate(list, 200, { token: account.apiKey });
+  return [
+    await compare({ name: 'GET /podcasts, 10 podcasts', unit: '/s', baselineName }, 5, counted, rate(bare.url, 200)),
+    await compare(
+      { name: 'feed 304', unit: '/s', baselineName: 'a bare express route that answers 304' },
+      5,
+      rate(published.feedUrl, 304, { 'if-none-match': etag, 'accept-encoding': 'identity' }),
+      rate(bare.url, 304, { 'if-none-match': '"baseline"' }),
+    ),
+    await compare(
+      { name: 'rate limiter', unit: '/s', baselineName: 'the same request of an uncounted browser session' },
+      5,
+      counted,
+      rate(list, 200, { token: session }),
+    ),
+  ];
 }

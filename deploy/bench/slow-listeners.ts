@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { Fleet } from '@longwave/fleet';
-import { residentMegabytes } from '../resident-memory.ts';
+import { residentMegabytes } from '@longwave/test-kit/resident-memory';
 import type { Row } from './measure.ts';
 import type { Stitched } from './stitched.ts';
 

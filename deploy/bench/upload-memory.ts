@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { Fleet } from '@longwave/fleet';
 import { createAccount, createRestClient, type Operator } from '@longwave/test-kit/clients';
-import { residentMegabytes } from '../resident-memory.ts';
+import { residentMegabytes } from '@longwave/test-kit/resident-memory';
 import type { Row } from './measure.ts';
 
 const uploads = 200;

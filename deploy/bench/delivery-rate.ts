@@ -1,6 +1,6 @@
-import { fork } from 'node:child_process';
 import path from 'node:path';
 import type { Fleet } from '@longwave/fleet';
+import { startBaseline } from './baseline-server.ts';
 import { findLoadTool, load, type Load } from './load.ts';
 import { compare, median, type Row } from './measure.ts';
 import { startNginx } from './nginx.ts';
@@ -52,31 +52,22 @@ export async function rangeThroughput(fleet: Fleet, stitched: Stitched, folder: 
 export async function resolveRate(stitched: Stitched, folder: string): Promise<Row[]> {
   const tool = findLoadTool();
   if (!tool) return [];
-  const server = fork(path.join(import.meta.dirname, 'redirect-server.ts'), [stitched.mediaUrl], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  try {
-    const port = await new Promise<string>((resolve) =>
-      server.stdout!.once('data', (data: Buffer) => resolve(data.toString().trim())),
-    );
-    const options = { folder: path.join(folder, 'wrk'), connections: 16, seconds: secondsPerRound };
-    const waits: { readonly ours: number[]; readonly baseline: number[] } = { ours: [], baseline: [] };
-    const measure = (url: string, kept: number[]) => async () => {
-      const done = await load(tool, url, { newListeners: true }, options);
-      kept.push(done.p99Ms);
-      return done.requestsPerSecond;
-    };
-    const baselineName = 'a bare redirect by node:http';
-    const row = await compare(
-      { name: 'resolve and decide, new listeners', unit: '/s', baselineName },
-      3,
-      measure(stitched.enclosureUrl, waits.ours),
-      measure(`http://127.0.0.1:${port}/`, waits.baseline),
-    );
-    const [ours, baseline] = [median(waits.ours.slice(1)), median(waits.baseline.slice(1))];
-    const name = 'resolve and decide, p99 (less is better)';
-    return [row, { name, unit: 'ms', baselineName, ours, baseline, ratio: ours / baseline }];
-  } finally {
-    server.kill();
-  }
+  using redirect = await startBaseline('redirect-server.ts', stitched.mediaUrl);
+  const options = { folder: path.join(folder, 'wrk'), connections: 16, seconds: secondsPerRound };
+  const waits: { readonly ours: number[]; readonly baseline: number[] } = { ours: [], baseline: [] };
+  const measure = (url: string, kept: number[]) => async () => {
+    const done = await load(tool, url, { newListeners: true }, options);
+    kept.push(done.p99Ms);
+    return done.requestsPerSecond;
+  };
+  const baselineName = 'a bare redirect by node:http';
+  const row = await compare(
+    { name: 'resolve and decide, new listeners', unit: '/s', baselineName },
+    3,
+    measure(stitched.enclosureUrl, waits.ours),
+    measure(redirect.url, waits.baseline),
+  );
+  const [ours, baseline] = [median(waits.ours.slice(1)), median(waits.baseline.slice(1))];
+  const name = 'resolve and decide, p99 (less is better)';
+  return [row, { name, unit: 'ms', baselineName, ours, baseline, ratio: ours / baseline }];
 }
