@@ -19,7 +19,7 @@ function run(command: string, args: readonly string[], cwd: string): void {
 
 /**
  * A program that only measurements need: the installed one, else unpacked from its Debian packages into a cache folder outside of the
- * repository (`LONGWAVE_CACHE`, else ~/.cache/longwave), without installing or starting anything. Undefined where neither can be had.
+ * repository (`LONGWAVE_CACHE`, else ~/.cache/longwave), without installing or starting anything. Undefined when neither is possible.
  */
 export function findTool(program: string, packages: readonly string[]): Tool | undefined {
   if (onPath(program)) return { command: program, env: {} };

@@ -12,7 +12,7 @@ const rangeBytes = 64 * 1024;
 /**
  * Stitched audio against nginx serving the same bytes as one static file, both under wrk: whole files, and ranges of 64 KiB. The
  * counting of the facts is stopped meanwhile: it belongs to another process, which has a core of its own elsewhere.
- * @returns no row where nginx or wrk cannot be had; they are told on stderr
+ * @returns no row when nginx or wrk is missing, which standard error says
  */
 export async function rangeThroughput(fleet: Fleet, stitched: Stitched, folder: string): Promise<Row[]> {
   const tool = findLoadTool();

@@ -10,7 +10,7 @@ export interface Load {
   readonly p99Ms: number;
 }
 
-/** What the requests of a load differ in. */
+/** How the requests of a load differ from each other. */
 export type Requests =
   /** Each in turn; "" asks for the whole. */
   | { readonly ranges: readonly string[] }
@@ -44,7 +44,7 @@ done = function(summary, latency)
     summary.bytes, summary.duration / 1e6, latency:percentile(99) / 1000, e.connect + e.read + e.write + e.status))
 end`;
 
-/** wrk with one thread, so that on two cores the server has one to itself. Undefined where it cannot be had. */
+/** wrk with one thread, so that on two cores the server has one to itself. Undefined when there is none for this machine. */
 export const findLoadTool = (): Tool | undefined => findTool('wrk', ['wrk', 'libluajit-5.1-2', 'libluajit-5.1-common']);
 
 /**

@@ -5,7 +5,7 @@ import type { Row } from './measure.ts';
 import type { Stitched } from './stitched.ts';
 
 const listeners = 1_000;
-/** What every listener has taken when the memory is measured: more than the kernel holds for a connection would hide the rest. */
+/** Each listener reads this much: more than the kernel buffers for a connection, so that the service has begun to buffer itself. */
 const takenBytes = 256 * 1024;
 
 /** A download that stops reading after `takenBytes` and stays open. */

@@ -1,4 +1,4 @@
-/** One step of the job: what was to hold, whether it held, how long it took. */
+/** One step of the job: its name, whether it passed, how long it took. */
 interface StepResult {
   readonly name: string;
   readonly ok: boolean;
@@ -29,11 +29,11 @@ export interface JobResult {
     readonly parts: readonly { readonly kind: string; readonly duration_ms: number; readonly bytes: number }[];
   };
   ranges_checked?: number;
-  /** More than one listener where a machine was too busy to decide for the first in time. Each is one download; the last hears the ad. */
+  /** More than one listener when the machine was too busy to decide for the first in time. Each is one download; the last gets the ad. */
   analytics?: { readonly listeners: number; readonly downloads: number; readonly ads_delivered: number };
 }
 
-/** Shows progress to whoever watches. `step` runs one step and shows its result (what `run` answers) and time. */
+/** Shows progress. `step` runs one step and shows its result (what `run` answers) and time. */
 export interface JobReporter {
   step(name: string, run: (progress: (fraction: number) => void) => Promise<string>): Promise<void>;
 }

@@ -38,7 +38,7 @@ interface ProductionView {
 }
 
 const uploadIdOf = (fileUrl: string) => /\/(upl_[0-9a-z]{26})\//.exec(fileUrl)![1]!;
-/** So many listeners may be given a file without the ad, on a machine too busy to decide in time, before the trial fails. */
+/** The trial fails when so many listeners got a file without the ad, as on a machine that is too busy to decide in time. */
 const maxListeners = 5;
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
@@ -77,7 +77,7 @@ export async function runJob(options: {
   readonly ad: string;
   readonly artwork?: string;
   readonly report: JobReporter;
-  /** Hears of the account, whose key is no part of the result: the result is kept and printed as JSON. */
+  /** Called with the account. Its key is no part of the result, because that is kept and printed as JSON. */
   readonly onAccount?: (account: Account) => void;
 }): Promise<JobResult> {
   const { fleet, report, artwork = path.join(import.meta.dirname, 'samples/cover.jpg') } = options;
@@ -184,7 +184,7 @@ export async function runJob(options: {
       const { parts, ad } = file;
       result.download = { status: got.status, bytes: got.bytes.length, sha256: sha256(got.bytes), etag: got.etag };
       const [adLufs, episodeLufs] = [ad.loudness_lufs, production.loudness?.output_lufs ?? null];
-      // Silence has no loudness to be near to.
+      // Silence has no loudness to compare.
       const apartLu = adLufs === null || episodeLufs === null ? 0 : Math.abs(adLufs - episodeLufs);
       if (apartLu > 1) throw new Error(`the ad is ${apartLu.toFixed(1)} LU louder or quieter than the episode`);
       result.arrangement = { parts };

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * What every npm script runs: makes the machine ready (packages, Node 24, ffmpeg, Redis, generated code, builds), then hands
- * over to the command. Plain JavaScript without dependencies, because it runs before anything is installed, on any Node ≥ 20.
+ * The program behind every npm script: makes the machine ready (packages, Node 24, ffmpeg, Redis, generated code, builds), then runs
+ * the command. Plain JavaScript without dependencies, because it runs before anything is installed, on any Node ≥ 20.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -119,7 +119,7 @@ function handOver(node, script, args) {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: process.env,
     });
-    // Ctrl-C reaches the child by itself, being in our foreground group, but a signal to us alone does not. The child hears a stop twice then.
+    // Ctrl-C reaches the child too, because it is in our foreground group; a signal to us alone does not. So it may get a signal twice.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGTERM'));
     const before = ancestors();
     if (process.env.npm_lifecycle_event)

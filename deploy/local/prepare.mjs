@@ -80,7 +80,7 @@ const systemPrograms = [
   { program: 'redis-server', apt: 'redis-server', brew: 'redis' },
 ];
 
-/** What only tests need: a browser that opens the pages. */
+/** Programs for tests alone: a browser that opens the pages. */
 const testPrograms = [{ program: 'chromium', apt: 'chromium', brew: 'chromium' }];
 
 /** Installs ffmpeg and Redis, and for tests a browser, with the system's package manager where that needs no password. */

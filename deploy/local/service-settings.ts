@@ -6,7 +6,7 @@ import { namesOf, services } from '@longwave/services';
 const passedSettings = ['FETCH_ALLOW_ORIGINS', 'PLANS_FILE', 'WEBSUB_HUB', 'LOG_LEVEL', 'TRUSTED_PROXIES'] as const;
 
 /**
- * What every service gets of an environment; other variables are the installation's own business.
+ * The settings that an environment has for every service. Other variables are not passed on.
  * @param folder a relative PLANS_FILE is relative to it
  */
 export function settingsOf(

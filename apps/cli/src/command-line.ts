@@ -46,7 +46,7 @@ function checkOptions(command: Command, options: Options): void {
   }
 }
 
-/** A tool and what it gets. */
+/** A tool, its arguments and the data folder. */
 export interface ToolLine {
   readonly script: string;
   /** Everything that was typed after its name, but for the data folder. */
@@ -108,7 +108,7 @@ function optionOf(command: Command, field: string): string | undefined {
     .findLast((part) => names.has(part));
 }
 
-/** What a service refused, one line per field, in the words of the command line. */
+/** The refusal of a service, one line per field, with options in place of field names. */
 function refusalOf(command: Command, problem: Problem): string {
   const details = problem.context.errors?.map(({ detail }) => detail) ?? [];
   if (details.length === 0) return problem.message;

@@ -22,7 +22,7 @@ export const commands: readonly Command[] = [
 
 /** A program of its own, with its own arguments, help and exit codes. */
 export interface Tool {
-  /** By the folder of the repository. */
+  /** Path from the root of the repository. */
   readonly script: string;
   readonly usage: string;
   readonly summary: string;

@@ -25,7 +25,7 @@ const decision = (verdict: 'approve' | 'decline', summary: string, note: Command
   },
 });
 
-/** What accounts asked for that takes a second person: the operator may be that person. */
+/** Commands of accounts that need the consent of a second person. The operator may be that person. */
 export const reviewCommands: readonly OperatorCommand[] = [
   {
     name: 'review list',
