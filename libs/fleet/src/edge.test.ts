@@ -96,7 +96,7 @@ test('a HEAD and a 304 have their headers and no body', async () => {
   expect([unchanged.status, unchanged.headers.get('etag')]).toEqual([304, '"1"']);
 });
 
-test('what belongs to one connection stays there', async () => {
+test('headers of one connection are not passed on', async () => {
   let headers: IncomingMessage['headers'] = {};
   serve = (request, response) => {
     headers = request.headers;
@@ -112,7 +112,7 @@ test('what belongs to one connection stays there', async () => {
   expect(headers).not.toHaveProperty('upgrade');
 });
 
-test('a service that is away is 502 with a problem, also when it dies before it answers', async () => {
+test('an unreachable service is 502 with a problem, also one that dies before it answers', async () => {
   serve = (request) => request.socket.destroy();
   const died = await fetch(url('/audience/v1/a'));
   expect(died.status).toBe(502);
@@ -133,7 +133,7 @@ test('a service that is away is 502 with a problem, also when it dies before it 
   await away.close(0);
 });
 
-test('an answer that breaks off breaks off here, instead of looking whole', async () => {
+test('an answer that a service breaks off is broken off for the client, instead of looking whole', async () => {
   serve = (_request, response) => {
     response.writeHead(200, { 'Content-Length': '100' });
     response.write('half');
@@ -142,7 +142,7 @@ test('an answer that breaks off breaks off here, instead of looking whole', asyn
   await expect(fetch(url('/audience/v1/a')).then((response) => response.text())).rejects.toThrow();
 });
 
-test('who goes away before the answer ends the work behind the edge', async () => {
+test('a client that leaves before the answer ends the request to the service', async () => {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   serve = (_request, response) => {
@@ -174,7 +174,7 @@ test('the root is a page: what this address is, where its documentation is, and 
 });
 
 test.each(['//', '/audience', '/audience/v10/batches', '/management/v1/contract', '/x/audience/v1/batches'])(
-  '%s is of nobody: 404',
+  'no service has %s: 404',
   async (path) => {
     serve = (_request, response) => response.end();
     const response = await fetch(url(path));

@@ -41,7 +41,7 @@ export function apiFrontPage(baseUrl: string, manifest: Manifest): FrontPage {
 /** Headers of one connection (RFC 9110 §7.6.1), and `Expect`, which this end has answered already. */
 const ownToConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade', 'expect'];
 
-/** Names and values in turn, as they came, without those of the connection. */
+/** Names and values of headers in turn, unchanged, without those of the connection. */
 function passedOn({ rawHeaders, headers }: IncomingMessage): string[] {
   const listed = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const dropped = new Set([...ownToConnection, ...listed]);
@@ -58,8 +58,8 @@ function refuse(response: ServerResponse, problem: Problem): void {
 }
 
 /**
- * A proxy by path: bodies stream through in both directions, status and headers stay as they are, whoever goes away ends the other
- * side. A service that is away is `bad_gateway`, a path of nobody `not_found`. It adds no header: nobody behind it asks for addresses.
+ * A proxy by path: bodies stream through in both directions, status and headers stay as they are. When one side closes, the other is
+ * closed. An unreachable service is `bad_gateway`, a path of no service `not_found`. It adds no header, because no service reads one.
  * The first route that fits decides; '' fits every path. The root is `frontPage` when no route has it.
  */
 export function createEdge(routes: readonly EdgeRoute[], frontPage?: FrontPage): RequestListener {

@@ -89,7 +89,7 @@ function clusterOf(pid: number, named: string): string {
   }
 }
 
-/** Stops a server that a killed runner left on this cluster. Its pid file says which; one that was copied with a cluster says nothing. */
+/** Stops a server that a killed runner left on this cluster. Its pid file says which, unless it was copied with a cluster. */
 async function stopLeftover(cluster: string): Promise<void> {
   const pidFile = path.join(cluster, 'postmaster.pid');
   if (!existsSync(pidFile)) return;

@@ -46,7 +46,7 @@ interface State<S extends string> {
   readonly access: FleetAccess<S>;
 }
 
-/** Who runs on the folder of this path; a copy of the folder has the path of the first. */
+/** The process that runs on the folder, with its path: in a copy of the folder, that is still the path of the original. */
 type Lock = ProcessIdentity & { readonly folder?: string };
 
 const lockName = 'runner.lock';

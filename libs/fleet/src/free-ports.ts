@@ -13,8 +13,8 @@ export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   });
 }
 
-/** Ports that this process was told: whoever asked has not listened there yet, so nobody else must be told the same. */
-const given = new Set<number>();
+/** Ports that were handed out in this process. They may not be listened on yet, so none is handed out twice. */
+const handedOut = new Set<number>();
 
 /** Distinct ports of 127.0.0.1 on which nothing listens, none of them twice in the life of this process. */
 export async function freePorts(count: number): Promise<readonly number[]> {
@@ -22,8 +22,8 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   for (let tries = 0; found.size < count; tries += 1) {
     if (tries > 100 * (count + 1)) throw new Error(`no ${count} free ports between 20000 and 32000`);
     const port = randomInt(privatePorts.from, privatePorts.to);
-    if (given.has(port)) continue;
-    given.add(port);
+    if (handedOut.has(port)) continue;
+    handedOut.add(port);
     if (await isPortFree(port)) found.add(port);
   }
   return [...found];

@@ -91,14 +91,14 @@ function removeAbandoned(): void {
   }
 }
 
-/** Where that which belongs into `wanted` lies now: see `reachableFolder`. */
+/** The folder that stands for `wanted` now: see `reachableFolder`. */
 export function locateFolder(wanted: string): string {
   const pointer = `${wanted}.location`;
   return existsSync(pointer) ? path.join(readFileSync(pointer, 'utf8'), 'content') : wanted;
 }
 
 /**
- * The folder that holds what belongs into `wanted`, owned by `user`: `wanted` itself, or, where `user` cannot enter its
+ * The folder that stands for `wanted`, owned by `user`: `wanted` itself, or, where `user` cannot enter its
  * parents, a folder under /var/lib/longwave that the file `<wanted>.location` points to. Throws `CopiedFolder`.
  */
 export function reachableFolder(wanted: string, user: SystemUser | undefined): string {

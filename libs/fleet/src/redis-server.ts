@@ -14,7 +14,7 @@ export interface RedisServerOptions {
   readonly mode: 'durable' | 'fast';
   readonly port?: number;
   readonly databases?: number;
-  /** A Redis that holds more refuses what adds to it, and evicts nothing. Without it, memory has no bound. */
+  /** Above it, Redis refuses what adds to its data, and evicts nothing. Default: no bound. */
   readonly maxMemoryBytes?: number;
   readonly logFile: string;
   readonly pidFolder: string;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { RedisRights } from '@longwave/services';
 
-/** No administration, no names of others' keys, which tracking tells as they change; INFO is how a client learns that Redis is ready. */
+/** No administration, and no names of others' keys (tracking names keys that change). Clients read INFO to learn that Redis is ready. */
 const commands =
   '+@all -@admin -@dangerous -@scripting +eval +evalsha +script|load +info -scan -randomkey -dbsize -client|tracking';
-/** All that a follower does with the stream of a topic and its group's keys in one command; adding to the stream is not among it. */
+/** Everything that a follower does with the stream of a topic and its group's keys. Adding to the stream is not among it. */
 const followerCommands =
   '+eval +evalsha +exists +get +setnx +xack +xclaim +xgroup|create +xinfo +xlen +xpending +xrange +xread +xreadgroup';
 

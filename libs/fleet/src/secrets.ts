@@ -11,7 +11,7 @@ export interface Secrets<S extends string = string> {
   readonly redisPassword: string;
   /** Passwords of the database roles by schema; none says anything of another. Throws for a schema that nobody owns. */
   readonly rolePassword: (schema: string) => string;
-  /** What each service is known by, by Redis and by the object store. */
+  /** The logins of each service to Redis and the object store. */
   readonly services: Readonly<Record<S, ServiceSecrets>>;
   /** The operator's key, which may do everything in the object store. */
   readonly s3AccessKey: string;
@@ -53,7 +53,7 @@ const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 const s3Key = () => ({ s3AccessKey: `LW${hex(9).toUpperCase()}`, s3SecretKey: hex(20) });
 const serviceSecrets = (): ServiceSecrets => ({ redisPassword: hex(24), ...s3Key() });
 
-/** An entry for each name: the one that is there, else a new one. */
+/** An entry for each name: the present one, else a new one. */
 const complete = <K extends string, V>(
   names: readonly K[],
   found: Readonly<Partial<Record<string, V>>>,
@@ -61,8 +61,8 @@ const complete = <K extends string, V>(
 ) => Object.fromEntries(names.map((name) => [name, found[name] ?? make()])) as Record<K, V>;
 
 /**
- * What is missing is made. Of a folder whose services shared Redis, the object store and the beginning of their database passwords,
- * everything that was shared is replaced; what opens stored data or addresses that were handed out is kept.
+ * Makes the secrets that are missing. Where services shared Redis, the object store and the beginning of their database passwords,
+ * it replaces all of these, and keeps the keys of stored data and of addresses that were handed out.
  */
 function completeSecrets<S extends string>(found: FoundStored, manifest: Manifest<S>): Stored<S> {
   const wasShared = typeof found.roles === 'string';

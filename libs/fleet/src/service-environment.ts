@@ -10,7 +10,7 @@ import { workspaceRoot } from './workspace-root.ts';
 /** Public roots, without a slash at the end. */
 export type FleetUrls = Readonly<Record<PublicHost, string>>;
 
-/** What is needed to write down any service's environment. */
+/** Everything that the environments of services are made from. */
 export interface Wiring<S extends string> {
   readonly apps: Apps<S>;
   readonly data: DataFolder;

@@ -29,7 +29,7 @@ export interface FleetOptions<S extends string = ServiceName> {
   readonly bus?: { readonly kind: 'redis' } | { readonly kind: 'kafka'; readonly brokers: string };
   /** `fast` gives up durability, for tests that throw the data away. Default: `durable`. */
   readonly mode?: 'durable' | 'fast';
-  /** Free disk space without which nothing is started. Default: what a start takes, more on a new folder. */
+  /** Free disk space that a start requires. Default: what it takes, more on a new folder. */
   readonly roomNeededBytes?: number;
   /** Called when a part is up, in the order they come up. */
   readonly onProgress?: (part: string, durationMs: number) => void;
@@ -45,7 +45,7 @@ export interface Fleet<S extends string = ServiceName> extends FleetAccess<S>, A
 
 const bucket = 'longwave';
 
-/** Serves the public hosts that several services, or only some paths, are behind. */
+/** Serves the public hosts that no service has for itself. */
 async function startEdges<S extends string>(wiring: Wiring<S>, ports: PublicPorts, stack: AsyncDisposableStack) {
   const { services } = wiring.apps;
   for (const host of publicHosts) {

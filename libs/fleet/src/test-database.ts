@@ -17,7 +17,7 @@ export interface TestDatabase extends AsyncDisposable {
 
 interface Server {
   readonly adminUrl: string;
-  /** Others use it too, so what one migrates is worth keeping. */
+  /** Other processes use it too, so migrated templates are kept. */
   readonly shared: boolean;
   readonly release: () => Promise<void>;
 }
@@ -72,7 +72,7 @@ async function migrate(adminUrl: string, owner: SchemaOwner, prismaFolder: strin
   await sealMigrationHistory(adminUrl, [owner]);
 }
 
-/** A database with the migrated schema to copy from, made by who asks first: copying takes a tenth of the time of migrating. */
+/** A database with the migrated schema to copy from, made at the first request: copying takes a tenth of the time of migrating. */
 function templateOf(serverUrl: string, owner: SchemaOwner, prismaFolder: string): Promise<string> {
   const name = `template_${hash('sha256', JSON.stringify([owner.schema, listMigrations(prismaFolder)])).slice(0, 32)}`;
   return withClient(serverUrl, async (client) => {

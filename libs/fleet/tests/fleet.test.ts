@@ -74,7 +74,7 @@ test('an engine that is killed comes back on its port with everything it had ack
   expect(running.filter(isAlive)).toEqual([]);
 });
 
-test('a folder whose passwords followed from each other starts with its data, and nothing that services shared opens anything', async () => {
+test('a folder whose services shared secrets starts with its data, and no shared secret opens anything any more', async () => {
   const secretsFile = path.join(data.inside('secrets'), 'secrets.json');
   const first = await start();
   await query(first.adminDatabaseUrl, 'CREATE TABLE product.kept AS SELECT 7 AS n');
