@@ -41,7 +41,7 @@ function run(command, args, { env = {}, show = false } = {}) {
   });
 }
 
-/** Names of the checks that run, told on a terminal. */
+/** Names of the checks that run, shown on a terminal. */
 const running = new Set();
 function showRunning() {
   if (!process.stdout.isTTY) return;

@@ -3,7 +3,7 @@ import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
 import { service as healthService } from 'grpc-health-check';
-import { unsaidOfPlay } from '@longwave/test-kit/clients';
+import { playWithoutDetails } from '@longwave/test-kit/clients';
 import { compare, ratePerSecond, type Row } from './measure.ts';
 
 /** `Decide` calls per second against an empty RPC (the health check) on the same channel. */
@@ -22,7 +22,7 @@ export async function decideRate(
     const decide = () =>
       serving.decide(
         {
-          ...unsaidOfPlay,
+          ...playWithoutDetails,
           decisionId: newId('dec'),
           workspaceId: published.workspaceId,
           podcastId: published.podcastId,

@@ -35,7 +35,7 @@ export function answerErrors<F extends Failure>(options: {
     if (failure.status === 500) logger.error(fields, 'request.failed');
     else if (failure.status === 503 && !failure.routine) logger.warn(fields, 'request.refused');
     if (response.headersSent) return void response.destroy();
-    // What is left of a body that was refused is not kept, and the connection goes on.
+    // The rest of a refused body is discarded, so that the connection can be used again.
     request.resume();
     render(failure, response);
   };

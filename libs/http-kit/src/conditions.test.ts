@@ -35,7 +35,7 @@ test.each([
   expect(ifRangeHolds(header, { etag: '"a"', modifiedAt })).toBe(holds);
 });
 
-test('a date lets no range of a file be sent that has none', () => {
+test('If-Range with a date lets no range of a file without a date be sent', () => {
   expect(ifRangeHolds(at, { etag: '"a"', modifiedAt: undefined })).toBe(false);
 });
 
@@ -60,7 +60,7 @@ test.each([
   expect(judgeConditions(headers, { etag: '"a"', modifiedAt })).toBe(condition);
 });
 
-test.each(['if-unmodified-since', 'if-modified-since'])('%s asks nothing of a file that has no date', (name) => {
+test.each(['if-unmodified-since', 'if-modified-since'])('%s has no effect on a file without a date', (name) => {
   expect(judgeConditions({ [name]: before }, { etag: '"a"', modifiedAt: undefined })).toBe('holds');
   expect(judgeConditions({ [name]: after }, { etag: '"a"', modifiedAt: undefined })).toBe('holds');
 });

@@ -14,7 +14,7 @@ export function ifNoneMatchNames(header: string | undefined, etag: string): bool
   return header !== undefined && (header.trim() === '*' || tagsOf(header).includes(etag));
 }
 
-/** What a file is compared by. */
+/** Entity-tag and date of a file (RFC 9110 §8.8). */
 export interface Validators {
   /** Strong, with quotes. */
   readonly etag: string;
@@ -25,8 +25,8 @@ export interface Validators {
 const toSeconds = (date: Date) => Math.floor(date.getTime() / 1000) * 1000;
 
 /**
- * True when a Range may be honoured: there is no If-Range, or it is exactly this strong tag or this date (RFC 9110 §13.1.5). What has a
- * date here never changes under its address, so the date is a strong validator.
+ * True when a Range may be honoured: there is no If-Range, or it is exactly this strong tag or this date (RFC 9110 §13.1.5). A file
+ * with a date never changes under its address here, so the date is a strong validator.
  */
 export function ifRangeHolds(header: string | undefined, { etag, modifiedAt }: Validators): boolean {
   if (header === undefined || header.trim() === etag) return true;

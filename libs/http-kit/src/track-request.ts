@@ -8,7 +8,7 @@ export type LogFields = Readonly<Record<string, string | number | undefined>>;
 
 const idHeader = 'X-Request-Id';
 
-/** `longwave.http.duration`, made with the first request: telemetry runs then. */
+/** `longwave.http.duration`, made with the first request, because telemetry runs by then. */
 let duration: ReturnType<typeof createDuration> | undefined;
 
 function measure(seconds: number, status: number, { operation = 'none', route = operation }: LogFields): void {

@@ -1,6 +1,6 @@
 import { pollLoop } from '@longwave/worker-kit';
 
-/** Rows that are kept for a time. */
+/** The removal of rows that are kept for a time only. */
 interface Sweep {
   /** What logs call them: "clean_bindings". */
   readonly name: string;
@@ -12,13 +12,13 @@ export interface SweepOptions {
   readonly sweeps: readonly Sweep[];
   /** From the end of one round to the next one. */
   readonly everyMs: number;
-  /** Told of each sweep that removed something. */
+  /** Called after each sweep that removed something. */
   readonly onSwept: (name: string, rows: number) => void;
-  /** Told of each sweep that failed; it is tried again in the next round. */
+  /** Called after each sweep that failed; it is tried again in the next round. */
   readonly onError: (name: string, error: unknown) => void;
 }
 
-/** Few enough that nobody waits for the locks of one statement. */
+/** Few enough that no other statement waits long for the locks of one. */
 const rowsMax = 1_000;
 
 /** Removes rows whose time is over, now and then again and again. Any number of processes may do it. */

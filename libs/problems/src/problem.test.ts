@@ -37,7 +37,7 @@ test.each(codes)('%s without context shows its title, its status of the table an
   expect(problemView(travel(new Problem(code)))).toEqual(view);
 });
 
-test('the cause stays at home, where the log can read it', () => {
+test('the cause is not sent, and stays where the log can read it', () => {
   const cause = new Error('password=hunter2');
   const problem = new Problem('internal_error', undefined, { cause });
   expect(problem.cause).toBe(cause);

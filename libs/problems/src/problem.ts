@@ -12,7 +12,7 @@ export interface ProblemContext {
   readonly subject?: { readonly type: string; readonly id: string | null; readonly version: number };
   readonly operationId?: string;
   readonly retryAfterSeconds?: number;
-  /** What was refused for want of it, in milliseconds of sound; absent when nobody could measure it. */
+  /** Encoding time that the refused work takes, in milliseconds of sound; absent when it could not be measured. */
   readonly neededMs?: number;
   /** Overrides the table's status where one code has two (a stale subject.version without If-Match: 409). */
   readonly status?: number;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { problems } from './problems.ts';
 
-/** code → [status, type, retry class], written out from the design's table so that no edit passes unseen. */
+/** code → [status, type, retry class], written out here so that no edit of the table passes unseen. */
 const designed: Readonly<Record<string, readonly [number, string, string]>> = {
   token_missing: [401, 'authentication-required', 'never'],
   token_invalid: [401, 'authentication-required', 'never'],

@@ -19,7 +19,7 @@ const define = (
   retry: RetryClass,
 ): ProblemDefinition => ({ status, type, title, owner, retry });
 
-/** Every problem a client can meet; the slug is the wire code and never changes (design: problems.md). */
+/** Every problem a client can meet; the slug is the wire code and never changes. */
 export const problems = {
   token_missing: define(401, 'authentication-required', 'No credential was sent', 'client', 'never'),
   token_invalid: define(401, 'authentication-required', 'The credential is not valid', 'client', 'never'),

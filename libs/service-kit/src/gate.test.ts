@@ -3,7 +3,7 @@ import { createGate, createGates } from './gate.ts';
 
 const patient = new AbortController().signal;
 
-test('never more than the places work at once, everyone in the order they came', async () => {
+test('no more pieces of work run at a time than may, in the order of the calls', async () => {
   const gate = createGate(2);
   const log: string[] = [];
   let running = 0;
@@ -20,7 +20,7 @@ test('never more than the places work at once, everyone in the order they came',
   expect([log, most]).toEqual([['a', 'b', 'c', 'd', 'e'], 2]);
 });
 
-test('who stops waiting is not let in and takes no place from those behind', async () => {
+test('work whose waiting was aborted never runs, and delays none behind it', async () => {
   const gate = createGate(1);
   const { promise, resolve } = Promise.withResolvers<void>();
   const first = gate(() => promise, patient);
@@ -37,7 +37,7 @@ test('who stops waiting is not let in and takes no place from those behind', asy
   expect(await gate(async () => 'now', patient)).toBe('now');
 });
 
-test('work that began goes on when its waiting would have ended; work that fails gives its place back', async () => {
+test('work that began goes on when its waiting is aborted, and work that fails lets the next one run', async () => {
   const gate = createGate(1);
   const waiting = new AbortController();
   const working = gate(async () => {
@@ -49,7 +49,7 @@ test('work that began goes on when its waiting would have ended; work that fails
   expect(await gate(async () => 'next', patient)).toBe('next');
 });
 
-test('each key has places of its own, and those who wait under one hold up nobody under another', async () => {
+test('work that waits under one key delays none under another', async () => {
   const gateOf = createGates(1);
   const { promise, resolve } = Promise.withResolvers<string>();
   const first = gateOf('a')(() => promise, patient);

@@ -1,15 +1,15 @@
 /**
- * Runs work when a place is free, those who wait in the order they came. Throws the reason of `waiting`, if given, when it aborts
- * before that; work that began is not disturbed.
+ * Runs work when fewer pieces run than may, in the order of the calls. Throws the reason of `waiting` when that aborts before the work
+ * began; work that began is not disturbed.
  */
 export type Gate = <T>(work: () => Promise<T>, waiting?: AbortSignal) => Promise<T>;
 
-/** A gate of `places` for each key; a key costs nothing once nobody works or waits under it. */
-export function createGates(places: number): (key: string) => Gate {
+/** A gate for each key; a key takes no memory once no work runs or waits under it. */
+export function createGates(concurrency: number): (key: string) => Gate {
   const gates = new Map<string, { readonly gate: Gate; inside: number }>();
   return (key) => async (work, waiting) => {
     let entry = gates.get(key);
-    if (!entry) gates.set(key, (entry = { gate: createGate(places), inside: 0 }));
+    if (!entry) gates.set(key, (entry = { gate: createGate(concurrency), inside: 0 }));
     entry.inside++;
     try {
       return await entry.gate(work, waiting);
@@ -19,9 +19,9 @@ export function createGates(places: number): (key: string) => Gate {
   };
 }
 
-/** Lets `places` pieces of work run at a time. */
-export function createGate(places: number): Gate {
-  let free = places;
+/** Lets `concurrency` pieces of work run at a time. */
+export function createGate(concurrency: number): Gate {
+  let free = concurrency;
   const queue = new Set<() => void>();
 
   function enter(waiting?: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import { redact } from './redact.ts';
 
 type Write = (chunk: string | Uint8Array, ...rest: never[]) => boolean;
 
-/** What anybody prints in this process (a library, `console`) passes `redact`. One write is one text: nothing is held back. */
+/** Everything that is printed in this process, also by libraries and `console`, passes `redact`, each write by itself. */
 function redactStream(stream: NodeJS.WriteStream): void {
   const write: Write = stream.write.bind(stream);
   const redacted: Write = (chunk, ...rest) =>
@@ -16,7 +16,7 @@ function redactStream(stream: NodeJS.WriteStream): void {
 }
 
 /**
- * Makes the log the only thing this process says. Node prints warnings and uncaught exceptions past the standard streams, message
+ * Makes the log the only output of this process. Node prints warnings and uncaught exceptions past the standard streams, message
  * and causes as they are; here they are lines of the log. An uncaught exception ends the process with 1, as it would have. A log
  * that cannot be written ends nothing: `log.lost` says how many lines are missing once it can be written again.
  * @param currentLogger asked each time, because a service gets its final logger with its configuration

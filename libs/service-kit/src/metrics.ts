@@ -23,8 +23,8 @@ export interface Observation {
 }
 
 /**
- * A gauge that is read at each scrape until it is disposed. What cannot be read within 2 s is left out of that scrape, so that a
- * database that is away takes no other value with it.
+ * A gauge that is read at each scrape until it is disposed. A value that cannot be read within 2 s is left out of that scrape, so
+ * that an unreachable database hides no other value.
  */
 export function observeGauge(
   name: string,

@@ -143,7 +143,7 @@ const redactSpan = (span: Span): Span => ({
   droppedLinksCount: span.droppedLinksCount,
 });
 
-/** The last hand on spans before they leave the process: listeners' addresses and tokens never do. */
+/** Redacts spans before they leave the process. */
 const redacting = (exporter: SpanExporter): SpanExporter => ({
   export: (spans, onDone) => exporter.export(spans.map(redactSpan), onDone),
   forceFlush: async () => exporter.forceFlush?.(),

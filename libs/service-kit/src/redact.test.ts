@@ -51,7 +51,7 @@ describe('a text', () => {
   );
 });
 
-test('of a delivery token nothing is left, whichever of its characters are percent-encoded and how often', () => {
+test('nothing is left of a delivery token, whichever of its characters are percent-encoded and how often', () => {
   const token = `t1.${'aB-_9zZ0'.repeat(13).slice(0, 100)}`;
   fc.assert(
     fc.property(fc.array(fc.nat(3), { minLength: token.length, maxLength: token.length }), (times) => {

@@ -6,7 +6,7 @@ const underscore = either('_', '5f');
 
 const pattern = (...parts: readonly string[]) => new RegExp(parts.join(''), 'gi');
 
-/** Delivery tokens, credentials and presigned signatures, wherever they stand in a text (design: delivery.md). */
+/** Delivery tokens, credentials and presigned signatures, anywhere in a text, and what replaces them. */
 const secrets: readonly (readonly [RegExp, string])[] = [
   [pattern(either('t', '74'), either('1', '31'), dot, base64url, '{40,}'), 't1.***'],
   [pattern('\\b(lw|svc)', underscore, '(key|pat|mcp)', underscore, base64url, '{8,}'), '$1_$2_***'],

@@ -18,7 +18,7 @@ export interface ServiceModules<C> {
 
 /**
  * The life of a process: start telemetry, read the configuration, create the app, serve health and metrics, wait for SIGTERM or
- * SIGINT, dispose. Whatever the process says meanwhile is redacted.
+ * SIGINT, dispose. All output of the process is redacted.
  * Exit code 0 after a clean stop, 78 for a wrong configuration (BSD sysexits EX_CONFIG), 1 for anything else.
  */
 export async function runService<C extends { readonly LOG_LEVEL: string; readonly HEALTH_LISTEN: string }>(

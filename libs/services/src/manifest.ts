@@ -1,7 +1,7 @@
 import { namesOf } from './derive.ts';
 import type { Manifest, ObjectRights, ServiceEntry } from './service-entry.ts';
 
-/** Reads whatever is not the business of other services alone. */
+/** Reads everything but the objects that one or two other services use alone. */
 const readsMedia = {
   '': ['read'],
   'bindings/': [],
@@ -29,7 +29,7 @@ const entries = {
     secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY'],
     // It archives and trims the streams of every topic.
     redis: { keys: ['bus:*'], channels: ['longwave:jobs'] },
-    // Every object is management's but what the encoder makes and what decided and delivered plays leave behind.
+    // Management writes every object but those of the encoder and those about decided and delivered plays.
     objects: {
       '': ['read', 'write', 'list'],
       'media/': ['read', 'list'],

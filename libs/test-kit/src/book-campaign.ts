@@ -110,7 +110,7 @@ export async function publishPlan(operator: Operator, workspaceId: string): Prom
   );
   await until(
     'the new plan in force',
-    async () => (await operator.planInForce(workspaceId).catch(() => '')) === ready.id,
+    async () => (await operator.activePlan(workspaceId).catch(() => '')) === ready.id,
     { timeoutMs: 30_000 },
   );
   return ready.id;

@@ -5,7 +5,7 @@ export {
   createAccount,
   issueCredential,
   openOperator,
-  unsaidOfPlay,
+  playWithoutDetails,
   type Account,
   type Operator,
 } from './operator.ts';

@@ -42,8 +42,8 @@ async function listAll(
   return found;
 }
 
-/** A play of which nothing more is known than who asks for what. */
-export const unsaidOfPlay = {
+/** Every detail of a play that a request for ads may leave open. */
+export const playWithoutDetails = {
   region: '',
   surface: 'progressive',
   device: '',
@@ -153,10 +153,10 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
       return typedResource(JSON.parse(resourceJson) as ResourceView, type);
     },
     /** The serving plan that decisions use now; asked without claiming any goal (no creative has this format). */
-    async planInForce(workspaceId: string): Promise<string> {
+    async activePlan(workspaceId: string): Promise<string> {
       const answer = await serving.decide(
         {
-          ...unsaidOfPlay,
+          ...playWithoutDetails,
           decisionId: newId('dec'),
           workspaceId,
           podcastId: newId('pod'),
@@ -171,7 +171,7 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
       );
       return answer.servingPlanId;
     },
-    /** What became of a line item's ads in the last day, by the ledger. */
+    /** The ads of a line item in the ledger, over the last day. */
     async adCounts(workspaceId: string, lineItemId: string): Promise<AdCounts> {
       const day = 24 * 3600_000;
       const { decided, delivered, billable, clientEvents } = await audience.countAds(
