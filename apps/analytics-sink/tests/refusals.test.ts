@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
+import { transaction } from '@longwave/postgres';
+import { lockWatermark } from '../src/batches/watermark-table.ts';
 import { insertRevokedTokens } from '../src/tokens/revoked-token-table.ts';
 import { batch, byteRow, expectDocumented, startAudience, type Audience } from './_audience.ts';
 
@@ -176,6 +178,17 @@ test('a connection goes on after a refused body', async () => {
   const refused = await post('x'.repeat(1024 * 1024 + 1));
   expect(refused.status).toBe(413);
   expect((await post(JSON.stringify(batch()))).status).toBe(202);
+});
+
+test('while another batch of the producer is being accepted, a batch is told to come again, and is then accepted', async () => {
+  const send = () => api.send(batch({ batch_id: 'held', sequence: 99 }));
+  const refused = await transaction(api.pool, async (tx) => {
+    await lockWatermark(tx, 'acme');
+    return send();
+  });
+  expect(refused.body).toMatchObject({ status: 409, code: 'idempotency_in_progress' });
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect((await send()).status).toBe(202);
 });
 
 test('who sends its body a byte now and then is cut off', async () => {

@@ -7,6 +7,7 @@ import {
 } from '@longwave/command-catalog';
 import { receiptHash, type Actor, type CommandRequest } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
+import { transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { compactVerify, importJWK } from 'jose';
 import { operator, startTestManagement, type ProductCommand, type TestManagement } from './_management.ts';
@@ -212,6 +213,24 @@ describe.each(commands)('%s', (command) => {
     expect(new Set(operations).size).toBe(1);
     expect(answers.filter((answer) => 'replayed' in answer && !answer.replayed)).toHaveLength(1);
   });
+});
+
+test('a command whose key another transaction holds is told to come again, and is carried out when that one ended without it', async () => {
+  const world = createWorld(management);
+  const example = await examples['podcast.create'](world);
+  const idempotencyKey = newId('req');
+  const send = () => attempt(world.workspaceId, 'podcast.create', example, { idempotencyKey, actor: operator });
+  const holder = transaction(management.pool, async (tx) => {
+    await tx.query(
+      `insert into idempotency_record (client_id, workspace_id, command_type, key, digest, operation_id, status, answer, created_at)
+       values ('service:operator', $1, 'podcast.create', $2, '', '', 0, '', now())`,
+      [world.workspaceId, idempotencyKey],
+    );
+    expect(await send()).toMatchObject({ code: 'idempotency_in_progress', status: 409 });
+    throw new Error('given up');
+  });
+  await expect(holder).rejects.toThrow('given up');
+  expect(await send()).toMatchObject({ status: 200, replayed: false });
 });
 
 test('a person cannot act in another workspace, whatever the role', async () => {

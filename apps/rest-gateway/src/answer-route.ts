@@ -1,5 +1,5 @@
 import { productCatalog } from '@longwave/command-catalog';
-import { idempotencyKeyPattern } from '@longwave/ids';
+import { idempotencyKeyPattern } from '@longwave/idempotency';
 import { Problem } from '@longwave/problems';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';

@@ -1,7 +1,5 @@
 import { stringify, v7 } from 'uuid';
 
-export { idempotencyKeyPattern } from './idempotency-key.ts';
-
 /** Prefixes of ids that are not of a resource; each resource of the catalog declares its own. */
 export const idPrefixes = {
   arrangement: 'arr',

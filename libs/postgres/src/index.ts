@@ -1,5 +1,6 @@
 export { databaseOutage } from './database-outage.ts';
 export { inBatches } from './in-batches.ts';
+export { isLockFailure } from './lock-failure.ts';
 export { createPool, pingDatabase, transaction, type Pool, type Session, type Transaction } from './pool.ts';
 export { repeatSweeps } from './repeat-sweeps.ts';
 export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';

@@ -1,23 +1,18 @@
-import { createHash } from 'node:crypto';
+import { findReplay } from '@longwave/idempotency';
 import { transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import canonicalize from 'canonicalize';
 import { findAnswers, insertBatch, isSequenceTaken } from './batch-table.ts';
 import type { Batch } from './batch.ts';
 import { advanceWatermark, lockWatermark } from './watermark-table.ts';
-
-/** SHA-256 (hex) of a body's JCS form (RFC 8785): white space, the order of fields and compression make no difference. */
-export function bodyDigest(body: unknown): string {
-  return createHash('sha256')
-    .update(canonicalize(body) ?? 'null')
-    .digest('hex');
-}
 
 export interface Acceptance {
   /** JSON; a repetition has the same text. */
   readonly answer: string;
   readonly replayed: boolean;
 }
+
+const conflict = () =>
+  new Problem('idempotency_conflict', 'This batch ID or idempotency key was already used with another body.');
 
 /**
  * Accepts a batch whole and durably, or answers as it was answered first. Batches of one producer are accepted one after the other.
@@ -32,9 +27,8 @@ export function acceptBatch(
   return transaction(pool, async (tx) => {
     const before = await lockWatermark(tx, producer);
     const known = await findAnswers(tx, producer, batchId, own.idempotencyKey);
-    if (known.some(({ digest }) => digest !== own.digest))
-      throw new Problem('idempotency_conflict', 'This batch ID or idempotency key was already used with another body.');
-    if (known[0]) return { answer: known[0].answer, replayed: true };
+    const first = findReplay(known, own.digest, conflict);
+    if (first) return { answer: first.answer, replayed: true };
     if (await isSequenceTaken(tx, producer, sequence))
       throw new Problem('value_taken', '/sequence: Another batch has this sequence.', {
         errors: [{ path: '/sequence', code: 'value_taken', detail: 'Another batch has this sequence.' }],

@@ -1,6 +1,6 @@
 import { keyMonths } from '@longwave/audience';
 import { addressVerdicts, deliveryEventKinds } from '@longwave/events';
-import { idempotencyKeyPattern } from '@longwave/ids';
+import { idempotencyKeyPattern } from '@longwave/idempotency';
 import { producerPattern } from '@longwave/principal';
 import { Problem, fieldErrors, fieldSentence, type FieldError } from '@longwave/problems';
 import { z } from 'zod';

@@ -6,7 +6,7 @@ import {
   routeParameters,
   type OpenApiPart,
 } from '@longwave/http-kit';
-import { idempotencyKeyPattern } from '@longwave/ids';
+import { idempotencyKeyPattern } from '@longwave/idempotency';
 import { batchSchema } from '../batches/batch.ts';
 import { answerSchemas } from './answer-schemas.ts';
 import { audienceRoutes, type AudienceRoute } from './routes.ts';

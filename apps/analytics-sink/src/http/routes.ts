@@ -1,11 +1,11 @@
 import type { RoutePlace } from '@longwave/http-kit';
-import { idempotencyKeyPattern } from '@longwave/ids';
+import { jcsDigest, requireIdempotencyKey } from '@longwave/idempotency';
 import type { Pool } from '@longwave/postgres';
 import type { AudienceScope } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import type { Request } from 'express';
 import { z } from 'zod';
-import { acceptBatch, bodyDigest } from '../batches/accept-batch.ts';
+import { acceptBatch } from '../batches/accept-batch.ts';
 import { findBatchStatus } from '../batches/batch-table.ts';
 import { givenName, parseBatch, refuseForeign } from '../batches/batch.ts';
 import { findRowJudgements } from '../batches/row-judgements.ts';
@@ -47,18 +47,6 @@ export interface AudienceRoute extends RoutePlace {
 
 const json = (status: number, body: unknown): Answer => ({ status, body: JSON.stringify(body) });
 
-/** The key of the header. Throws `idempotency_key_required` or `idempotency_key_invalid`. */
-function idempotencyKeyOf(request: Request): string {
-  const key = request.get('idempotency-key');
-  if (!key) throw new Problem('idempotency_key_required', 'Send an Idempotency-Key that names this batch.');
-  if (!idempotencyKeyPattern.test(key))
-    throw new Problem(
-      'idempotency_key_invalid',
-      'Use 1 to 128 characters: letters, digits, ".", "_", ":", "-"; a letter or digit first.',
-    );
-  return key;
-}
-
 const watermarkQuery = z.strictObject({ producer: z.string() });
 
 const sendBatch: AudienceRoute = {
@@ -75,12 +63,13 @@ const sendBatch: AudienceRoute = {
   refusals: [400, 401, 403, 409, 413, 415, 422],
   checkHeaders: (request) => void checkBodyHeaders(request),
   answer: async (request, client, { pool, clock, onAccepted }) => {
-    const idempotencyKey = idempotencyKeyOf(request);
+    const header = request.get('idempotency-key');
+    const idempotencyKey = requireIdempotencyKey(header, 'Send an Idempotency-Key that names this batch.');
     const body = await readJson(request, checkBodyHeaders(request));
     refuseForeign(body, client);
     const receivedAt = clock();
     const batch = parseBatch(body, receivedAt);
-    const own = { idempotencyKey, digest: bodyDigest(body), receivedAt };
+    const own = { idempotencyKey, digest: jcsDigest(body), receivedAt };
     const { answer, replayed } = await acceptBatch(pool, batch, own);
     if (!replayed) onAccepted();
     return { status: replayed ? 200 : 202, body: answer };

@@ -8,7 +8,8 @@ import {
   renderProblem,
   requestIdOf,
 } from '@longwave/http-kit';
-import { databaseOutage } from '@longwave/postgres';
+import { inProgressProblem } from '@longwave/idempotency';
+import { databaseOutage, isLockFailure } from '@longwave/postgres';
 import { audienceScopes, type AudienceScope } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
@@ -24,15 +25,10 @@ const metadataPath = `/.well-known/oauth-protected-resource${basePath}`;
 const contract = { name: 'Audience Analytics Sink API', version: 'v1', status: 'current', deprecations: [] };
 
 /** The errors of unknown kind that say something else than a bug. */
-function toProblem(error: unknown): Problem | undefined {
-  // Another request holds the producer's lock: SQLSTATE lock_not_available.
-  if ((error as { readonly code?: unknown } | null)?.code === '55P03')
-    return new Problem('idempotency_in_progress', 'Another batch of this producer is being accepted.', {
-      cause: error,
-      retryAfterSeconds: 1,
-    });
-  return databaseOutage(error);
-}
+const toProblem = (error: unknown) =>
+  isLockFailure(error)
+    ? inProgressProblem('Another batch of this producer is being accepted.', error)
+    : databaseOutage(error);
 
 const sendPublic = (body: unknown) => {
   const text = JSON.stringify(body);

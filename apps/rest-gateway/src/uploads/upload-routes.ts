@@ -1,5 +1,5 @@
 import { productCatalog, type Resource } from '@longwave/command-catalog';
-import { idempotencyKeyPattern } from '@longwave/ids';
+import { idempotencyKeyPattern } from '@longwave/idempotency';
 import { checksumHeaders } from '@longwave/object-store/checksum';
 import { maxSinglePutBytes } from '@longwave/object-store/limits';
 import { Problem } from '@longwave/problems';

@@ -3,9 +3,7 @@ import { productCatalog } from '@longwave/command-catalog';
 import type { Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { CallerName } from '@longwave/services';
-import fc from 'fast-check';
 import { checkVersion, parseRequest, permissionProblem } from './check-request.ts';
-import { jcsDigest } from '../store/jcs-digest.ts';
 import type { CommandRequest } from './command-request.ts';
 
 const { commands } = productCatalog;
@@ -37,14 +35,8 @@ const errorsOf = (change: Partial<CommandRequest>) =>
   );
 
 describe('the payload digest', () => {
-  test('does not depend on the order of keys, at any depth', () => {
+  test('does not depend on the order of keys', () => {
     expect(digestOf({ changes: { explicit: true, title: 'One' } })).toBe(digestOf({}));
-    fc.assert(
-      fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), (value) => {
-        const turned = Object.fromEntries(Object.entries(value).reverse());
-        expect(jcsDigest({ value: turned })).toBe(jcsDigest({ value }));
-      }),
-    );
   });
 
   test.each([
@@ -57,12 +49,6 @@ describe('the payload digest', () => {
     ['no reason', { reason: undefined }],
   ])('differs for %s', (_, change) => {
     expect(digestOf(change)).not.toBe(digestOf({}));
-  });
-
-  test('is that of RFC 8785: SHA-256 over sorted keys without blanks', () => {
-    expect(jcsDigest({ b: [1, 'ö'], a: null })).toBe(
-      '9d5c47518a06445535131f6b8f0d1aa2e7be65b35b529de0c930c792d6c08deb',
-    );
   });
 
   test('is the same for no changes and for empty changes', () => {
@@ -94,14 +80,10 @@ describe('what is wrong with a request', () => {
     expect(problemOf(() => parseRequest(revise, keyless)).code).toBe('idempotency_key_required');
   });
 
-  test.each(['-starts-wrong', 'with blank', 'x'.repeat(129), 'ö', 'line\n'])(
-    'the key %j is malformed',
-    (idempotencyKey) => {
-      expect(problemOf(() => parseRequest(revise, { ...request, idempotencyKey })).code).toBe(
-        'idempotency_key_invalid',
-      );
-    },
-  );
+  test('begins with the idempotency key, which must be well-formed', () => {
+    const malformed = { ...request, idempotencyKey: 'with blank', changes: 1 };
+    expect(problemOf(() => parseRequest(revise, malformed)).code).toBe('idempotency_key_invalid');
+  });
 
   test('is a field error, not a crash, for changes nested ever so deep', () => {
     const depth = 5_000;

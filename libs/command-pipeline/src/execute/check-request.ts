@@ -1,9 +1,8 @@
 import { isLegalText, type CommandDefinition } from '@longwave/command-catalog';
-import { idempotencyKeyPattern } from '@longwave/ids';
+import { jcsDigest, requireIdempotencyKey } from '@longwave/idempotency';
 import { fieldErrors, fieldSentence, pointerSegment, Problem, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
 import { accessOf, type Actor, type CommandRequest } from './command-request.ts';
-import { jcsDigest } from '../store/jcs-digest.ts';
 
 const ifMatchForm = /^(?:W\/)?"?(\d{1,9})\.([0-9a-f]{16})"?$/;
 const freeReason = z.union([z.string().max(2000), z.strictObject({})]).optional();
@@ -12,7 +11,7 @@ export interface ParsedRequest {
   readonly changes: Record<string, unknown>;
   readonly reason: unknown;
   readonly ifMatch: { readonly version: number; readonly digestPrefix: string } | undefined;
-  /** SHA-256 (hex) over JCS (RFC 8785) of {subject, changes, reason}. */
+  /** `jcsDigest` of {subject, changes, reason}. */
   readonly payloadDigest: string;
 }
 
@@ -37,13 +36,7 @@ const invalid = (errors: readonly FieldError[]) =>
 
 /** Parses a request by its command's schemas. Throws a problem about the idempotency key first, then one with all field errors. */
 export function parseRequest(definition: CommandDefinition, request: CommandRequest): ParsedRequest {
-  if (!request.idempotencyKey)
-    throw new Problem('idempotency_key_required', 'Send an idempotency key for this operation.');
-  if (!idempotencyKeyPattern.test(request.idempotencyKey))
-    throw new Problem(
-      'idempotency_key_invalid',
-      'Use 1 to 128 characters: letters, digits, ".", "_", ":", "-"; a letter or digit first.',
-    );
+  requireIdempotencyKey(request.idempotencyKey, 'Send an idempotency key for this operation.');
   const errors: FieldError[] = [
     ...illegalTexts(request.changes, '/changes'),
     ...illegalTexts(request.reason, '/reason'),

@@ -1,6 +1,7 @@
 import type { Catalog, CommandDefinition } from '@longwave/command-catalog';
+import { findReplay, inProgressProblem } from '@longwave/idempotency';
 import { newId } from '@longwave/ids';
-import { transaction, type Pool } from '@longwave/postgres';
+import { isLockFailure, transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { acceptCommand, IdempotencyKeyTaken, type Attributes, type CommandContext } from './accept-command.ts';
 import { parseRequest, permissionProblem } from './check-request.ts';
@@ -17,7 +18,7 @@ import { measureCommands } from './measure-commands.ts';
 import { prepareRule, ruleOf } from './prepare-rule.ts';
 import type { SignReceipt } from '../store/receipt.ts';
 import { resourceView } from '../store/resource-row.ts';
-import { findIdempotencyRecord } from '../store/idempotency-table.ts';
+import { findIdempotencyRecords, type IdempotencyRecord } from '../store/idempotency-table.ts';
 import { findResource } from '../read/find-resources.ts';
 
 export interface ExecutorOptions<K extends Catalog> {
@@ -93,19 +94,18 @@ function parseCommand(
   };
 }
 
+const conflict = ({ operation_id: operationId }: IdempotencyRecord) =>
+  new Problem('idempotency_conflict', 'This idempotency key was already used with other content.', { operationId });
+
 /** The first answer to a used key; undefined when the key is free. Throws `idempotency_conflict` for other content. */
 async function replay(
   pool: Pool,
   { scope, parsed, request, resource }: Omit<CommandContext, 'rule'>,
 ): Promise<CommandOutcome | undefined> {
-  const record = await findIdempotencyRecord(pool, scope);
+  const record = findReplay(await findIdempotencyRecords(pool, scope), parsed.payloadDigest, conflict);
   if (!record) return undefined;
-  const operation = JSON.parse(record.answer) as OperationView;
-  if (record.digest !== parsed.payloadDigest)
-    throw new Problem('idempotency_conflict', 'This idempotency key was already used with other content.', {
-      operationId: operation.id,
-    });
-  const row = await findResource(pool, request.workspaceId, resource.type, operation.subject.id);
+  const { subject } = JSON.parse(record.answer) as OperationView;
+  const row = await findResource(pool, request.workspaceId, resource.type, subject.id);
   return {
     operationJson: record.answer,
     resource: resourceView(resource, row!),
@@ -128,16 +128,6 @@ async function commit(
     const original = isTaken ? await replay(pool, context) : undefined;
     if (original) return original;
     if (!isTaken && !isLockFailure(error)) throw error;
-    throw new Problem(
-      'idempotency_in_progress',
-      'Another command on this resource or idempotency key is still running. Try again.',
-      { retryAfterSeconds: 1, cause: error },
-    );
+    throw inProgressProblem('Another command on this resource or idempotency key is still running. Try again.', error);
   }
 }
-
-/** PostgreSQL's `lock_not_available` (the wait for a row or key was longer than `lock_timeout`) and `deadlock_detected`. */
-const lockFailures: readonly unknown[] = ['55P03', '40P01'];
-
-const isLockFailure = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && lockFailures.includes(error.code);

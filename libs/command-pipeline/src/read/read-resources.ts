@@ -1,8 +1,8 @@
 import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
 import type { ListSort, ResourceView } from '@longwave/events';
+import { jcsDigest } from '@longwave/idempotency';
 import type { Pool } from '@longwave/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { jcsDigest } from '../store/jcs-digest.ts';
 import { nextAction, operationConsequences, type OperationState, type OperationView } from '../store/operation.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';

@@ -8,19 +8,18 @@ export interface IdempotencyScope {
   readonly key: string;
 }
 
-export type IdempotencyRecord = Readonly<Columns<'idempotency_record', 'digest' | 'status' | 'answer'>>;
+export type IdempotencyRecord = Readonly<
+  Columns<'idempotency_record', 'digest' | 'operation_id' | 'status' | 'answer'>
+>;
 
-/** The record of a key, or undefined when the key is free. */
-export async function findIdempotencyRecord(
-  pool: Pool,
-  scope: IdempotencyScope,
-): Promise<IdempotencyRecord | undefined> {
+/** The record of a key; none when the key is free. */
+export async function findIdempotencyRecords(pool: Pool, scope: IdempotencyScope): Promise<IdempotencyRecord[]> {
   const { rows } = await pool.query<IdempotencyRecord>({
     name: 'find_idempotency_record',
-    text: 'select digest, status, answer from idempotency_record where client_id = $1 and workspace_id = $2 and command_type = $3 and key = $4',
+    text: 'select digest, operation_id, status, answer from idempotency_record where client_id = $1 and workspace_id = $2 and command_type = $3 and key = $4',
     values: [scope.clientId, scope.workspaceId, scope.commandType, scope.key],
   });
-  return rows[0];
+  return rows;
 }
 
 /**

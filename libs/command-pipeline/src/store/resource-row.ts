@@ -1,7 +1,7 @@
 import type { Attributes, Catalog, LinkOf, ResourceDefinition, ResourceType, StateOf } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
+import { jcsDigest } from '@longwave/idempotency';
 import { Problem } from '@longwave/problems';
-import { jcsDigest } from './jcs-digest.ts';
 
 /** Attributes of a type that the catalogs know; without a known type, anything by name. */
 export type StoredAttributes<T extends string> = T extends ResourceType ? Attributes<T> : Record<string, unknown>;
