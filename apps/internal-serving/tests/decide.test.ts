@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { jcsDigest } from '@longwave/idempotency';
 import { newId } from '@longwave/ids';
 import { anyTargeting } from '@longwave/events';
 import { createPool } from '@longwave/postgres';
 import { until } from '@longwave/test-kit';
-import canonicalize from 'canonicalize';
 import { renderAnswer } from '../src/decisions/decision-record.ts';
 import { countGoalSlots } from '../src/decisions/decision-table.ts';
 import {
@@ -27,8 +26,6 @@ beforeAll(async () => {
   node = await engines.startNode();
   other = await engines.startNode();
 });
-
-const jcsDigest = (value: unknown) => createHash('sha256').update(canonicalize(value)!).digest('hex');
 
 afterAll(async () => {
   await node[Symbol.asyncDispose]();

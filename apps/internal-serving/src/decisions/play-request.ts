@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import type { DecisionContext } from '@longwave/ad-decision';
+import { jcsDigest } from '@longwave/idempotency';
 import { isId } from '@longwave/ids';
 import { parseOrProblem } from '@longwave/problems';
 import type { DecideRequest } from '@longwave/rpc/serving';
-import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import type { ListenerBuckets } from '../listeners/listener-memory.ts';
 
@@ -68,11 +67,11 @@ export interface PlayRequest {
   readonly context: DecisionContext;
   /** Undefined when nobody is known to listen. */
   readonly listener: ListenerBuckets | undefined;
-  /** SHA-256 (hex) over JCS of the whole request. */
+  /** `jcsDigest` of the whole request. */
   readonly digest: string;
 }
 
-/** SHA-256 (hex) over JCS (RFC 8785) of the whole request, buckets in hex. */
+/** `jcsDigest` of the whole request, buckets in hex. */
 function digestOf(request: z.output<typeof schema>): string {
   const buckets = {
     listenerBucket: hex(request.listenerBucket),
@@ -80,8 +79,7 @@ function digestOf(request: z.output<typeof schema>): string {
   };
   const { operatingSystem, ...rest } = request;
   // A request without it has the digest of before there was one.
-  const named = { ...rest, ...buckets, ...(operatingSystem !== '' && { operatingSystem }) };
-  return hash('sha256', canonicalize(named)!, 'hex');
+  return jcsDigest({ ...rest, ...buckets, ...(operatingSystem !== '' && { operatingSystem }) });
 }
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   noSuspensions,
   suspendLines,
@@ -6,13 +5,13 @@ import {
   type SuspendedLines,
   type Suspensions,
 } from '@longwave/ad-decision';
+import { jcsDigest } from '@longwave/idempotency';
 import type { Pool } from '@longwave/postgres';
-import canonicalize from 'canonicalize';
 import { getSuspensions, insertSuspensionSet, listRevisions } from './serving-state-table.ts';
 
 /** The active suspensions of one plan. */
 export interface ActiveSuspensions {
-  /** SHA-256 (hex) of the kept set; null when nothing is suspended. */
+  /** `jcsDigest` of the kept set; null when nothing is suspended. */
   readonly digest: string | null;
   readonly lines: SuspendedLines | undefined;
 }
@@ -31,7 +30,7 @@ interface Known {
   readonly applied: WeakMap<PlanIndex, Promise<ActiveSuspensions>>;
 }
 
-const nothingText = canonicalize(noSuspensions)!;
+const nothingDigest = jcsDigest(noSuspensions);
 
 /** This node's copy of the suspensions, as old as its last poll of the table. */
 export function createCurrentSuspensions(pool: Pool): CurrentSuspensions {
@@ -49,9 +48,8 @@ export function createCurrentSuspensions(pool: Pool): CurrentSuspensions {
 
   async function apply(workspaceId: string, index: PlanIndex, suspensions: Suspensions): Promise<ActiveSuspensions> {
     const { lines, relevant } = suspendLines(index, suspensions);
-    const text = canonicalize(relevant)!;
-    if (text === nothingText) return { digest: null, lines: undefined };
-    const digest = hash('sha256', text, 'hex');
+    const digest = jcsDigest(relevant);
+    if (digest === nothingDigest) return { digest: null, lines: undefined };
     await insertSuspensionSet(pool, workspaceId, digest, relevant);
     return { digest, lines };
   }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { jcsDigest } from '@longwave/idempotency';
 import { z } from 'zod';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -109,10 +108,8 @@ export function composeArrangement(
   };
 }
 
-/** SHA-256 (hex) of the document in JCS form. */
-export function arrangementId(document: ArrangementDocument): string {
-  return createHash('sha256').update(canonicalize(document)!).digest('hex');
-}
+/** An arrangement is named by its content. */
+export const arrangementId = (document: ArrangementDocument): string => jcsDigest(document);
 
 /** A stretch of one part, in that part's own bytes. */
 export interface PartSlice {
