@@ -2,6 +2,7 @@ import js from '@eslint/js';
 import nx from '@nx/eslint-plugin';
 import ts from 'typescript-eslint';
 import { boundaries, boundariesOfTests } from './tools/boundaries.mjs';
+import { ownLines } from './tools/own-lines.mjs';
 
 const noBarrels = { selector: 'ExportAllDeclaration', message: 'Name what you export: no barrels.' };
 
@@ -48,6 +49,13 @@ export default [
         fetch: 'readonly',
       },
     },
+  },
+  {
+    // Short enough to be read as a whole. Functions that put a program together are lists.
+    files: ['**/*.{ts,mjs}'],
+    ignores: ['**/*.test.ts', '**/tests/**'],
+    plugins: { longwave: { rules: { 'own-lines': ownLines } } },
+    rules: { 'longwave/own-lines': ['error', { max: 60, except: ['createApp', 'startFleetOf'] }] },
   },
   {
     files: ['**/*.ts'],

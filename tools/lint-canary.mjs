@@ -1,6 +1,6 @@
 /**
- * Proves that the boundaries bite: lints imports and SQL that must be refused, as if they stood in files of real projects, and some
- * that must pass. A rule that is switched off or has lost the project graph lets the canary live and is found out.
+ * Proves that the rules of this repository work: lints imports, SQL and long functions that must be refused, as if they stood in files
+ * of real projects, and some that must pass. It finds a rule that is switched off or has lost the project graph.
  */
 import { ESLint } from 'eslint';
 import path from 'node:path';
@@ -25,6 +25,17 @@ const storeSql = [
   { file: 'apps/management/src/hosting/episodes/episode-table.ts', refused: false },
 ];
 
+/** Functions: how many lines they have, of which those below the first of a function inside them. */
+const functions = [
+  { file: 'apps/encoder/src/config.ts', name: 'canary', lines: 60, inside: 0, refused: false },
+  { file: 'apps/encoder/src/config.ts', name: 'canary', lines: 61, inside: 0, refused: true },
+  { file: 'apps/encoder/src/config.ts', name: 'canary', lines: 110, inside: 50, refused: false },
+  { file: 'apps/encoder/src/config.ts', name: 'canary', lines: 111, inside: 50, refused: true },
+  { file: 'apps/encoder/src/config.ts', name: 'canary', lines: 110, inside: 60, refused: true },
+  { file: 'tools/build.mjs', name: 'canary', lines: 61, inside: 0, refused: true },
+  { file: 'apps/encoder/src/config.ts', name: 'createApp', lines: 61, inside: 0, refused: false },
+];
+
 const root = path.resolve(import.meta.dirname, '..');
 const eslint = new ESLint({ cwd: root });
 const holes = [];
@@ -41,6 +52,14 @@ for (const { file, refused } of storeSql) {
   const [result] = await eslint.lintText(code, { filePath: path.join(root, file) });
   const bitten = result.messages.some(({ ruleId }) => ruleId === 'no-restricted-syntax');
   if (bitten !== refused) holes.push(`SQL on the store in ${file} was ${bitten ? 'refused' : 'let through'}`);
+}
+for (const { file, name, lines, inside, refused } of functions) {
+  const nested = `  void (() => {${'\n'.repeat(inside)}  });\n`;
+  const code = `export function ${name}() {\n${nested}${'\n'.repeat(lines - inside - 3)}}\n`;
+  const [result] = await eslint.lintText(code, { filePath: path.join(root, file) });
+  const bitten = result.messages.some(({ ruleId }) => ruleId === 'longwave/own-lines');
+  if (bitten !== refused)
+    holes.push(`${name} in ${file} of ${lines} lines, ${inside} inside, was ${bitten ? 'refused' : 'let through'}`);
 }
 for (const hole of holes) console.error(hole);
 process.exit(holes.length === 0 ? 0 : 1);
