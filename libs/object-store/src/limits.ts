@@ -1,2 +1,2 @@
-/** S3 takes no more in one PUT, and copies no more at once: 5 GiB. */
+/** S3's limit of one PUT and of one copy: 5 GiB. */
 export const maxSinglePutBytes = 5 * 1024 ** 3;

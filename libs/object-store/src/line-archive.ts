@@ -11,7 +11,7 @@ const keyOf = (folder: string, digest: string) => `${folder}/${digest}.ndjson.gz
 
 /**
  * Stores lines of JSON as one gzipped object under a folder of keys. Answers the SHA-256 (hex) of the lines, by which they are found
- * again: the same lines stored twice are one object, and other lines never take its place.
+ * again: equal lines are one object, and other lines never replace it.
  */
 async function putLines(store: ObjectStore, folder: string, lines: readonly string[]): Promise<string> {
   const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
@@ -20,8 +20,7 @@ async function putLines(store: ObjectStore, folder: string, lines: readonly stri
   return digest;
 }
 
-/** The lines that were stored under this digest. Rejects with `object_not_found` when there are none, with an
- * error when they were changed. */
+/** The lines that were stored under this digest. Rejects with `object_not_found` when there are none, with an error when they changed. */
 export async function getLines(store: ObjectStore, folder: string, digest: string): Promise<readonly string[]> {
   const text = await decompress(await buffer(await store.get(keyOf(folder, digest))));
   if (createHash('sha256').update(text).digest('hex') !== digest)
@@ -29,17 +28,17 @@ export async function getLines(store: ObjectStore, folder: string, digest: strin
   return text.toString('utf8').split('\n').slice(0, -1);
 }
 
-/** Rows of one UTC day that may leave their table, each as a line of JSON. */
+/** Rows of one UTC day that are old enough for the archive, each as a line of JSON. */
 export interface OldRows {
   readonly day: string;
   readonly rows: readonly { readonly id: string; readonly line: string }[];
 }
 
 /**
- * Moves rows out of a table into objects below `root/{day}`, at most `maxRows`; answers how many. `takeOut` is called only after the object
- * with its rows is stored; whoever is killed between the two stores the same object again.
+ * Moves rows of a table into objects below `root/{day}`, at most `maxRows`; answers how many. `remove` is called only after the object
+ * with its rows is stored; a process that is killed between the two stores the same object again.
  * @param table.read the oldest day's rows, at most so many, always in the same order; undefined when there are none
- * @param table.takeOut ends these rows, which the object of this digest holds
+ * @param table.remove takes these rows, which the object of this digest holds, out of the table
  */
 export async function moveLines(
   store: ObjectStore,
@@ -47,7 +46,7 @@ export async function moveLines(
   { maxRows, maxLines }: { readonly maxRows: number; readonly maxLines: number },
   table: {
     readonly read: (maxRows: number) => Promise<OldRows | undefined>;
-    readonly takeOut: (ids: readonly string[], digest: string) => Promise<void>;
+    readonly remove: (ids: readonly string[], digest: string) => Promise<void>;
   },
 ): Promise<number> {
   let moved = 0;
@@ -56,7 +55,7 @@ export async function moveLines(
     if (!found) break;
     const lines = found.rows.map(({ line }) => line);
     const digest = await putLines(store, `${root}/${found.day}`, lines);
-    await table.takeOut(
+    await table.remove(
       found.rows.map(({ id }) => id),
       digest,
     );

@@ -4,28 +4,21 @@ import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Problem } from '@longwave/problems';
 import type { ObjectStoreConfig } from '@longwave/service-kit';
-import { AwsV4Signer } from 'aws4fetch';
-import { Client, CopyDestinationOptions, CopySourceOptions, S3Error } from 'minio';
-import { checksumHeaders } from './checksum.ts';
-import { cutPieces } from './cut-pieces.ts';
-import type { ListedObject, ObjectStore, PutLimits } from './port.ts';
+import { CopyDestinationOptions, CopySourceOptions } from 'minio';
+import type { ListedObject, ObjectStore } from './port.ts';
+import { createPresign } from './presign.ts';
+import { putPieces } from './put-pieces.ts';
+import { createS3Client, isS3Error, type S3Access } from './s3-client.ts';
 
-export interface ObjectStoreOptions {
+export interface ObjectStoreOptions extends S3Access {
   /** Where this process reaches the store, `http(s)://host[:port]`. */
   readonly endpoint: string;
   /** Where clients reach it, in presigned URLs; default: `endpoint`. */
   readonly publicEndpoint?: string;
-  readonly region: string;
   readonly bucket: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
 }
 
-/** Above S3's minimum of 5 MiB for a part; the most of one body that is in memory. */
-const pieceSizeBytes = 8 * 1024 ** 2;
 const listPageSize = 1000;
-const maxExpiresInSeconds = 7 * 24 * 3600;
-
 /** The object store of a service. */
 export const objectStoreFromConfig = (config: ObjectStoreConfig): ObjectStore =>
   createObjectStore({
@@ -43,57 +36,8 @@ export const objectStoreFromConfig = (config: ObjectStoreConfig): ObjectStore =>
  */
 export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   const { bucket, region } = options;
-  const client = createClient(options.endpoint, options);
-  const publicClient = createClient(options.publicEndpoint ?? options.endpoint, options);
-
-  async function putPieces(
-    key: string,
-    pieces: AsyncGenerator<Buffer, void, void>,
-    contentType: string,
-  ): Promise<string> {
-    const headers = { 'content-type': contentType };
-    const first = await pieces.next();
-    const second = first.done ? first : await pieces.next();
-    if (second.done) {
-      const body = first.done ? Buffer.alloc(0) : first.value;
-      return (await client.putObject(bucket, key, body, body.length, headers)).etag;
-    }
-    const uploadId = await client.initiateNewMultipartUpload(bucket, key, headers);
-    try {
-      const parts: { part: number; etag: string }[] = [];
-      const send = async (piece: Buffer) => {
-        const partNumber = parts.length + 1;
-        const part = { bucketName: bucket, objectName: key, uploadID: uploadId, partNumber, headers: {} };
-        parts.push({ part: partNumber, etag: (await client.uploadPart(part, piece)).etag });
-      };
-      await send(first.value as Buffer);
-      await send(second.value);
-      for await (const piece of pieces) await send(piece);
-      return (await client.completeMultipartUpload(bucket, key, uploadId, parts)).etag;
-    } catch (error) {
-      await client.abortMultipartUpload(bucket, key, uploadId).catch(() => {});
-      throw error;
-    } finally {
-      await pieces.return();
-    }
-  }
-
-  async function presign(
-    method: string,
-    key: string,
-    limits: PutLimits,
-    query: Readonly<Record<string, string>> = {},
-  ): Promise<string> {
-    const { expiresInSeconds, sizeBytes, sha256 } = limits;
-    if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > maxExpiresInSeconds)
-      throw new RangeError(`A presigned URL lives 1 to ${maxExpiresInSeconds} seconds`);
-    const url = await publicClient.presignedUrl(method, bucket, key, expiresInSeconds, { ...query });
-    const headers = {
-      ...(sizeBytes !== undefined && { 'content-length': String(sizeBytes) }),
-      ...(sha256 !== undefined && checksumHeaders(sha256)),
-    };
-    return Object.keys(headers).length === 0 ? url : signHeaders(url, method, headers, options);
-  }
+  const client = createS3Client(options.endpoint, options);
+  const presign = createPresign(options.publicEndpoint ?? options.endpoint, bucket, options);
 
   const store: ObjectStore = {
     async ensureBucket() {
@@ -105,11 +49,11 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
 
     async put(key, body, { contentType, sizeBytes }) {
       const source = Buffer.isBuffer(body) ? [body] : body;
-      return { etag: await putPieces(key, cutPieces(source, { pieceSizeBytes, sizeBytes }), contentType) };
+      return { etag: await putPieces(client, bucket, key, source, { contentType, sizeBytes }) };
     },
 
     async putFile(key, path, { contentType }) {
-      await putPieces(key, cutPieces(createReadStream(path), { pieceSizeBytes }), contentType);
+      await putPieces(client, bucket, key, createReadStream(path), { contentType });
     },
 
     async get(key, range) {
@@ -228,55 +172,5 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   };
   return store;
 }
-
-/** The same presigned URL, signed once more with headers that its request must have, which the client has no means for. */
-async function signHeaders(
-  url: string,
-  method: string,
-  headers: Readonly<Record<string, string>>,
-  access: ObjectStoreOptions,
-): Promise<string> {
-  const signed = new URL(url);
-  signed.searchParams.delete('X-Amz-Signature');
-  const signer = new AwsV4Signer({
-    method,
-    url: signed.href,
-    headers: { ...headers },
-    accessKeyId: access.accessKey,
-    secretAccessKey: access.secretKey,
-    service: 's3',
-    region: access.region,
-    signQuery: true,
-    allHeaders: true,
-  });
-  return (await signer.sign()).url.href;
-}
-
-/** The client types `listParts` as protected; it is the only call for it. */
-class PartListingClient extends Client {
-  override listParts(bucketName: string, objectName: string, uploadId: string) {
-    return super.listParts(bucketName, objectName, uploadId);
-  }
-}
-
-function createClient(endpoint: string, options: ObjectStoreOptions): PartListingClient {
-  const url = new URL(endpoint);
-  if (!/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.username)
-    throw new TypeError('An object store endpoint must be http(s)://host[:port]');
-  const useSSL = url.protocol === 'https:';
-  return new PartListingClient({
-    endPoint: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? (useSSL ? 443 : 80) : Number(url.port),
-    useSSL,
-    region: options.region,
-    accessKey: options.accessKey,
-    secretKey: options.secretKey,
-    // The client would print its retries to the console.
-    retryOptions: { disableRetry: true },
-  });
-}
-
-const isS3Error = (error: unknown, ...codes: readonly string[]) =>
-  error instanceof S3Error && codes.includes(error.code ?? '');
 
 const objectNotFound = () => new Problem('object_not_found', 'Check the key; the object may have been removed.');

@@ -9,7 +9,7 @@ interface ObjectInfo {
   readonly modifiedAt: Date;
 }
 
-/** What a listing says of an object; S3's LIST carries no content type. */
+/** An object in a listing; S3's LIST carries no content type. */
 export type ListedObject = Omit<ObjectInfo, 'contentType'>;
 
 /** Half-open byte interval [from, to). */
@@ -24,13 +24,13 @@ interface UploadedPart {
   readonly sizeBytes: number;
 }
 
-/** What a presigned PUT lets through, and for how long. */
+/** The bodies that a presigned PUT accepts, and its lifetime. */
 export interface PutLimits {
   readonly expiresInSeconds: number;
-  /** The URL takes a body of exactly this length and no other. */
+  /** The URL accepts only a body of this length. */
   readonly sizeBytes?: number | undefined;
   /**
-   * Lower-case hex. The URL takes a body with this SHA-256 and no other; the client must send `checksumHeaders` of it with the body.
+   * Lower-case hex. The URL accepts only a body with this SHA-256; the client must send `checksumHeaders` of it with the body.
    */
   readonly sha256?: string | undefined;
 }

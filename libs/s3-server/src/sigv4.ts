@@ -8,7 +8,7 @@ export interface S3Credentials {
   readonly secretKey: string;
 }
 
-/** Who signed, and what the signature says about the body. */
+/** The key that signed, and the signed digest of the body. */
 export interface VerifiedRequest<K extends S3Credentials> {
   readonly key: K;
   /** SHA-256 in lower-case hex; undefined when the body is not signed. */
@@ -51,28 +51,14 @@ export function verifySignature<K extends S3Credentials>(
   const claim = presigned
     ? presignedClaim(target.query, options.nowMs)
     : headerClaim(authorization ?? '', header('x-amz-date') ?? '', options.nowMs);
-  const malformed = presigned ? 'AuthorizationQueryParametersError' : 'AuthorizationHeaderMalformed';
-
-  const [accessKey, day, region, service, terminator, ...more] = claim.credential.split('/');
-  if (service !== 's3' || terminator !== 'aws4_request' || more.length > 0 || day !== claim.date.slice(0, 8))
-    throw new S3Error(400, malformed, 'The credential scope is not valid');
-  if (region !== options.region) throw new S3Error(400, malformed, `The region must be ${options.region}`);
-  const signer = options.keys.find((known) => known.accessKey === accessKey);
-  if (!signer) throw new S3Error(403, 'InvalidAccessKeyId');
-
+  const { signer, scope } = findSigner(claim, presigned, options);
   const names = claim.signedHeaders.split(';');
   if (!names.includes('host')) throw new S3Error(403, 'AccessDenied', 'The host header must be signed');
   for (const name of Object.keys(request.headersDistinct))
     if (name.startsWith('x-amz-') && !names.includes(name))
       throw new S3Error(403, 'AccessDenied', `The header ${name} was not signed`);
 
-  const payload = header('x-amz-content-sha256') ?? (presigned ? 'UNSIGNED-PAYLOAD' : undefined);
-  if (payload === undefined) throw new S3Error(400, 'InvalidRequest', 'x-amz-content-sha256 is required');
-  if (payload.startsWith('STREAMING-'))
-    throw new S3Error(501, 'NotImplemented', 'Bodies in the aws-chunked encoding are not supported');
-  if (payload !== 'UNSIGNED-PAYLOAD' && !/^[0-9a-f]{64}$/.test(payload))
-    throw new S3Error(400, 'InvalidArgument', 'x-amz-content-sha256 is not a SHA-256');
-
+  const payload = claimedPayload(header('x-amz-content-sha256'), presigned);
   const canonicalHeaders = names.map((name) => {
     const value = header(name);
     if (value === undefined) throw new S3Error(403, 'SignatureDoesNotMatch', `The signed header ${name} is missing`);
@@ -86,11 +72,11 @@ export function verifySignature<K extends S3Credentials>(
     claim.signedHeaders,
     payload,
   ].join('\n');
-  const scope = `${day}/${region}/s3/aws4_request`;
-  const key = hmac(hmac(hmac(hmac(`AWS4${signer.secretKey}`, day), region), 's3'), 'aws4_request');
+  // The signing key is derived from the secret by the parts of the scope.
+  const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${signer.secretKey}`);
   const expected = hmac(key, [algorithm, claim.date, scope, sha256(canonicalRequest)].join('\n'));
-  const given = Buffer.from(claim.signature, 'hex');
-  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+  const signature = Buffer.from(claim.signature, 'hex');
+  if (signature.length !== expected.length || !timingSafeEqual(signature, expected))
     throw new S3Error(
       403,
       'SignatureDoesNotMatch',
@@ -99,6 +85,34 @@ export function verifySignature<K extends S3Credentials>(
         : 'The signature does not match',
     );
   return { key: signer, payloadSha256: payload === 'UNSIGNED-PAYLOAD' ? undefined : payload };
+}
+
+/** The key that the credential names, and the scope of its signature, `day/region/s3/aws4_request`. */
+function findSigner<K extends S3Credentials>(
+  { credential, date }: Claim,
+  presigned: boolean,
+  { keys, region: ownRegion }: { readonly keys: readonly K[]; readonly region: string },
+): { readonly signer: K; readonly scope: string } {
+  const malformed = presigned ? 'AuthorizationQueryParametersError' : 'AuthorizationHeaderMalformed';
+  const [accessKey, ...scope] = credential.split('/');
+  const [day, region, service, terminator, ...more] = scope;
+  if (service !== 's3' || terminator !== 'aws4_request' || more.length > 0 || day !== date.slice(0, 8))
+    throw new S3Error(400, malformed, 'The credential scope is not valid');
+  if (region !== ownRegion) throw new S3Error(400, malformed, `The region must be ${ownRegion}`);
+  const signer = keys.find((known) => known.accessKey === accessKey);
+  if (!signer) throw new S3Error(403, 'InvalidAccessKeyId');
+  return { signer, scope: scope.join('/') };
+}
+
+/** The signed digest of the body, or `UNSIGNED-PAYLOAD`. */
+function claimedPayload(value: string | undefined, presigned: boolean): string {
+  const payload = value ?? (presigned ? 'UNSIGNED-PAYLOAD' : undefined);
+  if (payload === undefined) throw new S3Error(400, 'InvalidRequest', 'x-amz-content-sha256 is required');
+  if (payload.startsWith('STREAMING-'))
+    throw new S3Error(501, 'NotImplemented', 'Bodies in the aws-chunked encoding are not supported');
+  if (payload !== 'UNSIGNED-PAYLOAD' && !/^[0-9a-f]{64}$/.test(payload))
+    throw new S3Error(400, 'InvalidArgument', 'x-amz-content-sha256 is not a SHA-256');
+  return payload;
 }
 
 function headerClaim(authorization: string, date: string, nowMs: number): Claim {

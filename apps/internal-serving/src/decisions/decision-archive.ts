@@ -45,7 +45,7 @@ export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionA
         { maxRows: rowsMax, maxLines: linesMax },
         {
           read: (count) => readOldestDay(pool, before, count),
-          takeOut: (ids, digest) => markArchived(pool, ids, digest),
+          remove: (ids, digest) => markArchived(pool, ids, digest),
         },
       ),
   };

@@ -16,6 +16,6 @@ export const archiveBindings = (pool: Pool, store: ObjectStore, before: Date, ma
     { maxRows, maxLines },
     {
       read: (count) => readOldBindings(pool, before, count),
-      takeOut: (ids) => removeBindings(pool, ids),
+      remove: (ids) => removeBindings(pool, ids),
     },
   );
