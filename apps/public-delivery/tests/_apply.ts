@@ -12,7 +12,7 @@ export async function apply(bench: Bench, ...events: readonly DomainEvent[]): Pr
     });
 }
 
-/** The same, until an app that did not apply them itself sees them too: within a second. */
+/** The same; resolves when an app that did not apply them sees them too: within a second. */
 export async function applySeen(bench: Bench, ...events: readonly DomainEvent[]): Promise<void> {
   await apply(bench, ...events);
   await wait(1_010);

@@ -7,7 +7,7 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** The text of a body without the name of its request, the one thing that may differ between equal refusals. */
+/** The text of a body without its request id, the only difference between equal refusals. */
 export const bodyButTrace = ({ headers, body }: Answer): string =>
   body.toString('latin1').replace(`"trace_id":"${String(headers['x-request-id'])}"`, '"trace_id":"…"');
 
@@ -35,7 +35,7 @@ export const askAt =
 
 let address = 10;
 
-/** Headers of a listener nobody else is. */
+/** Headers of a new listener. */
 export const newListener = (): Record<string, string> => ({
   'user-agent': 'AppleCoreMedia/1.0.0',
   'x-forwarded-for': `198.18.${address >> 8}.${address++ & 255}`,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 
-/** A way to a server that a test can close: then it refuses connections, as a server does that has stopped. */
+/** A proxy to a server. Closed, it refuses connections like a stopped server. */
 export interface Gate extends AsyncDisposable {
   readonly port: number;
   close(): Promise<void>;

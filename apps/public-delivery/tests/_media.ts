@@ -5,7 +5,7 @@ import path from 'node:path';
 const ffmpeg = (...args: string[]) =>
   execFileSync('ffmpeg', ['-v', 'error', ...args, 'pipe:1'], { maxBuffer: 1 << 28 });
 
-/** What a source of ffmpeg sounds like as canonical segments are: constant bit rate, no reservoir, no tags. */
+/** A source of ffmpeg encoded as a canonical segment: constant bit rate, no reservoir, no tags. */
 const canonical = (source: string): Buffer =>
   ffmpeg(
     ...['-f', 'lavfi', '-i', source, '-ac', '2', '-c:a', 'libmp3lame', '-b:a', '128k', '-reservoir', '0'],
@@ -43,7 +43,7 @@ interface Probe {
   }[];
 }
 
-/** What ffprobe finds in a file. */
+/** A file as ffprobe reads it. */
 export function probe(folder: string, bytes: Buffer): Probe {
   const file = path.join(folder, 'probed.mp3');
   writeFileSync(file, bytes);

@@ -15,13 +15,13 @@ export interface Served {
   readonly location: string;
 }
 
-/** What the service makes its tokens with; another secret or host gives those of somebody else. */
+/** Tokens of the service; another secret or host gives foreign ones. */
 export const tokensOf = (
   bench: Bench,
   { secret = String(bench.environment['DELIVERY_TOKEN_SECRETS']), host = 'media.test' } = {},
 ): ServingTokens => createServingTokens(createTokenKeys([Buffer.from(secret, 'hex')]), host);
 
-/** Lets a new listener play an enclosure whose decision has this ad. The ad lies in the store already. */
+/** Lets a new listener play an enclosure whose decision has this ad, which is in the store. */
 export async function serveOnce(bench: Bench, ask: Ask, enclosure: string, ad: Buffer, clickUrl = ''): Promise<Served> {
   const servingId = newId('srv');
   bench.serving.answer = async (request) => ({

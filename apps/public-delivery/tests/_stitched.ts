@@ -13,7 +13,7 @@ export interface StoredSegment {
   readonly duration_ms: number;
 }
 
-/** Puts audio into the store, as what intros, outros and ads are. */
+/** Puts the audio of an intro, outro or ad into the store. */
 export async function storeSegment({ store }: Bench, bytes: Buffer): Promise<StoredSegment> {
   const digest = sha256(bytes);
   await store.put(`media/${digest}`, bytes, { contentType: 'audio/mpeg' });
@@ -33,7 +33,7 @@ export interface Marker {
   readonly max_slots: number;
 }
 
-/** A published show that has everything applied, and its enclosure. */
+/** A published show whose events are applied, and its enclosure. */
 export async function publishShow(
   bench: Bench,
   content: Buffer,
@@ -50,7 +50,7 @@ export async function publishShow(
   return { ...show, events, enclosure: `/delivery/v1/e/${rows[0]!.alias}/${rows[0]!.file_name}.mp3` };
 }
 
-/** Lets decisions give these ads, by break and slot; a slot without one stays empty. Answers what each slot has been given. */
+/** Lets decisions give these ads, by break and slot; a slot without one stays empty. Answers the ad of each slot. */
 export function giveAds(bench: Bench, adOf: (breakKey: string, slot: number) => Buffer | undefined): void {
   bench.serving.answer = async (request: DecideRequest) => ({
     ...noAds(request),

@@ -23,14 +23,14 @@ import { createApp, type DeliveryApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
 
 export const frameBytes = 384;
-/** Bytes of whole frames; what they sound like does not matter to delivery. */
+/** Bytes of the length of whole frames; delivery does not look at their sound. */
 export const audio = (frames: number) => randomBytes(frames * frameBytes);
 
 /** Stands for internal-serving, with its real transport. */
 interface ServingServer {
   readonly address: string;
   readonly requests: DecideRequest[];
-  /** What the next calls answer; the default answers no ads. */
+  /** The answer to the next calls; by default without ads. */
   answer: (request: DecideRequest) => Promise<DecideResponse>;
   close(): Promise<void>;
 }
@@ -327,7 +327,7 @@ export const eventFacts = (facts: readonly DeliveryFact[]) =>
 export const playedFacts = (facts: readonly DeliveryFact[]) =>
   facts.filter((fact): fact is ByteRangeServed => fact.kind === 'byte_range_served');
 
-/** The bytes that facts of one request say were written. */
+/** The written bytes by the facts of one request. */
 export const writtenBytes = (facts: readonly ByteRangeServed[]) =>
   facts.flatMap((fact) => fact.written).reduce((sum, [from, to]) => sum + to - from, 0);
 

@@ -18,7 +18,7 @@ let bench: Bench;
 let app: DeliveryApp;
 let hub: string;
 const told: Told[] = [];
-/** How often the hub is out of order before it takes something. */
+/** How often the hub fails before it accepts an announcement. */
 let refusals = 0;
 const ask = askAt(() => app.port);
 
@@ -55,7 +55,7 @@ const tellingsOf = (feedUrl: string) =>
     ({ url, body }) => url.searchParams.get('url') === feedUrl || new URLSearchParams(body).get('hub.url') === feedUrl,
   );
 
-/** Applied, and nothing is left to be told. */
+/** Resolves when the events are applied and no announcement is left. */
 const settled = (podcastId: string) =>
   until(async () => {
     const { rows } = await bench.pool.query<{ left: number; known: number }>(
@@ -66,7 +66,7 @@ const settled = (podcastId: string) =>
     return rows[0]!.known === 1 && rows[0]!.left === 0;
   });
 
-test('a burst of changes is told once to the hub and once by podping, and a failed announcement is retried', async () => {
+test('a burst of changes is announced once to the hub and once by podping, and a failed announcement is retried', async () => {
   refusals = 3;
   const show = await makeShow(bench.store, audio(10));
   const feedUrl = `http://media.test/feeds/${show.subdomain}.xml`;
@@ -91,12 +91,12 @@ test('a burst of changes is told once to the hub and once by podping, and a fail
   await until(() => tellingsOf(feedUrl).length >= 7);
   await settled(show.podcastId);
   expect(tellingsOf(feedUrl)).toHaveLength(7);
-  // Whoever is told finds the change.
+  // The change is in the feed when it is announced.
   expect(itemsOf((await ask(feedUrl)).body)[0]!.title).toBe('Changed');
   expect(bench.logLines.join('')).not.toContain('secret-sender');
 });
 
-test('what the feed does not show is told to nobody', async () => {
+test('a change that the feed does not show is not announced', async () => {
   const show = await makeShow(bench.store, audio(10));
   const feedUrl = `http://media.test/feeds/${show.subdomain}.xml`;
   await publishEvents(bench.bus, Object.values(show.events));
@@ -112,7 +112,7 @@ test('what the feed does not show is told to nobody', async () => {
   for (const { url, body } of tellingsOf(feedUrl).slice(2)) expect([url.href, body]).toEqual([]);
 });
 
-test('the feed names its hub, and says that it podpings', async () => {
+test('the feed names its hub and podping', async () => {
   const show = await makeShow(bench.store, audio(10));
   await publishEvents(bench.bus, Object.values(show.events));
   const path = `/feeds/${show.subdomain}.xml`;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** What one process has. */
+/** The arrangements and bindings of one process. */
 function openNode() {
   const statements: string[] = [];
   const pool = new Proxy(bench.pool, {
@@ -40,7 +40,7 @@ const bindingOf = (listenerKey: string, arrangementId: string, sequence = 0): Bi
 });
 const listeners = (count: number) => Array.from({ length: count }, () => newId('lst'));
 
-test('a hundred listeners at once are one question and one statement, and each has what was bound to it', async () => {
+test('a hundred listeners at once cost one query and one statement, and each gets its own binding', async () => {
   const { bindings, statements, arrangements } = openNode();
   const [one, two] = ['Bound', 'Bound too'].map(arrangementOf) as [NewArrangement, NewArrangement];
   const wanted = listeners(100).map((key, at) => {
@@ -57,7 +57,7 @@ test('a hundred listeners at once are one question and one statement, and each h
   expect(await findArrangement(bench.pool, one.id)).toEqual(await arrangements.find(one.id));
 });
 
-test('of two processes that bind the same listeners at once exactly one holds for each, and both are told which', async () => {
+test('when two processes bind the same listeners at once, each listener has one binding, and both processes learn which', async () => {
   const [first, second] = [openNode(), openNode()];
   const [one, two] = ['Here', 'There'].map(arrangementOf);
   const keys = listeners(150);
@@ -70,7 +70,7 @@ test('of two processes that bind the same listeners at once exactly one holds fo
   expect(rowCount).toBe(keys.length);
 });
 
-test('of several keys and bindings the newest is found, and none where there is none', async () => {
+test('of several keys and bindings the newest is found, and none where none was stored', async () => {
   const { bindings } = openNode();
   const arrangement = arrangementOf('Newest');
   const [old, current, unknown] = listeners(3) as [string, string, string];
@@ -103,12 +103,12 @@ test('an arrangement that is known to be stored is not sent again', async () => 
   const [one, two] = listeners(2) as [string, string];
   await bindings.bind(arrangement, bindingOf(one, arrangement.id));
   expect(arrangements.has(arrangement.id)).toBe(true);
-  // What would be refused is not sent.
+  // PostgreSQL would refuse this row, so it was not sent.
   const unsendable = { ...arrangement, workspaceId: '\0' };
   await expect(bindings.bind(unsendable, bindingOf(two, arrangement.id))).resolves.toBeDefined();
 });
 
-describe('what anybody without a key can make grow', () => {
+describe('rows that a client without a credential can cause', () => {
   const began = new Date('2027-05-04T23:59:30Z');
   const hourMs = 3_600_000;
   const maxPlays = 5;
@@ -148,7 +148,7 @@ describe('what anybody without a key can make grow', () => {
     expect((await bindingsOf(episodeId)).filter(({ clean }) => clean)).toHaveLength(1);
     expect(await bindingsOf(episodeId)).toHaveLength(maxPlays + 1);
 
-    // Whoever comes back, range by range, gets the bytes of before: also when more plays may begin, and on another day.
+    // Listeners that come back, range by range, get the same bytes: also when more plays may begin, and on another day.
     for (const afterMs of [120_000, 24 * hourMs - 1]) {
       bench.setClock(new Date(began.getTime() + afterMs));
       expect(await Promise.all(players.map(resolve))).toEqual(first);
@@ -159,7 +159,7 @@ describe('what anybody without a key can make grow', () => {
     const ranges = await Promise.all(['bytes=0-9999', 'bytes=10000-'].map((range) => ask(clean!, { ...home, range })));
     expect(Buffer.concat(ranges.map(({ body }) => body)).equals(whole.body)).toBe(true);
 
-    // A neighbour is not held to account, and after 24 hours everybody is asked about again.
+    // Another address is not limited, and after 24 hours every listener causes a decision again.
     expect(await resolve(newListener())).not.toBe(clean);
     expect(decided()).toBe(maxPlays + 1);
     bench.setClock(new Date(began.getTime() + 24 * hourMs));
@@ -197,7 +197,7 @@ describe('what anybody without a key can make grow', () => {
       'select decision_id, arrangement_id, listener_key from binding where episode_id = $1',
       [episodeId],
     );
-    // So long it stays, and facts of its token are counted.
+    // Until then it stays, and facts of its token are counted.
     bench.setClock(new Date(start.getTime() + 186 * dayMs));
     expect(await bindingsOf(episodeId)).toHaveLength(1);
 
@@ -217,7 +217,7 @@ describe('what anybody without a key can make grow', () => {
     expect(line).not.toContain(rows[0]!.listener_key);
   });
 
-  test('of a user agent 512 bytes are stored, once a day, and only of who was sent bytes', async () => {
+  test('of a user agent 512 bytes are stored, once a day, and only of clients that were sent bytes', async () => {
     bench.setClock(began);
     const { enclosure } = await publishShow(bench, audio(500));
     const long = `Endless/1.0 (${'x'.repeat(7_000)})`;

@@ -25,7 +25,7 @@ const unit = (id: string, kind: string, attributes: Record<string, unknown> = {}
     ...attributes,
   });
 
-/** A plan that is known by the key of its only break. */
+/** A plan with one break, whose key names it. */
 const plan = (key: string, units: readonly string[], attributes: Record<string, unknown> = {}, state = 'published') =>
   eventOf('break_plans', `brk_${key}`, 2, state, {
     name: key,
@@ -71,7 +71,7 @@ test('the plan of an episode set goes before that of its show, of its network, o
   expect(await found()).toBeUndefined();
 });
 
-test('of equals the newest one that holds counts, and a plan that names the unit before its default', async () => {
+test('of plans of one level the newest effective one counts, and a plan that names the unit before its default', async () => {
   await apply(
     bench,
     unit('inv_show', 'show', { default_break_plan: 'brk_default' }),
@@ -88,7 +88,7 @@ test('of equals the newest one that holds counts, and a plan that names the unit
   expect(await found()).toBe('new');
 });
 
-test('a unit that is not active, another show and another workspace get nothing of a plan', async () => {
+test('a plan does not apply to an inactive unit, another show or another workspace', async () => {
   const show = unit('inv_show', 'show');
   await apply(bench, show, plan('show', ['inv_show']), plan('all', []));
   expect(await found()).toBe('show');
@@ -98,7 +98,7 @@ test('a unit that is not active, another show and another workspace get nothing 
   expect(await found()).toBe('all');
 });
 
-test('units that lie in each other do not keep anybody waiting', async () => {
+test('units that are parents of each other do not hang a query', async () => {
   await apply(
     bench,
     unit('inv_a', 'show', { parent_id: 'inv_b' }),
@@ -108,7 +108,7 @@ test('units that lie in each other do not keep anybody waiting', async () => {
   expect(await found()).toBe('b');
 });
 
-test('a plan without a time holds from its event on', async () => {
+test('a plan without a time applies from its event on', async () => {
   const event = plan('now', [], { effective_at: undefined });
   await apply(bench, { ...event, occurred_at: '2026-11-22T10:00:00.001Z' });
   expect(await found()).toBeUndefined();
@@ -116,7 +116,7 @@ test('a plan without a time holds from its event on', async () => {
   expect(await found()).toBe('now');
 });
 
-test('a halt holds from its event until its release, whichever event comes first, and in its workspace only', async () => {
+test('a halt applies from its event until its release, whichever event comes first, and in its workspace only', async () => {
   const halt = eventOf('serving_halts', 'hlt_1', 1, 'active', {
     scope: { kind: 'creative', creative_id: 'crv_1' },
     cause: 'A complaint',

@@ -19,7 +19,7 @@ const at = (token: string) => `/delivery/v1/k/${token}`;
 const mint = (of: Served, purpose: 'evt' | 'clk' = 'clk', tokens = tokensOf(bench)) =>
   tokens.mint(purpose, of, of.startedAt);
 const clicksOn = (of: Served) => eventFacts(bench.facts).filter((fact) => fact.serving_id === of.servingId);
-/** What a play reported until now: a report of the same play comes after it. */
+/** The facts of a play until now: waits for one more report of it. */
 async function seenBeforeStart(of: Served): Promise<string[]> {
   expect((await ask(`/delivery/v1/ev/${mint(of, 'evt')}?e=start`, of.listener)).status).toBe(204);
   const events = () => clicksOn(of).map(({ event }) => event);
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 beforeEach(() => bench.setClock(undefined));
 
-test('a player finds both addresses in the timeline, always the same, and a click leads to what was approved', async () => {
+test('a player finds both addresses in the timeline, always the same, and a click leads to the approved address', async () => {
   const served = await serveOnce(bench, ask, enclosure, ad, shop);
   const slot = await slotOf(served);
   expect(slot).toEqual(await slotOf(served));
@@ -72,7 +72,7 @@ test('a player finds both addresses in the timeline, always the same, and a clic
   expect(new Set(clicksOn(served).map(({ fact_id }) => fact_id)).size).toBe(2);
 });
 
-test('where a click leads is in no fact and in no journal, on the way or published', async () => {
+test('the target of a click is in no fact, neither in the journal nor published', async () => {
   const served = await serveOnce(bench, ask, enclosure, ad, shop);
   await ask(served.location, served.listener);
   await ask((await slotOf(served)).click_url!, served.listener);
@@ -114,7 +114,7 @@ test('a late click still leads there, marked, until its key is gone', async () =
   expect((await ask(at(token), served.listener)).status).toBe(404);
 });
 
-test('who looks or prefetches is led there and has not clicked', async () => {
+test('HEAD and a prefetch are redirected and count as no click', async () => {
   const served = await serveOnce(bench, ask, enclosure, ad, shop);
   const token = mint(served);
   expect((await ask(at(token), served.listener, 'HEAD')).status).toBe(302);

@@ -24,16 +24,16 @@ const mint = (tokens = tokensOf(bench), purpose: 'evt' | 'clk' = 'evt', of: Serv
 const at = (each: string, query = '') => `/delivery/v1/ev/${each}${query}`;
 const post = (path: string, body: unknown, headers: Record<string, string> = served.listener) =>
   ask(path, { ...headers, 'content-type': 'application/json' }, 'POST', JSON.stringify(body));
-/** All of an answer that may not tell one request from another. */
+/** The parts of an answer that must be equal for all requests. */
 const seen = (answer: Answer) => {
   const { date: _date, 'x-request-id': _id, ...headers } = answer.headers;
   return { status: answer.status, headers, body: bodyButTrace(answer) };
 };
-/** The sequence of a report that no test makes. */
+/** The sequence of the report that marks an end. */
 const mark = 65_535;
 const reportsOf = (of: Served) => eventFacts(bench.facts).filter((fact) => fact.serving_id === of.servingId);
 const factsOf = (of: Served) => reportsOf(of).filter((fact) => fact.sequence !== mark);
-/** Facts of one play reach the bus in order, so all that was reported of `served` before this mark is seen before it. */
+/** Facts of one play reach the bus in order, so all earlier reports of `served` are seen before this mark. */
 async function settled(): Promise<void> {
   expect((await ask(at(mint(), `?e=start&n=${mark}`), served.listener)).status).toBe(204);
   await until(() => reportsOf(served).some((fact) => fact.sequence === mark));
@@ -57,7 +57,7 @@ beforeEach(async () => {
   token = mint();
 });
 
-test('every kind is taken by GET and by POST, and becomes a fact of what was stored with the decision', async () => {
+test('every kind is accepted by GET and POST, and its fact has the fields stored with the decision', async () => {
   for (const [i, event] of deliveryEventKinds.entries()) {
     const answer =
       i % 2 === 0
@@ -117,7 +117,7 @@ test('twenty identical events at once are one fact, and every answer is the same
   await until(() => new Set(factsOf(served).map((fact) => fact.fact_id)).size === 2);
 });
 
-describe('what is no token of this serving here', () => {
+describe('a token that is not of a serving here', () => {
   const flipped = () => {
     const bytes = Buffer.from(token.slice(3), 'base64url');
     bytes[30]! ^= 4;
@@ -133,7 +133,7 @@ describe('what is no token of this serving here', () => {
     ['of a decision that never was', () => mint(undefined, 'evt', { ...served, decisionId: newId('dec') })],
     ['a legacy API token', () => `svc_pat_${'a'.repeat(40)}`],
     ['an access token', () => `eyJhbGciOiJFZERTQSJ9.eyJhIjoxfQ.${'a'.repeat(40)}`],
-  ])('is answered by one 404 that tells nothing, and reports nothing: %s', async (_what, bad) => {
+  ])('is answered by the same 404 and reports nothing: %s', async (_what, bad) => {
     const nothing = seen(await ask('/delivery/v1/nothing', served.listener));
     expect(nothing.status).toBe(404);
     const headers = { ...served.listener, authorization: `Bearer ${token}`, token };
@@ -176,7 +176,7 @@ test.each([
   ['', '{"event":"start","at":"yesterday"}'],
   ['', '{"event":'],
   ['', '[]'],
-])('what is malformed is 400, genuine token or not: %s %s', async (query, body) => {
+])('a malformed report is 400, whether or not its token is genuine: %s %s', async (query, body) => {
   for (const each of [token, `t1.${'A'.repeat(100)}`]) {
     const answer = await ask(at(each, query), served.listener, body === undefined ? 'GET' : 'POST', body);
     expect(answer.status).toBe(400);
@@ -190,7 +190,7 @@ describe('a queue of reports', () => {
   const items = (count: number, of = token) =>
     Array.from({ length: count }, (_, sequence) => ({ token: of, event: 'progress', sequence }));
 
-  test('is taken whole, 50 at once, and again without adding anything', async () => {
+  test('is accepted whole, 50 at once, and again without another fact', async () => {
     const first = await post('/delivery/v1/ev', { events: items(50) });
     expect([first.status, first.body.length]).toEqual([204, 0]);
     expect(seen(await post('/delivery/v1/ev', { events: items(50) }))).toEqual(seen(first));
@@ -198,7 +198,7 @@ describe('a queue of reports', () => {
     expect(new Set(factsOf(served).map((fact) => fact.fact_id)).size).toBe(50);
   });
 
-  test('is not held back by a token that is gone', async () => {
+  test('is not held back by a stale token', async () => {
     const other = await serveOnce(bench, ask, enclosure, ad);
     const events = [
       ...items(1, `t1.${'A'.repeat(100)}`),
@@ -226,7 +226,7 @@ describe('a queue of reports', () => {
   });
 });
 
-test('one report has at most 1 KiB, also when it does not say how much comes', async () => {
+test('one report has at most 1 KiB, also without a Content-Length', async () => {
   const body = JSON.stringify({ event: 'start', at: 'x'.repeat(1_100) });
   expect((await ask(at(token), served.listener, 'POST', body)).status).toBe(413);
   const chunked = { ...served.listener, 'transfer-encoding': 'chunked' };
@@ -245,7 +245,7 @@ test.each<[string, Record<string, string>, string]>([
   expect(first).toEqual(seen(await ask(at(token, '?e=start'), served.listener)));
 });
 
-test('any page may report, after a preflight that names what it may send', async () => {
+test('any page may report, after a preflight that names the allowed headers', async () => {
   const origin = { origin: 'https://player.example', 'access-control-request-method': 'POST' };
   const { status, headers } = await ask(at(token), { ...served.listener, ...origin }, 'OPTIONS');
   expect([status, headers['access-control-allow-methods'], headers['access-control-allow-origin']]).toEqual([

@@ -128,7 +128,7 @@ describe('one play', () => {
     expect((await ask(clean, listener, 'HEAD')).headers['last-modified']).toBe(modified);
     expect((await ask(clean, { ...listener, 'if-match': `"${sha256(show.content)}"` })).status).toBe(200);
     expect((await ask(clean, { ...listener, 'if-match': etag })).status).toBe(412);
-    // One address for many files: no date tells them apart.
+    // The enclosure is one address of many files, so a date does not tell them apart.
     const direct = await ask(`${enclosure}?direct=1`, { ...listener, 'if-modified-since': modified });
     expect([direct.status, direct.headers['last-modified'], direct.body.equals(body)]).toEqual([200, undefined, true]);
     expect((await ask(`${enclosure}?direct=1`, { ...listener, 'if-match': '"other"' })).status).toBe(412);
@@ -247,7 +247,7 @@ describe('one play', () => {
     ['Purpose', { purpose: 'prefetch' }, 'GET'],
     ['X-Moz', { 'x-moz': 'prefetch' }, 'GET'],
     ['Scout', { 'user-agent': 'Podcasts/1 CFNetwork/1 Darwin/1 Scout/1' }, 'GET'],
-  ])('who only looks (%s) causes no decision, and sees what is bound', async (_name, headers, method) => {
+  ])('a dry run (%s) causes no decision, and gets the bound file', async (_name, headers, method) => {
     withAd();
     const listener = { ...newListener(), ...headers };
     const clean = await resolve(listener, enclosure, method);
@@ -313,7 +313,7 @@ describe('one play', () => {
     );
   });
 
-  test('a response that is broken off is credited with what was handed over, not with what was asked', async () => {
+  test('a response that is broken off is credited with the written bytes, not with the requested ones', async () => {
     const large = await makeShow(bench.store, audio(100_000));
     const location = await resolve(newListener(), await release(large));
     const requestId = await new Promise<string>((done, reject) => {
@@ -362,8 +362,8 @@ describe('one play', () => {
   });
 });
 
-describe('the surface', () => {
-  test('says which contract it speaks', async () => {
+describe('the media port', () => {
+  test('names its contract and version', async () => {
     const { body } = await ask('/delivery/v1/contract');
     expect(JSON.parse(body.toString())).toEqual({
       name: 'Public Delivery API',

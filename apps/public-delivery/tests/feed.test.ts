@@ -58,7 +58,7 @@ test.each([
   expect(item['itunes:duration']).toBe('2');
 });
 
-test('a podcast without a page of its own names one here, which shows its words and runs none of them', async () => {
+test('a podcast without a page of its own names one here, which shows its texts and runs no script in them', async () => {
   const { feed, subdomain, events } = await shown({
     link: undefined,
     title: 'Tide <script>alert(1)</script>',
@@ -82,7 +82,7 @@ test('a podcast without a page of its own names one here, which shows its words 
   expect((await ask('/site/nobody')).status).toBe(404);
 });
 
-test('the root is a page: what this address is, where its documentation is, and where the REST API is', async () => {
+test('the root is a page that names this address, its documentation and the REST API', async () => {
   const answer = await ask('/');
   expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
@@ -110,7 +110,7 @@ test('a repeated or older event changes nothing, and the enclosure stays when ke
   expect((await feed()).headers.etag).toBe(after.headers.etag);
 });
 
-test('what the feed does not show does not touch it', async () => {
+test('a change that the feed does not show gives it no new revision', async () => {
   const { events, feed } = await shown();
   const before = await feed();
   const draft = { ...events.episode.after.attributes, guid: 'draft', title: 'Draft' };
@@ -193,7 +193,7 @@ test('each coding has its own strong tag, and a matching one gets 304 without a 
   expect([head.status, head.body.length, head.headers['content-length']]).toEqual([200, 0, String(plain.body.length)]);
 });
 
-test('another process says the same tags and times', async () => {
+test('another process answers the same tags and times', async () => {
   const { path, feed } = await shown();
   const { headers } = await feed();
   const other = await bench.start({
@@ -244,7 +244,7 @@ describe('a podcast that is not simply public', () => {
     expect(channelOf((await feed()).body)['title']).toBe('Heir');
   });
 
-  test('one that moved answers 301 for ever, whatever is asked', async () => {
+  test('one that moved answers 301 for ever to every request', async () => {
     const { events, path, feed } = await shown();
     const known = await feed();
     const address = 'https://elsewhere.example/feed?a=1';
@@ -258,7 +258,7 @@ describe('a podcast that is not simply public', () => {
     expect((await feed()).status).toBe(301);
   });
 
-  test('one that was imported says in its feed where it is now', async () => {
+  test('one that was imported names its new address in its feed', async () => {
     const { feed } = await shown({
       import: { feed_url: 'https://old.example/rss', storage_key: 'imports/x.xml', total: 1, done: 0, failed: 0 },
     });
@@ -312,7 +312,7 @@ describe('a long feed', () => {
   });
 });
 
-test('however events and requests interleave, what is kept is what is so in the end', async () => {
+test('however events and requests interleave, the kept document is that of the last revision', async () => {
   for (let round = 0; round < 40; round++) {
     const show = showOfNothing();
     const { podcast, episode, production } = show.events;
@@ -334,7 +334,7 @@ test('a conditional request for a feed that did not change reads one row of the 
      select 'pod_' || i, 'many-' || i, 'published', gen_random_uuid(), now() from generate_series(1, 5000) as i`,
   );
   await bench.pool.query('analyze feed');
-  // One connection in one transaction: PostgreSQL counts what these requests read, and nothing else.
+  // One connection in one transaction, so PostgreSQL counts only the reads of these requests.
   const pool = createPool(bench.environment['DATABASE_URL']!, 'delivery', { name: 'one', max: 1 });
   const documents = await createDocumentCache(`${bench.folder}/documents`, 1 << 20);
   const surroundings = { mediaUrl: 'http://media.test', usesPodping: false, hubUrl: undefined };

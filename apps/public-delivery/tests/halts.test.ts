@@ -70,7 +70,7 @@ test.each(['creative', 'line_item'] as const)(
     const [first] = await bindings();
     const gone = first!.ads['m1/0']!;
     const release = await halt({ kind, [`${kind}_id`]: gone[`${kind}_id`] });
-    // Many at once, and those who only look, see the same new file.
+    // Concurrent requests and dry runs get the same new file.
     const places = await Promise.all([
       ...Array.from({ length: 8 }, () => resolve(enclosure, listener)),
       resolve(enclosure, listener, 'HEAD'),
@@ -86,9 +86,9 @@ test.each(['creative', 'line_item'] as const)(
     const { 'm1/0': _, ...left } = first!.ads;
     expect(rows[1]).toMatchObject({ ads: left, started_at: first!.started_at });
     expect(Object.keys(rows[1]!.ads)).toEqual(Object.keys(left));
-    // What was handed out stays what it is.
+    // Addresses that were handed out keep their bytes.
     expect((await ask(before, listener)).body.equals(old.body)).toBe(true);
-    // What was given stays counted under its serving.
+    // Ads that were given stay counted under their servings.
     const fact = await until(() =>
       playedFacts(bench.facts).find((each) => each.request_id === after.headers['x-request-id']),
     );
@@ -141,7 +141,7 @@ test('a halt of another show, creative, line item or surface changes nothing', a
   expect(await resolve(enclosure, listener)).toBe(location);
 });
 
-test('a decision that gives what was halted is bound without it', async () => {
+test('a decision with a halted ad is bound without that ad', async () => {
   giveAds(bench, (_key, slot) => ads[slot]);
   const answer = bench.serving.answer;
   const creativeId = 'crv_halted';
@@ -192,7 +192,7 @@ async function replaceAudio({ events }: Awaited<ReturnType<typeof publishShow>>,
 describe.each(['stop_new', 'stop_all'] as const)('with mode %s', (mode) => {
   const endsAll = mode === 'stop_all';
 
-  test(`audio that was replaced ${endsAll ? 'is 410 for those who listened, and their enclosure gives the new file' : 'goes on for those who listen, who keep their file'}; nothing stored changes`, async () => {
+  test(`audio that was replaced ${endsAll ? 'is 410 for its listeners, and their enclosure gives the new file' : 'goes on for its listeners, who keep their file'}; nothing stored changes`, async () => {
     giveAds(bench, (_key, slot) => ads[slot]);
     const [wrong, right] = [audio(contentFrames), audio(contentFrames + 10)];
     const show = await publishShow(bench, wrong, { markers: [marker('m1', 'mid', 200, 1)] });
@@ -221,7 +221,7 @@ describe.each(['stop_new', 'stop_all'] as const)('with mode %s', (mode) => {
     expect(played.body.subarray(-content.length + 200 * frameBytes).equals(content.subarray(200 * frameBytes))).toBe(
       true,
     );
-    // Who begins now has the new file in any case, and it does not end.
+    // A new listener has the new file in any case, and it does not end.
     const fresh = newListener();
     const begun = await resolve(show.enclosure, fresh);
     for (const place of [begun, await resolve(show.enclosure, newListener(), 'HEAD')])

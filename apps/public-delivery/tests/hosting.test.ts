@@ -48,7 +48,7 @@ const transcript = parseTranscript('vtt', 'WEBVTT\n\n00:01.000 --> 00:02.500\n<v
 
 const recipient = { type: 'node', address: 'abc', split: 100 };
 
-/** A show with everything that hosting knows; all of it real. */
+/** A show with every feature of hosting, and real audio. */
 async function fullShow() {
   const [intro, content, outro] = [tone(3, 440), tone(20, 330), tone(2, 550)] as const;
   const picture = jpeg(600);
@@ -107,7 +107,7 @@ describe('a hosted show', () => {
     introMs = durationOf(show.intro);
   });
 
-  test('gives what its feed promises: header, intro, content and outro, of the promised length', async () => {
+  test('has the file that its feed announces: header, intro, content and outro, of the announced length', async () => {
     const enclosure = attribute('enclosure', 'url');
     const clean = await ask(`${enclosure}?direct=1`, newListener());
     expect(clean.headers['content-length']).toBe(attribute('enclosure', 'length'));
@@ -160,7 +160,7 @@ describe('a hosted show', () => {
     );
   });
 
-  test('stores the picture of the tag once, whatever is played', async () => {
+  test('stores the picture of the tag once for all plays', async () => {
     const { rows } = await bench.pool.query<{ largest: number }>('select max(length(bytes)) as largest from header');
     expect(rows[0]!.largest).toBeLessThan(show.picture.length);
   });
@@ -256,7 +256,7 @@ describe('a hosted show', () => {
   });
 });
 
-describe('what is not shown', () => {
+describe('a file that no feed shows', () => {
   async function filesOf(show: FullShow) {
     const item = (await show.channel()).item![0]!;
     const url = (tag: string) => [item[tag]].flat().map((each) => (each as Record<string, string>)['@_url']!)[0]!;
@@ -269,7 +269,7 @@ describe('what is not shown', () => {
       await Promise.all(Object.entries(files).map(async ([name, path]) => [name, (await ask(path)).status] as const)),
     );
 
-  test('of an unpublished episode chapters and transcripts are gone; artwork stays until the podcast ends', async () => {
+  test('chapters and transcripts of an unpublished episode are gone; artwork stays until the podcast ends', async () => {
     const show = await fullShow();
     // The same bytes are shown by other shows, so this one gets its own.
     const artwork = { renditions: [await renditionOf(3000, 'image/jpeg', audio(1))] };
@@ -295,7 +295,7 @@ describe('what is not shown', () => {
   ])('%s is not found', async (path) => expect((await ask(`/delivery/v1${path}`)).status).toBe(404));
 });
 
-test('a picture that cannot be had leaves its room in the tag empty, and the file as long', async () => {
+test('without its picture the tag has padding in its place, and the file is as long', async () => {
   const show = await makeShow(bench.store, audio(100));
   const bytes = audio(50);
   const lost = await renditionOf(600, 'image/jpeg', bytes);
@@ -311,7 +311,7 @@ test('a picture that cannot be had leaves its room in the tag empty, and the fil
   expect([played.status, String(played.body.length)]).toEqual([200, item!.enclosure['@_length']]);
 });
 
-describe('audio that is not there', () => {
+describe('audio that was taken away', () => {
   test('of an archived episode or podcast is 410 within a second by alias, digest and an arrangement in use', async () => {
     for (const archived of ['episode', 'podcast'] as const) {
       const show = await makeShow(bench.store, audio(50));
@@ -323,7 +323,7 @@ describe('audio that is not there', () => {
       const paths = [alias, arrangement, digest];
       for (const path of paths) expect((await ask(path, newListener())).status).toBeLessThan(400);
       await applySeen(bench, next(show.events[archived], {}, { state: 'unpublished' }));
-      // What somebody began to listen to, they may end.
+      // Listeners may finish a play that they have begun.
       expect((await ask(arrangement, newListener())).status).toBe(200);
       for (const path of [alias, digest]) expect((await ask(path, newListener())).status).toBe(404);
       await applySeen(bench, next(show.events[archived], {}, { state: 'archived', by: 2 }));

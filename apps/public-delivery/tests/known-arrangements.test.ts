@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-test('an arrangement is read once under either id, and again only after others took its room', async () => {
+test('an arrangement is read once under either id, and again only after others pushed it out', async () => {
   const known = createKnownArrangements(counted(), 2);
   const [one, two, three] = stored.map(({ id }) => id) as [string, string, string];
   const readsOf = async (id: string) => {
@@ -36,11 +36,11 @@ test('an arrangement is read once under either id, and again only after others t
   expect([await readsOf(one), await readsOf(shortIdOf(one)), await readsOf(two), await readsOf(one)]).toEqual([
     1, 0, 1, 0,
   ]);
-  // The one that was used longest ago goes.
+  // The least recently used one is dropped.
   expect([await readsOf(three), await readsOf(one), await readsOf(two)]).toEqual([1, 0, 1]);
 });
 
-test('one that is stored later is found, though it was not there before', async () => {
+test('an arrangement that is stored after a miss is found', async () => {
   const known = createKnownArrangements(bench.pool);
   const late = arrangementOf('Late');
   expect(await known.find(late.id)).toBeUndefined();

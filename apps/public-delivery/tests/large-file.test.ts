@@ -60,7 +60,7 @@ const memoryOf = ({ pid }: ServiceProcess, field: 'VmRSS' | 'VmHWM') =>
 const open = (headers: Readonly<Record<string, string>> = {}) =>
   openUrl(`${service.url}/delivery/v1/a/${digest}/x.mp3`, headers);
 
-/** Takes all that comes into a hash. After every 100 MB of it the listener waits for `pause`. */
+/** Hashes the response. After every 100 MB the listener waits for `pause`. */
 async function listen(response: IncomingMessage, pause?: () => Promise<void>): Promise<string> {
   const hash = createHash('sha256');
   let received = 0;
@@ -79,7 +79,7 @@ beforeAll(async () => {
   bench = await openBench();
   digest = digestOf(content());
   await upload(await bench.store.presignPut(`media/${digest}`, { expiresInSeconds: 600 }));
-  // What is remembered of files has its own limit; here it is as good as none.
+  // The memory cache has its own limit; here it is almost off.
   service = await startServiceProcess({
     ...bench,
     environment: { ...bench.environment, MEMORY_CACHE_MAX_BYTES: '0' },

@@ -9,7 +9,7 @@ const mebibyte = 1 << 20;
 const episodes = 5_000;
 const descriptionBytes = 4_000;
 
-/** The heap of the service: less than what the feed and its rows take. Whoever holds them all ends. */
+/** The heap of the service: less than the feed and its rows take, so a process that held them all would crash. */
 const heapMebibytes = 64;
 /** That heap, and buffers that wait to be collected. */
 const growthMaxBytes = 112 * mebibyte;
@@ -63,7 +63,7 @@ async function sizeOf(headers: Record<string, string>): Promise<{ items: number;
   return { items, bytes, promised: Number(response.headers['content-length']) };
 }
 
-test('a feed with 5,000 episodes is rendered and sent in the memory of some of them', async () => {
+test('a feed with 5,000 episodes is rendered and sent in the memory of a batch', async () => {
   const before = memoryOf(service, 'VmRSS');
   // From here on VmHWM is the peak (proc_pid_clear_refs(5)).
   writeFileSync(`/proc/${service.pid}/clear_refs`, '5');

@@ -63,7 +63,7 @@ describe('audio that is not what its digest says', () => {
   });
 });
 
-test('a bus that is gone keeps neither a new process nor a listener waiting', async () => {
+test('without the bus neither a new process nor a listener waits', async () => {
   const show = await makeShow(bench.store, audio(100));
   const enclosure = await release(show);
   const [port] = await freePorts(1);
@@ -112,7 +112,7 @@ describe('while PostgreSQL is away', () => {
     await gate.open();
   });
 
-  /** What nobody can know without the database: come again soon, and no word of why. */
+  /** The answer without the database: try again soon, and no reason. */
   const comeAgain = { status: 503, 'retry-after': '1', 'content-type': 'application/problem+json' };
   const told = ({ status, headers }: Answer) => ({
     status,
@@ -120,14 +120,14 @@ describe('while PostgreSQL is away', () => {
     'content-type': headers['content-type'],
   });
 
-  test('who listens goes on listening, from the address of the play, the enclosure and the feed alike', async () => {
+  test('listeners go on, by the address of the play, the enclosure and the feed', async () => {
     const feedPath = `/feeds/${show.subdomain}.xml`;
     const feed = await askAlone(feedPath);
     const location = String((await askAlone(show.enclosure, bound)).headers.location);
     const whole = await askAlone(location, bound);
     const before = playedFacts(bench.facts).length;
     await gate.close();
-    // Nothing that is asked about again each second.
+    // Older than the second for which answers are remembered.
     bench.setClock(new Date(Date.now() + 10_000));
     const parts = await Promise.all(
       ['bytes=0-99999', 'bytes=100000-'].map((range) => askAlone(location, { ...bound, range })),
@@ -140,7 +140,7 @@ describe('while PostgreSQL is away', () => {
     const sameFeed = await askAlone(feedPath);
     expect([sameFeed.status, sameFeed.body.equals(feed.body)]).toEqual([200, true]);
     expect((await askAlone(feedPath, { 'if-none-match': feed.headers.etag! })).status).toBe(304);
-    // What was heard meanwhile is counted, and with its ads.
+    // Bytes of the outage are counted, with their ads.
     const facts = await until(() => {
       const of = playedFacts(bench.facts).slice(before);
       return of.filter(({ status }) => status === 206).length >= 2 && of;
@@ -148,7 +148,7 @@ describe('while PostgreSQL is away', () => {
     expect(facts.every(({ parts: placed }) => placed.some((part) => part.ad !== undefined))).toBe(true);
   });
 
-  test('what is not known is 503 with Retry-After, never 500, and comes back with the database', async () => {
+  test('a request that needs the database is 503 with Retry-After, never 500, and is answered when it is back', async () => {
     const location = String((await ask(show.enclosure, bound)).headers.location);
     const token = location.split('/').at(-2)!;
     await gate.close();
@@ -165,7 +165,7 @@ describe('while PostgreSQL is away', () => {
     ];
     for (const address of addresses)
       expect([address, told(await askAlone(address, stranger))]).toEqual([address, comeAgain]);
-    // A wrong address is still a wrong one where no database is needed to see it.
+    // An address that is wrong by its form is 404 without the database.
     expect((await askAlone(location.replace(token, `t1.${'A'.repeat(100)}`))).status).toBe(404);
     await gate.open();
     await until(async () => (await askAlone(show.enclosure, stranger)).status === 302);

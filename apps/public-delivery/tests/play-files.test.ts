@@ -119,7 +119,7 @@ test('chapters, transcript and timeline tell the times of this very file', async
   });
 });
 
-test('a transcript comes in every format and language that there is, and in no other', async () => {
+test('a transcript comes in every format, and in its languages only', async () => {
   const { at } = await playedShow();
   for (const [name, type] of [
     ['transcript.srt', 'application/x-subrip; charset=utf-8'],
@@ -163,7 +163,7 @@ test('HEAD, conditions, ranges and other origins are answered as for every file'
   }
 });
 
-test('they follow the rules of the audio: what it answers to a token, they do', async () => {
+test('they answer a token as the audio does', async () => {
   const { at, location, enclosure, events } = await playedShow();
   const names = ['x.mp3', 'chapters.json', 'transcript.vtt', 'timeline.json'];
   const statuses = async (place: (name: string) => string) =>
@@ -185,7 +185,7 @@ test('they follow the rules of the audio: what it answers to a token, they do', 
   await becomes(410);
 });
 
-describe('what the feed names beside the audio', () => {
+describe('documents that the feed names beside the audio', () => {
   const [chrome, overcast] = [
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36',
     'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)',
@@ -280,7 +280,7 @@ describe('what the feed names beside the audio', () => {
     },
   );
 
-  test('tells the times of the only play of this address to every app, and ad-free times where it cannot know', async () => {
+  test('tells the times of the only play of this address to every app, and ad-free times where the play is not certain', async () => {
     const { play, timesFor, ...show } = await shownInFeed();
     const home = newListener();
     expect(await timesFor({ ...home, 'user-agent': overcast })).toBe(adFree);
@@ -289,7 +289,7 @@ describe('what the feed names beside the audio', () => {
     expect(await timesFor(newListener())).toBe(adFree);
     await play({ ...home, 'user-agent': 'AntennaPod/3.4.0' }, second);
     expect(await timesFor({ ...home, 'user-agent': chrome })).toBe(adFree);
-    // Whoever asks for a document has not asked to listen.
+    // A request for a document causes no decision.
     expect(bench.serving.requests.filter(({ episodeId }) => episodeId === show.episodeId)).toHaveLength(2);
   });
 

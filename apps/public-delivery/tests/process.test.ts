@@ -120,7 +120,7 @@ test('kill -9 right after they were acknowledged loses no delivery event', async
   });
 });
 
-test('what was written to a listener who stops reading is reported meanwhile, and no more is written than the sockets take', async () => {
+test('bytes written to a listener who stops reading are reported meanwhile, and no more is written than the sockets take', async () => {
   const stalled = await Promise.all(Array.from({ length: 8 }, play));
   for (const response of stalled) response.pause();
   const reported = await until(() => stalled.every((response) => writtenBytes(factsOf(response)) > 100_000));

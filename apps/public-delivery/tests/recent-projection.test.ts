@@ -37,7 +37,7 @@ beforeEach(async () => {
   projection = createRecentProjection(counted(bench.pool));
 });
 
-test('a hundred plays at once ask once for each of alias, halts and composition, and for the ad context by two statements', async () => {
+test('a hundred plays at once read alias, halts and composition once, and the ad context by two statements', async () => {
   const place = { workspaceId, podcastId: show.podcastId, episodeId: show.episodeId };
   const asked: [() => Promise<unknown>, number][] = [
     [() => projection.findAudioByAlias('t1.none', at), 1],
@@ -51,7 +51,7 @@ test('a hundred plays at once ask once for each of alias, halts and composition,
   }
 });
 
-test('what another process applied is seen a second later, and what this one applied at once', async () => {
+test('an event of another process is seen a second later, one of this process at once', async () => {
   expect(await chapters()).toBe(0);
   const changed = next(show.events.episode, { chapters: [{ start_ms: 0, title: 'One' }] });
   await apply(bench, changed);
@@ -62,7 +62,7 @@ test('what another process applied is seen a second later, and what this one app
   expect(await chapters(later)).toBe(0);
 });
 
-test('a reading that began before something changed is not kept', async () => {
+test('a read that began before an event is not kept', async () => {
   const halt = eventOf('serving_halts', 'hlt_1', 1, 'active', { scope: { kind: 'creative', creative_id: 'crv_1' } });
   const blocker = await bench.pool.connect();
   await blocker.query('begin; lock table serving_halt');
@@ -75,7 +75,7 @@ test('a reading that began before something changed is not kept', async () => {
   expect(await projection.listHalts(workspaceId, at)).toHaveLength(1);
 });
 
-test('a reading that failed is tried again at once', async () => {
+test('a read that failed is tried again at once', async () => {
   const away = createPool('postgres://nobody@127.0.0.1:1/none', 'delivery', { name: 'test' });
   let pool: Pool = away;
   projection = createRecentProjection(new Proxy(away, { get: (_, name) => Reflect.get(pool, name, pool) as unknown }));

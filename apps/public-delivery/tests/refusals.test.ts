@@ -31,15 +31,18 @@ test.each([
   [400, 'malformed_request', 'nonsense\r\n\r\n'],
   [417, 'expectation_failed', 'GET / HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\nconnection: close\r\n\r\n'],
   [431, 'headers_too_large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
-])('what cannot be read is refused with %i in the shape of every other refusal', async (status, code, bytes) => {
-  const { head, body } = await answerTo(bytes);
-  expect(head).toContain('content-type: application/problem+json');
-  expect(body).toMatchObject({ status, code });
-  const other = JSON.parse((await askAt(() => app.port)('/nowhere')).body.toString()) as object;
-  expect(Object.keys({ ...body, trace_id: '' }).toSorted()).toEqual(Object.keys(other).toSorted());
-});
+])(
+  'a request that cannot be parsed is refused with %i in the shape of every other refusal',
+  async (status, code, bytes) => {
+    const { head, body } = await answerTo(bytes);
+    expect(head).toContain('content-type: application/problem+json');
+    expect(body).toMatchObject({ status, code });
+    const other = JSON.parse((await askAt(() => app.port)('/nowhere')).body.toString()) as object;
+    expect(Object.keys({ ...body, trace_id: '' }).toSorted()).toEqual(Object.keys(other).toSorted());
+  },
+);
 
-test('no alias or token of another making is told from a missing one', async () => {
+test('a foreign alias or token is answered like a missing one', async () => {
   const ad = audio(10);
   await bench.store.put(`media/${sha256(ad)}`, ad, { contentType: 'audio/mpeg' });
   const ask = askAt(() => app.port);

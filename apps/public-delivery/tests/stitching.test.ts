@@ -166,7 +166,7 @@ test.each([
   expect((await bench.pool.query('select from binding where episode_id = $1', [episodeId])).rowCount).toBe(0);
 });
 
-test('of several ads only those whose bytes cannot be had are left out, and nothing counts them', async () => {
+test('of several ads only those whose bytes are unavailable are left out, and not counted', async () => {
   const nobodyHas = audio(10);
   giveAds(bench, (key, slot) => (key === 'pre' ? nobodyHas : [nobodyHas, ads[1]][slot]));
   const content = audio(contentFrames);
@@ -182,7 +182,7 @@ test('of several ads only those whose bytes cannot be had are left out, and noth
   expect(rows.map((row) => Object.keys(row.ads))).toEqual([['m1/1']]);
 });
 
-test('what is asked of a decision is what is known of episode, breaks and listener', async () => {
+test('the request for a decision has all known facts of episode, breaks and listener', async () => {
   const { enclosure, events, ...show } = await publishShow(
     bench,
     audio(contentFrames),
@@ -305,7 +305,7 @@ test('a play of several breaks answers HEAD as GET, single, suffix and several r
   expect([known.status, known.body.length, known.headers.etag]).toEqual([304, 0, etag]);
 });
 
-test('a listener who reads slowly gets the right bytes, though the cache keeps nothing for him', async () => {
+test('a listener who reads slowly gets the right bytes, though the cache keeps nothing', async () => {
   giveAds(bench, (_key, slot) => ads[slot]);
   const markers = [200, 1_000, 2_000].map((frame) => marker(`m${frame}`, 'mid', frame, 2));
   const { enclosure } = await publishShow(bench, audio(3_000), { markers });

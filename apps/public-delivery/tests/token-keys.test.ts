@@ -64,7 +64,7 @@ test('an address plays for 180 days, and its keys are gone after that', async ()
   expect(await statusOf(location)).toBe(404);
 });
 
-test('a secret is replaced without breaking what is out there, and enclosures never change', async () => {
+test('a secret is replaced without breaking addresses in use, and enclosures never change', async () => {
   bench.setClock(new Date(beforeTheTurn));
   const old = String(bench.environment['DELIVERY_TOKEN_SECRETS']);
   const fresh = randomBytes(32).toString('hex');

@@ -46,7 +46,7 @@ describe('public uploads', () => {
     expect((await ask(path.replace('art.png', 'other.png'))).status).toBe(404);
   });
 
-  test('what a browser could run is only ever saved', async () => {
+  test('a type that a browser could run is only offered for download', async () => {
     const answer = await ask(await grant('public', 'granted', 'image/svg+xml'));
     expect(answer.headers['content-disposition']).toBe('attachment');
     expect(answer.headers['content-security-policy']).toContain('sandbox');

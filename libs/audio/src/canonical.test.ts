@@ -16,7 +16,7 @@ import {
 import { tryParseFrameHeader } from './frame-header.ts';
 import { walkFrames } from './walk-frames.ts';
 
-/** A canonical frame of no main data; `fill` takes its room. */
+/** A canonical frame without main data, filled up with `fill`. */
 const frame = (fill = 0, modeExtension = 0) => {
   const bytes = Buffer.alloc(384, fill);
   bytes.writeUInt32BE((0xfffb9444 | (modeExtension << 4)) >>> 0);

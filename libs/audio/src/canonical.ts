@@ -25,8 +25,8 @@ export type CanonicalCheck =
   | { readonly canonical: false; readonly violation: CanonicalViolation; readonly offset: number };
 
 /**
- * Why one frame may not stand in a canonical segment; undefined when it may. Each frame holds all of its own main data and nothing
- * of another's, so that any may follow any.
+ * Why a frame is not allowed in a canonical segment; undefined when it is. Each frame holds all of its own main data and no other, so
+ * that any frame may follow any.
  */
 export function canonicalViolation({ header, sideInfo }: Frame): FrameViolation | undefined {
   if ((header.word & fixedBits) >>> 0 !== canonicalWord) return 'other_parameters';
@@ -45,7 +45,7 @@ const refused = (error: unknown): CanonicalCheck => {
   throw error;
 };
 
-/** Whether the bytes are a canonical segment, or the first reason why not. */
+/** Checks that the bytes are a canonical segment; answers the first violation. */
 export function checkCanonical(bytes: Uint8Array): CanonicalCheck {
   try {
     let frames = 0;

@@ -1,11 +1,11 @@
 import { nearestFrameBoundary } from './canonical.ts';
 
 /** How far a cut may move to fall into a silence. */
-const snapMaxMs = 2_000;
+const maxSnapMs = 2_000;
 
 /**
  * Where audio of `frames` frames is cut for a break at `timeMs`: the frame boundary nearest to the middle of a silence, when one lies
- * at most two seconds away, else the one nearest to the time itself (design, Stitching 1). The nearest middle wins, of two as near
+ * at most two seconds away, else the one nearest to the time itself (docs/services/public-delivery.md#breaks). The nearest middle wins, of two as near
  * the earlier one. The answer is a number of frames: 0 is before the first one, `frames` behind the last.
  * @param silences [start, end) in milliseconds of the audio, in order
  */
@@ -17,7 +17,7 @@ export function cutPoint(
   const distance = (ms: number) => Math.abs(ms - timeMs);
   const middle = silences
     .map(([startMs, endMs]) => (startMs + endMs) / 2)
-    .filter((ms) => distance(ms) <= snapMaxMs)
+    .filter((ms) => distance(ms) <= maxSnapMs)
     .reduce<number | undefined>(
       (best, ms) => (best === undefined || distance(ms) < distance(best) ? ms : best),
       undefined,

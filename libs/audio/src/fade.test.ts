@@ -20,7 +20,7 @@ function levels(mp3: Buffer): number[] {
   });
 }
 
-test('faded frames are canonical, of the same size, and fall to silence or rise from it; what is beside them stays', () => {
+test('faded frames are canonical, of the same size, and fall to silence or rise from it; frames beside them stay', () => {
   const [from, to] = [50, 60].map(bytesOfFrames) as [number, number];
   for (const direction of ['out', 'in'] as const) {
     const faded = fadeFrames(sound.subarray(from, to), direction);

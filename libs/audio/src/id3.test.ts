@@ -34,7 +34,7 @@ test('golden tag', () => {
   );
 });
 
-test('whatever it says, a tag has exactly the size asked for and can be read back', () => {
+test('a tag of any content has exactly the requested size and can be read back', () => {
   const name = fc.string({ unit: 'grapheme', maxLength: 60 }).map((value) => value.replaceAll('\0', '').toWellFormed());
   fc.assert(
     fc.property(

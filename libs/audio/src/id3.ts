@@ -16,11 +16,11 @@ export interface Id3Content {
   readonly title: string;
   /** TALB: the podcast. */
   readonly album: string;
-  /** TPE1: who speaks. */
+  /** TPE1: the author. */
   readonly artist: string;
   /** TLEN, milliseconds. */
   readonly lengthMs: number;
-  /** TCON: what kind of sound it is. */
+  /** TCON */
   readonly genre?: string | undefined;
   /** TRCK: number of the episode. */
   readonly track?: number | undefined;

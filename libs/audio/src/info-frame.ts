@@ -8,9 +8,9 @@ const hasContents = 4;
 const contentsSize = 100;
 
 /**
- * The silent first frame that tells players how long a stream of canonical frames is and where its hundredths begin, so that none has
- * to estimate: a Xing header under its name for constant bit rates, "Info". It names no encoder and no delay: of canonical segments
- * nothing is cut off at the ends. Decoders that know the header skip the frame.
+ * The silent first frame that tells players how long a stream of canonical frames is and where its hundredths begin, so that no
+ * player has to estimate: a Xing header under its name for constant bit rates, "Info". It names no encoder and no delay, because players cut
+ * nothing off the ends of canonical segments. Decoders that know the header skip the frame.
  * @param frames that follow; the frame itself is not counted, but its bytes are
  */
 export function renderInfoFrame(frames: number): Buffer {

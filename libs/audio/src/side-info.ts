@@ -1,6 +1,6 @@
 import type { FrameHeader } from './frame-header.ts';
 
-/** What stands between header (and CRC) and main data, as far as it tells where the main data lies. */
+/** The fields between header (and CRC) and main data that locate the main data. */
 export interface SideInfo {
   /** How many bytes before this frame its main data begins: 0 when it needs none of an earlier frame (bit reservoir unused). */
   readonly mainDataBegin: number;
@@ -43,8 +43,8 @@ export function readSideInfo(bytes: Uint8Array, offset: number, header: FrameHea
 }
 
 /**
- * Whether the main data that the frame at the start of `bytes` announces has room in it and in the frames before: what is announced
- * beyond that was damaged.
+ * Whether the main data that the frame at the start of `bytes` announces fits into it and the frames before. A frame that announces more
+ * is damaged.
  */
 export function holdsItsData(bytes: Uint8Array, header: FrameHeader): boolean {
   const { mainDataBegin, mainDataBits } = readSideInfo(bytes, 0, header);

@@ -43,7 +43,7 @@ test('silences are those of a look at every millisecond, in chunks of any sizes 
   );
 });
 
-test('of too many the longest stay, in order', () => {
+test('of more silences than the limit the longest stay, in order', () => {
   const finder = createSilenceFinder(1000, 1);
   const count = maxSilences + 50;
   const lengthOf = (i: number) => (i % 41 === 0 ? 300 : 301 + (i % 7));

@@ -1,4 +1,4 @@
-/** Where nothing sounds: [start, end) in whole milliseconds. */
+/** A span without sound: [start, end) in whole milliseconds. */
 export type Silence = readonly [startMs: number, endMs: number];
 
 export interface SilenceFinder {
@@ -9,8 +9,8 @@ export interface SilenceFinder {
 }
 
 export const maxSilences = 2000;
-/** Design, "Encoding norms": a cue point snaps to 0.3 s below −50 dBFS. */
-const leastMs = 300;
+/** The shortest silence that a cut may move to. */
+const minSilenceMs = 300;
 const quietestSound = 32_768 * 10 ** (-50 / 20);
 
 /**
@@ -25,7 +25,7 @@ export function createSilenceFinder(sampleRate: number, channels: number): Silen
   const close = (at: number) => {
     const startMs = Math.ceil((quietFrom * 1000) / samplesPerSecond);
     const endMs = Math.floor(((at - (at % channels)) * 1000) / samplesPerSecond);
-    if (endMs - startMs >= leastMs) found.push([startMs, endMs]);
+    if (endMs - startMs >= minSilenceMs) found.push([startMs, endMs]);
   };
   return {
     push: (samples) => {

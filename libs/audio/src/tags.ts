@@ -29,7 +29,7 @@ export function audioExtent(bytes: Uint8Array): { readonly from: number; readonl
   return { from, to };
 }
 
-/** What an encoder wrote into a silent first frame about the whole file. */
+/** The silent first frame in which an encoder describes the whole file. */
 export interface VbrHeader {
   readonly kind: 'Xing' | 'Info' | 'VBRI';
   /** Frames that follow the header frame. */

@@ -11,7 +11,7 @@ export interface Frame {
   readonly bytes: Uint8Array;
 }
 
-/** The stream holds something that is no frame, or ends inside one. */
+/** The stream holds bytes that are no frame, or ends inside a frame. */
 export class FrameError extends Error {
   readonly reason: 'not_a_frame' | 'cut_frame';
   /** Where in the stream. */
@@ -40,7 +40,7 @@ function frameAt(bytes: Uint8Array, at: number, offset: number): Frame | undefin
   };
 }
 
-/** The frames of `bytes`, which must hold frames only (see `stripTags`). Throws `FrameError` at the first thing that is none. */
+/** The frames of `bytes`, which must hold frames only (see `stripTags`). Throws `FrameError` at the first byte that begins none. */
 export function* walkFrames(bytes: Uint8Array): Generator<Frame, void> {
   for (let at = 0; at < bytes.length;) {
     const frame = frameAt(bytes, at, at);

@@ -1,6 +1,6 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
-/** What a token may be used for; the number stands inside the token, the name in its additional data. */
+/** The uses of tokens. The number stands inside the token, the name in its additional data. */
 export const tokenPurposes = { enc: 1, arr: 2, prs: 3, asl: 4, ada: 5, opp: 6, evt: 7, clk: 8, bnd: 9 } as const;
 export type TokenPurpose = keyof typeof tokenPurposes;
 
@@ -12,10 +12,10 @@ const weekSeconds = 7 * 86_400;
 /** The week since 1970-01-01 (UTC, so weeks begin on Thursdays) of a time in Unix seconds. Each has keys of its own. */
 export const keyWeek = (at: number): number => Math.floor(at / weekSeconds);
 
-/** What a token shows of its week: the week modulo 256, which names one week in nearly five years. */
+/** The key id that a token shows: its week modulo 256, which is unique within nearly five years. */
 export const kidOf = (week: number): number => week & 255;
 
-/** The two keys of one purpose in one week, imported once: that costs as much as a token. */
+/** The two keys of one purpose in one week, imported once, because an import costs as much as a token. */
 export interface PurposeKeys {
   readonly seal: KeyObject;
   /** Only for the synthetic nonce. */
@@ -59,8 +59,8 @@ function deriveAll(master: Buffer): WeekKeys {
 }
 
 /**
- * Derives keys by HKDF-SHA-256 (RFC 5869): secret → week → purpose, so that keys change each week without anybody's doing and a
- * token of one purpose never opens as another.
+ * Derives keys by HKDF-SHA-256 (RFC 5869): secret → week → purpose, so that keys change each week by themselves and a token of one
+ * purpose never opens as another.
  * @param secrets 32 bytes each, the newest first: it mints, all of them open
  * @param epochOf how often the keys of a week were revoked; each time it gets others, and the ones before open nothing
  * Throws `RangeError` when there is no secret, one occurs twice or has not 32 bytes.

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { keyWeek, kidOf, tokenPurposes, type PurposeKeys, type TokenKeys, type TokenPurpose } from './token-keys.ts';
 
-/** What a token says. Numbers are unsigned and of the stated width. */
+/** The contents of a token. Numbers are unsigned and of the stated width. */
 interface TokenClaims {
   /** u8 */
   readonly flags: number;
@@ -9,7 +9,7 @@ interface TokenClaims {
   readonly expiresAt: number;
   /** u32, 0 when workspaces are not numbered. */
   readonly workspaceOrdinal: number;
-  /** 16 bytes: what is asked for. */
+  /** 16 bytes: the id of the thing that the token opens. */
   readonly subject: Buffer;
   /** 16 bytes: the decision or binding behind it, zeros when there is none. */
   readonly binding: Buffer;
@@ -23,11 +23,11 @@ export interface MintRequest extends TokenClaims {
   readonly purpose: TokenPurpose;
   /** Host of the media URL, in lower case, with its port when it has one. */
   readonly host: string;
-  /** When what the token stands for began, in Unix seconds; the keys of that week seal it, whenever it is minted. */
+  /** Start of the play or binding, in Unix seconds; the keys of that week seal the token, whenever it is minted. */
   readonly startsAt: number;
 }
 
-/** Why a token does not open, a revoked one being as good as forged; for our own logs, a client always sees the same 404. */
+/** Why a token does not open; a revoked one is `forged`. Only for logs: a client always sees the same 404. */
 type TokenFailure = 'malformed' | 'unknown_key' | 'forged' | 'expired';
 
 export type OpenedToken =

@@ -1,4 +1,4 @@
-/** An address and what lies there. */
+/** A file and its address. */
 export interface FeedEnclosure {
   readonly url: string;
   /** Of the ad-free file, so it is stable. */
@@ -91,7 +91,7 @@ export interface FeedRemoteItem {
   readonly title?: string | undefined;
 }
 
-/** What a feed says of the show. URLs are absolute. */
+/** A podcast in a feed. URLs are absolute. */
 export interface FeedPodcast {
   readonly title: string;
   readonly description: string;
@@ -153,9 +153,9 @@ export interface FeedPodcast {
       }
     | undefined;
   readonly trailers?: readonly FeedTrailer[] | undefined;
-  /** Changes are told by podping. */
+  /** Changes are announced by podping. */
   readonly usesPodping?: boolean | undefined;
-  /** The WebSub hub that is told of changes. */
+  /** The WebSub hub to which changes are announced. */
   readonly hubUrl?: string | undefined;
 }
 
@@ -170,7 +170,7 @@ export interface FeedTrailer {
   readonly season?: number | undefined;
 }
 
-/** What a feed says of one episode. Times are those of the file without ads. */
+/** An episode in a feed. Times are those of the file without ads. */
 export interface FeedEpisode {
   /** Never changes. */
   readonly guid: string;
@@ -223,7 +223,7 @@ export interface FeedEpisode {
   readonly blocked?: boolean | undefined;
 }
 
-/** Where a document stands in a feed that is told in pages (RFC 5005 §3). URLs are absolute. */
+/** The place of a document in a paged feed (RFC 5005 §3). URLs are absolute. */
 export interface FeedPaging {
   readonly self: string;
   readonly first: string;
@@ -232,10 +232,10 @@ export interface FeedPaging {
   readonly last: string;
 }
 
-/** All of a feed but its episodes. */
+/** A feed without its episodes. */
 export interface FeedHead {
   readonly podcast: FeedPodcast;
-  /** The last change of what the feed says, not of the file. */
+  /** The last change of the contents, not of the file. */
   readonly changedAt: Date;
   /** Product name for `generator`. */
   readonly generator: string;

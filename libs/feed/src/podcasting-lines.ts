@@ -68,7 +68,7 @@ function valueLines(value: FeedValue | undefined): readonly string[] {
   const { type, method, suggested, recipients, timeSplits = [] } = value;
   return element('podcast:value', { type, method, suggested }, [
     ...recipients.map(recipientLine),
-    // A split without anybody to share with says nothing.
+    // A time split without recipients is left out.
     ...timeSplits
       .filter(({ remoteItem: remote, recipients: to = [] }) => remote !== undefined || to.length > 0)
       .flatMap(({ startMs, durationMs, remoteStartMs, remotePercentage, remoteItem: remote, recipients: to = [] }) =>
@@ -86,7 +86,7 @@ function valueLines(value: FeedValue | undefined): readonly string[] {
   ]);
 }
 
-/** The file itself is described by the tag, the places where it lies by its sources. */
+/** The tag describes the file, its sources tell where to get it. */
 const alternateEnclosureLines = (enclosure: FeedAlternateEnclosure): readonly string[] =>
   element(
     'podcast:alternateEnclosure',

@@ -31,7 +31,7 @@ function categoryLines(categories: readonly string[]): readonly string[] {
   );
 }
 
-/** What this document is among the pages of the feed, and who is told of changes. */
+/** Links to the pages of the feed and to its hub. */
 function linkLines({ feedUrl, hubUrl }: FeedPodcast, paging: FeedPaging | undefined): readonly string[] {
   const { first, previous, next, last } = paging ?? {};
   const pages = Object.entries({ self: paging?.self ?? feedUrl, first, previous, next, last });
@@ -125,8 +125,8 @@ const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join
 /**
  * RSS 2.0 with the itunes, content, podcast and atom namespaces: everything PSP-1 and Apple require, the Podcasting 2.0 tags of
  * what is hosted here, and RFC 5005 links. Yields the document in pieces, one for each batch of episodes, so that a feed of any
- * length takes the memory of one batch. Equal inputs give equal text. Rejects only with what `batches` rejects; what a feed
- * must have is checked when a podcast is published.
+ * length takes the memory of one batch. Equal inputs give equal text. Rejects only with the error of `batches`; required fields are
+ * checked when a podcast is published.
  * @param batches rendered in this order; newest first is usual
  */
 export async function* renderFeed(

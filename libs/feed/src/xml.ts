@@ -18,7 +18,7 @@ export const legalText = (text: string): string => text.replace(illegal, '');
 export const escapeXml = (text: string): string =>
   legalText(text).replace(/[&<>"']/g, (character) => escapes[character]!);
 
-/** The value of a quoted attribute. A reader would take line breaks and tabs in it for spaces (XML 1.0 §3.3.3) unless they are references. */
+/** The value of a quoted attribute, with line breaks and tabs as references: a reader turns plain ones into spaces (XML 1.0 §3.3.3). */
 const escapeAttribute = (text: string): string =>
   escapeXml(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 

@@ -182,7 +182,7 @@ const episode = fc.record(
   { requiredKeys: ['title', 'type', 'podcast_id', 'guid'] },
 );
 
-/** What of it the catalog takes, as the catalog gives it back. */
+/** The value as the catalog parses it, without what it refuses. */
 const accepted = <S extends z.ZodType>(of: fc.Arbitrary<unknown>, schema: S): fc.Arbitrary<z.output<S>> =>
   of
     .map((raw) => schema.safeParse(raw))

@@ -79,7 +79,7 @@ function* walk(elements: readonly Element[], parent: string): Generator<string> 
     if (count > 1 && checklist.tags[name]?.single) yield `${name} stands ${count} times in ${parent}`;
 }
 
-/** What the document has that the Podcasting 2.0 namespace does not allow, against cases/podcast-namespace.json. */
+/** The violations of the Podcasting 2.0 namespace in a document, by cases/podcast-namespace.json. */
 export function namespaceFindings(xml: string): string[] {
   const valid = XMLValidator.validate(xml);
   if (valid !== true) return [`not well-formed: ${valid.err.msg}`];

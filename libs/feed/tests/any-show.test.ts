@@ -21,7 +21,7 @@ const enclosure = { url: 'https://media.example/e/one.mp3', lengthBytes: 384, co
 const publishedAt = new Date('2026-11-21T10:00:00Z');
 const feedUrl = 'https://media.example/feeds/show.xml';
 
-test('whatever the catalog takes becomes well-formed XML whose tags are those of the Podcasting 2.0 namespace', async () => {
+test('any show that the catalog accepts becomes well-formed XML whose tags are those of the Podcasting 2.0 namespace', async () => {
   await fc.assert(
     fc.asyncProperty(anyPodcast, fc.array(anyEpisode, { maxLength: 3 }), async (podcast, episodes) => {
       const shown = camelCased(podcast) as FeedPodcast;

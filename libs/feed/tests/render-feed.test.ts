@@ -23,7 +23,7 @@ const parser = new XMLParser({
 const channelOf = (xml: string) => (parser.parse(xml) as { rss: { channel: Node } }).rss.channel;
 const itemsOf = (xml: string) => (channelOf(xml)['item'] ?? []) as Node[];
 
-/** What PSP-1 and Apple ask of any feed, as findings. */
+/** Violations of PSP-1 and Apple's requirements. */
 function findings(xml: string): string[] {
   const found: string[] = [];
   const demand = (holds: boolean, finding: string) => void (holds || found.push(finding));
@@ -76,7 +76,7 @@ describe.each(names)('the feed of cases/%s.json', (name) => {
     expect(xml).toBe(readFileSync(new URL(`${name}.xml`, casesFolder), 'utf8'));
     expect(await textOf(readCase(name), 100)).toBe(xml);
   });
-  test('has what PSP-1 and Apple ask for, and nothing that the Podcasting 2.0 namespace does not know', async () => {
+  test('has everything that PSP-1 and Apple require, and nothing that the Podcasting 2.0 namespace does not define', async () => {
     const xml = await textOf(readCase(name));
     expect([...findings(xml), ...namespaceFindings(xml)]).toEqual([]);
   });
@@ -187,7 +187,7 @@ test('notes of 100,000 bytes are whole in content:encoded, and the description c
   expect(description).toMatch(/^<div><p>(?:<b>é<\/b>)+(?:<b>é?<\/b>)?<\/p><\/div>$/);
 });
 
-test('addresses are written in ASCII and what is escaped already stays', () => {
+test('addresses are written in ASCII, and escapes in them stay', () => {
   expect(asciiUrl('https://a.example/f/Ä b%20c.mp3?x=1&y=2')).toBe('https://a.example/f/%C3%84%20b%20c.mp3?x=1&y=2');
 });
 
@@ -222,7 +222,7 @@ test('the checks notice what is missing or misplaced', async () => {
   );
 });
 
-test('rendering asks for the next batch only when the one before was taken', async () => {
+test('the next batch is requested only when the one before was consumed', async () => {
   let asked = 0;
   const batches = (function* () {
     for (asked = 1; ; asked++) yield [firstEpisode!];

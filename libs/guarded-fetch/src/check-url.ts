@@ -1,19 +1,19 @@
 import { isIP } from 'node:net';
 import { refuse } from './read-body.ts';
 
-/** One hop that may be asked, once its addresses are found public. */
+/** One hop whose URL is allowed; its addresses are still to be checked. */
 export interface CheckedUrl {
   readonly url: URL;
-  /** Without brackets and without a final dot: what is resolved, sent as SNI and checked against the certificate. */
+  /** Without brackets and final dot; the name that is resolved, sent as SNI and checked against the certificate. */
   readonly host: string;
-  /** The operator named this origin: any scheme, port and network. */
+  /** The operator allows this origin with any scheme, port and network. */
   readonly allowed: boolean;
 }
 
 /**
- * Reads an address that a client named. An `http:` address of the usual port is asked over https, as browsers do.
+ * Reads an address that a client named. An `http:` address of the usual port is fetched over https, as browsers do.
  * Throws `media_not_fetchable` for other schemes, a user name or password, or another port than 443: services on other
- * ports are hardly ever a podcast's host, and asking them would make this service a port scanner.
+ * ports are hardly ever a podcast's host, and connecting to them would make this service a port scanner.
  * @param base the address that redirected here
  */
 export function checkUrl(text: string, allowedOrigins: ReadonlySet<string>, base?: URL): CheckedUrl {

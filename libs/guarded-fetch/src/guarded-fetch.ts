@@ -16,11 +16,11 @@ export interface GuardedRequest {
   readonly method?: 'GET' | 'HEAD';
   /** Such as `accept` or `if-none-match`; never credentials. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes asked for (RFC 9110 §14.2), such as "bytes=0-65535". The host may answer 200 with everything. */
+  /** The requested bytes (RFC 9110 §14.2), such as "bytes=0-65535". The host may answer 200 with everything. */
   readonly range?: string;
   /** The body may hold this much, decoded; one byte more ends it with a problem. */
   readonly maxBytes: number;
-  /** For everything together: names, redirects, headers, body. */
+  /** The time for names, redirects, headers and body together. */
   readonly timeoutMs: number;
   /** How long the host may stay silent, the reader's own pace not counted; default 20 s. */
   readonly idleTimeoutMs?: number;
@@ -35,7 +35,7 @@ interface GuardedResponse extends Disposable {
   readonly status: number;
   /** By lower-case name; a repeated header is joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  /** Where the last redirect led, without fragment. */
+  /** The address after the last redirect, without fragment. */
   readonly finalUrl: string;
   /** May be read once; however the reading ends, the connection is closed. Throws `media_not_fetchable` when it breaks off. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -69,10 +69,10 @@ const pinned =
  * The only way to fetch an address that a client named (SSRF guard). Every hop, redirects too, is https on port 443 at a
  * public address: the name is resolved once, each of its addresses is checked, and the connection goes to those and no
  * other, so a name that changes its address between check and use gains nothing. No cookies, credentials or shared
- * connections; uncompressed bodies are asked for; time, silence, size, headers and redirects are bounded.
+ * connections; uncompressed bodies are requested; time, silence, size, headers and redirects are bounded.
  *
- * Everything that goes wrong is `media_not_fetchable` with a sentence for the podcaster; the technical reason is its
- * private `cause`, which only trouble of the host has. A caller's own `signal` throws its own reason.
+ * Every failure is `media_not_fetchable` with a sentence for the podcaster; a failure of the host has its technical reason as private
+ * `cause`. A caller's own `signal` throws its own reason.
  * @param options.allowOrigins origins (`https://host[:port]`) that may be private, http or on another port
  * @param options.resolve where names are looked up; default the system's resolver
  */
@@ -96,7 +96,7 @@ export function createGuardedFetch(
     return found;
   }
 
-  function ask(
+  function send(
     { url, host }: CheckedUrl,
     addresses: readonly LookupAddress[],
     request: GuardedRequest,
@@ -104,8 +104,8 @@ export function createGuardedFetch(
   ) {
     const { range } = request;
     return new Promise<IncomingMessage>((answered, failed) => {
-      const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-      const outgoing = send({
+      const startRequest = url.protocol === 'https:' ? httpsRequest : httpRequest;
+      const outgoing = startRequest({
         hostname: host,
         ...(url.port !== '' && { port: url.port }),
         path: `${url.pathname}${url.search}`,
@@ -139,8 +139,8 @@ export function createGuardedFetch(
       let hop = checkUrl(url, allowed);
       for (let followed = 0; ; followed += 1) {
         const addresses = await limits.within(findAddresses(hop));
-        const answer = await limits.within(ask(hop, addresses, request, limits.signal));
-        // A body that nobody reads may break off in silence; a reader hears of it through the iterator.
+        const answer = await limits.within(send(hop, addresses, request, limits.signal));
+        // A reader gets the error through the iterator; without a reader it is ignored.
         answer.on('error', () => undefined);
         const { location } = answer.headers;
         if (!redirects.includes(answer.statusCode!) || location === undefined)
@@ -191,7 +191,7 @@ function respond(
   }
 }
 
-/** One answer for both: it does not tell which names a private network has. */
+/** The same answer for missing and private hosts, so that it does not tell which names a private network has. */
 const notPublic = (cause?: unknown) => refuse('No public host with this name was found. Check the address.', cause);
 
 const noSuchHost: readonly string[] = ['ENOTFOUND', 'ENODATA', 'EAI_AGAIN', 'EAI_NONAME'];

@@ -37,7 +37,7 @@ for (const [network, prefix] of special6) refused.addSubnet(network, prefix, 'ip
 const globalUnicast6 = new BlockList();
 globalUnicast6.addSubnet('2000::', 3, 'ipv6');
 
-/** True for an address of the public internet; false for any other one, and for what is no address. */
+/** True for an address of the public internet; false for any other text. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

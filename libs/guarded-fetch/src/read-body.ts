@@ -3,7 +3,7 @@ import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Problem } from '@longwave/problems';
 
-/** An answer that is still to be read. */
+/** An answer whose body was not read yet. */
 interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -24,7 +24,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** The body as it was meant: some hosts compress although they were asked not to. The size that counts is the decoded one. */
+/** The body without its content encoding, which some hosts apply unasked. Limits count decoded bytes. */
 export function decodedBody(answer: IncomingMessage): Readable {
   const encoding = (answer.headers['content-encoding'] ?? '').toLowerCase();
   if (encoding === '' || encoding === 'identity') return answer;
@@ -34,7 +34,7 @@ export function decodedBody(answer: IncomingMessage): Readable {
   return pipeline(answer, decoder, () => undefined);
 }
 
-/** Reads on demand, at most `maxBytes`, and closes however the reading ends. */
+/** Reads on demand, at most `maxBytes`, and calls `close` at the end of the reading, also after an error. */
 export async function* readBounded(
   stream: Readable,
   options: {

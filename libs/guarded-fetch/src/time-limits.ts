@@ -1,6 +1,6 @@
 import { Problem } from '@longwave/problems';
 
-/** Two clocks over one exchange: the whole may take so long, and each wait for the host so long. */
+/** The two time limits of one exchange: for the whole, and for each wait for the host. */
 export interface TimeLimits {
   /** Aborts with the problem of the limit that ran out, or with the caller's own reason. */
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ export function startTimeLimits(timeoutMs: number, idleMs: number, outer?: Abort
   return {
     signal,
     within: async (wait) => {
-      // Whoever loses the race must not end as an unhandled rejection.
+      // A wait that loses the race must not end as an unhandled rejection.
       wait.catch(() => undefined);
       signal.throwIfAborted();
       const idle = setTimeout(stop('The host does not answer. Try again later.'), idleMs);

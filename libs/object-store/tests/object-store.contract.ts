@@ -97,7 +97,7 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
       expect(await store.find(key)).toBeUndefined();
     });
 
-    test('an absent object is found by nobody and getting it is the problem object_not_found', async () => {
+    test('an absent object is not found, and getting it is the problem object_not_found', async () => {
       expect(await store.find('absent/object')).toBeUndefined();
       await expect(store.get('absent/object')).rejects.toMatchObject({ code: 'object_not_found' });
       await expect(store.get('absent/object', { from: 3, to: 3 })).rejects.toMatchObject({ code: 'object_not_found' });
@@ -190,7 +190,7 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
       });
     });
 
-    test('a copy is made of the version that is named, and of no other', async () => {
+    test('only the named version is copied', async () => {
       const body = randomBytes(70_000);
       const { etag } = await store.put('copy/it’s a source.mp3', body, audio);
       expect(await store.copy('copy/it’s a source.mp3', 'copy/copied', { etag: md5(Buffer.from('other')) })).toBe(
@@ -242,7 +242,7 @@ export function objectStoreContract(name: string, start: () => Promise<S3UnderTe
         expect((await bytes(store.get('presigned/summed-copy.mp3'))).toString()).toBe('uploaded');
       });
 
-      test('a presigned URL ends with its second and then stores nothing', async () => {
+      test('a presigned URL stores nothing after its last second', async () => {
         const url = await store.presignPut('presigned/expired', { expiresInSeconds: 1 });
         const getUrl = await store.presignGet('presigned/put.mp3', { expiresInSeconds: 1 });
         const signedAt = new URL(url).searchParams.get('X-Amz-Date') ?? '';

@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** How slowly and how long a client may send the body of one request. */
 export interface BodyLimits {
-  /** A body that brings fewer than `windowBytesMin` bytes in this time is cut off. */
+  /** A body that brings fewer than `minWindowBytes` bytes in this time is cut off. */
   readonly windowMs: number;
-  readonly windowBytesMin: number;
+  readonly minWindowBytes: number;
   /** The longest time for one body. */
   readonly maxBodyMs: number;
   /** How long the rest of a body is read after the answer, so that a client that is still sending sees it. */
   readonly maxUnwantedMs: number;
 }
 
-/** 1 KiB/s over 30 s, and a day: an upload that nothing used has ended by then. */
+/** 1 KiB/s over 30 s, and a day, which is longer than a grant for an upload. */
 export const defaultBodyLimits: BodyLimits = {
   windowMs: 30_000,
-  windowBytesMin: 30 * 1024,
+  minWindowBytes: 30 * 1024,
   maxBodyMs: 24 * 3600_000,
   maxUnwantedMs: 10_000,
 };
@@ -28,9 +28,9 @@ export function limitBody(request: IncomingMessage, response: ServerResponse, li
   };
   let readBytes = socket.bytesRead;
   const window = setInterval(() => {
-    const isSlow = socket.bytesRead - readBytes < limits.windowBytesMin;
+    const isSlow = socket.bytesRead - readBytes < limits.minWindowBytes;
     readBytes = socket.bytesRead;
-    // With bytes still to be taken it is the disk that is slow.
+    // While received bytes wait to be read, the disk is slow, not the client.
     if (isSlow && request.readableLength === 0) cutOff();
   }, limits.windowMs);
   const whole = setTimeout(cutOff, limits.maxBodyMs);

@@ -27,7 +27,7 @@ export async function headBucket({ response, storage, target, region }: Exchange
 
 export async function getBucketLocation({ response, storage, target, region }: Exchange): Promise<void> {
   await storage.getBucketFolder(target.bucket);
-  // The empty text is S3's name of us-east-1.
+  // S3 names us-east-1 by an empty text.
   sendDocument(response, 'LocationConstraint', [{ markup: region === 'us-east-1' ? '' : region }]);
 }
 

@@ -2,7 +2,7 @@ import { mkdir, open, rename, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isSystemError } from './s3-error.ts';
 
-/** Brings the names inside a folder to the disk. */
+/** Syncs the names inside a folder to the disk. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -12,7 +12,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Folders below `root`, which come and go with the objects in them and survive a power cut once an object is acknowledged. */
+/** Folders below `root`. They come and go with the objects in them, and survive a power cut once an object is acknowledged. */
 export interface DurableFolders {
   /**
    * Moves a finished file to its place; it survives a power cut when this resolves. Missing folders are made, or
@@ -49,7 +49,7 @@ export function createDurableFolders(root: string): DurableFolders {
     await syncFolder(parent);
   }
 
-  /** Forgets a folder that was pruned, and what was inside. */
+  /** Forgets a folder that was pruned, and its parents. */
   function forget(folder: string): void {
     for (let at = folder; at !== root && at !== path.dirname(at); at = path.dirname(at)) known.delete(at);
   }
@@ -69,7 +69,7 @@ export function createDurableFolders(root: string): DurableFolders {
         }
       }
       await syncFolder(folder).catch((error: unknown) => {
-        // Removed again already, folder and all.
+        // The folder was removed again meanwhile.
         if (!isSystemError(error, 'ENOENT')) throw error;
       });
     },

@@ -8,7 +8,7 @@ import type { NewObject, Storage } from './storage.ts';
 import type { Uploads } from './uploads.ts';
 import { xmlDocument, type Markup } from './xml.ts';
 
-/** One request whose signature was verified, and whose key may do what its route names. */
+/** One request whose signature was verified and whose key has the permission of its route. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -35,8 +35,8 @@ const objectHeaders = [
 ];
 
 /**
- * The body of a PUT and what was claimed of it. A failure while it is read leaves the connection open for the answer.
- * @throws S3Error 411 without a length, 400 above S3's 5 GiB or with a checksum that is none
+ * The body of a PUT with its announced size and checksums. A failure while it is read leaves the connection open for the answer.
+ * @throws S3Error 411 without a length, 400 above S3's 5 GiB or with a malformed checksum
  */
 export function receiveObject(exchange: Exchange): NewObject {
   const { request, payloadSha256 } = exchange;
@@ -57,7 +57,7 @@ export function receiveObject(exchange: Exchange): NewObject {
   };
 }
 
-/** SHA-256 of the body in base64, as the client claims it. @throws S3Error 400 when it is none */
+/** SHA-256 of the body in base64, as the client claims it. @throws S3Error 400 when it is malformed */
 function checksumOf({ headers }: IncomingMessage): string | undefined {
   const value = headers['x-amz-checksum-sha256'];
   if (value === undefined) return undefined;
@@ -66,7 +66,7 @@ function checksumOf({ headers }: IncomingMessage): string | undefined {
   return value;
 }
 
-/** @throws S3Error 501 for encryption that this server would not do */
+/** @throws S3Error 501 for encryption, which this server does not do */
 export function uploadHeaders(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/octet-stream' };
   for (const [name, value] of Object.entries(request.headers)) {
@@ -78,7 +78,7 @@ export function uploadHeaders(request: IncomingMessage): Record<string, string> 
   return headers;
 }
 
-/** A small request document. @throws S3Error 400 when it is too long or not the one that was signed */
+/** A small request document. @throws S3Error 400 when it is too long or another than the signed one */
 export async function receiveDocument({ request, payloadSha256 }: Exchange): Promise<string> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;

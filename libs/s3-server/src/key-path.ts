@@ -1,5 +1,5 @@
 /**
- * How keys lie on disk, so that a listing finds them in key order by names alone.
+ * The files of keys: a listing finds them in key order by names alone.
  *
  * A key is cut at its slashes. Each piece but the last is a folder `d<name>`, the last one a file `o<name>`; a name is
  * the piece with everything but `a-z 0-9 . _ -` percent-encoded, so that no file system folds two keys into one.
@@ -14,7 +14,7 @@ type EntryKind = 'object' | 'folder' | 'chunk';
 
 export interface KeyEntry {
   readonly kind: EntryKind;
-  /** What this entry adds to the key, as a byte string. */
+  /** The piece of the key, as a byte string. */
   readonly part: string;
 }
 
@@ -34,7 +34,7 @@ export function keyToSegments(key: string): string[] {
   });
 }
 
-/** What a name of a folder listing means, or undefined for a name that is none of ours. */
+/** The entry that a name of a folder listing stands for; undefined for a foreign name. */
 export function parseEntry(name: string): KeyEntry | undefined {
   const part = decodeName(name.slice(1));
   if (part === undefined) return undefined;

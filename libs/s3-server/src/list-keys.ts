@@ -30,7 +30,7 @@ export async function listKeys(
     const at = delimiter === '' ? -1 : key.indexOf(delimiter, prefix.length);
     return at < 0 ? undefined : key.slice(0, at + delimiter.length);
   };
-  // A marker inside a common prefix has that prefix behind it already.
+  // The page before a marker inside a common prefix has listed that prefix.
   const passed = after.startsWith(prefix) ? commonPrefix(after) : undefined;
   const cursor = { from: after === '' ? '' : passed === undefined ? `${after}\u0000` : afterAll(passed) };
   if (query.limit === 0) return { entries, truncated: false };

@@ -4,7 +4,7 @@ import { createS3Server } from './server.ts';
 
 const maxStopMs = 10_000;
 
-// A log that cannot be written (a full disk) ends nothing.
+// The server goes on when its log cannot be written (a full disk).
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const line = (fields: Readonly<Record<string, unknown>>) => `${JSON.stringify(fields)}\n`;

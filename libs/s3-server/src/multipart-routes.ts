@@ -69,7 +69,7 @@ export async function completeMultipartUpload(exchange: Exchange): Promise<void>
     partNumber: Number(item.PartNumber),
     etag: item.ETag.trim().replace(/^"(.*)"$/, '$1'),
   }));
-  // Joining many gigabytes takes longer than a silent connection may last.
+  // Joining many gigabytes takes longer than the idle timeout.
   response.setTimeout(0);
   const meta = await uploads.complete(target.bucket, target.key, uploadIdOf(exchange), parts);
   sendDocument(response, 'CompleteMultipartUploadResult', [

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import { S3Error } from './s3-error.ts';
 
-/** What is known of an object besides its bytes. */
+/** The metadata of an object. */
 export interface ObjectMeta {
   readonly sizeBytes: number;
   /** Without quotes. */
@@ -12,7 +12,7 @@ export interface ObjectMeta {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the sender announced about a body; each is checked when present. */
+/** Size and checksums that the sender announced; each is checked when present. */
 export interface BodyClaims {
   readonly sizeBytes?: number | undefined;
   /** Lower-case hex, as in `x-amz-content-sha256`. */
@@ -24,17 +24,17 @@ export interface BodyClaims {
 }
 
 /*
- * One file holds one object: its bytes, then its metadata as JSON, then the length of the JSON and a mark. Whoever
- * renames the file publishes all of it at once.
+ * One file holds one object: its bytes, then its metadata as JSON, then the length of the JSON and a mark. A rename of the file
+ * publishes all of it at once.
  */
 const mark = Buffer.from('LWS3OBJ1');
 const footerBytes = 4 + mark.length;
 const trailerReadBytes = 4096;
 
 /**
- * Writes a body and its metadata to a new file and brings both to the disk.
- * @param etagOf overrides the ETag, which else is the MD5 of the body
- * @throws S3Error 400 when the body is not what was claimed; the file is then worthless
+ * Writes a body and its metadata to a new file and syncs it to the disk.
+ * @param options.etag default: the MD5 of the body
+ * @throws S3Error 400 when the body does not match its claims; the caller removes the file
  */
 export async function writeObjectFile(
   file: string,

@@ -20,7 +20,7 @@ export const responseOverrides = [
 export async function putObject(exchange: Exchange): Promise<void> {
   const { request, response, storage, target } = exchange;
   if (request.headers['x-amz-copy-source'] !== undefined) return copyObject(exchange);
-  // Refused, because a client that asks for it must not believe that it was heard.
+  // Refused, not ignored: the client would believe that the condition was checked.
   if (request.headers['if-match'] !== undefined || request.headers['if-none-match'] !== undefined)
     throw new S3Error(501, 'NotImplemented', 'Conditional writes are not supported');
   const meta = await storage.put(target.bucket, target.key, receiveObject(exchange));
@@ -28,8 +28,8 @@ export async function putObject(exchange: Exchange): Promise<void> {
 }
 
 async function copyObject({ request, response, storage, target, assertMay }: Exchange): Promise<void> {
-  const given = String(request.headers['x-amz-copy-source']);
-  const source = parseRequestTarget(given.startsWith('/') ? given : `/${given}`);
+  const copySource = String(request.headers['x-amz-copy-source']);
+  const source = parseRequestTarget(copySource.startsWith('/') ? copySource : `/${copySource}`);
   if (source.key === '' || source.query.size > 0) throw new S3Error(400, 'InvalidArgument', 'The source is not a key');
   assertMay('read', source.key);
   const condition = request.headers['x-amz-copy-source-if-match'];

@@ -5,12 +5,12 @@ import type { S3Credentials } from './sigv4.ts';
 export const actions = ['read', 'write', 'list'] as const;
 export type Action = (typeof actions)[number];
 
-/** What a key may do with objects by the beginning of their names; the longest that fits decides, and none fits means nothing. */
+/** The actions that a key may do, by prefix of the object's name. The longest matching prefix decides; without one nothing is allowed. */
 export type Permissions = Readonly<Record<string, readonly Action[]>>;
 
 /** A key of the server. */
 export interface S3Key extends S3Credentials {
-  /** Left out: everything. */
+  /** Default: everything. */
   readonly permissions?: Permissions;
 }
 
@@ -20,7 +20,7 @@ export function assertPermitted({ permissions }: S3Key, action: Action, name: st
   const [fitting] = Object.keys(permissions)
     .filter((prefix) => name.startsWith(prefix))
     .sort((a, b) => b.length - a.length);
-  // A listing from above shows what is below, so nothing below may be closed to it.
+  // A listing of a prefix shows the names below, so each longer prefix must allow it too.
   const below = action === 'list' ? Object.keys(permissions).filter((prefix) => prefix.startsWith(name)) : [];
   const decisive = [...(fitting === undefined ? [] : [fitting]), ...below];
   const permitted = fitting !== undefined && decisive.every((prefix) => permissions[prefix]?.includes(action));

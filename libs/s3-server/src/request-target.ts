@@ -1,6 +1,6 @@
 import { S3Error } from './s3-error.ts';
 
-/** The request line taken apart: bucket and key in path style, nothing normalised (`a/../b` is a key like any other). */
+/** The parsed request target: bucket and key in path style, nothing normalised (`a/../b` is a key like any other). */
 export interface RequestTarget {
   /** Decoded. */
   readonly path: string;

@@ -9,7 +9,7 @@ import { S3Error } from './s3-error.ts';
 interface Route {
   readonly method: string;
   readonly level: 'service' | 'bucket' | 'object';
-  /** What the key needs for the object, or for the names that a listing asks for. Without it any key will do, or the handler asks. */
+  /** The permission for the object, or for the prefix of a listing. Without it any key may call, or the handler checks. */
   readonly action?: Action;
   readonly requires?: readonly string[];
   readonly allows?: readonly string[];
@@ -80,7 +80,7 @@ const routes: readonly Route[] = [
   { method: 'DELETE', level: 'object', action: 'write', handle: object.deleteObject },
 ];
 
-/** @throws S3Error 405 for another method, 501 for parameters that name something this server does not have */
+/** @throws S3Error 405 for another method, 501 for parameters of an operation that this server does not have */
 export function findRoute(method: string, target: RequestTarget): Route {
   const level = target.bucket === '' ? 'service' : target.key === '' ? 'bucket' : 'object';
   const candidates = routes.filter((route) => route.level === level && route.method === method);

@@ -12,15 +12,15 @@ import { createUploads } from './uploads.ts';
 import { element } from './xml.ts';
 
 export interface S3ServerOptions {
-  /** Made when it does not exist. Belongs to this one server: a second one would remove its unfinished files. */
+  /** Made when it does not exist. Belongs to one server: a second one would remove its unfinished files. */
   readonly folder: string;
   readonly keys: readonly S3Key[];
   readonly region: string;
   /** Unix time in milliseconds; default: the system's clock. */
   readonly now?: () => number;
-  /** Hears of every failure that a client saw as 500. */
+  /** Called for every failure that a client sees as 500. */
   readonly onError?: (error: unknown) => void;
-  /** Default: at least 1 KiB/s; 10 s for what is left of a body after the answer. */
+  /** Default: at least 1 KiB/s; 10 s for the rest of a body after the answer. */
   readonly bodyLimits?: BodyLimits;
 }
 
@@ -68,7 +68,7 @@ export function createS3Server(options: S3ServerOptions): Server {
     });
   });
   server.once('listening', () => void prepare().catch(() => {}));
-  // A large body over a slow line takes its time; the limits of bodies see to the rest.
+  // A large body over a slow line takes long; `limitBody` bounds it.
   server.requestTimeout = 0;
   server.timeout = maxIdleMs;
   server.keepAliveTimeout = keepAliveMs;

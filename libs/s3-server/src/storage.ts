@@ -9,7 +9,7 @@ import { isSystemError, S3Error } from './s3-error.ts';
 
 export type OpenObject = Awaited<ReturnType<typeof openObjectFile>>;
 
-/** A body on its way to the disk. */
+/** An object to be stored. */
 export interface NewObject {
   readonly body: AsyncIterable<Buffer>;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,10 +28,10 @@ type ListedEntry = ListEntry & { readonly meta?: ObjectMeta };
 /**
  * Buckets and objects in one folder, which belongs to one process:
  * `<bucket>/objects/…` objects by key (key-path.ts), `<bucket>/uploads/…` multipart uploads, `.tmp/…` unfinished files.
- * What resolved is on the disk; what was interrupted leaves the version before.
+ * A call that resolved is on the disk; one that was interrupted leaves the version before.
  */
 export interface Storage {
-  /** Makes the folder and removes what an earlier process left unfinished. */
+  /** Makes the folder and removes unfinished files of an earlier process. */
   prepare(): Promise<void>;
   listBuckets(): Promise<readonly { readonly name: string; readonly createdAt: Date }[]>;
   /** @throws S3Error 409 when it exists, 400 for a name that S3 does not allow */
@@ -65,7 +65,7 @@ export interface Storage {
    * or (`createFolder: false`) is the file system's ENOENT.
    */
   writeFile(target: string, object: NewObject, options: { readonly createFolder: boolean }): Promise<ObjectMeta>;
-  /** Makes a folder vanish in one step, with everything in it. */
+  /** Removes a folder with everything in it, in one step. */
   removeFolder(folder: string): Promise<void>;
 }
 
@@ -146,7 +146,7 @@ export function createStorage(options: { readonly folder: string; readonly now: 
         await folders.publish(file, to, { create: true });
         return meta;
       } finally {
-        // Also when it was published: moving a file to another name of itself does nothing.
+        // Also after `publish`: renaming a file to another link of itself leaves both names.
         await rm(file, { force: true });
       }
     },
@@ -210,7 +210,7 @@ export function createStorage(options: { readonly folder: string; readonly now: 
   return storage;
 }
 
-/** What the file system says of a file that is absent becomes S3's answer. */
+/** Throws `NoSuchKey` for a file that does not exist, else the error itself. */
 function orNoSuchKey(error: unknown): never {
   throw isSystemError(error, 'ENOENT') ? new S3Error(404, 'NoSuchKey', 'There is no such object') : error;
 }

@@ -16,7 +16,7 @@ interface Part {
   readonly meta: ObjectMeta;
 }
 
-/** A part as the completion names it. */
+/** A part in the list of a completion. */
 interface NamedPart {
   readonly partNumber: number;
   readonly etag: string;
@@ -39,7 +39,7 @@ export interface Uploads {
 }
 
 const maxPartNumber = 10_000;
-const partSizeBytesMin = 5 * 1024 * 1024;
+const minPartSizeBytes = 5 * 1024 * 1024;
 const keyHeader = 'longwave-upload-key';
 
 const noSuchUpload = () => new S3Error(404, 'NoSuchUpload', 'There is no such upload for this key');
@@ -106,7 +106,7 @@ export function createUploads(storage: Storage): Uploads {
       for (const [index, part] of parts.entries()) {
         const { handle, meta } = await openPart(folder, part);
         await handle.close();
-        if (meta.sizeBytes < partSizeBytesMin && index < parts.length - 1)
+        if (meta.sizeBytes < minPartSizeBytes && index < parts.length - 1)
           throw new S3Error(400, 'EntityTooSmall', 'Every part but the last must have at least 5 MiB');
         digests.update(Buffer.from(meta.etag, 'hex'));
       }
@@ -147,7 +147,7 @@ async function openOr(file: string, problem: () => S3Error): Promise<OpenObject>
   }
 }
 
-/** The part, if it still is the one that is named. */
+/** The part, if its ETag is still that of the list. */
 async function openPart(folder: string, part: NamedPart): Promise<OpenObject> {
   const invalid = () => new S3Error(400, 'InvalidPart', `Part ${part.partNumber} was not received or has another ETag`);
   const opened = await openOr(partFile(folder, part.partNumber), invalid);

@@ -2,7 +2,7 @@ import { S3Error } from './s3-error.ts';
 
 const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-/** Content that is markup already; anything else is escaped. */
+/** Content that is not escaped. */
 export interface Markup {
   readonly markup: string;
 }
@@ -14,7 +14,7 @@ export function element(name: string, content: Content): Markup {
   return { markup: `<${name}>${render(content)}</${name}>` };
 }
 
-/** A whole document with this root element, in S3's namespace as all but its errors are. */
+/** A whole document with this root element, in S3's namespace unless it is an error. */
 export function xmlDocument(name: string, content: readonly Markup[]): string {
   const attribute = name === 'Error' ? '' : ` xmlns="${namespace}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${attribute}>${render(content)}</${name}>`;

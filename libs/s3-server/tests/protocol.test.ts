@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createS3Server } from '../src/index.ts';
 import { access, signedFetch, signHeaders, xmlText, xmlTexts, type SignedRequest } from './_s3-client.ts';
 
-/** May read what is closed to nobody in particular, and write and list what is its own. */
+/** May read everything but closed/, and write and list only its own folder. */
 const limited = {
   accessKey: 'limited',
   secretKey: 'limited-secret',
@@ -111,7 +111,7 @@ describe('authentication', () => {
     expect([answer.status, answer.code]).toEqual([403, 'SignatureDoesNotMatch']);
   });
 
-  test('nobody learns without a signature whether a bucket or a key exists', async () => {
+  test('an unsigned request does not learn whether a bucket or a key exists', async () => {
     for (const target of ['/bucket', '/other', '/bucket/absent', '/'])
       expect((await fetch(endpoint + target)).status).toBe(403);
   });

@@ -9,7 +9,7 @@ import { createS3Server } from '../src/index.ts';
 import { access, signedFetch, signHeaders } from './_s3-client.ts';
 
 const never = 2 ** 31 - 1;
-const generous = { windowMs: never, windowBytesMin: 0, maxBodyMs: never, maxUnwantedMs: never };
+const generous = { windowMs: never, minWindowBytes: 0, maxBodyMs: never, maxUnwantedMs: never };
 let folder: string;
 const servers: Server[] = [];
 
@@ -65,13 +65,13 @@ async function drip(endpoint: string, headers: Readonly<Record<string, string>>)
 const signed = (endpoint: string) =>
   signHeaders(endpoint, '/bucket/object', { method: 'PUT', payload: 'UNSIGNED-PAYLOAD' });
 
-test('whoever has no signature gets the answer, and then the connection ends however slowly the body comes', async () => {
+test('an unsigned request gets its answer, and its connection ends however slowly the body comes', async () => {
   const endpoint = await serve({ maxUnwantedMs: 50 });
   expect(await drip(endpoint, {})).toContain('<Code>AccessDenied</Code>');
 });
 
 test('a signed body that comes too slowly is cut off and leaves nothing', async () => {
-  const endpoint = await serve({ windowMs: 200, windowBytesMin: 10_000 });
+  const endpoint = await serve({ windowMs: 200, minWindowBytes: 10_000 });
   await drip(endpoint, signed(endpoint));
   expect((await signedFetch(endpoint, '/bucket/object')).status).toBe(404);
 });
@@ -83,7 +83,7 @@ test('a signed body does not go on for ever', async () => {
 });
 
 test('a connection is kept for the next request when its body came in time', async () => {
-  const endpoint = await serve({ windowMs: 500, windowBytesMin: 1, maxBodyMs: 500, maxUnwantedMs: 500 });
+  const endpoint = await serve({ windowMs: 500, minWindowBytes: 1, maxBodyMs: 500, maxUnwantedMs: 500 });
   const { hostname, port } = new URL(endpoint);
   const socket = connect(Number(port), hostname);
   let received = '';

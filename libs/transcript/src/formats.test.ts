@@ -16,7 +16,7 @@ import {
 interface Case {
   readonly source: string;
   readonly document: Transcript;
-  /** What each format looks like 1500 ms later. */
+  /** The document in each format, 1500 ms later. */
   readonly later: Readonly<Record<TranscriptFormat, string>>;
 }
 const folder = new URL('../cases/', import.meta.url);
@@ -109,7 +109,7 @@ test.each<[string, string]>([
   ]);
 });
 
-test('what a SubRip card says may be a number or hold an arrow', () => {
+test('the text of a SubRip card may be a number or hold an arrow', () => {
   expect(
     cuesOf('srt', '1\n00:00:01,000 --> 00:00:02,000\n41\n\n2\n00:00:03,000 --> 00:00:04,000\na --> b\n42'),
   ).toEqual([

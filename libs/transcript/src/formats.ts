@@ -6,7 +6,7 @@ import { parseVtt, renderVtt } from './vtt.ts';
 const parsers = { vtt: parseVtt, srt: parseSrt, json: parseJson };
 const renderers = { vtt: renderVtt, srt: renderSrt, json: renderJson };
 
-/** The document of a file in one of the formats. Throws `TranscriptError`, which names the line and what is wrong. */
+/** The document of a file in one of the formats. Throws `TranscriptError`, which names the line and the fault. */
 export function parseTranscript(format: TranscriptFormat, text: string): Transcript {
   if (text.length > transcriptLimits.characters)
     throw new TranscriptError(1, `A transcript has at most ${transcriptLimits.characters} characters.`);

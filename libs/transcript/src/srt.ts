@@ -69,14 +69,14 @@ export function parseSrt(text: string): Transcript {
     const next = arrows[index + 1] ?? lines.length;
     // Without numbers a line of digits is text.
     const end = isNumbered && next < lines.length ? numberBefore(lines, line, next) : next;
-    const said = joinCueLines(lines.slice(line, end), line).replace(markup, '').trim();
-    const speaker = label.exec(said)?.[1];
+    const body = joinCueLines(lines.slice(line, end), line).replace(markup, '').trim();
+    const speaker = label.exec(body)?.[1];
     return {
       line,
       startMs: parseTimestamp(times[0], line),
       endMs: parseTimestamp(times[1], line),
       speaker,
-      text: speaker === undefined ? said : said.slice(speaker.length + 1),
+      text: speaker === undefined ? body : body.slice(speaker.length + 1),
     };
   });
   return createTranscript(found);

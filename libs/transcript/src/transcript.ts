@@ -40,7 +40,7 @@ export const transcriptLimits = {
   timeMs: 360_000_000,
 } as const;
 
-/** What is wrong with a transcript, and in which line of the file (the first is 1). */
+/** A fault of a transcript, with the line of the file (the first is 1). */
 export class TranscriptError extends Error {
   readonly line: number;
   readonly detail: string;
@@ -78,12 +78,12 @@ const cueTooLong = (line: number): TranscriptError =>
   new TranscriptError(line, `A cue holds at most ${transcriptLimits.cueCharacters} characters.`);
 
 function tidyCue({ line, startMs, endMs, speaker, text }: FoundCue): TranscriptCue | undefined {
-  const said = plainText(text);
+  const body = plainText(text);
   // Tools write a cue that ends before it starts; no player shows it.
-  if (said === '' || endMs < startMs) return undefined;
+  if (body === '' || endMs < startMs) return undefined;
   const name = plainText(speaker ?? '').replace(/\s+/g, ' ');
   if (endMs >= transcriptLimits.timeMs) throw new TranscriptError(line, 'A transcript covers at most 100 hours.');
-  if (said.length > transcriptLimits.cueCharacters) throw cueTooLong(line);
+  if (body.length > transcriptLimits.cueCharacters) throw cueTooLong(line);
   if (name.length > transcriptLimits.speakerCharacters)
     throw new TranscriptError(line, `A speaker's name has at most ${transcriptLimits.speakerCharacters} characters.`);
   return {
@@ -91,11 +91,11 @@ function tidyCue({ line, startMs, endMs, speaker, text }: FoundCue): TranscriptC
     // A cue without length is never shown by a player; a millisecond keeps it.
     end_ms: Math.max(endMs, startMs + 1),
     ...(name !== '' && { speaker: name }),
-    text: said,
+    text: body,
   };
 }
 
-/** The document of what a parser found: tidy texts, sorted by start. Throws `TranscriptError`. */
+/** The document of parsed cues: tidy texts, sorted by start. Throws `TranscriptError`. */
 export function createTranscript(found: readonly FoundCue[]): Transcript {
   if (found.length > transcriptLimits.cues)
     throw new TranscriptError(
@@ -119,14 +119,14 @@ export const encodeTranscript = ({ version, cues }: Transcript): string =>
     })),
   });
 
-/** A document from its stored form. Throws when the text is none; its cues were checked when they were stored. */
+/** A document from its stored form. Throws for another text; the cues were checked when they were stored. */
 export function decodeTranscript(text: string): Transcript {
   const value = JSON.parse(text) as Partial<Transcript> | null;
   if (value?.version !== 1 || !Array.isArray(value.cues)) throw new Error('not a stored transcript of version 1');
   return value as Transcript;
 }
 
-/** The cues `shiftMs` later; what ends at or before 0 is left out, what begins before 0 begins at 0. */
+/** The cues `shiftMs` later; a cue that ends at or before 0 is left out, one that begins before 0 begins at 0. */
 export function shiftCues({ cues }: Transcript, shiftMs: number): TranscriptCue[] {
   return cues
     .filter((cue) => cue.end_ms + shiftMs > 0)

@@ -47,15 +47,15 @@ function parseTimestamp(text: string, line: number): number {
 function voicesOf(text: string): { speaker: string | undefined; text: string }[] {
   const parts: { speaker: string | undefined; text: string }[] = [];
   let speaker: string | undefined;
-  let said = '';
+  let body = '';
   const end = () => {
-    if (said.trim() !== '') parts.push({ speaker, text: decodeReferences(said) });
-    said = '';
+    if (body.trim() !== '') parts.push({ speaker, text: decodeReferences(body) });
+    body = '';
   };
   // A "<" without ">" is a tag up to the end of the text (WebVTT tokenizer).
   for (const [token] of text.matchAll(/<[^>]*>?|[^<]+/g)) {
     if (!token.startsWith('<')) {
-      said += token;
+      body += token;
       continue;
     }
     const voice = /^<v(?:\.[^\s>]*)?(?:\s+([^>]*))?>?$/.exec(token);

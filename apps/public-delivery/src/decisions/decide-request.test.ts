@@ -30,7 +30,7 @@ const ask = (
 
 const nobody = { app: 'unknown', platform: 'unknown', operatingSystem: 'unknown' };
 
-test('what is not known is asked as empty or zero', () => {
+test('unknown fields are empty or zero', () => {
   expect(ask({ country: 'unknown', region: 'unknown' }, nobody)).toEqual({
     ...{ decisionId: 'dec_1', workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: 'ep_1' },
     ...{

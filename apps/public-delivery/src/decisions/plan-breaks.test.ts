@@ -66,7 +66,7 @@ const markers = fc.array(
   { maxLength: 8 },
 );
 
-test('whatever plan and markers say, breaks have distinct keys and rise within the content, apart by the least gap', () => {
+test('for any plan and markers, breaks have distinct keys and rise within the content, apart by the least gap', () => {
   fc.assert(
     fc.property(plans, markers, fc.integer({ min: 1, max: 75_000 }), (plan, marks, frames) => {
       const planned = planBreaks(plan, marks, { frames, silences: [] });

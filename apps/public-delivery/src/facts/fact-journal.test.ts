@@ -37,7 +37,7 @@ test('lines are published once, in order, and a clean stop leaves nothing behind
   expect((await stat(file())).size).toBe(0);
 });
 
-test('no other user of the machine may read what is known of listeners', async () => {
+test('no other user of the machine may read facts of listeners', async () => {
   folder = path.join(folder, 'inside');
   await using journal = await open();
   journal.append('{"n":0}');
@@ -58,7 +58,7 @@ test('while the bus is down nothing is lost, and afterwards everything comes in 
   await journal[Symbol.asyncDispose]();
 });
 
-test('what a stopped process could not publish, the next one does', async () => {
+test('the next process publishes lines that a stopped one could not publish', async () => {
   busIsDown = true;
   const first = await open();
   for (const line of lines(5)) first.append(line);
@@ -80,7 +80,7 @@ test('a line cut by a crash does not swallow the next one', async () => {
   await journal[Symbol.asyncDispose]();
 });
 
-test('what is kept is in the file when that is said, in the order it came, also between lines that nobody waits for', async () => {
+test('kept lines are in the file when `keep` resolves, in order, also between appended ones', async () => {
   const journal = await open();
   busIsDown = true;
   const kept = lines(60).map((line, i) => {
@@ -94,7 +94,7 @@ test('what is kept is in the file when that is said, in the order it came, also 
   await journal[Symbol.asyncDispose]();
 });
 
-test('what the disk does not take is refused, not promised', async () => {
+test('lines that the disk does not take are refused', async () => {
   const journal = await open();
   await journal[Symbol.asyncDispose]();
   await expect(journal.keep(['{"n":0}'])).rejects.toThrow();

@@ -13,16 +13,16 @@ const logger = createLogger('test', 'silent');
 let redis: Awaited<ReturnType<typeof startTestRedis>>;
 let bus: EventBus;
 let folder: string;
-/** What came, in order within each part. */
-const heard: (DeliveryFact | FactsPublished)[] = [];
-const marks = () => heard.filter((one): one is FactsPublished => one.kind === 'facts_published');
+/** Received messages, in order within each part. */
+const received: (DeliveryFact | FactsPublished)[] = [];
+const marks = () => received.filter((one): one is FactsPublished => one.kind === 'facts_published');
 
 beforeAll(async () => {
   redis = await startTestRedis();
   bus = createEventBus({ kind: 'redis', redisUrl: redis.url, clientName: 'test' });
   folder = await mkdtemp(path.join(tmpdir(), 'facts-'));
   const handle = async (messages: readonly { payload: unknown }[]) =>
-    void heard.push(...messages.map(({ payload }) => factMessageSchema.parse(payload)));
+    void received.push(...messages.map(({ payload }) => factMessageSchema.parse(payload)));
   await bus.subscribe({ topic: topics.deliveryFacts, group: 'test', handle });
 }, 60_000);
 afterAll(async () => {
@@ -55,7 +55,7 @@ async function markedAt(until: string): Promise<readonly FactsPublished[]> {
   }
 }
 
-test('while nothing happens every part is told, again and again, that nothing is outstanding', async () => {
+test('while nothing happens every part gets marks again and again', async () => {
   await using _facts = await open();
   const [first] = await markedAt('2026-01-01T10:00:00.000Z');
   clock = new Date('2026-01-01T10:05:00.000Z');
@@ -82,11 +82,11 @@ test('while the bus is away no mark is sent, and when it is back the facts come 
   expect(marks().some(({ until }) => until >= '2026-01-01T11:00')).toBe(false);
   isAway = false;
   await markedAt('2026-01-01T11:01:00.000Z');
-  const agents = () => heard.filter((one) => one.kind === 'user_agent_seen').length;
+  const agents = () => received.filter((one) => one.kind === 'user_agent_seen').length;
   expect(agents()).toBe(50);
 });
 
-test('whoever ends in good order says that nothing is left, and goes on under the same name', async () => {
+test('a process that stops in order marks its end, and the next one has the same name', async () => {
   clock = new Date('2026-01-01T12:00:00.000Z');
   const facts = await open();
   await markedAt('2026-01-01T12:00:00.000Z');

@@ -73,7 +73,7 @@ test.each([
   expect(identify('198.51.100.7', { ...agent, ...headers })).toMatchObject({ prefetch, isDryRun });
 });
 
-test('the referrer decides and is forgotten', () => {
+test('the referrer decides about preloads and is not kept', () => {
   const preloading = identify('198.51.100.7', { ...agent, referer: 'https://preloads.example/' });
   expect(preloading).toMatchObject({ preload: true, internal: false });
   expect(preloading.key).toBe(identify('198.51.100.7', agent).key);
@@ -102,7 +102,7 @@ test('without a user agent there is a key but no digest', () => {
   expect(identify('198.51.100.7', {})).toMatchObject({ userAgent: '', userAgentDigest: null });
 });
 
-test('a client that is remembered is known as one that is not, whatever the order and however the hours and months turn', () => {
+test('a remembered client is identified like a new one, in any order and across hours and months', () => {
   fc.assert(
     fc.property(
       fc.array(

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const expected = (index: number) => bytes.subarray(index * blockBytes, (index + 1) * blockBytes);
 
-test('whatever was forgotten in between, a block is the bytes of the file at its place', async () => {
+test('a block is the bytes of the file at its place, whichever blocks were dropped in between', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat(5), { minLength: 1, maxLength: 60 }),
@@ -38,7 +38,7 @@ test('whatever was forgotten in between, a block is the bytes of the file at its
   );
 });
 
-test('what is here is answered at once, and what many ask for is read once', async () => {
+test('a cached block is answered at once, and concurrent readers of a block share one read', async () => {
   const cache = createBlockCache(10 * blockBytes);
   const asked = [1, 1, 1].map((index) => cache.read('file', handle, bytes.length, index));
   expect(new Set(asked).size).toBe(1);
@@ -46,7 +46,7 @@ test('what is here is answered at once, and what many ask for is read once', asy
   expect(cache.read('file', handle, bytes.length, 1)).toBe(block);
 });
 
-test('a file that is shorter than its name promises is an error, and is asked again the next time', async () => {
+test('a file that is shorter than its name promises is an error, and is read again the next time', async () => {
   const cache = createBlockCache(10 * blockBytes);
   const longer = bytes.length + blockBytes;
   await expect(cache.read('other', handle, longer, 6)).rejects.toThrow('ends at');

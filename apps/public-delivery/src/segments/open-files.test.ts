@@ -51,7 +51,7 @@ test('a file that is absent or of another size is not opened, and may come later
   expect(await files.open(at('d'), 10)).toBeDefined();
 });
 
-test('after it was forgotten, what is there then is opened', async () => {
+test('a forgotten file is opened anew', async () => {
   const first = await files.open(at('a'), 10);
   await rm(at('a'));
   await writeFile(at('a'), 'z'.repeat(10));

@@ -61,7 +61,7 @@ test('twenty requests at once cost one download, and any range is read from the 
   await Promise.all(segments.map((segment) => segment[Symbol.asyncDispose]()));
 });
 
-test('the least recently used goes first, and whoever reads it is not disturbed', async () => {
+test('the least recently used segment is removed first, without disturbing its readers', async () => {
   const all = [1, 2, 3].map(() => randomBytes(1000));
   const [a, b, c] = all.map(put);
   const cache = await open(2000);
@@ -78,7 +78,7 @@ test('the least recently used goes first, and whoever reads it is not disturbed'
   await reading[Symbol.asyncDispose]();
 });
 
-test('what an earlier process left is used again, its unfinished downloads are removed', async () => {
+test('segments of an earlier process are used again, its unfinished downloads removed', async () => {
   const { digest, size } = put(randomBytes(1000));
   await (await open(10_000)).fetch(digest, size);
   await writeFile(path.join(folder, `${digest}.1.0.part`), 'half');
@@ -133,7 +133,7 @@ test('a disk that takes nothing does not break playback', async () => {
   expect((await contents(segment, 0, size)).equals(bytes)).toBe(true);
 });
 
-test('an ended cache writes nothing more: what was on its way is whole before', async () => {
+test('disposing waits for running downloads, and the cache writes nothing afterwards', async () => {
   const bytes = randomBytes(200_000);
   const { digest, size } = put(bytes);
   const gate = Promise.withResolvers<void>();
