@@ -1,15 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { productCatalog } from '@longwave/command-catalog';
 import { findImportedPodcast } from './import-table.ts';
 import type { Rules } from '@longwave/command-pipeline';
-import type { GuardedFetch } from '@longwave/guarded-fetch';
-import type { ObjectStore } from '@longwave/object-store';
 import { Problem } from '@longwave/problems';
-import { createGate, createGates } from '@longwave/service-kit';
 import { finishJob, hasJob, insertJob } from '../../background/job-table.ts';
 import { createPodcast, podcastGuid, type Podcast } from '../podcasts/podcast.ts';
-import type { PrepareArtwork } from '../../outside/prepare-artwork.ts';
-import { fetchFeed } from './fetch-feed.ts';
+import { createFetchImport, type FetchImportOptions } from './fetch-import.ts';
 
 type ImportRules = Pick<
   Rules<typeof productCatalog>,
@@ -20,63 +15,15 @@ type ImportRules = Pick<
   | 'podcast.complete_import_publication'
   | 'podcast.fail_import_publication'
 >;
-/** Feeds that are held in memory at a time. */
-const fetchesMax = 4;
-/** How long a caller waits for its turn; a fetch must still fit before its deadline. */
-const turnWaitMs = 6_000;
-/** What a caller's deadline must leave for the artwork, storing and committing. */
-const reserveOfFeedMs = 6_000;
-/** What it must leave for storing and committing. */
-const reserveMs = 3_000;
-
 /** Rules of the commands that move a podcast in. */
-export function importRules(options: {
-  readonly store: ObjectStore;
-  readonly mediaUrl: string;
-  readonly fetch: GuardedFetch;
-  readonly prepareArtwork: PrepareArtwork;
-}): ImportRules {
-  const { store, mediaUrl, fetch, prepareArtwork } = options;
-  const gate = createGate(fetchesMax);
-  // So that the slow feeds of one workspace leave places to the others.
-  const gateOfWorkspace = createGates(1);
-
-  /** Renditions of the artwork; without them the address is remembered, and publishing says what is wrong with it. */
-  async function tryArtwork(sourceUrl: string | undefined, deadline: Date | undefined) {
-    if (sourceUrl === undefined) return {};
-    try {
-      const until = deadline && new Date(deadline.getTime() - reserveMs);
-      return { artwork_url: sourceUrl, artwork: await prepareArtwork({ sourceUrl }, until) };
-    } catch (error) {
-      if (error instanceof Problem) return { artwork_url: sourceUrl };
-      throw error;
-    }
-  }
-
-  async function importFeed(feedUrl: string, deadline: Date | undefined) {
-    const { bytes, channel, itemCount } = await fetchFeed(fetch, feedUrl, {
-      now: () => Date.now(),
-      endsAtMs: deadline && deadline.getTime() - reserveOfFeedMs,
-    });
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const storageKey = `imports/${sha256}.xml`;
-    await store.put(storageKey, bytes, { contentType: 'application/rss+xml', sizeBytes: bytes.length });
-    const artwork = await tryArtwork(channel.settings.artwork_url, deadline);
-    return { channel, artwork, feed: { storage_key: storageKey, sha256, total: itemCount } };
-  }
+export function importRules(options: FetchImportOptions & { readonly mediaUrl: string }): ImportRules {
+  const fetchImport = createFetchImport(options);
 
   return {
     'podcast.import_feed': {
       prepare: async ({ workspaceId: importingTo, changes, deadline }) => {
         const { feed_url: feedUrl, publish = false } = changes;
-        const turn = AbortSignal.timeout(turnWaitMs);
-        const fetching = gateOfWorkspace(importingTo)(() => gate(() => importFeed(feedUrl, deadline), turn), turn);
-        const { channel, artwork, feed } = await fetching.catch((error: unknown) => {
-          if (error !== turn.reason) throw error;
-          throw new Problem('temporarily_unavailable', 'Other feeds are being fetched. Try again in a moment.', {
-            retryAfterSeconds: 5,
-          });
-        });
+        const { channel, artwork, feed } = await fetchImport(importingTo, feedUrl, deadline);
         const { title, language = 'en', artwork_url: _address, podcast_guid: given, ...settings } = channel.settings;
         const guid = given ?? podcastGuid(feedUrl);
         return async ({ tx, workspaceId, subjectId, now }) => {
@@ -86,7 +33,7 @@ export function importRules(options: {
               errors: [{ path: '/changes/feed_url', code: 'value_taken', detail: 'This podcast already exists here.' }],
             });
           const attributes: Podcast = {
-            ...createPodcast({ ...settings, title: title!, language }, subjectId, mediaUrl),
+            ...createPodcast({ ...settings, title: title!, language }, subjectId, options.mediaUrl),
             ...artwork,
             podcast_guid: guid,
             // What asks directories to hide it is published by a person only.
