@@ -2,7 +2,7 @@ import { maxDescriptionBytes } from '@longwave/command-catalog';
 import sanitizeHtml, { type IOptions } from 'sanitize-html';
 import { refuseField } from '../workspace/refuse-field.ts';
 
-/** Text formatting, lists, tables, links and images: what podcast apps show. Nothing that runs, embeds, styles or sends. */
+/** Elements that podcast apps show: text formatting, lists, tables, links and images. None runs, embeds, styles or sends anything. */
 const shown: IOptions = {
   allowedTags: [...sanitizeHtml.defaults.allowedTags, 'img', 'del', 'ins', 'details', 'summary'],
   allowedAttributes: {
@@ -30,21 +30,21 @@ const unchanged: IOptions = {
   allowVulnerableTags: true,
 };
 
-/** Where a tag, an end tag, a comment or a declaration begins for an HTML parser (HTML, 13.2.5.6 tag open state). */
+/** The begin of a tag, an end tag, a comment or a declaration for an HTML parser (HTML, 13.2.5.6 tag open state). */
 const tagStart = /<[a-z/!?]/gi;
-/** Real notes have some hundreds. Deeply nested ones take an HTML parser quadratic time. */
+/** Tags of real notes number some hundreds. Deeply nested ones take an HTML parser quadratic time. */
 const maxTags = 10_000;
-/** Each of these characters is a piece of its own for an HTML parser. More of them, written out safely, are longer than any notes may be. */
+/** An HTML parser handles each of these characters by itself. More of them, escaped, are longer than notes may be. */
 const pieceStart = /[<&]/g;
 const maxPieces = 50_000;
 
-/** The text alone, for markup that no person wrote. Linear in its length. */
+/** The text without tags, in linear time, for markup that no person wrote. */
 const textOf = (markup: string): string => markup.replace(/<[^<>]*>/g, ' ').replaceAll('<', '&lt;');
 
 /**
- * HTML of strangers without scripts, embedded pages, styles, forms, event handlers and addresses that are not of the web. Text
- * without any tag stays as it is, byte for byte.
- * @returns `removed`: whether anything but comments was taken out
+ * Removes scripts, embedded pages, styles, forms, event handlers and addresses that are not of the web from HTML of strangers. Text
+ * without any tag stays the same byte for byte.
+ * @returns `removed`: whether anything but comments was removed
  */
 export function sanitizeNotes(markup: string): { readonly notes: string; readonly removed: boolean } {
   const tags = markup.match(tagStart)?.length ?? 0;
@@ -59,7 +59,7 @@ interface WithNotes {
   readonly summary?: string | undefined;
 }
 
-/** Changes whose notes are sanitised. Throws `validation_failed` when they are too long when written out safely. */
+/** The changes with sanitised notes. Throws `validation_failed` for notes that are too long after sanitising. */
 export function withSafeNotes<C extends WithNotes>(changes: C, maxBytes: number): C {
   const safe: WithNotes = {
     ...safeField(changes, 'description', maxBytes),

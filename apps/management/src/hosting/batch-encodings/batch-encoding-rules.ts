@@ -11,7 +11,7 @@ type BatchRules = Pick<
 >;
 type Input<R = unknown> = RuleInput<BatchEncoding, unknown, R>;
 
-/** The batch with the job that runs it. */
+/** The decision that saves the batch and queues its job. */
 const queued = (attributes: BatchEncoding, { workspaceId, subjectId, now }: Input): Decision<BatchEncoding> => ({
   attributes,
   also: (tx, { version }) =>
@@ -41,7 +41,7 @@ export const batchEncodingRules: BatchRules = {
 
   'batch_encoding.revert': async (input) => {
     const { podcast_id: podcastId, reverts } = input.changes;
-    // Locked: what is attached for it at the same moment is done before, or not at all.
+    // The lock decides about productions that are attached for the batch at the same moment: before the revert, or not at all.
     const before = await lockResource(input.tx, input.workspaceId, 'batch_encodings', reverts);
     const batch = before?.attributes;
     if (!batch || batch.podcast_id !== podcastId)

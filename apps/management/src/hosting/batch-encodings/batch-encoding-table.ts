@@ -3,7 +3,7 @@ import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Columns } from '../../generated/rows.ts';
 
-/** Ids of the productions of a podcast that a batch encoding asked for and that are encoded now, oldest first. */
+/** Ids of a podcast's productions that are being encoded for a batch, oldest first. */
 export async function listEncodings(
   db: Pool | Transaction,
   workspaceId: string,
@@ -21,8 +21,8 @@ export async function listEncodings(
 }
 
 /**
- * Throws `state_not_allowed` when a batch encoding was cancelled or is being reverted. The batch is locked: one that is taken
- * back at the same moment waits, and finds what is done here.
+ * Throws `state_not_allowed` when a batch encoding was cancelled or reverted. Locks the batch: a revert at the same moment waits, and finds
+ * the changes of this transaction.
  */
 export async function assertNotReverted(
   { tx, workspaceId }: { readonly tx: Transaction; readonly workspaceId: string },

@@ -5,15 +5,15 @@ import type { Podcast } from '../podcasts/podcast.ts';
 
 export type BatchEncoding = z.output<typeof batchEncodings.attributes>;
 
-/** Parts that an initiator arranges anew; the others encode again. */
+/** The parts that an initiator changes; without any, the episodes are encoded again. */
 export const partsOf = (initiator: BatchEncoding['initiator']): readonly ('intro' | 'outro')[] =>
   (({ intro: ['intro'], outro: ['outro'], intro_outro: ['intro', 'outro'], audio_format: [], loudness: [] }) as const)[
     initiator
   ];
 
 /**
- * A new batch with the segments that it joins: those of this moment, whatever the podcast gets meanwhile. Throws
- * `state_not_allowed` while such a part is prepared, or when it could not be.
+ * A new batch with the podcast's present segments, which it applies whatever the podcast gets meanwhile. Throws `state_not_allowed` while
+ * such a part is being prepared, or when its preparation failed.
  */
 export function startBatch(
   podcastId: string,

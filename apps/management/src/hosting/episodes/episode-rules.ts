@@ -25,7 +25,7 @@ import { storeTranscripts } from './store-transcripts.ts';
 type EpisodeCommand = Extract<keyof Rules<typeof productCatalog>, `episode.${string}`>;
 type EpisodeRules = Pick<Rules<typeof productCatalog>, EpisodeCommand>;
 
-/** Throws unless the podcast may still get episodes; that it exists is checked by the pipeline. */
+/** Throws for an archived podcast; the pipeline has checked that it exists. */
 async function requireLivingPodcast(
   { tx, workspaceId }: RuleInput<Episode, unknown>,
   podcastId: string,
@@ -36,8 +36,8 @@ async function requireLivingPodcast(
 }
 
 /**
- * A production of the episode with its audio, locked: it cannot be deleted or get another source at the same moment. Audio that was
- * deleted as a clip is gone, unless it was encoded anew just now. Throws `episode_has_no_audio`.
+ * Locks a production of the episode that has audio, so that it cannot be deleted or get another source meanwhile. A deleted clip takes the
+ * audio away, unless it was just encoded again. Throws `episode_has_no_audio`.
  */
 async function productionWithAudio(
   { tx, workspaceId, subjectId, actor }: RuleInput<Episode, unknown>,
@@ -128,7 +128,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
   'episode.attach_production': async (input) => {
     const { current, changes, actor, now } = input;
     const production = await productionWithAudio(input, changes.production_id, actor.kind === 'service');
-    // People may choose any; by itself nothing comes of a batch encoding that somebody took back.
+    // A person may choose any production; the follower attaches none of a reverted batch encoding.
     if (actor.kind === 'service') await assertNotReverted(input, current.podcast_id, production.batch_encoding_id);
     const mode = changes.mode ?? (actor.kind === 'service' ? production.replacement_mode : undefined);
     const episode = withProduction(current, changes.production_id, production, await podcastOf(input));
@@ -155,7 +155,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
     await audible(input);
     const { publish_at: planned } = input.current;
     const now = input.now.toISOString();
-    // A time that has come is the date, whoever is faster: the clock, an import or a person.
+    // A planned time that has passed is the date, whether the clock, an import or a person publishes.
     return { attributes: publishedEpisode(input.current, planned !== undefined && planned < now ? planned : now) };
   },
 
@@ -167,7 +167,7 @@ export const episodeRules = (options: ArtworkOptions & { readonly store: ObjectS
         { path: '/changes/publish_at', code: 'not_future', detail: 'Choose a time to come, or publish at once.' },
       ]);
     await audible(input);
-    // One form for all: the clock compares these texts.
+    // The clock compares these texts, so they have one form.
     return { attributes: { ...current, publish_at: at.toISOString() } };
   },
 

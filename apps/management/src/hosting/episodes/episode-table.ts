@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import type { Columns } from '../../generated/rows.ts';
 import type { Episode } from './episode.ts';
 
-/** Throws `value_taken` when another episode of the podcast has the GUID; two that ask at once are answered one by one. */
+/** Throws `value_taken` when another episode of the podcast has the GUID. Locks the GUID, so that two transactions cannot both take it. */
 export async function requireFreeGuid(tx: Transaction, podcastId: string, guid: string): Promise<void> {
   await tx.query({
     name: 'lock_episode_guid',
@@ -21,7 +21,7 @@ export async function requireFreeGuid(tx: Transaction, podcastId: string, guid: 
   throw new Problem('value_taken', detail, { errors: [{ path: '/changes/guid', code: 'value_taken', detail }] });
 }
 
-/** Scheduled episodes whose time has come, the oldest first. Their times are stored in one form, so text sorts by time. */
+/** Scheduled episodes that are due, the oldest first. Times are stored in one form, so that texts sort by time. */
 export async function listDueEpisodes(pool: Pool, now: Date, limit: number): Promise<readonly Due[]> {
   const { rows } = await pool.query<Due>({
     name: 'list_due_episodes',

@@ -10,10 +10,10 @@ type Chapters = NonNullable<Episode['chapters']>;
 type Markers = NonNullable<Episode['markers']>;
 type Soundbites = NonNullable<Episode['soundbites']>;
 
-/** Milliseconds between two mid-roll markers: two breaks closer than this are one. */
+/** Least milliseconds between two mid-roll markers: closer breaks would be one. */
 const midSpacingMs = 10_000;
 
-/** Throws `validation_failed` with every error at once. */
+/** Throws `validation_failed` with all errors, if there are any. */
 export function assertNoErrors(errors: readonly FieldError[]): void {
   if (errors.length > 0)
     throw new Problem('validation_failed', errors.map((e) => `${e.path}: ${e.detail}`).join(' '), { errors });
@@ -112,7 +112,7 @@ export function checkSoundbites(soundbites: Soundbites | undefined, durationMs: 
 const present = <K extends string, const V>(key: K, value: V | undefined): { [P in K]?: V } =>
   (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 
-/** What still fits a file of another length; the history keeps what does not. */
+/** The episode with the chapters, markers and soundbites that fit a file of this length. */
 function fitting(episode: Episode, durationMs: number): Episode {
   const { chapters, markers, soundbites, ...rest } = episode;
   const kept = chapters
@@ -140,8 +140,8 @@ function fitting(episode: Episode, durationMs: number): Episode {
 }
 
 /**
- * The episode with a production as its audio: its duration, its chapters unless an editor wrote some, and the podcast's
- * intro and outro of today.
+ * The episode with the audio of a production: its duration, its chapters unless an editor wrote some, and the podcast's present intro and
+ * outro.
  */
 export function withProduction(
   episode: Episode,
@@ -168,7 +168,7 @@ export function withProduction(
   );
 }
 
-/** The episode without the audio of its production, and without what came with that audio. Chapters that an editor wrote stay. */
+/** The episode without its production's audio, duration, parts and chapters. Chapters that an editor wrote stay. */
 export function withoutProduction({
   current_production_id: _production,
   duration_ms: _duration,
@@ -182,11 +182,11 @@ export function withoutProduction({
   return { ...kept, ...(from === 'editor' && { chapters, chapters_from: from }) };
 }
 
-/** The episode when its audio was taken away: with mode "stop_all" every play that began before is over. */
+/** The episode after its audio was removed or replaced: mode "stop_all" ends the plays that began before. */
 export const withPlaysEnded = (episode: Episode, mode: 'stop_new' | 'stop_all' | undefined, now: Date): Episode =>
   mode === 'stop_all' ? { ...episode, plays_end_before: now.toISOString() } : episode;
 
-/** A published episode: the date of its first publication stays for ever. */
+/** A published episode; the date of its first publication never changes. */
 export function publishedEpisode({ publish_at: _at, ...kept }: Episode, publishedAt: string): Episode {
   return { ...kept, published_at: kept.published_at ?? publishedAt };
 }

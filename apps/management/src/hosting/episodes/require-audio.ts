@@ -3,7 +3,7 @@ import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Episode } from './episode.ts';
 
-/** Whether a production made audio that can be played. Its files stay when it is deleted, and go with another source. */
+/** Whether a production has audio that can be played. Its files outlive its deletion, but not another source. */
 export const isPlayable = (
   production: ResourceRow<'productions'> | undefined,
 ): production is ResourceRow<'productions'> =>
@@ -12,8 +12,8 @@ export const isPlayable = (
   production.attributes.files.some(({ role }) => role === 'rendition');
 
 /**
- * Whether an episode has something to hear: the audio of its production, or an active media clip that somebody registered (contract,
- * publish guard). The clip of an earlier production is not played.
+ * Whether an episode has audio: that of its production, or an active media clip that a client registered. The clip of an earlier production
+ * is not played.
  */
 export async function hasAudio(
   db: Pool | Transaction,
@@ -31,7 +31,7 @@ export async function hasAudio(
   );
 }
 
-/** Throws `episode_has_no_audio` unless the episode has something to hear. */
+/** Throws `episode_has_no_audio` unless the episode has audio. */
 export async function requireAudio(
   tx: Transaction,
   workspaceId: string,

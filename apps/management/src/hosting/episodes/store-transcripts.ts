@@ -7,10 +7,10 @@ import { encodeTranscript, parseTranscript, TranscriptError, transcriptLimits } 
 import type { FindNamedUpload } from '../podcasts/named-upload.ts';
 import { assertNoErrors, type Episode } from './episode.ts';
 
-type Given = ChangesOf<'episode.set_transcripts'>['transcripts'];
-type Stored = NonNullable<Episode['transcripts']>;
+type TranscriptInput = ChangesOf<'episode.set_transcripts'>['transcripts'];
+type StoredTranscripts = NonNullable<Episode['transcripts']>;
 
-/** UTF-8 takes at most this many bytes for the characters a transcript may have. */
+/** The most bytes of UTF-8 for the characters of a transcript. */
 const bytesMax = transcriptLimits.characters * 4;
 
 const unreadable = (path: string, detail: string): FieldError => ({ path, code: 'transcript_not_readable', detail });
@@ -29,18 +29,21 @@ async function readText(store: ObjectStore, key: string, path: string): Promise<
 }
 
 /**
- * Parses transcripts and stores their documents under their digest. Throws `validation_failed` with the line of every
- * fault, before anything is stored.
+ * Parses transcripts and stores their documents under their digests. Throws `validation_failed` with the line of every fault before it
+ * stores anything.
  */
 export async function storeTranscripts(
   options: { readonly store: ObjectStore; readonly findNamedUpload: FindNamedUpload },
-  input: { readonly workspaceId: string; readonly actor: Actor; readonly transcripts: Given },
-): Promise<Stored> {
+  input: { readonly workspaceId: string; readonly actor: Actor; readonly transcripts: TranscriptInput },
+): Promise<StoredTranscripts> {
   const { store, findNamedUpload } = options;
   const errors: FieldError[] = [];
   const languages = new Set<string>();
 
-  async function textOf({ content, file_url: fileUrl }: Given[number], path: string): Promise<string | undefined> {
+  async function textOf(
+    { content, file_url: fileUrl }: TranscriptInput[number],
+    path: string,
+  ): Promise<string | undefined> {
     if (content !== undefined && fileUrl === undefined) return content;
     if (content === undefined && fileUrl !== undefined) {
       const { upload } = await findNamedUpload({ ...input, fileUrl, path: `${path}/file_url` });
@@ -50,7 +53,7 @@ export async function storeTranscripts(
     return undefined;
   }
 
-  const read: { key: string; body: Buffer; stored: Stored[number] }[] = [];
+  const read: { key: string; body: Buffer; stored: StoredTranscripts[number] }[] = [];
   for (const [index, given] of input.transcripts.entries()) {
     const path = `/changes/transcripts/${index}`;
     const language = given.language.toLowerCase();

@@ -1,4 +1,4 @@
-/** A feed in pieces that are parsed one by one, so that a large one never holds up the service. */
+/** A feed in pieces that are parsed one by one, so that a large feed never blocks the service. */
 export interface FeedPieces {
   /** The document without its prolog and its items. */
   readonly frame: string;
@@ -6,12 +6,12 @@ export interface FeedPieces {
   readonly items: readonly string[];
 }
 
-/** Why a document cannot be cut. */
+/** The reason for which a document cannot be cut. */
 export type CutFault = 'no_rss' | 'own_declarations';
 
-/** Far more than are imported; what comes after is not looked at. */
+/** Far more than are imported; later items are ignored. */
 const itemsMax = 20_000;
-/** What stands before the feed itself: declaration, document type, comments. */
+/** Characters before the feed itself: declaration, document type, comments. */
 const prologMax = 100_000;
 
 const marks = /<!--|<!\[CDATA\[|<item(?=[\s>])|<\/item\s*>/g;
@@ -19,8 +19,8 @@ const marks = /<!--|<!\[CDATA\[|<item(?=[\s>])|<\/item\s*>/g;
 const ownDeclarations = /<!DOCTYPE[^[>]{0,2000}\[/i;
 
 /**
- * Cuts an RSS document at its items; comments and CDATA are passed over. A document type is accepted and never fetched; one with
- * declarations of its own is not, because expanding declared entities is an attack and leaving them out loses text.
+ * Cuts an RSS document at its items; skips comments and CDATA. It accepts a document type and never fetches it, but refuses one with
+ * declarations of its own: expanding declared entities is an attack, and omitting them loses text.
  */
 export function cutFeed(document: string): FeedPieces | CutFault {
   const start = document.search(/<(?:rss|rdf:RDF)[\s>]/);

@@ -1,6 +1,6 @@
 import { sanitizeNotes } from '../show-notes.ts';
 
-/** Entities that feeds use without declaring them, besides those of XML. No other is expanded. */
+/** Entities that feeds use without declaring them, besides those of XML. Others are not expanded. */
 export const namedCharacters: Record<string, string> = Object.assign(Object.create(null) as Record<string, string>, {
   amp: '&',
   lt: '<',
@@ -81,12 +81,12 @@ export function withoutCdata(xml: string): string {
   return parts.join('') + mended(xml.slice(from));
 }
 
-/** Text without what no store and no feed can hold: control characters and halves of characters. */
+/** Text without control characters and halves of characters, which no store and no feed can hold. */
 export const legalText = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- control characters are what is taken out
+  // eslint-disable-next-line no-control-regex -- control characters are what is removed
   text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '').toWellFormed();
 
-/** One line of at most `charactersMax` UTF-16 units; undefined when nothing is left. */
+/** One line of at most `charactersMax` UTF-16 units; undefined for an empty one. */
 export function oneLine(text: string | undefined, charactersMax = 255): string | undefined {
   const line = (text ?? '').replace(/\s+/g, ' ').trim();
   if (line === '') return undefined;
@@ -95,7 +95,7 @@ export function oneLine(text: string | undefined, charactersMax = 255): string |
   return `${line.slice(0, charactersMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** The text, cut to at most `bytesMax` bytes of UTF-8, before a tag or character that would be halved. */
+/** The text, cut to at most `bytesMax` bytes of UTF-8; the cut never halves a tag or a character. */
 function cutMarkup(text: string, bytesMax: number): string {
   const end = '…';
   // The decoder shows a halved character as U+FFFD at the end.
@@ -111,19 +111,19 @@ function cutMarkup(text: string, bytesMax: number): string {
 
 export interface ImportedNotes {
   readonly notes: string;
-  /** What the sanitiser or the bound took away. */
+  /** Whether the sanitiser or the bound removed something. */
   readonly removed: boolean;
   readonly cut: boolean;
 }
 
-/** Sanitised text or HTML of at most `maxBytes` bytes of UTF-8; elements that the cut leaves open are closed. */
+/** Sanitised text or HTML of at most `maxBytes` bytes of UTF-8, with every element closed. */
 export function importNotes(text: string, maxBytes: number): ImportedNotes {
   const { notes: whole, removed } = sanitizeNotes(text.trim());
   let notes = whole;
   const cut = Buffer.byteLength(notes) > maxBytes;
   for (let room = maxBytes; Buffer.byteLength(notes) > maxBytes;) {
     ({ notes } = sanitizeNotes(cutMarkup(notes, room)));
-    // End tags of what is left open need room of their own.
+    // The end tags of elements that the cut leaves open need room.
     room -= Math.max(0, Buffer.byteLength(notes) - maxBytes);
   }
   return { notes: notes.trim(), removed, cut };

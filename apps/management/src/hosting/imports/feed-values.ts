@@ -29,7 +29,7 @@ function withoutComments(text: string): string {
   }
 }
 
-/** What other orders and clocks need: a month by name, a year and a time; numbers alone say too little. */
+/** A date in another order needs a month by name, a year and a time; numbers alone are ambiguous. */
 const recognizable = [
   new RegExp(`(?:^|[^a-z])(?:${months.join('|')})[a-z]*[^a-z]`, 'i'),
   /(?:^|\D)\d{4}(?:\D|$)/,
@@ -37,13 +37,12 @@ const recognizable = [
 ];
 const zoned = /(?:^|[^a-z])(?:GMT|UTC?|Z|[ECMP][SD]T)(?:[^a-z]|$)|\s[+-]\d{2}:?\d{2}(?:\D|$)/i;
 
-/** Dates such as "Wed Oct 21 07:28:00 2015" and "Oct 21, 2015 7:28 PM EST", in UTC unless they say otherwise. */
+/** Dates such as "Wed Oct 21 07:28:00 2015" and "Oct 21, 2015 7:28 PM EST", in UTC unless they name a zone. */
 const parseOtherDate = (text: string): number =>
   recognizable.every((part) => part.test(text)) ? Date.parse(zoned.test(text) ? text : `${text} UTC`) : Number.NaN;
 
 /**
- * A date as feeds write it (RFC 2822 §3.3, RFC 3339), or as their authors' tools print one; undefined for anything else,
- * such as "yesterday".
+ * A date of RFC 2822 §3.3, of RFC 3339 or in a form that publishing tools print; undefined for other text, such as "yesterday".
  */
 export function parseFeedDate(text = ''): Date | undefined {
   if (text.length > charactersMax) return undefined;
@@ -87,7 +86,7 @@ export function parseSeconds(text: string | undefined): number | undefined {
 
 const listed = new Map(appleCategories.map((name) => [name.toLowerCase(), name]));
 
-/** Apple's name of a category today, or of its parent when the subcategory is not Apple's; undefined when neither is. */
+/** Apple's present name of a category, or that of its parent for an unknown subcategory; undefined for an unknown parent. */
 export function mapCategory(parent: string, child?: string): (typeof appleCategories)[number] | undefined {
   const tidy = (text: string) => text.trim().replace(/\s+/g, ' ').toLowerCase();
   const named = (name: string) =>

@@ -7,17 +7,17 @@ import { z } from 'zod';
 import { legalText, oneLine } from './feed-text.ts';
 import { present } from './keep-valid.ts';
 
-/** The small files beside an episode's audio. Whatever goes wrong with one, the import goes on without it. */
+/** Fetches the small files beside an episode's audio. The import goes on without a file that fails. */
 export interface ExtraFiles {
-  /** Undefined when the file cannot be had, or is no text of UTF-8. */
+  /** Undefined when the file cannot be fetched, or is no UTF-8. */
   readonly fetchText: (url: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 const timeoutMs = 10_000;
 const bytesMax = transcriptLimits.characters * 4;
 /**
- * A host that cannot be reached, is too slow or breaks off so often in a row is not asked again: thousands of episodes must
- * not wait for it. An answer that is of no use, such as 404, is no failure.
+ * After so many failures in a row (unreachable, too slow, broken off) a host gets no further requests: thousands of episodes must not wait
+ * for it. An answer such as 404 is no failure.
  */
 const failuresMax = 3;
 
@@ -93,7 +93,7 @@ export function parseChaptersFile(text: string): Chapters | undefined {
     const startMs = Math.round(chapter.startTime * 1000);
     const endMs = chapter.endTime === undefined ? undefined : Math.round(chapter.endTime * 1000);
     const title = oneLine(chapter.title);
-    // Without a title it only changes the picture; that needs a name here too.
+    // A chapter without a title only changes the picture; the catalog needs a title all the same.
     if (byStart.has(startMs)) continue;
     byStart.set(
       startMs,

@@ -7,11 +7,11 @@ import { parseXml, type Namespaces, type XmlNode } from './xml-node.ts';
 
 const bytesMax = 50_000_000;
 const timeoutMs = 15_000;
-/** Of each page of older episodes. */
+/** For each page of older episodes. */
 const olderTimeoutMs = 8_000;
-/** Of all pages, when nobody waits for them. */
+/** For all pages, when no caller waits. */
 const allPagesMs = 60_000;
-/** Newer ones of a longer feed are taken. */
+/** A longer feed loses its older items. */
 export const itemsMax = 5_000;
 
 export interface FetchedFeed {
@@ -36,14 +36,14 @@ export function piecesOf(document: string): FeedPieces {
   return pieces;
 }
 
-/** What a document says around its items. */
+/** The document around its items. */
 export interface FeedFrame {
   readonly channel: XmlNode;
   readonly namespaces: Namespaces;
   readonly fault: string | undefined;
 }
 
-/** Longer channels are no podcast's. */
+/** No podcast has a longer channel. */
 const channelCharactersMax = 1_000_000;
 
 /** Throws `feed_not_importable` when the channel cannot be read. */
@@ -57,13 +57,13 @@ export function frameOf({ frame }: FeedPieces): FeedFrame {
   throw refuse('The feed does not describe a podcast.');
 }
 
-/** Where an archive goes on (RFC 5005 §3): the next page of older episodes. */
+/** The address of the next page of older episodes (RFC 5005 §3). */
 function nextPageOf(channel: XmlNode, base: string): string | undefined {
   const link = channel.children('atom:link').find((found) => found.attribute('rel') === 'next');
   return URL.parse(link?.attribute('href') ?? '', base)?.href;
 }
 
-/** Undefined when the channel cannot be read: its items may be. */
+/** Undefined when the channel cannot be read; its items may be readable. */
 function readableFrame(pieces: FeedPieces): FeedFrame | undefined {
   try {
     return frameOf(pieces);
@@ -72,7 +72,7 @@ function readableFrame(pieces: FeedPieces): FeedFrame | undefined {
   }
 }
 
-/** Trailers that are items of the feed as well become episodes, which our feed names as trailers itself. */
+/** Channel trailers that are no items of the feed. An item becomes an episode, which our feed names as a trailer itself. */
 function withoutItemTrailers(channel: ImportedChannel, items: readonly string[]): ImportedChannel {
   const { trailers, ...settings } = channel.settings;
   const outside = trailers?.filter(({ url }) => {
@@ -82,7 +82,7 @@ function withoutItemTrailers(channel: ImportedChannel, items: readonly string[])
   return { ...channel, settings: { ...settings, ...(outside?.length && { trailers: outside }) } };
 }
 
-/** An item of another page that says itself which of its prefixes mean something else there. */
+/** An item of another page, with the namespaces that its page declares otherwise than the first. */
 function declared(item: string, own: Namespaces, first: Namespaces): string {
   const other = Object.entries(own).filter(([prefix, uri]) => prefix !== '' && first[prefix] !== uri);
   const start = item.slice(0, item.indexOf('>'));
@@ -92,10 +92,10 @@ function declared(item: string, own: Namespaces, first: Namespaces): string {
 }
 
 /**
- * Fetches and checks a feed that somebody wants to move in, with its pages of older episodes until one of them fails or the
- * time is over. Throws `feed_not_importable` in words, or `feed_locked` when the present host must first be told to let it go.
+ * Fetches and checks a feed to import, with its pages of older episodes until one of them fails or the time is over. Throws
+ * `feed_not_importable` in words, or `feed_locked` when the owner must first unlock the feed at the present host.
  * @param time.now milliseconds of a clock
- * @param time.endsAtMs on that clock: when the caller goes on with what came
+ * @param time.endsAtMs the time on that clock at which fetching ends
  */
 export async function fetchFeed(
   fetch: GuardedFetch,
@@ -121,10 +121,10 @@ export async function fetchFeed(
   return { bytes: Buffer.from(whole), channel, itemCount };
 }
 
-/** How long another host has to show a feed that a podcast is to move to. */
+/** Time for another host to answer with the feed to which a podcast moves. */
 const targetTimeoutMs = 10_000;
 
-/** Where the feed of a podcast lies in the end, after redirects. Throws `feed_not_importable` when there is none. */
+/** The address of a podcast's feed after redirects. Throws `feed_not_importable` when there is none. */
 export async function findFeedAddress(fetch: GuardedFetch, url: string): Promise<string> {
   const { text, finalUrl } = await fetchPage(fetch, url, { maxBytes: bytesMax, timeoutMs: targetTimeoutMs });
   frameOf(piecesOf(text));
@@ -159,7 +159,7 @@ async function fetchOlderItems(
     const timeoutMs = Math.min(olderTimeoutMs, msLeft());
     if (timeoutMs < 1 || charactersLeft < 1) break;
     const page = await tryOlderPage(fetch, next, { maxBytes: charactersLeft, timeoutMs });
-    // Older episodes may be had another day; the newer ones are what is wanted.
+    // A missing page of older episodes does not prevent the import of the newer ones.
     if (!page) break;
     charactersLeft -= page.sizeCharacters;
     for (const item of page.items) {

@@ -2,7 +2,7 @@ import type { appleCategories } from '@longwave/command-catalog';
 
 type Category = (typeof appleCategories)[number];
 
-/** Apple's categories before the summer of 2019, lower case, that have another name today or none: what comes closest. */
+/** Apple's categories before the summer of 2019 that have another name now, or none, by their lower-case name: the closest present one. */
 export const formerCategories: Readonly<Record<string, Category>> = {
   'arts > literature': 'Arts > Books',
   'business > business news': 'News > Business News',

@@ -1,4 +1,4 @@
-/** What an import did to one field of a channel or an item, for the report. */
+/** The report's note about a field of a channel or an item that the import changed or lost. */
 export interface ImportNote {
   /** `changed`: kept in another form; `lost`: not kept. */
   readonly kind: 'changed' | 'lost';
@@ -14,7 +14,7 @@ export interface ImportNotes {
   readonly list: readonly ImportNote[];
 }
 
-/** Of one channel or item: a report is for reading. */
+/** Notes of one channel or item: people read the report. */
 const maxNotes = 60;
 const maxDetail = 300;
 const maxQuote = 80;
@@ -25,7 +25,7 @@ export function quoted(text: string): string {
   return `“${line.length > maxQuote ? `${line.slice(0, maxQuote - 1).toWellFormed()}…` : line}”`;
 }
 
-/** Collects notes; equal ones are kept once, and the last one says that there are more. */
+/** Collects notes without repetitions; a last one says that there were more. */
 export function createNotes(): ImportNotes {
   const list: ImportNote[] = [];
   const add = (kind: ImportNote['kind'], field: string, text: string) => {

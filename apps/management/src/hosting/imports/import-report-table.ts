@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
 import type { ImportNote } from './import-notes.ts';
 
-/** What an import made of one item, or of the channel, which stands at position 0. */
+/** The outcome for one item, or for the channel, which has position 0. */
 export interface ImportRecord {
   /** Place in the feed, from 1. */
   readonly position: number;
@@ -10,12 +10,12 @@ export interface ImportRecord {
   readonly title: string;
   readonly episodeId?: string | undefined;
   readonly productionId?: string | undefined;
-  /** Why nothing, or only an episode without audio, came of it. */
+  /** The reason for which there is no episode, or one without audio. */
   readonly problem?: string | undefined;
   readonly notes: readonly ImportNote[];
 }
 
-/** Writes the record of an item; another try of the import writes it again. */
+/** Saves the record of an item; the next attempt at the import replaces it. */
 export async function saveImportRecord(
   pool: Pool,
   podcast: { readonly workspaceId: string; readonly podcastId: string },
@@ -42,7 +42,7 @@ export async function saveImportRecord(
   });
 }
 
-/** How far an item has come. `failed`: there is no episode, or it has no audio. */
+/** State of an item. `failed`: there is no episode, or it has no audio. */
 export type ImportItemState =
   'failed' | 'waiting' | 'encoding' | 'encoded' | 'scheduled' | 'published' | 'unpublished' | 'archived';
 
@@ -54,7 +54,7 @@ export type ImportedItemRow = Readonly<
   >
 > & { readonly state: ImportItemState };
 
-/** Items with their state of now: what became of the episode counts more than what became of its first encoding. */
+/** Items with their present state. The state of the episode outranks that of its first encoding. */
 const items = `select i.position, i.guid, i.title, i.episode_id, i.notes,
     case
       when e.lifecycle_state in ('published', 'scheduled', 'unpublished', 'archived') then e.lifecycle_state
@@ -69,7 +69,7 @@ const items = `select i.position, i.guid, i.title, i.episode_id, i.notes,
   left join resource p on p.id = i.production_id
   where i.podcast_id = $1`;
 
-/** Items behind a position, in the order of the feed. */
+/** Items after a position, in the order of the feed. */
 export async function listImportItems(
   pool: Pool,
   podcastId: string,
@@ -83,7 +83,7 @@ export async function listImportItems(
   return rows;
 }
 
-/** How many items are in each state. */
+/** Counts the items in each state. */
 export async function countImportItems(
   pool: Pool,
   podcastId: string,
@@ -106,7 +106,7 @@ export interface NoteCount {
   readonly items: number;
 }
 
-/** What was changed and lost, by field; the most frequent first. */
+/** Counts the notes by field, the most frequent first. */
 export async function countImportNotes(pool: Pool, podcastId: string): Promise<NoteCount[]> {
   const { rows } = await pool.query<NoteCount>({
     name: 'count_import_notes',
@@ -119,7 +119,7 @@ export async function countImportNotes(pool: Pool, podcastId: string): Promise<N
   return rows;
 }
 
-/** What was changed and lost of the channel. */
+/** The notes on the channel. */
 export async function findChannelNotes(pool: Pool, podcastId: string): Promise<readonly ImportNote[]> {
   const { rows } = await pool.query<Columns<'import_item', 'notes', { notes: ImportNote[] }>>({
     name: 'find_channel_notes',

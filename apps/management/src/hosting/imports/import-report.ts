@@ -38,7 +38,7 @@ const bounded = ({ after, limit }: Page) => ({
   limit: Math.min(Math.max(1, limit), maxItems),
 });
 
-/** What became of an imported feed. Every function throws `not_found` for a podcast that was not imported. */
+/** The report of an import. Every function throws `not_found` for a podcast that was not imported. */
 export const createImportReport = (pool: Pool) => ({
   get: async (podcast: Resource<'podcasts'>): Promise<GetImportResponse> => {
     const { total, done, failed, problem } = importOf(podcast);

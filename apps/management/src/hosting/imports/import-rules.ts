@@ -36,7 +36,7 @@ export function importRules(options: FetchImportOptions & { readonly mediaUrl: s
             ...createPodcast({ ...settings, title: title!, language }, subjectId, options.mediaUrl),
             ...artwork,
             podcast_guid: guid,
-            // What asks directories to hide it is published by a person only.
+            // Only a person publishes a podcast that asks directories to hide it.
             import: { feed_url: feedUrl, ...feed, done: 0, failed: 0, publish: publish && !channel.blocked },
           };
           return {

@@ -3,8 +3,8 @@ import type { Columns } from '../../generated/rows.ts';
 import type { Episode } from '../episodes/episode.ts';
 
 /**
- * The living podcast of a workspace with this `podcast:guid`. Two imports of one podcast at once are decided one after the other:
- * the guid is locked until the transaction ends.
+ * The podcast of a workspace with this `podcast:guid` that is not archived. Locks the guid until the transaction ends, so that two imports
+ * of one podcast at once are decided one after the other.
  */
 export async function findImportedPodcast(
   tx: Transaction,

@@ -4,7 +4,7 @@ import { quoted, type ImportNotes } from './import-notes.ts';
 type Valid<S extends z.ZodRawShape> = { [K in keyof S]?: NonNullable<z.output<S[K]>> };
 type Path = readonly PropertyKey[];
 
-/** Faults of one field that are taken out one by one; a field with more is left out whole. */
+/** Faults of one field that are removed one by one; a field with more faults is dropped. */
 const maxFaults = 100;
 
 const at = (value: unknown, path: Path): unknown =>
@@ -13,7 +13,7 @@ const at = (value: unknown, path: Path): unknown =>
     value,
   );
 
-/** Takes the part at a path out of a copy's objects and lists. */
+/** Removes the part at a path from a copied value. */
 function remove(value: unknown, path: Path): void {
   const parent = at(value, path.slice(0, -1));
   const key = path.at(-1)!;
@@ -26,7 +26,7 @@ const nameOf = (field: string, path: Path): string =>
 
 const shown = (part: unknown): string => quoted(typeof part === 'string' ? part : (JSON.stringify(part) ?? ''));
 
-/** The value without what its schema does not take; undefined when nothing of it is left. */
+/** The value without the parts that its schema refuses; undefined when nothing is left. */
 function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNotes): unknown {
   const value: unknown = structuredClone(given);
   for (let faults = 0; faults < maxFaults; faults++) {
@@ -40,7 +40,7 @@ function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNo
       part.length = Number(issue.maximum);
       continue;
     }
-    // A part that is missing makes what it belongs to useless.
+    // A value without a required part is removed whole.
     const removed = part === undefined || (Array.isArray(part) && part.length === 0) ? path.slice(0, -1) : path;
     if (removed.length === 0) break;
     notes.lost(
@@ -54,8 +54,8 @@ function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNo
 }
 
 /**
- * The fields that the catalog's schema takes: what another host allowed and we do not is left out part by part, never a reason to
- * refuse the rest, and noted.
+ * The fields that the catalog's schema accepts. Parts that another host allowed and the catalog does not are removed and noted; they never
+ * prevent the import of the rest.
  */
 export function keepValid<S extends z.ZodRawShape>(
   shape: S,
@@ -72,6 +72,6 @@ export function keepValid<S extends z.ZodRawShape>(
   return kept as Valid<S>;
 }
 
-/** An object without its undefined fields: an attribute is absent, never undefined. */
-export const present = <T extends object>(given: T): T =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+/** The object without its undefined fields. */
+export const present = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;

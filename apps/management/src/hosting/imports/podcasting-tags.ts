@@ -4,7 +4,7 @@ import { quoted, type ImportNotes } from './import-notes.ts';
 import { present } from './keep-valid.ts';
 import { firstText, type XmlNode } from './xml-node.ts';
 
-/** Tags of the Podcasting 2.0 namespace, read as the catalog writes them; what is not valid there is dropped by `keepValid`. */
+/** Tags of the Podcasting 2.0 namespace in the catalog's form; `keepValid` drops invalid ones. */
 
 type Fields = Record<string, unknown>;
 
@@ -19,7 +19,7 @@ const milliseconds = (text: string | undefined) => {
 const all = (node: XmlNode, name: string, read: (tag: XmlNode) => Fields): Fields[] =>
   node.children(`podcast:${name}`).map((tag) => present(read(tag)));
 
-/** The first tag of a name that may stand once. */
+/** The first tag of a name that is allowed once. */
 function first(node: XmlNode, name: string, notes: ImportNotes, read: (tag: XmlNode) => Fields): Fields | undefined {
   const found = all(node, name, read);
   if (found.length > 1) notes.lost(`podcast:${name}`, `Only the first of ${found.length} is kept.`);
@@ -92,7 +92,7 @@ export const namespaceBlocks = (channel: XmlNode): string[] =>
     .filter((tag) => yes(tag.text))
     .map((tag) => tag.attribute('id')?.trim().toLowerCase() ?? 'all');
 
-/** A live item is a stream with a beginning and an end: none of it is a file that an episode could have. */
+/** A live item is a stream and no file, so it cannot become an episode. */
 function liveItemNote(live: XmlNode): string {
   const [title, status, start] = [firstText(live, 'title'), live.attribute('status'), live.attribute('start')];
   const named = [

@@ -7,12 +7,12 @@ import { executeAsManagement } from '../../background/execute-as-management.ts';
 import { listImportedDrafts } from './import-table.ts';
 import { publicationOf } from './publish-imported.ts';
 
-/** Refusals of one episode: somebody changed it meanwhile. */
+/** Problems of one episode that somebody changed meanwhile. */
 const episodeProblems: readonly string[] = ['state_not_allowed', 'not_found', 'episode_has_no_audio'];
 
 /**
- * Publishes or schedules the imported drafts that have audio, oldest first. Those that are still encoded follow by themselves: the
- * command that asked for this work marked the podcast, and the follower of encoded productions reads the mark.
+ * Publishes or schedules the imported drafts that have audio, oldest first. The command that queued this job marked the podcast; the follower
+ * of encoded productions reads the mark and publishes the drafts that get their audio later.
  */
 export function createPublishImportHandler({
   pool,

@@ -2,8 +2,8 @@ import type { Episode } from '../episodes/episode.ts';
 import type { ManagementCommand } from '../../background/execute-as-management.ts';
 
 /**
- * The command that publishes an imported episode, or schedules it when its date is still to come. Undefined while it has no
- * audio, when directories shall hide it (only a person publishes that), and once somebody decided about it: it is no draft then.
+ * The command that publishes an imported episode, or schedules it when its date is in the future. Undefined while it has no audio, when
+ * directories must hide it (only a person publishes that), and when it is no longer a draft, because somebody decided about it.
  */
 export function publicationOf(
   state: string,

@@ -42,7 +42,7 @@ const settings = z.strictObject({
 }).shape;
 
 export interface ImportedChannel {
-  /** As far as the feed says; every field is valid in the catalog. */
+  /** The fields that the feed has; each is valid in the catalog. */
   readonly settings: ReturnType<typeof keepValid<typeof settings>>;
   /** The present host forbids other hosts to import it (Podcasting 2.0, tag locked). */
   readonly locked: boolean;
@@ -51,7 +51,7 @@ export interface ImportedChannel {
   readonly notes: ImportNotes;
 }
 
-/** Elements that our feed says in its own way, or that were only true of the previous host. */
+/** Elements that our feed makes itself, or that were true only of the previous host. */
 const remade = new Set([
   ...['atom:link', 'atom:id', 'atom:updated', 'generator', 'lastBuildDate', 'pubDate', 'ttl', 'docs', 'cloud', 'item'],
   ...['itunes:new-feed-url', 'dc:date', 'itunes:complete', 'podcast:podping'],
@@ -60,7 +60,7 @@ const maxCategories = 3;
 
 const tidy = (text: string) => text.trim().replace(/\s+/g, ' ');
 
-/** Apple's categories of today; former names and names of others become what comes closest, and that is noted. */
+/** Apple's present categories. Former and foreign names become the closest one, with a note. */
 function categoriesOf(channel: XmlNode, notes: ImportNotes): string[] {
   const named = ['itunes:category', 'googleplay:category'].flatMap((name) => [...channel.children(name)]);
   const given = named.flatMap((category) => {
@@ -90,7 +90,7 @@ function languageOf(channel: XmlNode): string | undefined {
   return [language?.toLowerCase(), ...subtags].join('-') || undefined;
 }
 
-/** Whether no further episode will come, as Apple says it. */
+/** Whether the podcast is complete (Apple's itunes:complete). */
 const isComplete = (channel: XmlNode) => /^(?:yes|true)$/i.test(firstText(channel, 'itunes:complete') ?? '');
 
 /** Reads the channel of a feed. */

@@ -9,7 +9,7 @@ import { isBlocked, itemTags } from './podcasting-tags.ts';
 import { noteUnread, readKeywords, readLine, readParsed, readPicture, readTexts } from './read-text.ts';
 import { firstText, parseXml, type Namespaces, type ParsedXml, type XmlNode } from './xml-node.ts';
 
-/** Longer items are no episode's; pictures inside the notes (data: addresses) may make one long, and are taken out. */
+/** No episode has a longer item. Pictures inside the notes (data: addresses) make some long; these are removed. */
 const itemCharactersMax = 2_000_000;
 
 const { shape } = episodes.attributes;
@@ -58,11 +58,11 @@ export interface ReadableItem {
   readonly notes: ImportNotes;
 }
 
-/** An item as it can be imported, or why it cannot. */
+/** An item that can be imported, or the reason for which it cannot. */
 type ReadItem =
   ReadableItem | { readonly item: undefined; readonly problem: string; readonly notes: readonly ImportNote[] };
 
-/** Elements that our feed says in its own way. */
+/** Elements that our feed makes itself. */
 const remade = new Set([
   'enclosure',
   'itunes:duration',
@@ -91,7 +91,7 @@ const webAddress = (text: string | undefined): string | undefined => {
 
 const mediaType = (text: string | undefined) => (text ?? '').split(';')[0]!.trim().toLowerCase();
 
-/** Files that are fetched for one episode: 20 languages can be kept, each in some formats. More would make the import a tool for asking another host without end. */
+/** Files that are fetched for one episode: 20 languages in several formats. More would make the import a tool for attacking another host. */
 const maxTranscripts = 60;
 
 function transcriptsOf(item: XmlNode, notes: ImportNotes): ImportedTranscript[] {
@@ -132,7 +132,7 @@ function enclosureOf(item: XmlNode, notes: ImportNotes): string | undefined {
   return urls[0];
 }
 
-/** What identifies the episode for apps: its guid, else what they take instead. */
+/** The guid of the episode, or the element that apps use instead. */
 function guidOf(item: XmlNode, enclosureUrl: string | undefined, title: string | undefined, notes: ImportNotes) {
   const own = firstText(item, 'guid', 'atom:id');
   const given = own ?? enclosureUrl ?? firstText(item, 'link') ?? title;
@@ -210,7 +210,7 @@ function tryParse(xml: string, namespaces: Namespaces): ParsedXml | Error | unde
   }
 }
 
-/** Reads one item of a feed whose declarations of namespaces are given. */
+/** Reads one item of a feed that declares these namespaces. */
 export function readItem(xml: string, namespaces: Namespaces = {}): ReadItem {
   const unreadable = (problem: string): ReadItem => ({ item: undefined, problem, notes: [] });
   if (xml.length > itemCharactersMax) return unreadable(`The item is longer than ${itemCharactersMax} characters.`);

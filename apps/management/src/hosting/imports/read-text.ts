@@ -29,7 +29,7 @@ export function readLine(
   return oneLine(line, maxCharacters);
 }
 
-/** Text or HTML, sanitised and bounded; what that takes away is noted. */
+/** Text or HTML, sanitised and bounded; notes what that removes. */
 function readNotes(field: string, text: string | undefined, maxBytes: number, notes: ImportNotes): string | undefined {
   if (text === undefined) return undefined;
   const { notes: kept, removed, cut } = importNotes(text, maxBytes);
@@ -72,7 +72,7 @@ export function readKeywords(node: XmlNode): string[] {
   return [...new Set(text.split(',').flatMap((word) => oneLine(word, 128) ?? []))];
 }
 
-/** The address of the picture of a channel or an item, wherever the feed says it; the largest of several sizes. */
+/** The address of the picture of a channel or an item, from any element that may hold it; the largest of several sizes. */
 export function readPicture(node: XmlNode): string | undefined {
   const attributes = (name: string, attribute: string) =>
     node.children(name).map((tag) => tag.attribute(attribute) ?? tag.text);
@@ -108,7 +108,7 @@ export function readParsed<T>(
   return value;
 }
 
-/** Notes every element that says something and that nothing above has read. */
+/** Notes every non-empty element that nothing has read. */
 export function noteUnread(node: XmlNode, remade: ReadonlySet<string>, notes: ImportNotes): void {
   for (const child of node.unread()) {
     const text = child.text.trim();

@@ -1,4 +1,4 @@
-/** Vocabularies that feeds use, by the prefix this code names them with, and the addresses that stand for them. */
+/** The namespaces that feeds use, by this code's prefix, with their addresses. */
 const vocabularies: Readonly<Record<string, readonly string[]>> = {
   '': [
     'purl.org/rss/1.0',
@@ -19,7 +19,7 @@ const vocabularies: Readonly<Record<string, readonly string[]>> = {
   googleplay: ['google.com/schemas/play-podcasts/1.0', 'google.com/schemas/play-podcasts/1.0/play-podcasts.xsd'],
 };
 
-/** An address as it is compared: without scheme, "www.", case and a slash at the end, which feeds write in many ways. */
+/** A namespace address without scheme, "www.", case and trailing slash, which feeds write in many ways. */
 const comparable = (uri: string): string =>
   uri
     .trim()
@@ -36,7 +36,7 @@ export const undeclaredNamespace = (prefix: string): string | undefined => {
   return found && `http://${found}`;
 };
 
-/** How this code names an element, whatever prefix the feed uses: "itunes:image", "title"; undefined for a foreign vocabulary. */
+/** This code's name of an element, whatever prefix the feed uses: "itunes:image", "title"; undefined in an unknown namespace. */
 export function elementName(uri: string, local: string): string | undefined {
   const prefix = uri === '' ? '' : prefixes.get(comparable(uri));
   if (prefix === undefined) return undefined;

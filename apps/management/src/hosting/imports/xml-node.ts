@@ -2,17 +2,17 @@ import { SaxesParser } from 'saxes';
 import { legalText, namedCharacters, withoutCdata } from './feed-text.ts';
 import { elementName, undeclaredNamespace } from './xml-names.ts';
 
-/** One element, with what it holds by name. */
+/** An element of a feed. */
 export interface XmlNode {
-  /** As the document writes it, with its own prefix. */
+  /** Name in the document, with its own prefix. */
   readonly label: string;
-  /** As `children` finds it; undefined for an element of a foreign vocabulary. */
+  /** Name for `children`; undefined for an element of an unknown namespace. */
   readonly name: string | undefined;
   /** Children of one name, such as "title" or "itunes:image": the prefix stands for the namespace, whatever the document calls it. */
   readonly children: (name: string) => readonly XmlNode[];
-  /** Children that nobody has asked for by name so far, elements of foreign vocabularies included. */
+  /** Children that were not read by name so far, elements of unknown namespaces included. */
   readonly unread: () => readonly XmlNode[];
-  /** Text and CDATA together, that of elements inside included; '' when there is none. */
+  /** Text and CDATA of the element and of its descendants; '' when there is none. */
   readonly text: string;
   /** Undefined when absent. */
   readonly attribute: (name: string) => string | undefined;
@@ -24,24 +24,24 @@ export type Namespaces = Readonly<Record<string, string>>;
 
 export interface ParsedXml {
   readonly node: XmlNode;
-  /** Undefined when the piece is well-formed; else what is wrong with it. It was read as far as it goes. */
+  /** The fault of a piece that is not well-formed, which was read up to it; undefined for a well-formed one. */
   readonly fault: string | undefined;
-  /** Declared at the element that was asked for and around it. */
+  /** Declared at the requested element and around it. */
   readonly namespaces: Namespaces;
 }
 
-/** No feed nests deeper; hostile ones do. */
+/** Only hostile feeds nest deeper. */
 const maxDepth = 40;
 /** Elements of one channel or item. */
 const maxElements = 20_000;
 const maxFaults = 100;
 /** Of one element. */
 const maxAttributes = 1_000;
-/** Real feeds declare some ten around their items, and each item is read with them. */
+/** Real feeds declare about ten around their items; each item is parsed with them. */
 const maxNamespaces = 100;
 const maxNamespaceCharacters = 10_000;
 
-/** Throws when a document declares more around its items than any feed uses. */
+/** Throws when a document declares more namespaces around its items than any feed uses. */
 function boundNamespaces(namespaces: Namespaces): void {
   const declared = Object.entries(namespaces);
   if (declared.length > maxNamespaces) throw new Error(`more than ${maxNamespaces} namespaces`);
@@ -80,11 +80,11 @@ function createElement(label: string, name: string | undefined, attributes: Read
 }
 
 /**
- * Parses one piece of a feed, an item or a document without its items. Namespaces are recognised by their address, entities that the
- * document declares are never expanded, and what is not well-formed is read as far as it goes. Throws when the piece nests
- * deeper than 40 elements, holds more than 20,000, has more than 100 faults, more than 1,000 attributes at one element or more than 100 namespaces. Undefined without an element.
- * @param inner child of the outermost element that is asked for, such as the channel of a document
- * @param outer declared around the piece
+ * Parses one piece of a feed: an item, or a document without its items. Recognises namespaces by their address, never expands entities that
+ * the document declares, and reads a piece that is not well-formed up to its fault. Throws when the piece nests deeper than 40 elements or
+ * has more than 20,000 elements, 100 faults, 1,000 attributes at one element or 100 namespaces. Undefined without an element.
+ * @param inner the requested child of the outermost element, such as the channel of a document
+ * @param outer namespaces that are declared around the piece
  */
 export function parseXml(text: string, inner?: string, outer: Namespaces = {}): ParsedXml | undefined {
   const parser = new SaxesParser({

@@ -22,7 +22,7 @@ const isAdtsFrame = (start: Buffer) => start.length > 1 && start[0] === 0xff && 
 /** Atoms that a QuickTime file may begin with, where no brand is named. */
 const isQuickTime = (start: Buffer) => ['moov', 'mdat', 'wide', 'free', 'skip'].includes(text(start, 4, 8));
 
-/** Formats that the start of a file allows; none when it is nothing known. An ID3v2 tag may precede several. */
+/** Formats that a file with this start may have; none for an unknown start. An ID3v2 tag may precede several formats. */
 export function formatsOf(start: Buffer): readonly ClipFormat[] {
   if (text(start, 0, 3) === 'ID3') return ['mp3', 'aac', 'flac'];
   if (text(start, 0, 4) === 'fLaC') return ['flac'];
@@ -36,7 +36,7 @@ export function formatsOf(start: Buffer): readonly ClipFormat[] {
 /** The type without parameters, in lower case. */
 const essence = (contentType: string | undefined) => contentType?.split(';')[0]!.trim().toLowerCase() ?? '';
 
-/** Types that say nothing about what a file is. */
+/** Types that say nothing about the format. */
 const silentTypes: readonly string[] = ['', 'application/octet-stream', 'binary/octet-stream', 'application/download'];
 
 const formatsOfType: Readonly<Record<string, readonly ClipFormat[]>> = {
@@ -62,7 +62,7 @@ const formatsOfType: Readonly<Record<string, readonly ClipFormat[]>> = {
   'audio/vnd.wave': ['wav'],
 };
 
-/** Whether a file of this format may be answered with this content type; one that says nothing fits all. */
+/** Whether a file of this format may have this content type; a type that says nothing fits every format. */
 export function typeFits(contentType: string | undefined, format: ClipFormat): boolean {
   const type = essence(contentType);
   if (silentTypes.includes(type)) return true;

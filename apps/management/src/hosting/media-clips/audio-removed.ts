@@ -6,9 +6,8 @@ import { hasAudio } from '../episodes/require-audio.ts';
 const shown: readonly string[] = ['published', 'scheduled'];
 
 /**
- * What becomes of an episode when one of its clips is deleted: it loses the audio that it played from the clip, and leaves the feed or
- * the schedule when nothing else is left to hear. The clip of an earlier production changes nothing, unless
- * mode "stop_all" ends the plays that it still has.
+ * The consequence of a deleted clip for its episode: it loses the audio of the clip's production, and is unpublished when it has no other
+ * audio. The clip of an earlier production changes nothing, unless mode "stop_all" ends the plays that still use it.
  */
 export function audioRemoved(
   clip: Attributes<'media_clips'>,

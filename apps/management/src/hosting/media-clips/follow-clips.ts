@@ -9,7 +9,7 @@ const clipsOf = async (event: DomainEvent, pool: Pool) =>
     ({ lifecycle_state: state }) => state === 'active',
   );
 
-/** The file that a production made is a clip of its episode, beside those of earlier productions. */
+/** Records the file of an encoded production as a clip of its episode, beside those of earlier productions. */
 export async function recordClip(event: EventOf<'production.encoded'>, send: Send, pool: Pool): Promise<void> {
   const { episode_id: episodeId, files, audio_duration_ms: durationMs } = event.after.attributes;
   const made = files.find(({ role, format }) => role === 'rendition' && format === 'mp3');
@@ -29,7 +29,7 @@ export async function recordClip(event: EventOf<'production.encoded'>, send: Sen
   });
 }
 
-/** What a production made of another source is gone. */
+/** Deletes the clips that a production made of its previous source. */
 export async function deleteClips(event: EventOf<'production.revised'>, send: Send, pool: Pool): Promise<void> {
   if (event.after.lifecycle_state !== 'initial') return;
   for (const { id } of await clipsOf(event, pool))

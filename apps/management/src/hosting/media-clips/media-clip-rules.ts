@@ -18,7 +18,7 @@ const url = '/changes/url';
 const invalid = (path: string, code: string, detail: string) =>
   new Problem('validation_failed', detail, { errors: [{ path, code, detail }] });
 
-/** What was found out about a file. */
+/** A checked file. */
 interface FoundFile {
   readonly sizeBytes: number;
   readonly contentType: string | undefined;
@@ -34,7 +34,7 @@ async function readStart(store: ObjectStore, key: string, sizeBytes: number): Pr
   return Buffer.concat(chunks);
 }
 
-/** Throws unless the file is what was declared. */
+/** Throws unless the file has the declared size and format. */
 function checkDeclared(
   file: FoundFile,
   declared: { readonly file_format: ClipFormat; readonly size?: number | undefined },
@@ -50,8 +50,8 @@ function checkDeclared(
 
 /** Rules of the media clip commands. */
 export function mediaClipRules({ pool, store, mediaUrl, publicFetch }: SourceOptions): MediaClipRules {
-  async function findOurs(named: Omit<Parameters<typeof receivedUpload>[2], 'path'>): Promise<FoundFile> {
-    const found = await receivedUpload(pool, store, { ...named, path: url });
+  async function findOurs(request: Omit<Parameters<typeof receivedUpload>[2], 'path'>): Promise<FoundFile> {
+    const found = await receivedUpload(pool, store, { ...request, path: url });
     const { upload, sizeBytes } = found;
     if (upload.upload_type !== 'public')
       throw invalid(
@@ -70,7 +70,7 @@ export function mediaClipRules({ pool, store, mediaUrl, publicFetch }: SourceOpt
     };
   }
 
-  /** A host that podcast apps can use: it answers HEAD, says the size and takes byte ranges. */
+  /** Throws unless the host serves podcast apps: answers HEAD, says the size and takes byte ranges. */
   async function findRemote(address: string): Promise<FoundFile> {
     const { head, takesRanges, sizeBytes, contentType, start } = await probeRemoteFile(publicFetch, address, url);
     if (head.status !== 200)

@@ -58,7 +58,7 @@ export async function prepareArtworkChange(
   const artwork = unchanged ? undefined : await prepare(url);
   return (attributes, locked) => {
     if (artwork) return { ...attributes, artwork };
-    // The address was another one's for a moment: its renditions are not this image's.
+    // The artwork changed after `prepare`: the present renditions are of another image.
     if (locked.artwork_url !== url)
       throw new Problem('temporarily_unavailable', 'The artwork changed at the same moment. Try again.', {
         retryAfterSeconds: 1,

@@ -8,12 +8,12 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Bytes of an image in which its size is looked for: colour profiles and photographs' data stand before it. */
+/** Bytes of an image that are searched for its size: colour profiles and camera data may precede it. */
 const headBytes = 262_144;
 const extensions: Readonly<Record<string, readonly string[]>> = { jpeg: ['jpg', 'jpeg'], png: ['png'] };
 
 /**
- * What Apple checks of an image over HTTP: HEAD answers 200 with the true type and a length, a range is answered 206, the image is a
+ * Checks an image over HTTP as Apple does: HEAD answers 200 with the true type and a length, a range is answered 206, the image is a
  * square JPEG or PNG of 1400 to 3000 pixels and its address ends in the true extension (Apple Podcasts, artwork; 823).
  */
 export async function checkArtwork(publicFetch: PublicFetch, url: string): Promise<Finding[]> {

@@ -8,9 +8,9 @@ import { checkArtwork, type Finding } from './check-artwork.ts';
 type Node = Readonly<Record<string, unknown>>;
 
 /** Bytes of a feed that directories read. */
-const feedBytesMax = 20_000_000;
-/** Enclosures that are asked for, the newest first. */
-const enclosuresLookedAt = 3;
+const maxFeedBytes = 20_000_000;
+/** Enclosures that are requested, the newest first. */
+const maxEnclosures = 3;
 
 const namespaces: readonly (readonly [prefix: string, uri: string, needed: boolean])[] = [
   ['itunes', 'http://www.itunes.com/dtds/podcast-1.0.dtd', true],
@@ -76,7 +76,7 @@ function checkChannel(channel: Node, feedUrl: string, found: Findings): void {
   }
 }
 
-/** Whether only this machine or its network reaches an address. */
+/** Whether an address can be reached only on this machine or in its network. */
 function isLocal(url: URL): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) return !isPublicAddress(host);
@@ -197,18 +197,18 @@ async function checkConditional(
     found.warn('feed_etag', 'The feed has no ETag: apps fetch it whole every time.');
     return;
   }
-  const again = await publicFetch(feedUrl, { headers: { 'if-none-match': etag }, maxBytes: feedBytesMax });
+  const again = await publicFetch(feedUrl, { headers: { 'if-none-match': etag }, maxBytes: maxFeedBytes });
   if (again.status !== 304)
     found.error('feed_not_modified', `The feed answers its own ETag with ${describeAnswer(again)} instead of 304.`);
 }
 
 /**
- * Fetches a live feed and checks what Apple and PSP-1 ask of it and of what it names, over HTTP. Needs no account: any public
- * feed can be checked. Throws nothing; a feed that cannot be fetched is a finding.
+ * Fetches any public feed, its artwork and its newest enclosures and checks them by the rules of Apple and PSP-1. A feed that cannot be
+ * fetched is a finding, not an error.
  */
 export async function checkFeed(feedUrl: string, publicFetch: PublicFetch): Promise<Finding[]> {
   const found = new Findings();
-  const answer = await publicFetch(feedUrl, { maxBytes: feedBytesMax });
+  const answer = await publicFetch(feedUrl, { maxBytes: maxFeedBytes });
   if (answer.status !== 200) {
     found.error(
       'feed_not_found',
@@ -250,6 +250,6 @@ export async function checkFeed(feedUrl: string, publicFetch: PublicFetch): Prom
   if (artwork === undefined || !URL.canParse(artwork))
     found.error('artwork_missing', 'The channel has no <itunes:image> with an address.');
   else found.list.push(...(await checkArtwork(publicFetch, artwork)));
-  for (const enclosure of enclosures.slice(0, enclosuresLookedAt)) await checkEnclosure(publicFetch, enclosure, found);
+  for (const enclosure of enclosures.slice(0, maxEnclosures)) await checkEnclosure(publicFetch, enclosure, found);
   return found.list;
 }

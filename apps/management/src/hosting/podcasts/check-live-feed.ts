@@ -20,13 +20,12 @@ const firstPauseMs = 20;
 const longestPauseMs = 500;
 
 /**
- * Waits until the feed of a published podcast answers at its public address, so that whoever was told of the publication can read it.
- * True as soon as it does; false when `deadline` comes first.
+ * Waits until the feed of a published podcast answers at its public address: true as soon as it does, false when `deadline` comes first.
  */
 export const createAwaitFeed =
   (mediaUrl: string, publicFetch: PublicFetch) =>
   async ({ attributes }: Resource<'podcasts'>, deadline: Date): Promise<boolean> => {
-    // Where it moved to is another host's business.
+    // Another host serves a feed that has moved.
     if (attributes.new_feed_url !== undefined) return true;
     const feedUrl = feedUrlOf(mediaUrl, attributes.subdomain);
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {

@@ -23,7 +23,7 @@ function jpegSize(bytes: Buffer): ImageSize | undefined {
   return undefined;
 }
 
-/** What the beginning of a JPEG or PNG file says of its size; undefined for anything else, or when it is not said yet. */
+/** The size of a JPEG or PNG image by the first bytes of its file; undefined for other files, and when the bytes end before the size. */
 export function imageSize(bytes: Buffer): ImageSize | undefined {
   if (bytes.length >= 24 && bytes.subarray(0, 8).equals(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')))
     return { format: 'png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };

@@ -31,15 +31,15 @@ const englishList = new Intl.ListFormat('en');
 const listed = (missing: readonly MissingAttribute[]) => englishList.format(missing.map(({ words }) => words));
 
 /**
- * Throws unless whoever invites holds everything that the invitation names, sight aside; an owner gives anything. The analytics that
- * every collaborator sees are not asked of whoever invites an editor.
+ * Throws unless the actor has every role that the invitation grants, `viewer` aside; an owner grants any. Inviting an editor needs no
+ * analytics role, although every collaborator sees the podcast's analytics.
  */
 function checkInviter(actor: Actor, workspaceId: string, role: keyof typeof collaboratorRoles): void {
   if (actor.kind === 'service') return;
   const { roles: held } = accessOf(actor, workspaceId);
   if (held.includes('owner')) return;
-  const given: readonly Role[] = collaboratorRoles[role];
-  if (given.some((each) => each !== 'viewer' && !held.includes(each)))
+  const granted: readonly Role[] = collaboratorRoles[role];
+  if (granted.some((each) => each !== 'viewer' && !held.includes(each)))
     throw new Problem('permission_denied', 'You may grant only permissions that you have yourself.');
 }
 
@@ -115,7 +115,7 @@ export const podcastRules = (
   },
 });
 
-/** Where a new address leads: to the feed of a podcast, or listeners would be sent to nothing. Throws `validation_failed`. */
+/** The address of the feed to which a new address leads. Throws `validation_failed` when it leads to none. */
 async function findNewFeed(fetch: GuardedFetch, newFeedUrl: string): Promise<string> {
   try {
     return await findFeedAddress(fetch, newFeedUrl);

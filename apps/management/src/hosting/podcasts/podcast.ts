@@ -32,8 +32,8 @@ export function subdomainOf(title: string): string {
 }
 
 /**
- * The attributes of a new podcast. A subdomain that was not asked for gets the id's last characters, so that two shows
- * of one title never meet.
+ * The attributes of a new podcast. A subdomain made from the title ends in the id's last characters, so that two podcasts of one title
+ * differ.
  */
 export function createPodcast(changes: CreateChanges, id: string, mediaUrl: string): Podcast {
   const subdomain = changes.subdomain ?? `${subdomainOf(changes.title)}-${id.slice(-6)}`;
@@ -50,7 +50,7 @@ export function createPodcast(changes: CreateChanges, id: string, mediaUrl: stri
   };
 }
 
-/** What a feed must have before directories take it (PSP-1 and Apple's required channel elements), in words. */
+/** Attributes that directories require of a feed (PSP-1 and Apple's required channel elements), in words. */
 const feedNeeds: readonly (readonly [keyof Podcast, string])[] = [
   ['title', 'a title'],
   ['description', 'a description'],
@@ -67,8 +67,7 @@ export interface MissingAttribute {
 }
 
 /**
- * What a feed still lacks before directories take it. The owner of the feed (itunes:owner) is `owner_name` or, without one,
- * the author.
+ * The required attributes that a feed lacks. The owner of the feed (itunes:owner) is `owner_name` or, without one, the author.
  */
 export function missingForFeed(podcast: Podcast): MissingAttribute[] {
   const lacks = (value: unknown) =>
@@ -114,12 +113,12 @@ export function withoutCollaborator(
 
 /** Throws `validation_failed` when a podcast would redirect to itself. */
 export function checkNewFeedUrl(newFeedUrl: string, ownFeedUrl: string): void {
-  // Scheme, case, a trailing slash and a query lead to the same feed of ours.
-  const place = (url: string) => {
+  // Addresses that differ only in scheme, case, a trailing slash or a query lead to the same feed of ours.
+  const normal = (url: string) => {
     const { host, pathname } = new URL(url);
     return `${host}${pathname}`.toLowerCase().replace(/\/+$/, '');
   };
-  if (place(newFeedUrl) !== place(ownFeedUrl)) return;
+  if (normal(newFeedUrl) !== normal(ownFeedUrl)) return;
   const detail = 'A feed cannot redirect to itself.';
   throw new Problem('validation_failed', detail, {
     errors: [{ path: '/changes/new_feed_url', code: 'own_feed', detail }],

@@ -10,19 +10,19 @@ import type { PublicFetch } from '../../outside/public-fetch.ts';
 import { checkArtwork, type Finding } from './check-artwork.ts';
 import type { Podcast } from './podcast.ts';
 
-/** What keeps a podcast out of directories beyond missing attributes: one error for each fault, in words. */
+/** Finds the faults, beside missing attributes, for which directories refuse a podcast. */
 export type FindFaults = (workspaceId: string, podcastId: string, podcast: Podcast) => Promise<FieldError[]>;
 
-/** Episodes that are looked at: directories read the newest ones first. */
-const episodesLookedAt = 3;
+/** Episodes that are checked: directories read the newest ones first. */
+const maxEpisodes = 3;
 
-/** Public Delivery hears of new artwork by an event: so long after a change it may not serve it yet. */
+/** Public Delivery learns of new artwork by an event: for so long after a change it may not serve the artwork yet. */
 const artworkPatienceMs = 3000;
 const artworkPauseMs = 100;
 
 const extensions = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp' };
 
-/** The address of the largest rendition that directories take (design: rest-api.md, public paths), else the artwork's own. */
+/** The address of the largest rendition that directories take (docs/services/public-delivery.md), else the artwork's own. */
 function publicArtworkUrl(
   { artwork, artwork_url: url }: Pick<Podcast, 'artwork' | 'artwork_url'>,
   mediaUrl: string,
@@ -34,7 +34,7 @@ function publicArtworkUrl(
   return `${mediaUrl}/delivery/v1/i/${largest.sha256}/${largest.size}.${extensions[largest.content_type]}`;
 }
 
-/** The gate before `podcast.publish`: what Apple would check, checked first. */
+/** Checks before `podcast.publish` what Apple checks after it. */
 export function createPublishGate(options: {
   readonly pool: Pool;
   readonly store: ObjectStore;
@@ -66,12 +66,7 @@ export function createPublishGate(options: {
     if (artwork !== undefined)
       for (const { code, text } of await artworkFindings(artwork))
         errors.push({ path: '/attributes/artwork_url', code, detail: text });
-    for (const { id, attributes: episode } of await listNewestPublished(
-      pool,
-      workspaceId,
-      podcastId,
-      episodesLookedAt,
-    )) {
+    for (const { id, attributes: episode } of await listNewestPublished(pool, workspaceId, podcastId, maxEpisodes)) {
       if (!(await canBePlayed(workspaceId, id, episode)))
         errors.push({
           path: `/episodes/${id}`,

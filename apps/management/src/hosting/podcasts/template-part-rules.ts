@@ -16,7 +16,7 @@ type AnyPartRules = {
   readonly [K in 'set' | 'clear' | 'record' | 'fail']: Rules<typeof productCatalog>[`podcast.${K}_intro`];
 };
 
-/** The part an encoder reports about. Its job ended when the part was cleared, so its lease is lost too. */
+/** The part that an encoder reports about. Throws `lease_lost` for a cleared part, whose job has ended. */
 function reported(podcast: Readonly<Podcast>, part: Part): TemplatePart {
   const found = podcast[part];
   if (!found) throw new Problem('lease_lost', `The ${part} was cleared; drop the job.`);
@@ -48,7 +48,7 @@ const rulesOf = (part: Part, findNamedUpload: FindNamedUpload): AnyPartRules => 
             } satisfies TemplatePart,
           },
           also: async (tx, { version }) => {
-            // The newest file wins: an earlier one that is still prepared is given up.
+            // The newest file wins: the preparation of an earlier one ends.
             await stopSegmentJobs(tx, subjectId, part);
             await insertJob(tx, {
               kind: 'encode_segment',

@@ -16,39 +16,39 @@ function filenameOf(url: string): string {
   }
 }
 
-/** A person waits for a new episode; one that has its audio, or comes with a whole import or batch, can wait longer. */
+/** A person waits for a new episode; an episode that has audio, or is part of an import or batch, can wait longer. */
 function workClassOf(production: Production, episode: Episode): WorkClass {
   if (production.imported || production.batch_encoding_id) return 'bulk';
   return episode.current_production_id ? 're_encoding' : 'interactive';
 }
 
-/** The job of a production: what the encoder needs to know of it, and its order among others. */
+/** The encoder's input for a production, and its place in the queue. */
 export async function encodeJob(
   tx: Transaction,
   started: {
     readonly workspaceId: string;
     readonly productionId: string;
     readonly production: Production;
-    readonly place: SourceLocation;
-    /** 0: nobody could tell. */
+    readonly location: SourceLocation;
+    /** 0: unknown. */
     readonly durationMs: number;
   },
 ): Promise<{ readonly input: unknown; readonly work: Workload }> {
-  const { workspaceId, productionId, production, place, durationMs } = started;
+  const { workspaceId, productionId, production, location, durationMs } = started;
   const episode = await findResource(tx, workspaceId, 'episodes', production.episode_id);
   const podcast = await findResource(tx, workspaceId, 'podcasts', episode!.attributes.podcast_id);
   const source =
-    place.kind === 'outside'
-      ? { source_url: place.url, filename: filenameOf(place.url), declared_size_bytes: null }
+    location.kind === 'outside'
+      ? { source_url: location.url, filename: filenameOf(location.url), declared_size_bytes: null }
       : {
-          storage_key: place.found.upload.storage_key,
-          /** What was probed and reserved for; an encoder refuses other bytes under the same key. */
-          source_etag: place.found.etag,
-          ...declaredChecksum(place.found),
-          filename: place.found.upload.filename,
-          declared_size_bytes: place.found.upload.filesize ?? null,
+          storage_key: location.found.upload.storage_key,
+          // The bytes that were probed; an encoder refuses others under the same key.
+          source_etag: location.found.etag,
+          ...declaredChecksum(location.found),
+          filename: location.found.upload.filename,
+          declared_size_bytes: location.found.upload.filesize ?? null,
         };
-  const sizeBytes = place.kind === 'stored' ? place.found.sizeBytes : undefined;
+  const sizeBytes = location.kind === 'stored' ? location.found.sizeBytes : undefined;
   return {
     input: {
       production_id: productionId,

@@ -9,10 +9,10 @@ export interface EncodingBalance {
   readonly usedMs: number;
 }
 
-/** "2026-11": the UTC month whose balance a reservation belongs to. */
+/** The UTC month of a balance: "2026-11". */
 export const encodingMonth = (now: Date): string => now.toISOString().slice(0, 7);
 
-/** Locks the month's balance of a workspace: two starts at once are decided one after the other. */
+/** Locks the month's balance of a workspace, so that two starts at once are decided one after the other. */
 export async function lockBalance(tx: Transaction, workspaceId: string, month: string): Promise<EncodingBalance> {
   const { rows } = await tx.query<Columns<'encoding_balance', 'reserved_ms' | 'used_ms'>>({
     name: 'lock_balance',
@@ -33,7 +33,7 @@ export async function lockBalance(tx: Transaction, workspaceId: string, month: s
   };
 }
 
-/** Adds to the month's reserved and used time; both may be negative amounts of what was added before. */
+/** Adds to the month's reserved and used time; a negative amount takes back what was added before. */
 export async function moveBalance(
   tx: Transaction,
   workspaceId: string,
@@ -47,7 +47,7 @@ export async function moveBalance(
   });
 }
 
-/** The encoding time of a workspace in the current UTC month; a month without any encoding has none reserved or used. */
+/** The encoding time of a workspace in the current UTC month. */
 export async function readEncodingTime(
   pool: Pool,
   workspaceId: string,
@@ -74,7 +74,7 @@ export async function readEncodingTime(
   };
 }
 
-/** Projects a plan's limit from an account event; an older event never overwrites a newer one. */
+/** Saves a plan's limit from an account event; an older event never overwrites a newer one. */
 export async function saveEncodingLimit(
   pool: Pool,
   workspaceId: string,

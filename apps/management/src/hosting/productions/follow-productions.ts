@@ -6,14 +6,14 @@ import { publicationOf } from '../imports/publish-imported.ts';
 import { fileUsers, isNamed } from '../../workspace/uploads/upload-use-table.ts';
 import type { Send } from '../../background/send-as-management.ts';
 
-/** The finding of a file's own fault, as opposed to an encoder's trouble. */
+/** Codes of faults of the file itself, not of the encoder. */
 const fileFault = /^media_/;
 
 type Found = Pick<ResourceRow<'productions'>, 'id' | 'attributes'>;
 
 /**
- * Whether an encoded production is newer audio than the episode's current one; ids sort by creation. What a batch encoding
- * made is as old as the production whose file it encoded again: it never replaces another file, and new audio replaces it.
+ * Whether an encoded production is newer audio than the episode's current one; ids sort by creation. The production of a batch encoding is
+ * as old as the one whose file it encoded again: it never replaces another file, and new audio replaces it.
  */
 function isNewer(encoded: Found, current: Found, all: readonly Found[]): boolean {
   const batchOf = ({ attributes }: Found) => attributes.batch_encoding_id;
@@ -28,8 +28,8 @@ function isNewer(encoded: Found, current: Found, all: readonly Found[]): boolean
 }
 
 /**
- * After encoding: the episode gets its audio, unless it has newer one, and is published when the production or its import asks for
- * that.
+ * Attaches encoded audio to the episode, unless it has newer audio, and publishes the episode when the production or its import asks for
+ * it.
  */
 export async function attachAndPublish(
   event: EventOf<'production.encoded'>,
@@ -54,8 +54,8 @@ export async function attachAndPublish(
 }
 
 /**
- * What publishes an imported episode, if its import is to be published. Read after the audio was attached: whoever marks the import
- * later finds the episode with its audio.
+ * The command that publishes an imported episode, if its import is to be published. It is called after the audio was attached, so that an
+ * import that is marked later finds the episode with its audio.
  */
 async function findPublication(pool: Pool, workspaceId: string, episodeId: string, now: Date) {
   const row = await findResource(pool, workspaceId, 'episodes', episodeId);
@@ -64,7 +64,7 @@ async function findPublication(pool: Pool, workspaceId: string, episodeId: strin
   return podcast?.attributes.import?.publish ? publicationOf(row.lifecycle_state, row.attributes, now) : undefined;
 }
 
-/** A batch encoding was cancelled: encoders stop working for it, and the encoding time is returned. */
+/** Stops the encodings of a cancelled batch and returns their encoding time. */
 export async function stopEncodings(event: EventOf<'batch_encoding.cancelled'>, send: Send, pool: Pool): Promise<void> {
   const podcastId = event.after.attributes.podcast_id;
   for (const id of await listEncodings(pool, event.workspace_id, podcastId, event.subject.id))
@@ -73,7 +73,7 @@ export async function stopEncodings(event: EventOf<'batch_encoding.cancelled'>, 
 
 const otherUsers = fileUsers.filter((type) => type !== 'productions');
 
-/** A file that is no usable audio leaves nothing behind: its upload ends, and with it the object, unless anything else uses it. */
+/** Ends the upload of a file that is no usable audio, and with it the object, unless another resource uses the file. */
 export async function endFaultyUpload(event: EventOf<'production.failed'>, send: Send, pool: Pool): Promise<void> {
   const { problem, upload_id: uploadId } = event.after.attributes;
   if (!problem || uploadId === undefined || !fileFault.test(problem.code)) return;

@@ -27,7 +27,7 @@ import { prepareEncoding, type EncodingOptions } from './start-encoding.ts';
 type ProductionCommand = Extract<keyof Rules<typeof productCatalog>, `production.${string}`>;
 type ProductionRules = Pick<Rules<typeof productCatalog>, ProductionCommand>;
 
-/** Settles or returns what the start reserved. The subject's row is locked, so an encoding ends once. */
+/** Replaces the reservation of the start by the used time. The subject's row is locked, so that an encoding is settled once. */
 async function settle(tx: Transaction, input: RuleInput<Production, unknown>, usedMs: number): Promise<void> {
   const { reserved_encoding_ms: reservedMs = 0, encoding_month: month } = input.current;
   if (month) await moveBalance(tx, input.workspaceId, month, { reservedMs: -reservedMs, usedMs });
@@ -41,7 +41,7 @@ async function audibleEpisode(input: RuleInput<Production, unknown>): Promise<Re
   return isPlayed && episode.lifecycle_state !== 'archived' ? episode : undefined;
 }
 
-/** Throws while the production is the audio of its episode: without its files the episode would be silent. */
+/** Throws while the production is the audio of its episode, which would be silent without the files. */
 async function assertNotAudible(input: RuleInput<Production, unknown>): Promise<void> {
   const episode = await audibleEpisode(input);
   if (!episode) return;
@@ -52,7 +52,7 @@ async function assertNotAudible(input: RuleInput<Production, unknown>): Promise<
   );
 }
 
-/** The clips that the production made go with it. */
+/** Deletes the clips that the production made. */
 async function clipsDeleted(input: RuleInput<Production, unknown>): Promise<Consequence<'media_clips'>[]> {
   const { tx, workspaceId, subjectId } = input;
   const clips = await listLinked(tx, workspaceId, 'media_clips', 'production', subjectId);
@@ -72,10 +72,8 @@ const createFromFile = (options: EncodingOptions): PreparedRule<Production, Crea
   prepare: async ({ workspaceId, actor, changes, deadline }) => {
     const { file_url: fileUrl, imported, publication_flag: publish, mode, state = 'initial' } = changes;
     if (publish) checkPublish(actor, workspaceId);
-    // An imported feed may name thousands of files of a host that is slow today.
-    const look = imported !== true;
-    const named = { workspaceId, actor, look };
-    const { source, hold } = fileUrl === undefined ? noSource : await findSource(options, { ...named, fileUrl });
+    const request = { workspaceId, actor, isImported: imported === true };
+    const { source, hold } = fileUrl === undefined ? noSource : await findSource(options, { ...request, fileUrl });
     const production = newProduction(source, { ...changes, replacement_mode: mode });
     const start = state === 'encoding' ? await prepareEncoding(options, workspaceId, production, deadline) : undefined;
     return async (input) => {
@@ -100,13 +98,13 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
 
   'production.revise': {
     prepare: async ({ workspaceId, actor, changes: sent, state, current: before }) => {
-      // The file that it has already is no change.
+      // A client may send the present address again.
       const { file_url: sentUrl, ...others } = sent;
       const fileUrl = sentUrl === before?.file_url ? undefined : sentUrl;
       const changes = { ...others, ...(fileUrl !== undefined && { file_url: fileUrl }) };
       if (state !== undefined) isReset(state, changes);
       const { publication_flag: publish, mode } = changes;
-      const named = fileUrl === undefined ? undefined : await findSource(options, { workspaceId, actor, fileUrl });
+      const found = fileUrl === undefined ? undefined : await findSource(options, { workspaceId, actor, fileUrl });
       return async (input) => {
         if (publish && !input.current.publication_flag) checkPublish(actor, workspaceId);
         const current = {
@@ -116,8 +114,8 @@ export const productionRules = (options: EncodingOptions): ProductionRules => ({
         };
         if (!isReset(input.state, changes)) return { attributes: current, state: input.state };
         await assertNotAudible(input);
-        await named?.hold(input.tx);
-        return { attributes: resetProduction(current, named?.source), state: 'initial' };
+        await found?.hold(input.tx);
+        return { attributes: resetProduction(current, found?.source), state: 'initial' };
       };
     },
   },

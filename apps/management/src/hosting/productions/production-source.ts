@@ -17,7 +17,7 @@ export interface SourceOptions {
   readonly publicFetch: PublicFetch;
 }
 
-/** Where an encoder finds the source. */
+/** The place where an encoder finds the source. */
 export type SourceLocation =
   { readonly kind: 'stored'; readonly found: ReceivedUpload } | { readonly kind: 'outside'; readonly url: string };
 
@@ -26,7 +26,7 @@ const path = '/changes/file_url';
 /** Whether an address belongs to this installation: only uploads are taken from there. */
 export const isOurs = (mediaUrl: string, url: string) => new URL(url).origin === new URL(mediaUrl).origin;
 
-/** Throws unless the address answers, with something that looks like audio or video and is not too large. */
+/** Throws unless the address answers with audio or video that is not too large. */
 async function checkRemote(publicFetch: PublicFetch, url: string): Promise<void> {
   const { start, contentType, sizeBytes } = await probeRemoteFile(publicFetch, url, path);
   if (!looksLikeMedia(start, contentType))
@@ -38,11 +38,11 @@ async function checkRemote(publicFetch: PublicFetch, url: string): Promise<void>
 }
 
 const sound = /^(audio\/|video\/|application\/ogg$)/;
-/** Types that a client sends which names none, or cannot. */
+/** Types of clients that state none. */
 const unnamedTypes = /^(undefined|application\/octet-stream|binary\/octet-stream|application\/x-www-form-urlencoded)$/;
 const inEnglish = new Intl.NumberFormat('en');
 
-/** Throws `upload_not_received` naming the field unless what arrived is what was granted: audio or video of the announced size. */
+/** Throws `upload_not_received` naming the field unless the upload is audio or video of the granted type and size. */
 async function checkAsGranted(store: ObjectStore, { upload, sizeBytes }: ReceivedUpload): Promise<void> {
   const { filename, filesize, content_type: granted, storage_key: key } = upload;
   const refuse = (detail: string) =>
@@ -60,30 +60,31 @@ async function checkAsGranted(store: ObjectStore, { upload, sizeBytes }: Receive
 }
 
 /**
- * The source that a `file_url` names: an upload of the workspace or of the actor, or a file at any other public address.
- * What an imported feed names nobody vouches for: of uploads only the workspace's own are taken. What arrived must be what was
- * granted. Throws `upload_not_received` or `media_not_fetchable` naming the field. `hold` keeps it until the transaction ends.
+ * Finds the source that a `file_url` names: an upload of the workspace or of the actor, or a file at any other public address. Throws
+ * `upload_not_received` or `media_not_fetchable` naming the field. `hold` keeps the upload until the transaction ends.
  */
 export async function findSource(
   { pool, store, mediaUrl, publicFetch }: SourceOptions,
-  named: {
+  request: {
     readonly workspaceId: string;
     readonly actor: Actor;
     readonly fileUrl: string;
-    /** False for what an imported feed names: the encoder, which tries again, is the one to ask an address outside. */
-    readonly look?: boolean;
+    /**
+     * An imported feed named the address. It may name any upload, so only those of the workspace count; and it may name thousands of files
+     * of a slow host, so only the encoder requests these.
+     */
+    readonly isImported?: boolean;
   },
 ): Promise<{ readonly source: Source; readonly hold: (tx: Transaction) => Promise<void> }> {
-  const { workspaceId, actor, fileUrl, look = true } = named;
+  const { workspaceId, actor, fileUrl, isImported = false } = request;
   if (!isOurs(mediaUrl, fileUrl)) {
-    if (look) await checkRemote(publicFetch, fileUrl);
+    if (!isImported) await checkRemote(publicFetch, fileUrl);
     return { source: { file_url: fileUrl }, hold: async () => undefined };
   }
   const uploadId = uploadIdOf(mediaUrl, fileUrl);
   const found = await receivedUpload(pool, store, {
     workspaceId,
-    // A feed names what it likes, and the service that imports it may use any upload.
-    ...(look && { actor }),
+    ...(!isImported && { actor }),
     uploadId,
     path,
   });
@@ -100,7 +101,7 @@ export async function findSource(
   };
 }
 
-/** Where the source of a production lies now. Throws `production_has_no_audio` when it has none, and `upload_not_received` when its upload or the object is gone. */
+/** Locates the source of a production. Throws `production_has_no_audio` without one, `upload_not_received` without its upload or object. */
 export async function locateSource(
   { pool, store }: Pick<SourceOptions, 'pool' | 'store'>,
   workspaceId: string,
@@ -109,7 +110,7 @@ export async function locateSource(
   if (url === undefined)
     throw new Problem('production_has_no_audio', 'The production has no audio yet. Attach a file before you start it.');
   if (key === undefined) return { kind: 'outside', url };
-  // Who may use the upload was decided when the production got it.
+  // The actor's right to the upload was checked when the production got it.
   const actor: Actor = { kind: 'service', name: 'management' };
   const uploadId = uploadIdOfKey(key);
   return {

@@ -10,7 +10,7 @@ export type Production = z.output<typeof productions.attributes>;
 /** The attributes of a production that name its source. */
 export type Source = Pick<Production, 'file_url' | 'upload_id' | 'storage_key'>;
 
-/** Throws unless the plan's month has room for `durationMs` more, or for anything when it is 0 (unknown). */
+/** Throws unless the plan's month has `durationMs` left, or any time when it is 0 (unknown). */
 function checkEncodingTime(balance: EncodingBalance, durationMs: number): void {
   if (balance.limitMs === undefined)
     throw new Problem('temporarily_unavailable', 'The account is still being set up. Try again in a moment.', {
@@ -21,13 +21,13 @@ function checkEncodingTime(balance: EncodingBalance, durationMs: number): void {
     throw new Problem('encoding_time_exhausted', 'Not enough encoding time left', durationMs > 0 ? { neededMs } : {});
 }
 
-/** Bytes in a millisecond at 64 kbit/s, the least that speech is commonly sent with. */
+/** Bytes of a millisecond at 64 kbit/s, a low bit rate for speech. */
 const bytesPerMs = 8;
 const guess = { leastMs: 60_000, mostMs: 3600_000 };
 
 /**
- * Milliseconds to reserve for a file: its duration or, when nobody could tell it (0), a guess by its size, but never more
- * than is left. Throws `encoding_time_exhausted` when the duration, at least 1 ms, exceeds what is left.
+ * Milliseconds to reserve for a file: its duration or, when that is unknown (0), a guess by its size that is never more than the time left.
+ * Throws `encoding_time_exhausted` when the duration, at least 1 ms, exceeds the time left.
  */
 export function reservedTime(
   balance: EncodingBalance,
@@ -50,25 +50,25 @@ export function checkPublish(actor: Actor, workspaceId: string): void {
   throw new Problem('permission_denied', "You don't have the permission to publish.");
 }
 
-/** A production that nothing was made of yet. */
+/** A new production, of which nothing is encoded. */
 export const newProduction = (
   source: Source,
-  asked: Pick<Production, 'episode_id' | 'imported' | 'batch_encoding_id' | 'replacement_mode'> & {
+  settings: Pick<Production, 'episode_id' | 'imported' | 'batch_encoding_id' | 'replacement_mode'> & {
     readonly publication_flag?: boolean | undefined;
   },
 ): Production => ({
-  episode_id: asked.episode_id,
+  episode_id: settings.episode_id,
   ...source,
-  publication_flag: asked.publication_flag ?? false,
-  ...(asked.replacement_mode !== undefined && { replacement_mode: asked.replacement_mode }),
-  ...(asked.imported !== undefined && { imported: asked.imported }),
-  ...(asked.batch_encoding_id !== undefined && { batch_encoding_id: asked.batch_encoding_id }),
+  publication_flag: settings.publication_flag ?? false,
+  ...(settings.replacement_mode !== undefined && { replacement_mode: settings.replacement_mode }),
+  ...(settings.imported !== undefined && { imported: settings.imported }),
+  ...(settings.batch_encoding_id !== undefined && { batch_encoding_id: settings.batch_encoding_id }),
   files: [],
 });
 
 /**
- * A production ready for another start: what an earlier encoding made or found is gone. Another source is the client's own:
- * nothing of an import or a batch encoding is left.
+ * A production ready for another start, without the results of its encoding. With another source it is no longer part of an import or a
+ * batch encoding.
  */
 export const resetProduction = (current: Readonly<Production>, source?: Source): Production => {
   const { episode_id, publication_flag, replacement_mode, file_url, upload_id, storage_key } = current;
@@ -81,7 +81,7 @@ export const resetProduction = (current: Readonly<Production>, source?: Source):
   return newProduction(kept, current);
 };
 
-/** A started production: the reservation, unless there is none, is written down. */
+/** A started production with its reservation, if it has one. */
 export const startedProduction = (
   current: Readonly<Production>,
   start: { readonly publish: boolean; readonly reservation?: { readonly durationMs: number; readonly month: string } },
@@ -94,15 +94,15 @@ export const startedProduction = (
   }),
 });
 
-/** A production whose encoding ended: nothing is reserved for it any more. */
+/** A production whose encoding has ended, without its reservation. */
 export function withoutReservation(current: Readonly<Production>): Production {
   const { reserved_encoding_ms: _reserved, encoding_month: _month, ...kept } = current;
   return kept;
 }
 
 /**
- * Whether a revision makes a production ready for another start. Throws `state_not_allowed`: while it is encoded only
- * `publication_flag` may change, and what is encoded is encoded again only from another file.
+ * Whether a revision makes a production ready for another start. Throws `state_not_allowed` for more than `publication_flag` while it is
+ * being encoded, and for another start of an encoded one from the same file.
  */
 export function isReset(
   state: string,

@@ -18,42 +18,42 @@ type StartEncoding = (
   publish?: boolean,
 ) => Promise<Decision<Production>>;
 
-const probeSource = (place: SourceLocation): ProbeSource =>
-  place.kind === 'stored' ? { storageKey: place.found.upload.storage_key } : { sourceUrl: place.url };
+const probeSource = (location: SourceLocation): ProbeSource =>
+  location.kind === 'stored' ? { storageKey: location.found.upload.storage_key } : { sourceUrl: location.url };
 
-/** What a start takes from the month's encoding time. Throws `encoding_time_exhausted`. */
-async function reserve(tx: Transaction, workspaceId: string, place: SourceLocation, durationMs: number, now: Date) {
+/** The encoding time that a start reserves. Throws `encoding_time_exhausted`. */
+async function reserve(tx: Transaction, workspaceId: string, location: SourceLocation, durationMs: number, now: Date) {
   const month = encodingMonth(now);
-  const sizeBytes = place.kind === 'stored' ? place.found.sizeBytes : undefined;
+  const sizeBytes = location.kind === 'stored' ? location.found.sizeBytes : undefined;
   return { durationMs: reservedTime(await lockBalance(tx, workspaceId, month), { durationMs, sizeBytes }), month };
 }
 
 /**
- * Looks at the audio of a production before its start. The start reserves the file's duration, or a guess when it cannot be probed; what
- * its encoding takes is counted in the end. Imported audio uses no encoding time. Throws `production_has_no_audio` or
+ * Probes the audio of a production before its start. The start reserves the file's duration, or a guess when it cannot be probed; the end
+ * of the encoding counts the real duration. Imported audio uses no encoding time. Throws `production_has_no_audio` or
  * `upload_not_received`.
  */
 export async function prepareEncoding(
   options: EncodingOptions,
   workspaceId: string,
-  seen: Readonly<Production>,
+  before: Readonly<Production>,
   deadline: Date | undefined,
 ): Promise<StartEncoding> {
-  const place = await locateSource(options, workspaceId, seen);
-  const durationMs = seen.imported ? 0 : await options.probeDuration(probeSource(place), deadline);
+  const location = await locateSource(options, workspaceId, before);
+  const durationMs = before.imported ? 0 : await options.probeDuration(probeSource(location), deadline);
   return async ({ tx, subjectId, now }, production, publish = false) => {
-    if (production.file_url !== seen.file_url)
+    if (production.file_url !== before.file_url)
       throw new Problem('temporarily_unavailable', 'The production changed at the same moment. Try again.', {
         retryAfterSeconds: 1,
       });
-    if (place.kind === 'stored') await holdUpload(tx, place.found, '/subject');
-    const reservation = production.imported ? undefined : await reserve(tx, workspaceId, place, durationMs, now);
+    if (location.kind === 'stored') await holdUpload(tx, location.found, '/subject');
+    const reservation = production.imported ? undefined : await reserve(tx, workspaceId, location, durationMs, now);
     const attributes = startedProduction(production, { publish, ...(reservation && { reservation }) });
     const job = await encodeJob(tx, {
       workspaceId,
       productionId: subjectId,
       production: attributes,
-      place,
+      location,
       durationMs,
     });
     return {
