@@ -10,7 +10,7 @@ interface Deps {
   readonly clock: () => Date;
 }
 
-/** Plans that a published one replaces end at once when it is in effect already; the clock ends them otherwise. */
+/** Ends the plans that a published plan replaces, if it is in effect already; the clock ends them otherwise. */
 export async function endSuperseded(
   superseded: Supersession,
   event: DomainEvent,
@@ -20,7 +20,7 @@ export async function endSuperseded(
     await send(event, due.id, { type: superseded.command, id: due.id, changes: {} });
 }
 
-/** What the target of a rollback contained is published again, as a plan of its own. */
+/** Publishes the content of a rollback's target again, as a new plan. */
 export const republishTarget = (event: EventOf<'serving_plan.rolled_back'>, { send }: Deps): Promise<void> =>
   send(event, 'republish', {
     type: 'serving_plan.republish',

@@ -1,9 +1,9 @@
 import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 
-/** Plans of one type, and when one of them replaces another. */
+/** A type of plans with the condition by which one replaces another. */
 export interface SupersedingPlans {
-  /** Of the commands. */
+  /** Noun of the commands. */
   readonly noun: 'break_plan' | 'serving_plan';
   /** The attribute that says when a plan is in effect. */
   readonly effectiveFrom: string;
@@ -12,8 +12,8 @@ export interface SupersedingPlans {
 }
 
 /**
- * Published plans that others in effect replace, those that were replaced first before others.
- * @param workspaceId of one workspace; undefined: of all
+ * Published plans that others in effect replace, in the order of their replacement.
+ * @param workspaceId undefined: all workspaces
  */
 export async function listSuperseded(
   pool: Pool,

@@ -3,18 +3,17 @@ import type { Pool } from '@longwave/postgres';
 import type { DueTask } from '../background/due-task.ts';
 import { listSuperseded, type SupersedingPlans } from './supersession-table.ts';
 
-/** Published plans of one type that others replaced, and what ends them. */
 type SupersedeCommand = 'break_plan.supersede' | 'serving_plan.supersede';
 
+/** Finds and ends the plans of one type that others replaced. */
 export interface Supersession {
-  /** @param workspaceId of one workspace; undefined: of all */
+  /** @param workspaceId undefined: all workspaces */
   readonly list: (pool: Pool, workspaceId: string | undefined, now: Date, limit: number) => Promise<readonly Due[]>;
   readonly command: SupersedeCommand;
   /** Ends the plans whose successor was published for a later time, when that time has come. */
   readonly task: DueTask<SupersedeCommand>;
 }
 
-/** The supersession of plans of one type. */
 export function createSupersession(plans: SupersedingPlans): Supersession {
   const { noun } = plans;
   const list: Supersession['list'] = (pool, workspaceId, now, limit) =>

@@ -8,14 +8,14 @@ type BreakPlanRules = Pick<
   'break_plan.create' | 'break_plan.publish' | 'break_plan.retire'
 >;
 
-/** The units that a plan names, each once and in order. */
-const named = (ids: readonly string[]) => [...new Set(ids)].sort();
+/** Ids without repetitions, in order. */
+const distinct = (ids: readonly string[]) => [...new Set(ids)].sort();
 const path = '/changes/inventory_unit_ids';
 
 /** Rules of the break plan commands. */
 export const breakPlanRules: BreakPlanRules = {
   'break_plan.create': async ({ tx, workspaceId, changes }) => {
-    const ids = named(changes.inventory_unit_ids);
+    const ids = distinct(changes.inventory_unit_ids);
     await requireResources(tx, { workspaceId, type: 'inventory_units', ids, path });
     return { attributes: { ...changes, inventory_unit_ids: ids } };
   },

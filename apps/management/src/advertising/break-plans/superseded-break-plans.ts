@@ -1,8 +1,8 @@
 import { createSupersession } from '../supersession.ts';
 
 /**
- * Published break plans that a later one replaces: it holds already, and covers everything that they cover. A plan for the whole
- * workspace replaces only another such plan; plans of single units stand beside it.
+ * Published break plans that a later plan replaces: it is in effect and covers everything that they cover. A plan for the whole workspace
+ * replaces only another such plan; plans of single units stay in effect beside it.
  */
 export const supersededBreakPlans = createSupersession({
   noun: 'break_plan',

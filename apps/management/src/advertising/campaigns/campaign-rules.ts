@@ -31,7 +31,7 @@ export const campaignRules: CampaignRules = {
   },
 
   'campaign.clone': async ({ tx: held, workspaceId, subjectId, current, changes, now }) => {
-    // One at a time: a report ends the operation of its campaign.
+    // One clone at a time: its report ends the campaign's running operation.
     if (await hasJob(held, 'clone_campaign', subjectId))
       throw new Problem('state_not_allowed', 'A clone of this campaign is being made. Wait for its operation to end.');
     return {

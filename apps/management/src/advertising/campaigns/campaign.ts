@@ -3,7 +3,7 @@ import type { Window } from '../line-items/line-item.ts';
 
 export type Campaign = Attributes<'campaigns'>;
 
-/** States in which something may still happen to a campaign. */
+/** States of a campaign that has not ended. */
 export const openCampaignStates: readonly string[] = [
   'draft',
   'pending_review',
@@ -13,12 +13,12 @@ export const openCampaignStates: readonly string[] = [
   'paused',
 ];
 
-/** States in which nothing happens to a line item any more. */
+/** States of a line item that has ended. */
 export const endedLineItemStates: readonly string[] = ['completed', 'stopped', 'cancelled', 'archived'];
 
 /**
- * The window that a line item or an assignment has in a clone: as far from the clone's start as it was from the original's, and never
- * beyond its end. What would begin after the end gets the whole window.
+ * The window of a line item or an assignment in a clone: as far from the clone's start as it was from the original's, cut at the clone's
+ * end. One that would begin after the end gets the clone's whole window.
  */
 export function movedWindow(window: Window, original: Window, clone: Window): Window {
   const by = Date.parse(clone.start) - Date.parse(original.start);

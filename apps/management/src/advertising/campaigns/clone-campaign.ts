@@ -19,10 +19,10 @@ import {
 } from '../../background/execute-as-management.ts';
 import { movedWindow } from './campaign.ts';
 
-/** Included values of a dimension in today's form; line items of the first release list them alone. */
+/** Included values in the present form; line items of the first release store a plain list. */
 const listed = <L>(lists: L | string[]) => (Array.isArray(lists) ? { include: lists } : lists);
 
-/** The settings of a line item for another campaign, without its own past: a shortfall is made good once. */
+/** The settings of a line item for another campaign, without its history. A clone is no makegood: a shortfall is made good once. */
 function copied(
   lineItem: LineItem,
   campaignId: string,
@@ -53,8 +53,9 @@ function copied(
 }
 
 /**
- * One try at cloning a campaign: a draft of it, drafts of its line items that were not cancelled, and their assignments, active where
- * they were, all as they were when the clone was asked for; creatives that were rejected or put away are left out. Every step is a command whose key is made of the job and of what it copies, so another try repeats nothing.
+ * Clones a campaign as it was when the clone was requested: a draft of it, drafts of its line items that were not cancelled, and their
+ * assignments, active where the originals are. Assignments of rejected or archived creatives are omitted. Every command has a key made of
+ * the job and of the original, so that the next attempt repeats nothing.
  */
 export const createCloneHandler = ({
   pool,
@@ -71,16 +72,20 @@ export const createCloneHandler = ({
   run: async (job: ClaimedJob, signal) => {
     const { workspace_id: workspaceId, subject_id: campaignId } = job;
     const { name, window } = job.input as { readonly name: string; readonly window: Window };
-    const send = async <C extends ProductCommand>(of: string, command: ManagementCommand<C>, reason?: LeaseReport) => {
+    const send = async <C extends ProductCommand>(
+      step: string,
+      command: ManagementCommand<C>,
+      reason?: LeaseReport,
+    ) => {
       signal.throwIfAborted();
-      const envelope = { workspaceId, idempotencyKey: `${job.id}:${of}`, ...(reason && { reason }) };
+      const envelope = { workspaceId, idempotencyKey: `${job.id}:${step}`, ...(reason && { reason }) };
       return executeAsManagement(execute, envelope, command);
     };
 
-    const asked = (await findRevision(pool, { resource_type: 'campaigns', id: campaignId }, job.subject_version))!;
+    const requested = (await findRevision(pool, { resource_type: 'campaigns', id: campaignId }, job.subject_version))!;
     const linked = <T extends ResourceType>(type: T, name: LinkName<T>, toId: string) =>
-      listLinkedAt(pool, workspaceId, { type, name, toId }, asked.created_at);
-    const { cloned_from: _from, clone_id: _clone, state_reason: _reason, ...settings } = asked.attributes;
+      listLinkedAt(pool, workspaceId, { type, name, toId }, requested.created_at);
+    const { cloned_from: _from, clone_id: _clone, state_reason: _reason, ...settings } = requested.attributes;
     const derived = { ...settings, name, window, cloned_from: campaignId };
     const clone = await send('campaign', { type: 'campaign.derive', id: null, changes: derived });
 

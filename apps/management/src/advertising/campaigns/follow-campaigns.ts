@@ -6,19 +6,19 @@ import type { Send } from '../../background/send-as-management.ts';
 
 type EndingCommand = 'line_item.cancel' | 'line_item.pause' | 'line_item.stop';
 
-/** What ends a line item, by its state; the second is for one that has delivered, which is not cancelled but stopped. */
+/** The commands that end a line item, by its state. A line item that has delivered cannot be cancelled: the second command applies. */
 const cancelCommands: { readonly [S in StateOf<'line_items'>]?: readonly EndingCommand[] } = {
   booked: ['line_item.cancel', 'line_item.pause'],
   paused: ['line_item.cancel', 'line_item.stop'],
   delivering: ['line_item.stop'],
   delivery_extended: ['line_item.stop'],
 };
-/** Looks at one line item; three are enough unless others change it at the same time. */
-const looksMax = 8;
+/** Attempts at one line item: three are enough unless other clients change it at the same time. */
+const maxAttempts = 8;
 
 /**
- * A campaign was cancelled: its line items are cancelled, or stopped where they have begun. Then the operation has succeeded. Throws
- * when one does not end: nothing is called complete that is not.
+ * Ends the line items of a cancelled campaign: cancels them, or stops those that have begun, and completes the operation. Throws when a line
+ * item does not end, so that the event is retried and the operation is not completed.
  */
 export async function endLineItems(event: EventOf<'campaign.cancelled'>, send: Send, pool: Pool): Promise<void> {
   const { workspace_id: workspaceId, subject } = event;
@@ -26,11 +26,11 @@ export async function endLineItems(event: EventOf<'campaign.cancelled'>, send: S
   const read = async (id: string) => (await findResource(pool, workspaceId, 'line_items', id))!;
 
   async function end(id: string): Promise<void> {
-    for (let look = 0; look < looksMax; look++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const { version, lifecycle_state: state } = await read(id);
       if (endedLineItemStates.includes(state)) return;
       for (const type of cancelCommands[state] ?? ['line_item.cancel']) {
-        // With the version in its key a step is repeated only on what has changed since.
+        // The version in the key lets a command be sent again only after a change.
         await send(event, `${id}:${version}`, { type, id, changes });
         if ((await read(id)).version !== version) break;
       }

@@ -6,7 +6,7 @@ import { requireResources } from '../../workspace/require-resources.ts';
 
 type CreativeAssignmentRules = Pick<Rules<typeof productCatalog>, 'creative_assignment.create'>;
 
-/** States in which a creative is of no use any more. */
+/** States in which a creative can no longer be used. */
 const endedCreativeStates: readonly string[] = ['rejected', 'archived'];
 
 /** Whether a line item of this advertiser's campaign may play the creative. */
@@ -15,7 +15,7 @@ export const isAssignable = (creative: ResourceRow<'creatives'> | undefined, adv
   !endedCreativeStates.includes(creative.lifecycle_state) &&
   creative.attributes.advertiser_id === advertiserId;
 
-/** Rules of the creative assignment commands. Neither side ever changes its advertiser, so it is asked once. */
+/** Rules of the creative assignment commands. Neither side ever changes its advertiser, so one check is enough. */
 export const creativeAssignmentRules: CreativeAssignmentRules = {
   'creative_assignment.create': async ({ tx, workspaceId, changes }) => {
     const [lineItem] = await requireResources(tx, {

@@ -11,7 +11,7 @@ import { declaredChecksum, holdUpload, receivedUpload } from '../../workspace/up
 type Catalog = typeof productCatalog;
 type CreativeRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `creative.${string}`>>;
 
-/** Loudnesses that an ad is prepared at, so that one is within 1 LU of any usual episode (docs/adr/0014). */
+/** The loudnesses of an ad's streams: one is within 1 LU of any usual episode (docs/adr/0014). */
 const adLoudnessesLufs = [-24, -22, -20, -18, -16, -14];
 
 /** Rules of the creative commands. */
@@ -42,8 +42,8 @@ export const creativeRules = (options: { pool: Pool; store: ObjectStore }): Crea
   'creative.attach_media': {
     prepare: async ({ workspaceId, changes }) => {
       const path = '/changes/upload_ref';
-      const named = { workspaceId, uploadId: changes.upload_ref, path };
-      const found = await receivedUpload(options.pool, options.store, named);
+      const request = { workspaceId, uploadId: changes.upload_ref, path };
+      const found = await receivedUpload(options.pool, options.store, request);
       const { id, upload, etag, sizeBytes } = found;
       return async ({ tx: held, current, subjectId, now }) => {
         await holdUpload(held, found, path);

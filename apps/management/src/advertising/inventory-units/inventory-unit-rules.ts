@@ -8,10 +8,10 @@ import { requireResources } from '../../workspace/require-resources.ts';
 type InventoryUnitRules = Pick<Rules<typeof productCatalog>, 'inventory_unit.create' | 'inventory_unit.revise'>;
 type InventoryUnit = Attributes<'inventory_units'>;
 
-/** Units above one another. */
+/** Levels of units above one another. */
 const depthMax = 8;
 
-/** What each kind names as its source. */
+/** The source that each kind of unit has. */
 const sourceOf = {
   network: { podcast: false, episodes: false, says: 'A network covers the whole workspace; leave source_ref empty.' },
   show: { podcast: true, episodes: false, says: 'A show names its podcast_id, and nothing else.' },
@@ -20,19 +20,22 @@ const sourceOf = {
 
 async function checkSource(tx: Transaction, workspaceId: string, { kind, source_ref: source }: InventoryUnit) {
   const path = '/changes/source_ref';
-  const wanted = sourceOf[kind];
-  if (wanted.podcast !== (source.podcast_id !== undefined) || wanted.episodes !== (source.episode_ids !== undefined))
-    refuseField(path, 'wrong_source', wanted.says);
+  const expected = sourceOf[kind];
+  if (
+    expected.podcast !== (source.podcast_id !== undefined) ||
+    expected.episodes !== (source.episode_ids !== undefined)
+  )
+    refuseField(path, 'wrong_source', expected.says);
   const { podcast_id: podcastId, episode_ids: episodeIds = [] } = source;
   if (podcastId !== undefined)
     await requireResources(tx, { workspaceId, type: 'podcasts', ids: [podcastId], path: `${path}/podcast_id` });
   const ids = [...new Set(episodeIds)];
   const episodes = await requireResources(tx, { workspaceId, type: 'episodes', ids, path: `${path}/episode_ids` });
-  const stranger = episodes.find(({ attributes }) => attributes.podcast_id !== podcastId);
-  if (stranger) refuseField(`${path}/episode_ids`, 'other_podcast', `${stranger.id} is of another podcast.`);
+  const foreign = episodes.find(({ attributes }) => attributes.podcast_id !== podcastId);
+  if (foreign) refuseField(`${path}/episode_ids`, 'other_podcast', `${foreign.id} is of another podcast.`);
 }
 
-/** Throws when the units above lead back to this one, or are too many. */
+/** Throws when the parents lead back to the unit, or are too many. */
 async function checkParents(tx: Transaction, workspaceId: string, id: string, unit: InventoryUnit): Promise<void> {
   let above = unit.parent_id;
   for (let depth = 0; above !== undefined; depth++) {

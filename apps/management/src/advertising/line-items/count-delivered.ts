@@ -1,7 +1,7 @@
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
 
-/** Ads of a line item that were delivered so far (docs/counting.md), in all its life. Throws `temporarily_unavailable` when nobody answers. */
+/** Counts all delivered ads of a line item (docs/counting.md). Throws `temporarily_unavailable` when the sink does not answer. */
 export type CountDelivered = (workspaceId: string, lineItemId: string) => Promise<number>;
 
 const dayMs = 86_400_000;
@@ -13,7 +13,7 @@ export const createCountDelivered =
     const { delivered } = await countAds(
       {
         workspaceId,
-        // Nothing was counted before the epoch, and the download that a listener just began is counted from its own time.
+        // From the epoch to tomorrow: every download, those that begin now included.
         range: { fromMs: 0n, toMs: BigInt(clock().getTime() + dayMs) },
         scope: { $case: 'lineItemId', value: lineItemId },
       },

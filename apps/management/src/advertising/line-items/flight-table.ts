@@ -20,7 +20,7 @@ export async function listDueStarts(pool: Pool, now: Date, limit: number): Promi
   return rows;
 }
 
-/** Extended line items whose campaign's window is over. */
+/** Extended line items whose campaign's window has ended. */
 export async function listEndedExtensions(pool: Pool, now: Date, limit: number): Promise<readonly Due[]> {
   const { rows } = await pool.query<Due>({
     name: 'list_ended_extensions',
@@ -37,7 +37,7 @@ export async function listEndedExtensions(pool: Pool, now: Date, limit: number):
 /** A flight whose goal is a number of ads. */
 export type Flight = Due & { readonly quantity: number };
 
-/** Flights whose goal is counted by what was delivered, in the order of their ids, behind `after`. */
+/** Flights whose goal is counted by delivered ads, in the order of their ids, after `after`. */
 export async function listCountedFlights(pool: Pool, after: string, limit: number): Promise<readonly Flight[]> {
   const { rows } = await pool.query<Flight>({
     name: 'list_counted_flights',

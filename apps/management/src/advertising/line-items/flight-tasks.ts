@@ -45,7 +45,7 @@ const applyAmendment = lineItemTask(
   }),
 );
 
-/** The clock's tasks for line items; they do not depend on delivery. */
+/** The clock's tasks for line items that do not depend on delivery. */
 export const flightTasks: readonly DueTask[] = [
   startFlight,
   endFlight,
@@ -54,35 +54,35 @@ export const flightTasks: readonly DueTask[] = [
   applyAmendment,
 ];
 
-/** Asks how many flights at a look, and each one again after how long. */
+/** Flights of one poll, and the pause after a poll of the last flights. */
 const flightsMax = 50;
-const askAgainMs = 15_000;
+const pauseMs = 15_000;
 
 /**
- * Completes flights whose goal is reached, by the ads that the sink has counted. Every flight is asked about every 15 seconds, some at
- * a time: decisions stop at the goal by themselves, so nothing is delivered meanwhile.
+ * Completes flights whose goal is reached, by the ads that the sink has counted. Each flight is counted about every 15 seconds. That is often
+ * enough: decisions stop at the goal by themselves, so nothing is delivered meanwhile.
  */
 export function reachGoals(countDelivered: CountDelivered): DueTask<'line_item.complete'> {
   let after = '';
-  let restUntil = 0;
+  let pausedUntil = 0;
   const delivered = new Map<string, number>();
   return {
     name: 'reach-goal',
     findDue: async (pool, now) => {
-      if (now.getTime() < restUntil) return [];
+      if (now.getTime() < pausedUntil) return [];
       const flights = await listCountedFlights(pool, after, flightsMax);
       after = flights.length < flightsMax ? '' : flights.at(-1)!.id;
-      if (after === '') restUntil = now.getTime() + askAgainMs;
+      if (after === '') pausedUntil = now.getTime() + pauseMs;
       const reached: Due[] = [];
       delivered.clear();
       for (const { quantity, ...due } of flights) {
         const count = await countDelivered(due.workspace_id, due.id).catch((error: unknown) => {
-          restUntil = now.getTime() + askAgainMs;
+          pausedUntil = now.getTime() + pauseMs;
           throw error;
         });
         if (count < quantity) continue;
         delivered.set(due.id, count);
-        // Another clock may have counted more: it then asks under a key of its own, and finds the flight completed.
+        // Another clock may have counted more ads: its command has another key, and finds the flight completed.
         reached.push({ ...due, occurrence: `${due.occurrence}:${count}` });
       }
       return reached;

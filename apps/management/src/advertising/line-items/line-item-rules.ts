@@ -14,18 +14,18 @@ import type { LineItem } from './line-item.ts';
 type Catalog = typeof productCatalog;
 type LineItemRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `line_item.${string}`>>;
 
-/** How many creatives a line item has in the wanted states of assignment and creative. */
+/** Counts the creatives of a line item by the states of assignment and creative. */
 async function countCreatives(
   tx: Transaction,
   workspaceId: string,
   lineItemId: string,
-  wanted: { readonly assignment: readonly string[]; readonly creative: readonly string[] },
+  states: { readonly assignment: readonly string[]; readonly creative: readonly string[] },
 ): Promise<number> {
   let count = 0;
   for (const assignment of await listLinked(tx, workspaceId, 'creative_assignments', 'line_item', lineItemId)) {
-    if (!wanted.assignment.includes(assignment.lifecycle_state)) continue;
+    if (!states.assignment.includes(assignment.lifecycle_state)) continue;
     const creative = await findResource(tx, workspaceId, 'creatives', assignment.attributes.creative_id);
-    if (creative && wanted.creative.includes(creative.lifecycle_state)) count++;
+    if (creative && states.creative.includes(creative.lifecycle_state)) count++;
   }
   return count;
 }
@@ -33,7 +33,7 @@ async function countCreatives(
 const changedMeanwhile = () => new Problem('state_not_allowed', 'The line item has just changed. Try again.');
 const refuse = (detail: string) => new Problem('line_item_not_bookable', detail);
 
-/** Throws when nothing can be delivered any more. */
+/** Throws for a window that has ended. */
 function checkAhead({ window }: Readonly<LineItem>, now: Date): void {
   if (Date.parse(window.end) <= now.getTime()) throw refuse('The window is in the past.');
 }
@@ -44,7 +44,7 @@ async function campaignOf(db: Transaction | Pool, workspaceId: string, { campaig
   return { state: campaign!.lifecycle_state, window, advertiserId };
 }
 
-/** Throws unless what is made good was bought by the same advertiser: a makegood is booked without a price. */
+/** Throws unless the same advertiser bought the line item that is made good: a makegood is booked without a price. */
 async function checkMakegood(
   tx: Transaction,
   workspaceId: string,
@@ -62,7 +62,7 @@ async function checkMakegood(
 
 type ListedRow = ResourceRow<'podcasts' | 'episodes' | 'inventory_units'>;
 
-/** Throws for sets of episodes beside whole podcasts: the two are dimensions of their own, and a play must match both. */
+/** Throws for sets of episodes beside whole podcasts: these are two dimensions, and a play would have to match both. */
 function checkMixture(units: readonly ListedRow[], targeting: LineItem['targeting'], path: string): void {
   const isSet = ({ attributes }: ListedRow) => 'kind' in attributes && attributes.kind === 'episode_set';
   const { podcasts } = targeting;
@@ -75,7 +75,7 @@ function checkMixture(units: readonly ListedRow[], targeting: LineItem['targetin
     );
 }
 
-/** Throws unless everything that changes names exists and goes together. */
+/** Throws unless the resources that the changes name exist and may be combined. */
 async function check(
   tx: Transaction,
   workspaceId: string,
@@ -91,13 +91,13 @@ async function check(
     if (!lists || Array.isArray(lists)) continue;
     for (const [side, ids] of Object.entries(lists)) {
       const path = `/changes/targeting/${name}/${side}`;
-      const named = await requireResources(tx, { workspaceId, type, ids: [...new Set(ids)], path, unless: [] });
-      if (name === 'inventory' && side === 'include') checkMixture(named, targeting, path);
+      const rows = await requireResources(tx, { workspaceId, type, ids: [...new Set(ids)], path, unless: [] });
+      if (name === 'inventory' && side === 'include') checkMixture(rows, targeting, path);
     }
   }
 }
 
-/** Rules of drafts: what is written down, and whether it may be promised. */
+/** Rules of line items before delivery: drafts, reviews, reservations and bookings. */
 const draftRules = {
   'line_item.create': async ({ tx, workspaceId, changes }) => {
     flight.checkLineItem(changes);
@@ -157,7 +157,7 @@ const draftRules = {
   },
 } satisfies Partial<LineItemRules>;
 
-/** Rules of flights: what happens to a promise. */
+/** Rules of booked line items. */
 const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
   ({
     'line_item.amend': async ({ tx, workspaceId, current, changes: { effective_at: at, ...changes }, now }) => {
@@ -235,7 +235,7 @@ const flightRules = (pool: Pool, countDelivered: CountDelivered) =>
     },
   }) satisfies Partial<LineItemRules>;
 
-/** Rules of the line item commands (design: commands.md §4). */
+/** Rules of the line item commands. */
 export const lineItemRules = (options: {
   readonly pool: Pool;
   readonly countDelivered: CountDelivered;

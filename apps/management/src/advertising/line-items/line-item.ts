@@ -6,7 +6,7 @@ export type LineItem = Attributes<'line_items'>;
 type Amendment = Omit<ChangesOf<'line_item.amend'>, 'effective_at'>;
 type FlightState = NonNullable<LineItem['paused_from']>;
 
-/** Half-open. */
+/** Half-open: `end` is no part of it. */
 export interface Window {
   readonly start: string;
   readonly end: string;
@@ -15,7 +15,7 @@ export interface Window {
 const notNow = (detail: string) => new Problem('state_not_allowed', detail);
 const isPast = (instant: string, now: Date) => Date.parse(instant) <= now.getTime();
 
-/** Which goals each type is bought by. */
+/** The units of a goal that each type of line item may have. */
 const unitsOf: Readonly<Record<LineItem['type'], readonly LineItem['goal']['unit'][]>> = {
   exclusive: ['unlimited'],
   sponsorship: ['share_pct'],
@@ -27,7 +27,7 @@ const unitsOf: Readonly<Record<LineItem['type'], readonly LineItem['goal']['unit
 /** Goals that delivered ads are counted against. */
 export const countedUnits: readonly string[] = ['impressions', 'completes'];
 
-/** Throws `validation_failed` for a combination that no field shows by itself. */
+/** Throws `validation_failed` for type and goal that do not go together. */
 export function checkLineItem({ type, goal }: Pick<LineItem, 'type' | 'goal'>): void {
   if (!unitsOf[type].includes(goal.unit))
     refuseField(
@@ -41,15 +41,15 @@ export function checkLineItem({ type, goal }: Pick<LineItem, 'type' | 'goal'>): 
     refuseField('/changes/goal/daily_min', 'above_goal', 'A day cannot take more than the whole goal.');
 }
 
-/** Throws `validation_failed` for a price that decisions cannot compare: what is not guaranteed competes by its price of a thousand. */
+/** Throws `validation_failed` for a price that decisions cannot compare: non-guaranteed line items compete by their price per thousand. */
 export function checkRate({ type, rate }: Pick<LineItem, 'type' | 'rate'>): void {
   if (type === 'non_guaranteed' && !['cpm', 'none'].includes(rate.model))
     refuseField('/changes/rate/model', 'wrong_model', 'A line item that is not guaranteed competes by its CPM.');
 }
 
 /**
- * Throws `validation_failed` for a window that has nothing in common with its campaign's: no ad would ever come of it. What lies beyond
- * the campaign is cut off when a plan is compiled.
+ * Throws `validation_failed` for a window outside of the campaign's, in which no ad would ever serve. The compiler of plans cuts a window
+ * that exceeds the campaign's.
  */
 export function checkWindow(window: Window, campaign: Window): void {
   if (Date.parse(window.start) < Date.parse(campaign.end) && Date.parse(campaign.start) < Date.parse(window.end))
@@ -61,13 +61,13 @@ export function checkWindow(window: Window, campaign: Window): void {
   );
 }
 
-/** Throws `validation_failed` for a window that is over: what is under way is stopped, not amended into the past. */
+/** Throws `validation_failed` for a window that has ended: a line item is ended by stopping it, not by an amendment. */
 export function checkOpen({ end }: Window, now: Date): void {
   if (isPast(end, now))
     refuseField('/changes/window/end', 'not_future', 'Choose an end to come, or stop the line item.');
 }
 
-/** Whether ads delivered so far leave a counted goal open; a goal that is not counted is never reached, and never missed. */
+/** Whether a counted goal is not reached yet; other goals are neither reached nor missed. */
 const isGoalUnmet = ({ goal }: Pick<LineItem, 'goal'>, delivered: number): boolean =>
   countedUnits.includes(goal.unit) && delivered < goal.quantity!;
 
@@ -77,7 +77,7 @@ function without<K extends keyof LineItem>(lineItem: Readonly<LineItem>, ...name
   return kept as LineItem;
 }
 
-/** With the changes of an amendment that holds now. */
+/** The line item with the changes of an amendment. */
 export function amended(
   lineItem: Readonly<LineItem>,
   { goal, window, rate, pacing, targeting, frequency_caps }: Amendment,
@@ -95,23 +95,23 @@ export function amended(
   return next;
 }
 
-/** With the amendment whose time has come. Throws `state_not_allowed` when there is none. */
+/** The line item with its due amendment. Throws `state_not_allowed` when none is due. */
 export function withDueAmendment(lineItem: Readonly<LineItem>, now: Date): LineItem {
   const { amendment } = lineItem;
   if (!amendment || !isPast(amendment.effective_at, now)) throw notNow('No amendment is due.');
   return amended(without(lineItem, 'amendment'), amendment);
 }
 
-/** Held for a customer until a time to come. */
+/** The line item held for a customer until a future time. */
 export function reserved(lineItem: Readonly<LineItem>, expiresAt: string, now: Date): LineItem {
   if (isPast(expiresAt, now)) refuseField('/changes/expires_at', 'not_future', 'Choose a time to come.');
   return { ...lineItem, reserved_until: expiresAt };
 }
 
-/** No longer held. */
+/** The line item without its reservation. */
 export const unreserved = (lineItem: Readonly<LineItem>): LineItem => without(lineItem, 'reserved_until');
 
-/** No longer held, because its time is over. Throws `state_not_allowed` before. */
+/** The line item without its expired reservation. Throws `state_not_allowed` before it expires. */
 export function expired(lineItem: Readonly<LineItem>, now: Date): LineItem {
   const { reserved_until: until } = lineItem;
   if (until !== undefined && !isPast(until, now)) throw notNow('The reservation still holds.');
@@ -124,8 +124,8 @@ export function checkStart({ window }: Readonly<LineItem>, now: Date): void {
 }
 
 /**
- * Where a flight goes whose time is over. Throws `state_not_allowed` while it is not.
- * @param delivered ads counted so far; undefined when nobody was asked, because it does not matter
+ * Completes a flight whose window has ended, or extends it. Throws `state_not_allowed` before the end.
+ * @param at.delivered ads counted so far; undefined when they decide nothing
  */
 export function endFlight(
   lineItem: Readonly<LineItem>,
@@ -143,20 +143,20 @@ export function endFlight(
   return goesOn ? { attributes: lineItem, state: 'delivery_extended' } : { attributes, state: 'completed' };
 }
 
-/** Ended because its goal is reached. Throws `state_not_allowed` when it is not. */
+/** The line item, completed because its goal is reached. Throws `state_not_allowed` when it is not. */
 export function completed(lineItem: Readonly<LineItem>, delivered: number): LineItem {
   if (!countedUnits.includes(lineItem.goal.unit) || isGoalUnmet(lineItem, delivered))
     throw notNow('The goal is not reached yet.');
   return { ...without(lineItem, 'amendment'), delivered };
 }
 
-/** Paused; it remembers where it was. */
+/** The line item, paused; it keeps its state for the resumption. */
 export const paused = (lineItem: Readonly<LineItem>, state: string): LineItem => ({
   ...lineItem,
   paused_from: state as FlightState,
 });
 
-/** Where a pause ends. Throws `state_not_allowed` when the time of the flight is over. */
+/** The line item after its pause, in the state before it. Throws `state_not_allowed` when its window has ended. */
 export function resumed(
   lineItem: Readonly<LineItem>,
   campaign: Window,
@@ -174,24 +174,24 @@ interface EndedEarly {
   readonly now: Date;
 }
 
-/** Whether a flight has begun that is not under way: by the clock, or because something of it was delivered already. */
+/** Whether a booked or paused flight has begun: by the clock, or because an ad of it was delivered. */
 const hasBegun = ({ paused_from: from, window }: Readonly<LineItem>, { state, delivered, now }: EndedEarly): boolean =>
   delivered > 0 || (state === 'paused' && (from !== 'booked' || isPast(window.start, now)));
 
-/** Ended early. Throws `state_not_allowed` for one that was paused before it began: that is cancelled. */
+/** The line item, ended early. Throws `state_not_allowed` for one that was paused before it began, which is cancelled instead. */
 export function stopped(lineItem: Readonly<LineItem>, at: EndedEarly): LineItem {
   if (at.state === 'paused' && !hasBegun(lineItem, at))
     throw notNow('The flight has not begun. Cancel the line item instead.');
   return without(lineItem, 'paused_from', 'amendment');
 }
 
-/** Ended before it delivered anything. Throws `state_not_allowed` for one that has. */
+/** The line item, cancelled before it delivered anything. Throws `state_not_allowed` for a flight that has begun. */
 export function cancelled(lineItem: Readonly<LineItem>, at: EndedEarly): LineItem {
   if (hasBegun(lineItem, at)) throw notNow('The flight has begun. Stop the line item instead.');
   return without(lineItem, 'paused_from', 'amendment', 'reserved_until');
 }
 
-/** With a later end. Throws `validation_failed` when it is none, or the campaign does not last longer than the line item anyway. */
+/** The line item with a later end. Throws `validation_failed` for an earlier end, and when the campaign does not last longer. */
 export function extended(
   lineItem: Readonly<LineItem>,
   { end, extensionCause }: { readonly end: string; readonly extensionCause: string },
@@ -205,5 +205,5 @@ export function extended(
   return { ...lineItem, window: { ...lineItem.window, end }, extension_cause: extensionCause };
 }
 
-/** A new draft of an earlier promise. */
+/** The line item as a draft again. */
 export const reset = (lineItem: Readonly<LineItem>): LineItem => unreserved(lineItem);

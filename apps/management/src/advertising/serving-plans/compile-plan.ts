@@ -17,7 +17,7 @@ export interface PlanInputs {
   readonly inventoryUnits: readonly ResourceRow<'inventory_units'>[];
 }
 
-/** States in which each may serve. */
+/** The states in which a resource may serve. */
 export const servingStates = {
   advertisers: ['draft', 'active'],
   campaigns: ['active'],
@@ -30,19 +30,19 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id <
 const indexed = <R extends ResourceRow>(rows: readonly R[], states: readonly string[]): ReadonlyMap<string, R> =>
   new Map(rows.filter((row) => states.includes(row.lifecycle_state)).map((row) => [row.id, row]));
 
-/** What half-open windows have in common; undefined when that is nothing, or over already. */
+/** The intersection of half-open windows; null without any window, undefined when it is empty or has ended. */
 function common(windows: readonly (Window | undefined)[], from: string): Window | null | undefined {
-  const named = windows.filter((window) => window !== undefined);
-  if (named.length === 0) return null;
+  const present = windows.filter((window) => window !== undefined);
+  if (present.length === 0) return null;
   const latest = (a: string, b: string) => (Date.parse(a) >= Date.parse(b) ? a : b);
-  const start = named.map((window) => window.start).reduce(latest);
-  const end = named.map((window) => window.end).reduce((a, b) => (latest(a, b) === a ? b : a));
+  const start = present.map((window) => window.start).reduce(latest);
+  const end = present.map((window) => window.end).reduce((a, b) => (latest(a, b) === a ? b : a));
   return Date.parse(start) < Date.parse(end) && Date.parse(end) > Date.parse(from) ? { start, end } : undefined;
 }
 
 type PlanCreative = PlanLineItem['creatives'][number];
 
-/** The creative of an assignment as decisions see it; undefined when it can no longer be heard. */
+/** The creative of an assignment in the plan's form; undefined when its window has ended. */
 function planCreative(
   { attributes: assignment }: ResourceRow<'creative_assignments'>,
   { id, attributes: creative }: ResourceRow<'creatives'>,
@@ -69,7 +69,7 @@ function planCreative(
   };
 }
 
-/** Everything about a line item but where it serves and what it plays. */
+/** The terms of a line item: everything but its targeting and its creatives. */
 function planTerms(lineItem: LineItem, campaign: Campaign, advertiser: Advertiser) {
   const { type, goal, rate } = lineItem;
   const groups = [
@@ -94,9 +94,9 @@ function planTerms(lineItem: LineItem, campaign: Campaign, advertiser: Advertise
 }
 
 /**
- * What may serve, as one document: booked flights of active campaigns whose advertiser is not suspended, with the approved creatives of
- * their active assignments. A flight lies within its campaign's window; an extended one lasts as long. Pure; the order of the inputs
- * does not matter.
+ * Compiles a serving plan: the booked flights of active campaigns whose advertiser is not suspended, with the approved creatives of their
+ * active assignments. The campaign's window bounds a flight; an extended flight lasts until its end. Pure: the order of the inputs does
+ * not matter.
  */
 export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: PlanInputs): ServingPlanDocument {
   const advertisers = indexed(inputs.advertisers, servingStates.advertisers);
@@ -127,11 +127,14 @@ export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: 
       })
       .filter(({ plan }) => plan !== undefined);
     if (!window || !targeting || rotation.length === 0) continue;
-    const named = [...(lineItem.targeting.inventory?.include ?? []), ...(lineItem.targeting.inventory?.exclude ?? [])];
+    const unitIds = [
+      ...(lineItem.targeting.inventory?.include ?? []),
+      ...(lineItem.targeting.inventory?.exclude ?? []),
+    ];
     for (const input of [
       ...[row, campaignRow, advertiserRow],
       ...rotation.flatMap(({ assignment, creative }) => [assignment, creative]),
-      ...named.flatMap((id) => units.get(id) ?? []),
+      ...unitIds.flatMap((id) => units.get(id) ?? []),
     ])
       used.set(input.id, input);
     planned.push({
@@ -142,7 +145,7 @@ export function compilePlan(workspaceId: string, effectiveFrom: string, inputs: 
       creatives: rotation.map(({ plan }) => plan!),
     });
   }
-  // A paused unit keeps everybody out, and a least price concerns everybody.
+  // A paused unit excludes every line item, and a floor applies to every line item.
   for (const unit of units.values())
     if (unit.lifecycle_state === 'paused' || (unit.lifecycle_state === 'active' && unit.attributes.min_cpm))
       used.set(unit.id, unit);

@@ -29,7 +29,7 @@ export const createCompileHandler = ({
   },
   run: async (job) => {
     const { effective_from: effectiveFrom } = job.input as { effective_from: string };
-    // One snapshot: the plan is what was true at one moment.
+    // One snapshot: the plan shows one moment.
     const plan = await transaction(
       pool,
       async (tx) => {
@@ -41,7 +41,7 @@ export const createCompileHandler = ({
           lineItems: await list('line_items'),
           creatives: await list('creatives'),
           assignments: await list('creative_assignments'),
-          // Of any state: a unit that is no longer sold still keeps out those who exclude it.
+          // In any state: a line item that excludes a unit is kept out even when the unit is no longer sold.
           inventoryUnits: await listInStates(tx, job.workspace_id, 'inventory_units', inventoryUnits.states),
         });
       },

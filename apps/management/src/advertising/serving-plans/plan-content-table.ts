@@ -1,6 +1,6 @@
 import type { Pool, Transaction } from '@longwave/postgres';
 
-/** Remembers which line items a compiled plan contains. The plan's document says the same, but is not asked all the time. */
+/** Saves the line items of a compiled plan, for queries that cannot read the plan's document. */
 export async function savePlanContent(
   db: Pool | Transaction,
   planId: string,
@@ -14,7 +14,7 @@ export async function savePlanContent(
   });
 }
 
-/** A plan that is published again contains what it contained. */
+/** Copies the line items of a plan to the plan that publishes its content again. */
 export async function copyPlanContent(tx: Transaction, fromId: string, toId: string): Promise<void> {
   await tx.query({
     name: 'copy_plan_content',

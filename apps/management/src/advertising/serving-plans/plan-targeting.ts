@@ -7,7 +7,7 @@ interface Lists {
   readonly exclude: readonly string[];
 }
 
-/** What inventory units cover. A network is everything. */
+/** Podcasts and episodes that inventory units cover; a network covers everything. */
 interface Coverage {
   readonly everything: boolean;
   readonly podcasts: readonly string[];
@@ -26,7 +26,7 @@ function coverageOf(units: readonly UnitRow[]): Coverage {
   };
 }
 
-/** Lists of a dimension; line items of the first release have what they include only. */
+/** The lists of a dimension; line items of the first release store only the included values. */
 const listsOf = (value: Lists | readonly string[] | undefined): Lists =>
   value === undefined ? { include: [], exclude: [] } : 'include' in value ? value : { include: value, exclude: [] };
 const sorted = (value: Lists | undefined) => {
@@ -34,46 +34,46 @@ const sorted = (value: Lists | undefined) => {
   return { include: merged(include), exclude: merged(exclude) };
 };
 
-/** Included sets of episodes narrow the episodes that are named themselves. */
-const narrowed = (named: readonly string[], covered: readonly string[]) =>
+/** The targeted episodes, limited to those of the included sets. */
+const narrowed = (episodes: readonly string[], covered: readonly string[]) =>
   covered.length === 0
-    ? merged(named)
-    : merged(named.length === 0 ? covered : covered.filter((id) => named.includes(id)));
+    ? merged(episodes)
+    : merged(episodes.length === 0 ? covered : covered.filter((id) => episodes.includes(id)));
 
 /**
- * A line item's targeting with its inventory units resolved to podcasts and episodes; undefined when it has nowhere left to serve.
- * Only active units let something in; any unit that is named keeps something out, and so does every paused one.
+ * A line item's targeting with its inventory units resolved to podcasts and episodes; undefined when no place is left. Only active units
+ * include podcasts and episodes; every excluded unit excludes them, whatever its state, and so does every paused unit.
  */
 export function resolveTargeting(
   targeting: LineItem['targeting'],
   units: ReadonlyMap<string, UnitRow>,
 ): PlanTargeting | undefined {
   const inventory = listsOf(targeting.inventory);
-  const named = (ids: readonly string[]) => ids.flatMap((id) => units.get(id) ?? []);
-  const included = coverageOf(named(inventory.include).filter((unit) => unit.lifecycle_state === 'active'));
+  const unitsOf = (ids: readonly string[]) => ids.flatMap((id) => units.get(id) ?? []);
+  const included = coverageOf(unitsOf(inventory.include).filter((unit) => unit.lifecycle_state === 'active'));
   const paused = [...units.values()].filter((unit) => unit.lifecycle_state === 'paused');
-  const excluded = coverageOf([...named(inventory.exclude), ...paused]);
+  const excluded = coverageOf([...unitsOf(inventory.exclude), ...paused]);
   if (excluded.everything) return undefined;
 
   const podcasts = listsOf(targeting.podcasts);
   const episodes = listsOf(targeting.episodes);
   const nowhere = included.podcasts.length + included.episodes.length + podcasts.include.length === 0;
   if (inventory.include.length > 0 && !included.everything && nowhere) return undefined;
-  const places = included.everything ? [] : merged(podcasts.include, included.podcasts);
-  const pieces = narrowed(episodes.include, included.everything ? [] : included.episodes);
-  if (included.episodes.length > 0 && !included.everything && pieces.length === 0) return undefined;
+  const podcastIds = included.everything ? [] : merged(podcasts.include, included.podcasts);
+  const episodeIds = narrowed(episodes.include, included.everything ? [] : included.episodes);
+  if (included.episodes.length > 0 && !included.everything && episodeIds.length === 0) return undefined;
 
   const { countries, regions, languages, devices, apps, surfaces, content_categories, explicit } = targeting;
   const systems = sorted(targeting.operating_systems);
   return {
     ...anyTargeting,
-    podcasts: { include: places, exclude: merged(podcasts.exclude, excluded.podcasts) },
-    episodes: { include: pieces, exclude: merged(episodes.exclude, excluded.episodes) },
+    podcasts: { include: podcastIds, exclude: merged(podcasts.exclude, excluded.podcasts) },
+    episodes: { include: episodeIds, exclude: merged(episodes.exclude, excluded.episodes) },
     countries: sorted(listsOf(countries)),
     regions: sorted(regions),
     languages: sorted(languages),
     devices: sorted(devices),
-    // Plans of line items that say nothing about it are the same bytes as before.
+    // Without this targeting a plan has the same bytes, and so the same digest, as one of an earlier release.
     ...(systems.include.length + systems.exclude.length > 0 && { operating_systems: systems }),
     apps: sorted(apps),
     surfaces: sorted(surfaces),
@@ -86,7 +86,7 @@ export function resolveTargeting(
   };
 }
 
-/** Least prices by podcast: the highest that any of its active units asks; null stands for podcasts that ask none. */
+/** Floors by podcast, each the highest of its active units; null stands for podcasts without one of their own. */
 export function floorsOf(units: Iterable<UnitRow>): { podcast_id: string | null; min_cpm_micros: number }[] {
   const floors = new Map<string | null, number>();
   for (const row of units) {

@@ -7,7 +7,7 @@ import { copyPlanContent } from './plan-content-table.ts';
 type Catalog = typeof productCatalog;
 type ServingPlanRules = Pick<Rules<Catalog>, Extract<CommandWithRule<Catalog>, `serving_plan.${string}`>>;
 
-/** A plan that was in use before, and no longer is. */
+/** States other than `superseded`: a rollback needs a plan that was in use before. */
 const notSuperseded = ['compiling', 'ready', 'published', 'rolled_back', 'failed'];
 
 /** Rules of the serving plan commands. */

@@ -1,8 +1,7 @@
 import { createSupersession } from '../supersession.ts';
 
 /**
- * Published serving plans that are no longer in force: one that was published after them is in effect. Decisions use the one that was
- * published last, of those in effect.
+ * Published serving plans that a later published plan in effect replaces. Decisions use the last published of the plans in effect.
  */
 export const supersededServingPlans = createSupersession({
   noun: 'serving_plan',
