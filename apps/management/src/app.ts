@@ -42,7 +42,7 @@ import { managementServices } from './rpc/server.ts';
 import { createSignExport } from './hosting/statistics-exports/sign-export.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
-/** Redis channel on which workers hear that there may be a job. */
+/** Redis channel that wakes workers when a job may be waiting. */
 const jobsChannel = 'longwave:jobs';
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
@@ -62,7 +62,7 @@ export async function createApp(
   const bus = stack.use(busFromConfig(config, { clientName: 'management', logger }));
   const store = objectStoreFromConfig(config);
   await store.ensureBucket();
-  // Kafka keeps its topics on disk by its own rules; streams are in Redis's memory.
+  // Kafka keeps topics on disk; Redis keeps streams in memory.
   if (!config.KAFKA_BROKERS)
     stack.use(
       archiveStreams({
@@ -89,7 +89,7 @@ export async function createApp(
 
   const publicFetch = createPublicFetch(guardedFetch);
 
-  // Set once both run; until then a commit wakes nobody, and their first poll finds it.
+  // Set when both run. A commit before that is found by their first poll.
   const wake: { relay?: PollLoop; jobs?: PollLoop } = {};
   const pipeline: ExecutorOptions<typeof productCatalog> = {
     pool,
@@ -110,7 +110,7 @@ export async function createApp(
       wake.relay?.wake();
       if (definition.mode !== 'async') return;
       wake.jobs?.wake();
-      // Only a wake-up call: a worker that misses it finds the job at its next poll.
+      // A worker that misses the call finds the job at its next poll.
       redis.publish(jobsChannel, definition.type).catch(() => undefined);
     },
   };

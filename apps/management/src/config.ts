@@ -16,7 +16,6 @@ const schema = z.object({
   GRPC_LISTEN: addressSchema,
   DATABASE_URL: z.string().min(1),
   ENCODER_ADDRESS: addressSchema,
-  /** Asked for the days of a statistics export. */
   ANALYTICS_SINK_ADDRESS: addressSchema,
   /** Public root of Public Delivery; file and feed addresses start with it. */
   MEDIA_URL: z.url().transform((url) => url.replace(/\/+$/, '')),

@@ -13,7 +13,7 @@ const publishScheduledEpisode: DueTask<'episode.publish_due'> = {
   changes: () => ({}),
 };
 
-/** Everything the clock does; a task more is an entry more. */
+/** The clock's tasks. */
 export const dueTasks: readonly DueTask[] = [
   publishScheduledEpisode,
   ...uploadTasks,

@@ -19,13 +19,13 @@ const byEach = (handle: (event: DomainEvent) => Promise<void>) => async (message
   for (const message of messages) await handle(domainEventSchema.parse(message.payload));
 };
 
-/** What management does about its own events and those of auth-server. Every reaction is a command or an idempotent projection. */
+/** Follows management's own events and those of auth-server. Every reaction is a command or an idempotent projection. */
 export function followEvents(options: {
   readonly bus: EventBus;
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly send: Send;
-  /** Carries out what a review agreed to. */
+  /** Executes a command that a review approved. */
   readonly runApproved: RunApproved;
   readonly logger: Logger;
   readonly clock: () => Date;
@@ -34,7 +34,7 @@ export function followEvents(options: {
 
   async function removeObject(event: EventOf<'upload.aborted' | 'upload.expired'>): Promise<void> {
     const { multipart } = event.after.attributes;
-    // What was sent, and what was kept of it.
+    // The sent object and the kept copy of it (ADR 23).
     for await (const { key } of store.list(`uploads/${event.subject.id}/`)) await store.remove(key);
     if (multipart)
       await store.abortMultipartUpload(multipart.upload_key, multipart.multipart_upload_id).catch(() => undefined);

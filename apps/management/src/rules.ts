@@ -29,18 +29,16 @@ import { statisticsExportRules } from './hosting/statistics-exports/statistics-e
 import { uploadRules } from './workspace/uploads/upload-rules.ts';
 import { workspaceRules } from './workspace/workspaces/workspace-rules.ts';
 
-/** A rule for every command of the catalog that needs one; the compiler lists what is missing. */
+/** A rule for every command of the catalog that needs one; the compiler lists missing ones. */
 export const createRules = (options: {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly mediaUrl: string;
   readonly probeDuration: ProbeDuration;
   readonly prepareArtwork: PrepareArtwork;
-  /** Fetches feeds that move in. */
   readonly fetch: GuardedFetch;
   /** Requests public addresses as directories do. */
   readonly publicFetch: PublicFetch;
-  /** Asks the sink how much of a goal is delivered. */
   readonly countDelivered: CountDelivered;
 }): Rules<typeof productCatalog> => ({
   ...workspaceRules,

@@ -5,9 +5,9 @@ import { pollLoop } from '@longwave/worker-kit';
 import { executeAsManagement } from './execute-as-management.ts';
 import type { DueTask } from './due-task.ts';
 
-/** Resources of one task that are read at once. */
+/** Due resources that one poll of a task reads. */
 const batchSize = 100;
-/** How long a task is left alone that was refused, or that failed for another reason. */
+/** Pause before a refused or failed task is tried again. */
 const retryAfterMs = { refused: 30_000, failed: 5_000 };
 
 export interface ClockOptions {
@@ -17,17 +17,17 @@ export interface ClockOptions {
   readonly clock: () => Date;
   /** Milliseconds between two polls. */
   readonly everyMs: number;
-  /** Told of every task that could not be done; a refused one is tried again half a minute later. */
+  /** Called with every error of a task; a refused one is tried again after half a minute. */
   readonly onError: (error: unknown, task: { readonly name: string; readonly id?: string }) => void;
 }
 
 /**
- * Sends the command of everything that is due, until it is disposed; a task never waits for another. Several clocks may run: the idempotency key names the
- * resource and its time, so each task is done once. What became due while none ran is done late.
+ * Polls every task and sends the commands of due resources, until it is disposed; no task waits for another. Several clocks may run: the
+ * idempotency key names the resource and its occurrence, so each task is done once. Tasks that became due while no clock ran are done late.
  */
 export function startClock(options: ClockOptions): AsyncDisposable {
   const { pool, execute, tasks, clock, everyMs, onError } = options;
-  /** Refused tasks by key → when they are tried again. */
+  /** Key of a refused or failed task → the time of its next try. */
   type Refused = Map<string, number>;
 
   async function run(task: DueTask, due: Due, refused: Refused): Promise<void> {

@@ -11,25 +11,24 @@ import type { LeaseReport } from './job-table.ts';
 
 export type ProductCommand = CommandType<typeof productCatalog>;
 
-/** A command that management sends by itself; the catalog says the type of its subject. */
+/** A command that management sends by itself; the catalog knows the type of its subject. */
 export interface ManagementCommand<C extends ProductCommand> {
   readonly type: C;
   /** Null for a new resource. */
   readonly id: string | null;
-  /** The version that the subject must have; absent: whatever it is. */
+  /** The version that the subject must have; absent: any. */
   readonly version?: number;
   readonly changes: ChangesInput<C>;
 }
 
-/** The workspace, the key and the reason of such a command. */
 interface Envelope {
   readonly workspaceId: string;
   readonly idempotencyKey: string;
-  /** Of a report about a job: the lease under which it was done. */
+  /** For a report about a job: the lease of its worker. */
   readonly reason?: LeaseReport;
 }
 
-/** Executes a command as management itself, and answers its subject. Throws a `Problem` when it is refused. */
+/** Executes a command as management itself and returns its subject. Throws a `Problem` when it is refused. */
 export async function executeAsManagement<C extends ProductCommand>(
   execute: ExecuteCommand,
   envelope: Envelope,

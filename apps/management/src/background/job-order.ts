@@ -1,11 +1,11 @@
-/** Who waits for a job: a person, an episode that sounds already, or a whole import or batch. The order decides ties. */
+/** What waits for a job: a person, an episode that has audio already, or a whole import or batch. The order decides ties. */
 const workClasses = ['interactive', 're_encoding', 'bulk'] as const;
 export type WorkClass = (typeof workClasses)[number];
 
-/** How a job is ordered among others. */
+/** What decides a job's place in the queue. */
 export interface Workload {
   readonly workClass: WorkClass;
-  /** How long it is expected to hold a slot, milliseconds. */
+  /** Milliseconds that it is expected to hold a slot. */
   readonly expectedMs: number;
 }
 
@@ -15,31 +15,31 @@ export interface WaitingJob extends Workload {
   readonly createdAt: Date;
 }
 
-/** Slot time that the jobs of one class of one workspace took lately, milliseconds. */
+/** Recent slot time of the jobs of one class of one workspace, in milliseconds. */
 export interface ServedWork extends Workload {
   readonly workspaceId: string;
 }
 
-/** Parts of the slot time that each class gets while all of them wait. */
+/** Share of the slot time that each class gets while all of them wait. */
 const shares: Readonly<Record<WorkClass, number>> = { interactive: 0.7, re_encoding: 0.2, bulk: 0.1 };
-/** The classes take turns within so much slot time, so that one file of a person does not let a batch go first. */
+/** Slot time of one round of the classes: long enough that one file of a person does not let a batch go first. */
 const roundMs = 60_000;
 
-/** Starting ffmpeg, fetching and storing. */
+/** Milliseconds to start ffmpeg, fetch the source and store the result. */
 const overheadMs = 2_000;
-/** Sound that one processor core encodes in one millisecond (docs/services/encoder.md has the measurements). */
+/** Milliseconds of audio that one core encodes in a millisecond (measured in docs/services/encoder.md). */
 const soundPerMs = 40;
-/** Bytes of a millisecond of sound at 128 kbit/s. */
+/** Bytes of a millisecond of audio at 128 kbit/s. */
 const bytesPerMs = 16;
-/** Half an hour: what an episode lasts of which nothing is known. */
+/** Half an hour: the assumed duration of an unknown file. */
 const usualSoundMs = 1_800_000;
 
-/** How long a file is expected to hold a slot: by its duration, else by its size, else as a usual episode does. */
+/** The time that a file is expected to hold a slot: by its duration, else by its size, else by that of a usual episode. */
 export function expectedEncodingMs(file: {
-  /** 0: nobody could tell. */
+  /** 0: unknown. */
   readonly durationMs?: number;
   readonly sizeBytes?: number | undefined;
-  /** How often the file is encoded. */
+  /** Number of encodings of the file. */
   readonly times?: number;
 }): number {
   const { durationMs = 0, sizeBytes = 0, times = 1 } = file;
@@ -47,7 +47,7 @@ export function expectedEncodingMs(file: {
   return Math.round(overheadMs + (soundMs * times) / soundPerMs);
 }
 
-/** What was served lately: to each class, and in it to each workspace. */
+/** Recent slot time by class, and by class and workspace. */
 export interface ServedSums {
   of(workClass: WorkClass, workspaceId?: string): number;
   add(work: ServedWork): void;
@@ -64,8 +64,8 @@ export function sumServed(served: Iterable<ServedWork>): ServedSums {
 }
 
 /**
- * The order of the classes that wait: the one that had its share in the fewest rounds of what was served lately, so that none starves;
- * of those that are even, the one that is more urgent.
+ * Orders waiting classes by the rounds of their share that they were served lately, the fewest first, so that none starves; equal ones by
+ * urgency.
  */
 function compareClasses(a: WorkClass, b: WorkClass, served: ServedSums): number {
   const roundsOf = (workClass: WorkClass) => Math.floor(served.of(workClass) / shares[workClass] / roundMs);
@@ -73,8 +73,8 @@ function compareClasses(a: WorkClass, b: WorkClass, served: ServedSums): number 
 }
 
 /**
- * The order of two waiting jobs of one class; below 0 when `a` goes first. The workspace that was served least goes first; of its
- * jobs, and of workspaces that were served alike, the shortest, then the oldest.
+ * Orders two waiting jobs of one class; below 0 when `a` goes first. The workspace that was served least goes first; among its jobs, and
+ * among workspaces that were served alike, the shortest goes first, then the oldest.
  */
 function compareInClass(a: WaitingJob, b: WaitingJob, served: ServedSums): number {
   return (
@@ -85,7 +85,7 @@ function compareInClass(a: WaitingJob, b: WaitingJob, served: ServedSums): numbe
   );
 }
 
-/** The job that goes next, or undefined when none waits. */
+/** The next job, or undefined when none waits. */
 export const nextJob = <J extends WaitingJob>(waiting: readonly J[], served: ServedSums): J | undefined =>
   waiting.toSorted((a, b) => compareClasses(a.workClass, b.workClass, served) || compareInClass(a, b, served))[0];
 
@@ -98,8 +98,8 @@ export interface QueuePlace {
 }
 
 /**
- * The places of all waiting jobs, by what happens when nothing else comes: the slots that work now, each busy for `remainingMs`, take
- * one job after the other.
+ * The places of all waiting jobs if no further job comes: the slots that work now, each busy for `remainingMs`, take one job after the
+ * other.
  */
 export function forecastPlaces(
   waiting: readonly WaitingJob[],
@@ -122,7 +122,7 @@ export function forecastPlaces(
   return places;
 }
 
-/** The jobs of each workspace, the next one last; the workspaces in order, the next one last. */
+/** Lists of jobs by workspace. The next workspace is last, and in each list the next job is last. */
 type ClassQueue = WaitingJob[][];
 
 function queueOf(waiting: readonly WaitingJob[], workClass: WorkClass, served: ServedSums): ClassQueue {
@@ -132,7 +132,7 @@ function queueOf(waiting: readonly WaitingJob[], workClass: WorkClass, served: S
     .sort((a, b) => compareInClass(b.at(-1)!, a.at(-1)!, served));
 }
 
-/** Takes the next job out and puts its workspace where it belongs after that; nobody else's place among the workspaces changes. */
+/** Removes the next job, and moves its workspace to its new place in the order of workspaces. */
 function takeFirst(queue: ClassQueue, served: ServedSums): WaitingJob {
   const jobs = queue.pop()!;
   const job = jobs.pop()!;

@@ -5,7 +5,7 @@ import { LeaseEnded, leasedWorker, type PollLoop } from '@longwave/worker-kit';
 import { executeAsManagement } from './execute-as-management.ts';
 import { claimJob, dropJob, leaseOf, releaseLease, renewLease, type ClaimedJob, type JobKind } from './job-table.ts';
 
-/** Kinds of jobs that management does itself. */
+/** Kinds of jobs that management runs itself. */
 export type InternalJobKind = Extract<
   JobKind,
   | 'compile_serving_plan'
@@ -16,7 +16,7 @@ export type InternalJobKind = Extract<
   | 'export_statistics'
 >;
 
-/** Commands that tell a subject of management's own jobs that its job failed. */
+/** Commands that report to a subject that its job failed. */
 type FailCommand =
   | 'batch_encoding.fail'
   | 'campaign.fail_clone'
@@ -25,33 +25,33 @@ type FailCommand =
   | 'serving_plan.fail'
   | 'statistics_export.fail';
 
+/** How management runs the jobs of one kind. */
 export interface JobHandler {
   /**
-   * One try. It reports the end of its job by a command, and may end quietly when the signal stops it. What it throws is
-   * tried again later, so every step of it must be repeatable.
+   * One attempt. It reports the end of its job by a command, and may return without one when the signal stops it. After an error the job
+   * is tried again later, so every step must be repeatable.
    */
   readonly run: (job: ClaimedJob, signal: AbortSignal) => Promise<void>;
-  /** Tells the subject, after the last try, that nothing comes any more. */
+  /** The command and problem that report the failure after the last attempt. */
   readonly fail: {
     readonly commandType: FailCommand;
     readonly problem: { readonly code: string; readonly detail: string };
   };
-  /** Tries, crashes of this process included. */
+  /** Attempts, including those that ended with a crash of the process. */
   readonly attemptsMax: number;
-  /** How many jobs of this kind go on at a time; default 1. */
+  /** Jobs of this kind that run at the same time; default 1. */
   readonly concurrency?: number;
 }
 
-/** The pause before the next try. */
+/** Milliseconds before the next attempt. */
 const backOff = (attempt: number) => Math.min(15_000, 500 * 2 ** Math.min(attempt, 10));
 
-/** Refusals after which no further try can help: someone ended the subject meanwhile. */
+/** Refusals that no further attempt can change: the subject has ended meanwhile. */
 const staleRefusals: readonly string[] = ['state_not_allowed', 'not_found'];
 
 /**
- * Does management's own jobs. Every kind has slots of its own, so that a long job never holds up another kind. Every job is
- * under a lease that is renewed while the work goes on; a process that dies leaves it to the next one. Disposing stops
- * the work that runs and gives it back at once.
+ * Runs management's own jobs. Each kind has its own concurrency, so that a long job never delays another kind. A job is held under a lease
+ * that is renewed while it runs; after a crash another process takes it over. Disposing stops the running jobs and releases them at once.
  */
 export function startJobRunner(options: {
   readonly pool: Pool;
@@ -59,7 +59,7 @@ export function startJobRunner(options: {
   readonly handlers: Readonly<Partial<Record<InternalJobKind, JobHandler>>>;
   readonly onError: (error: unknown, job?: Pick<ClaimedJob, 'id' | 'kind'>) => void;
   readonly leaseMs?: number;
-  /** How long a job that nobody announced may go unnoticed. */
+  /** Milliseconds between two polls; a wake-up call comes earlier. */
   readonly pollMs?: number;
   readonly backOffMs?: (attempt: number) => number;
 }): PollLoop {
@@ -112,7 +112,7 @@ export function startJobRunner(options: {
         await attempt(job, handlers.get(job.kind as InternalJobKind)!, signal);
       } catch (error) {
         onError(error, job);
-        // Without a database the lease runs out by itself.
+        // Without a database the lease ends by itself.
         await releaseLease(pool, job.id, job.lease_id, { afterMs: backOffMs(job.attempt) }).catch(onError);
       }
     },

@@ -26,7 +26,7 @@ export interface NewJob {
   readonly subjectVersion: number;
   readonly input: unknown;
   readonly now: Date;
-  /** How it is ordered among others; by default as what a person waits for, of unknown length. */
+  /** Default: a job that a person waits for, of unknown length. */
   readonly work?: Workload;
 }
 
@@ -46,13 +46,13 @@ export type ClaimedJob = Readonly<
   >
 >;
 
-/** Which job a worker reports about, and under which lease. */
+/** The job that a worker reports about, and its lease. */
 export interface LeaseReport {
   readonly job_id: string;
   readonly lease_id: string;
 }
 
-/** The report about a job by the one who claimed it. */
+/** The lease under which a job was claimed. */
 export const leaseOf = ({ id, lease_id }: Pick<ClaimedJob, 'id' | 'lease_id'>): LeaseReport => ({
   job_id: id,
   lease_id,
@@ -60,7 +60,7 @@ export const leaseOf = ({ id, lease_id }: Pick<ClaimedJob, 'id' | 'lease_id'>): 
 
 const ofUnknownLength: Workload = { workClass: 'interactive', expectedMs: 30_000 };
 
-/** Queues a job in the transaction of the command that asks for it. */
+/** Queues a job in the transaction of a command. */
 export async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
   const { kind, workspaceId, subjectType, subjectId, subjectVersion, input, now, work = ofUnknownLength } = job;
   await tx.query(
@@ -84,7 +84,7 @@ export async function insertJob(tx: Transaction, job: NewJob): Promise<void> {
 /** Queued, or under a lease that has ended. */
 const free = `(state = 'queued' or (state = 'running' and lease_until <= now()))`;
 
-/** How many jobs of every kind wait (`queued`) and are worked on (`running`). */
+/** Counts waiting (`queued`) and claimed (`running`) jobs of every kind. */
 export async function countJobs(
   pool: Pool,
 ): Promise<readonly { readonly kind: JobKind; readonly state: 'queued' | 'running'; readonly jobs: number }[]> {
@@ -102,7 +102,7 @@ export async function countJobs(
   });
 }
 
-/** The first free job of each class of each workspace: only these can be the next one. */
+/** The first free job of each class of each workspace; the next job is one of these. */
 async function listHeads(pool: Pool, kinds: readonly string[], maxExpectedMs: number): Promise<WaitingJob[]> {
   const { rows } = await pool.query<WaitingJob>({
     name: 'job_heads',
@@ -115,7 +115,7 @@ async function listHeads(pool: Pool, kinds: readonly string[], maxExpectedMs: nu
   return rows;
 }
 
-/** Slot time of these kinds that was given in the last ten minutes, and that is held now. */
+/** Expected slot time of the jobs of these kinds that were claimed in the last ten minutes or run now. */
 export async function sumRecentlyServed(pool: Pool, kinds: readonly string[]): Promise<ServedSums> {
   const { rows } = await pool.query<ServedWork>({
     name: 'served_work',
@@ -127,16 +127,15 @@ export async function sumRecentlyServed(pool: Pool, kinds: readonly string[]): P
   return sumServed(rows);
 }
 
-/** A job that is not over. */
+/** A job that has not ended. */
 export interface QueuedJob extends WaitingJob {
   readonly subjectId: string;
-  /** How long it has been worked on; null while it waits. */
+  /** Milliseconds since it was claimed; null while it waits. */
   readonly runningMs: number | null;
 }
 
 /**
- * All jobs of these kinds that are not over, and the pace of the last hour: how long jobs took beside what was expected, 1 when none
- * ended.
+ * All jobs of these kinds that have not ended, and the pace of the last hour: real time divided by expected time, 1 when no job ended.
  */
 export async function listQueue(
   pool: Pool,
@@ -164,8 +163,8 @@ export async function listQueue(
 const forEver = 2 ** 31 - 1;
 
 /**
- * Claims the free job that goes next (job-order.ts); undefined when there is none.
- * @param maxExpectedMs only jobs that are expected to take no longer, for a slot that is kept for short work
+ * Claims the next free job (job-order.ts); undefined when there is none.
+ * @param maxExpectedMs excludes jobs that are expected to take longer, for a slot that is reserved for short ones
  */
 export async function claimJob(
   pool: Pool,
@@ -208,8 +207,8 @@ export async function renewLease(
 }
 
 /**
- * Gives a job back for the next try, after a while or at once. A worker that was told to stop gives its try back too.
- * A job that is no longer this lease's, or has ended, stays as it is.
+ * Releases a job for its next attempt, at once or after a while. `uncounted` gives the attempt back too, for a worker that was stopped. A
+ * job under another lease, or one that has ended, stays as it is.
  */
 export async function releaseLease(
   pool: Pool,
@@ -225,7 +224,7 @@ export async function releaseLease(
   });
 }
 
-/** Ends a job whose subject can no longer be told of it. */
+/** Ends a job whose subject can no longer take its report. */
 export async function dropJob(pool: Pool, jobId: string, leaseId: string): Promise<void> {
   await pool.query({
     name: 'drop_job',
@@ -235,8 +234,8 @@ export async function dropJob(pool: Pool, jobId: string, leaseId: string): Promi
 }
 
 /**
- * Ends a job in the transaction of its report. Throws `lease_lost` unless this lease is the job's newest one and the job
- * still runs: a worker that was thought dead cannot report over its successor.
+ * Ends a job in the transaction of its report. Throws `lease_lost` unless the job runs under this lease: a worker whose lease has ended
+ * cannot report over its successor.
  */
 export async function finishJob(tx: Transaction, subjectId: string, reason: LeaseReport): Promise<void> {
   const { rowCount } = await tx.query({
@@ -247,7 +246,7 @@ export async function finishJob(tx: Transaction, subjectId: string, reason: Leas
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
 }
 
-/** Throws `lease_lost` unless this lease is the job's newest one and the job still runs; for reports on the way. */
+/** Throws `lease_lost` unless the job runs under this lease; for reports of progress. */
 export async function requireLease(tx: Transaction, subjectId: string, reason: LeaseReport): Promise<void> {
   const { rowCount } = await tx.query({
     name: 'require_lease',
@@ -257,7 +256,7 @@ export async function requireLease(tx: Transaction, subjectId: string, reason: L
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
 }
 
-/** Whether a job of this kind about a subject is not over yet. */
+/** Whether a subject has a job of this kind that has not ended. */
 export async function hasJob(tx: Transaction, kind: JobKind, subjectId: string): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'has_job',
@@ -267,7 +266,7 @@ export async function hasJob(tx: Transaction, kind: JobKind, subjectId: string):
   return rowCount === 1;
 }
 
-/** Ends the jobs of a subject without a report; a worker hears of it when it renews its lease, or when its report is refused. */
+/** Ends the jobs of a subject without a report; a worker learns of it when it renews its lease, or from the refusal of its report. */
 export async function stopJobs(tx: Transaction, subjectId: string): Promise<void> {
   await tx.query({
     name: 'stop_jobs',
@@ -277,7 +276,7 @@ export async function stopJobs(tx: Transaction, subjectId: string): Promise<void
   });
 }
 
-/** Ends the jobs that still prepare one part of a podcast; a worker hears of it when it renews its lease. */
+/** Ends the jobs that prepare one part of a podcast; a worker learns of it when it renews its lease. */
 export async function stopSegmentJobs(tx: Transaction, podcastId: string, part: 'intro' | 'outro'): Promise<void> {
   await tx.query({
     name: 'stop_segment_jobs',

@@ -2,12 +2,11 @@ import type { Pool } from '@longwave/postgres';
 import { forecastPlaces, type QueuePlace, type WaitingJob } from './job-order.ts';
 import { listQueue, sumRecentlyServed, type JobKind } from './job-table.ts';
 
-/** Kinds that encoders take. */
 const encoderKinds: readonly JobKind[] = ['encode_production', 'encode_creative', 'encode_segment'];
-/** Many who wait ask at once, and again: they get one forecast. */
+/** Many clients poll at the same time; one forecast serves them all. */
 const forecastLifeMs = 1_000;
 
-/** Where the job of a subject stands; undefined when it has none. `position` 0: it is being worked on. */
+/** The place of a subject's job in the queue; undefined when it has none. `position` 0: the job runs. */
 export type FindQueuePlace = (subjectId: string) => Promise<QueuePlace | undefined>;
 
 async function makeForecast(pool: Pool): Promise<ReadonlyMap<string, QueuePlace>> {
@@ -40,8 +39,7 @@ async function makeForecast(pool: Pool): Promise<ReadonlyMap<string, QueuePlace>
 }
 
 /**
- * Tells where encodings stand in the queue. Times are an estimate: as if nothing else came, on the slots that work now, at the pace of
- * the last hour.
+ * Finds the places of encodings in the queue. Times are an estimate: no further job, the slots that work now, the pace of the last hour.
  */
 export function createFindQueuePlace(pool: Pool, now: () => number = () => performance.now()): FindQueuePlace {
   let forecast: { readonly madeAt: number; readonly places: Promise<ReadonlyMap<string, QueuePlace>> } | undefined;

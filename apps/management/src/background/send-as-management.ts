@@ -4,17 +4,17 @@ import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { executeAsManagement, type ManagementCommand, type ProductCommand } from './execute-as-management.ts';
 
-/** Sends a command that follows from an event. The event's id is the idempotency key: a redelivery does nothing. */
+/** Sends a command in reaction to an event, under a key made of the event's id: a redelivery does nothing. */
 export type Send = <C extends ProductCommand>(
   event: Pick<DomainEvent, 'id' | 'workspace_id'>,
   step: string,
   command: ManagementCommand<C>,
 ) => Promise<void>;
 
-/** Problems that mean the world moved on since the event; the rest is retried. */
+/** Refusals of a command whose subject has changed since the event; after any other error the event is retried. */
 const staleRefusals: readonly string[] = ['state_not_allowed', 'not_found', 'value_taken', 'episode_has_no_audio'];
 
-/** Commands of management's own followers; one that is no longer possible is logged and skipped. */
+/** Sends the commands of management's followers; logs and skips one that is no longer possible. */
 export const sendAsManagement =
   (execute: ExecuteCommand, logger: Logger): Send =>
   async (event, step, command) => {

@@ -5,10 +5,10 @@ import type { ProbeServiceService } from '@longwave/rpc/probe';
 
 type Artwork = NonNullable<Attributes<'podcasts'>['artwork']>;
 
-/** Where an image lies: in the object store, or at a public address. */
+/** An image in the object store or at a public address. */
 export type ArtworkSource = { readonly storageKey: string } | { readonly sourceUrl: string };
 
-/** Checks an image against what directories demand and stores its renditions. Throws `artwork_not_acceptable`, saying why. */
+/** Checks an image by the rules of directories and stores its renditions. Throws `artwork_not_acceptable` with the reason. */
 export type PrepareArtwork = (source: ArtworkSource, deadline?: Date) => Promise<Artwork>;
 
 type Rendition = Artwork['renditions'][number];

@@ -5,7 +5,7 @@ import type { RpcContext } from '@longwave/rpc';
 import { gateways, isGateway } from '@longwave/services';
 import type { JWK } from 'jose';
 
-/** Answers the actor of a call. Throws `token_missing` or `token_invalid`. */
+/** The actor of a call. Throws `token_missing` or `token_invalid`. */
 export type ActorOfCall = (context: RpcContext) => Promise<Actor>;
 
 /** The person of the signed statement, else the calling service itself. */

@@ -5,7 +5,7 @@ import { gateways } from '@longwave/services';
 import type { Access } from '../workspace/access/access.ts';
 import type { ActorOfCall } from './actor.ts';
 
-/** Commands, from whoever may send them. */
+/** Executes commands of people and services. */
 export function commandService({
   actorOf,
   access,

@@ -6,7 +6,7 @@ import type { createAwaitFeed, createCheckLiveFeed } from '../hosting/podcasts/c
 import type { Access } from '../workspace/access/access.ts';
 import { readers, type ActorOfCall } from './actor.ts';
 
-/** How long somebody waits for a feed that was published a moment ago. */
+/** Longest wait for a feed that was published a moment ago. */
 const feedPatienceMs = 10_000;
 
 /** The public feed of a podcast, and the report of its import. */

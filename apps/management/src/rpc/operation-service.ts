@@ -5,7 +5,7 @@ import { OperationServiceService } from '@longwave/rpc/resource';
 import type { Access } from '../workspace/access/access.ts';
 import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
 
-/** Operations, as visible as what they changed. */
+/** Operations; an actor that sees the subject sees the operation. */
 export function operationService({
   actorOf,
   access,

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Access } from '../workspace/access/access.ts';
 import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
 
-/** Resources, as far as they are visible. */
+/** Resources, as far as the actor sees them. */
 export function resourceService({
   actorOf,
   access,

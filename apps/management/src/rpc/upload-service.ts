@@ -7,7 +7,7 @@ import type { Access } from '../workspace/access/access.ts';
 import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
 import { readers, type ActorOfCall } from './actor.ts';
 
-/** Signed addresses to send files to and to fetch them from. */
+/** Signed addresses for sending and fetching files. */
 export function uploadService({
   actorOf,
   access,
@@ -19,7 +19,7 @@ export function uploadService({
   readonly uploads: UploadSigner;
   readonly signExport: ReturnType<typeof createSignExport>;
 }): RpcService {
-  /** Signing is half of a write: it takes the right to write in the upload's workspace. */
+  /** A signed address lets its holder write, so the actor needs the right to grant uploads in the workspace. */
   const checkWritable = async (context: RpcContext, workspaceId: string) => {
     const target = { workspaceId, subjectType: 'uploads', subjectId: null, changes: {} };
     const { actor } = await access.actorAt(await actorOf(context), target);

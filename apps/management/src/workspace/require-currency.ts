@@ -3,7 +3,7 @@ import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 
 /**
- * Throws `validation_failed` for a sum in another currency than the workspace's: prices are compared and added up there.
+ * Throws `validation_failed` for a sum in another currency than the workspace's, whose prices are compared and added up.
  * @param path JSON Pointer of the sum
  */
 export async function requireCurrency(

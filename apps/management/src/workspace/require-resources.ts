@@ -4,22 +4,22 @@ import type { Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 
 /**
- * The resources of a type that a command names beyond its links. Throws `link_not_found` for those that are not in the workspace, or
- * are over.
+ * The resources of a type that a command names beside its links. Throws `link_not_found` for those that are not in the workspace or have
+ * ended.
  * @param path JSON Pointer of the field that names them
  */
 export async function requireResources<T extends ResourceType>(
   tx: Transaction,
-  named: {
+  required: {
     readonly workspaceId: string;
     readonly type: T;
     readonly ids: readonly string[];
     readonly path: string;
-    /** States in which a resource of this type is of no use. */
+    /** States in which a resource cannot be used; default: archived. */
     readonly unless?: readonly string[];
   },
 ): Promise<ResourceRow<T>[]> {
-  const { workspaceId, type, ids, path, unless = ['archived'] } = named;
+  const { workspaceId, type, ids, path, unless = ['archived'] } = required;
   const rows = (await listByIds(tx, workspaceId, type, ids)).filter(
     ({ lifecycle_state: state }) => !unless.includes(state),
   );

@@ -20,7 +20,7 @@ import {
   type ResourceWithLineage,
 } from './lineage-of.ts';
 
-/** A command, as far as it says where it acts. */
+/** The part of a command that says where it acts. */
 interface CommandTarget {
   readonly workspaceId: string;
   readonly subjectType: string;
@@ -29,10 +29,10 @@ interface CommandTarget {
   readonly changes: unknown;
 }
 
-/** An actor where its command acts. */
+/** An actor with the podcast that its command acts on. */
 interface ActorAt {
   readonly actor: Actor;
-  /** The command's subject, when it had to be read to see where that is. */
+  /** The command's subject, if finding the podcast took reading it. */
   readonly subject: ResourceRow | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface VisibleResource {
   readonly podcastId: string | undefined;
 }
 
-/** Everywhere a principal sees something. */
+/** The scopes in which a principal sees something. */
 function scopesOf({ workspace_id: own, grants }: Principal): Scope[] {
   const whole = new Set([own]);
   const podcasts = new Map<string, string[]>();
@@ -59,16 +59,16 @@ function scopesOf({ workspace_id: own, grants }: Principal): Scope[] {
   ];
 }
 
-/** Whether an actor may do this in a workspace, to what belongs to a podcast or to none; without a need, whether it sees it. */
+/** Whether an actor has this access in a workspace, to what belongs to a podcast or to none; without a need, whether it sees it. */
 const isPermitted = (actor: Actor, workspaceId: string, podcastId: string | undefined, need?: AccessNeed): boolean =>
   actor.kind === 'service' || accessOf({ ...actor, podcastId }, workspaceId, need).outcome === 'permitted';
 
-/** Decides what an actor sees and where it acts; everything invisible looks unknown. */
+/** Decides what an actor sees and where its commands act. An invisible resource looks like an unknown one. */
 export function createAccess(pool: Pool) {
   const find = (workspaceId: string | undefined, type: string, id: string): Promise<ResourceWithLineage | undefined> =>
     findWithLineage(pool, productCatalog, workspaceId, type, id);
 
-  /** Where a command acts. Its subject is read here only when that says where it is. */
+  /** The podcast that a command acts on. Reads the subject only when its podcast is not known otherwise. */
   async function locate({ workspaceId, subjectType: type, subjectId: id, changes }: CommandTarget) {
     const nowhere: Lineage = { podcastId: undefined, ended: undefined };
     if (id === null) return lineageOfNew(pool, productCatalog, workspaceId, type, changes);
@@ -78,8 +78,8 @@ export function createAccess(pool: Pool) {
 
   return {
     /**
-     * A resource that the actor may see. Throws the `not_found` of an unknown id for any other, and for a person when the podcast or
-     * episode that it hangs on has ended for good; that one itself stays readable.
+     * A resource that the actor may see. Throws the `not_found` of an unknown id for any other, and for people also when its podcast or
+     * episode has ended for good; that podcast or episode itself stays readable.
      */
     async getVisible(
       actor: Actor,
@@ -97,8 +97,8 @@ export function createAccess(pool: Pool) {
     },
 
     /**
-     * Where a list looks: a named parent decides for its children, a named workspace for what lies in it. Nothing visible gives no
-     * scope, as nothing there does, and for a person nothing below what has ended for good.
+     * The scopes of a list: that of a named parent, else the named workspace, else everything that the actor sees. There is no scope in an
+     * invisible place, nor for people below a podcast or episode that has ended for good.
      */
     async scopes(
       actor: Actor,
@@ -122,21 +122,21 @@ export function createAccess(pool: Pool) {
       );
     },
 
-    /** Throws the 404 of an unknown workspace unless the actor sees all of this one. */
+    /** Throws the `not_found` of an unknown workspace unless the actor sees the whole workspace. */
     checkWorkspace(actor: Actor, workspaceId: string): void {
       if (!isPermitted(actor, workspaceId, undefined)) throw new Problem('not_found', 'There is no such workspace.');
     },
 
-    /** Throws `permission_denied` unless the actor may see analytics of what it sees. */
+    /** Throws `permission_denied` unless the actor may see the analytics of a visible resource. */
     checkAnalytics(actor: Actor, { resource, podcastId }: VisibleResource): void {
       if (!isPermitted(actor, resource.workspace_id, podcastId, { roles: analyticsRoles }))
         throw new Problem('permission_denied', 'You may not see analytics of this podcast.');
     },
 
     /**
-     * The actor where the command acts: at its subject, or at what the new subject belongs to. Throws `not_found` when it sees nothing
-     * there, in the words of an unknown id, and when a podcast or episode above has ended for good. What the actor may do there is
-     * decided later, by the pipeline: a key that was used is answered first.
+     * The actor with the podcast of the command's subject, or of the parent of a new one. Throws the `not_found` of an unknown id when the
+     * actor sees nothing there, and when the podcast or episode above has ended for good. The pipeline decides later what the actor may do:
+     * it answers a used key first.
      */
     async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
       if (actor.kind === 'service') return { actor, subject: undefined };

@@ -2,7 +2,7 @@ import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
 import { findWithParents, listParents, type ParentRow, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 
-/** Types that others belong to. */
+/** Types to which other resources belong. */
 const parentTypes = ['podcasts', 'episodes'] as const;
 type ParentType = (typeof parentTypes)[number];
 
@@ -11,20 +11,20 @@ interface Parent {
   readonly id: string;
 }
 
-/** What a resource hangs on. */
+/** The parents of a resource. */
 export interface Lineage {
   /** The podcast that it belongs to, or is; undefined for what belongs to none. */
   readonly podcastId: string | undefined;
-  /** The podcast or episode above it that has ended for good: whatever hangs on it is gone with it. */
+  /** The parent that has ended for good, if one has: its children have ended with it. */
   readonly ended: Parent | undefined;
 }
 
-/** A resource with what it hangs on. */
+/** A resource with its parents. */
 export interface ResourceWithLineage extends Lineage {
   readonly row: ResourceRow;
 }
 
-/** The attributes by which resources of a type name what they hang on. */
+/** The attributes by which resources of a type name their parents. */
 export const parentAttributes = (catalog: Catalog, type: string): readonly string[] => {
   const definition: ResourceDefinition | undefined = Object.hasOwn(catalog.resources, type)
     ? catalog.resources[type]
@@ -33,8 +33,8 @@ export const parentAttributes = (catalog: Catalog, type: string): readonly strin
 };
 
 /**
- * A resource of a workspace, or of any, with what it hangs on: one query. A parent in another workspace is none. Undefined when there is
- * no such resource; whoever asks checks that it may be seen.
+ * Finds a resource of a workspace, or of any, with its parents in one query; ignores parents in other workspaces. Undefined when there is
+ * no such resource. The caller checks that the resource may be seen.
  */
 export async function findWithLineage(
   pool: Pool,

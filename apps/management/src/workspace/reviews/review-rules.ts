@@ -14,7 +14,7 @@ const reviewerOf = (actor: Actor, workspaceId: string): Reviewer => ({
   roles: actor.kind === 'principal' ? accessOf(actor, workspaceId).roles : 'all',
 });
 
-/** Ends the operation that waited, with the review. */
+/** Ends the waiting operation together with the review. */
 const ends =
   (
     task: ReviewTask,
@@ -25,7 +25,7 @@ const ends =
   (tx: Transaction) =>
     endWaiting(tx, task.operation_id, { state, now, ...(problem && { problem }) });
 
-/** Rules of the review commands. What an approval leads to is a follower's work (`followers/follow-events.ts`). */
+/** Rules of the review commands. `reactions.ts` executes an approved command. */
 export const reviewRules: ReviewRules = {
   'review.approve': ({ current, state, changes: { note }, actor, workspaceId, now }) => {
     const attributes = decided(current, reviewerOf(actor, workspaceId), { verdict: 'approve', note, at: now });

@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 export type ReviewTask = Attributes<'review_tasks'>;
 type Decision = ReviewTask['decisions'][number];
 
-/** Who decides: an account with its roles, or an operator, who has them all. */
+/** An account with its roles, or an operator, who has all roles. */
 export interface Reviewer {
   readonly by: string;
   readonly roles: readonly string[] | 'all';
@@ -14,8 +14,8 @@ const peopleNeeded = { single: 1, dual: 2 } as const;
 const denied = (detail: string) => new Problem('permission_denied', detail);
 
 /**
- * The task with one decision more. Throws `permission_denied` for whoever asked for the command, for whoever lacks the roles that the
- * task requires, and for a second approval of the same person; `state_not_allowed` once the time is over.
+ * The task with one more decision. Throws `permission_denied` for the requester of the command, for a reviewer without the required roles
+ * and for a second approval of the same person; `state_not_allowed` after the task's time.
  */
 export function decided(
   task: Readonly<ReviewTask>,

@@ -9,10 +9,10 @@ const own: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Sound, moving and still pictures, transcripts and chapters. Whether a file can be read is found out where it is used. */
+/** Audio, video, images, transcripts and chapters. The command that uses a file finds out whether it can be read. */
 const useful = /^((audio|video)\/|image\/(?!svg\+xml$)|(application\/(json|ogg|x-subrip)|text\/vtt)$)/;
 
-/** The content type of a file name by its extension, or undefined when none is known that the service has a use for. */
+/** The content type of a file name by its extension, or undefined when the service cannot use such a file. */
 export function contentTypeOf(filename: string): string | undefined {
   const at = filename.lastIndexOf('.');
   if (at < 0) return undefined;

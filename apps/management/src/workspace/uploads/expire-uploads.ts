@@ -2,7 +2,7 @@ import type { DueTask } from '../../background/due-task.ts';
 import { uploadLifeMs } from './upload.ts';
 import { listDueUploads, type UploadEnd } from './upload-use-table.ts';
 
-/** A task for uploads 24 h after their grant; what would be refused is not due, so nothing is tried in vain for ever. */
+/** A task for uploads 24 h after their grant. Uploads that the command would refuse are not due, or the clock would retry them for ever. */
 const afterLife = (
   name: string,
   command: 'upload.expire' | 'upload.receive',
@@ -14,7 +14,7 @@ const afterLife = (
   changes: () => ({}),
 });
 
-/** Ends uploads 24 h after their grant: those that nothing uses, and the temporary ones. The others are looked at no more. */
+/** Ends uploads 24 h after their grant: unused and temporary ones. The others are marked as received and are no longer due. */
 export const uploadTasks: readonly DueTask[] = [
   afterLife('expire-unused-upload', 'upload.expire', 'unused'),
   afterLife('keep-used-upload', 'upload.receive', 'used'),

@@ -23,7 +23,7 @@ const refuse = (path: string, detail: string) =>
 const unknown = (path: string) => refuse(path, 'Name a file that was uploaded to this account.');
 
 /**
- * Uploads are granted in the caller's own workspace, also to a collaborator of another's podcast. A service acts on what a
+ * Uploads are granted in the caller's own workspace, also to a collaborator on a podcast of another one. A service uses uploads that a
  * person was allowed to name.
  */
 function mayUse(actor: Actor | undefined, workspaceId: string, owner: string): boolean {
@@ -36,12 +36,12 @@ const changing = () =>
     retryAfterSeconds: 1,
   });
 
-/** A larger file is compared by the encoder, which reads all of it anyway: a request cannot wait so long. */
+/** The encoder compares larger files, because it reads them anyway and a request cannot wait so long. */
 const comparedBytesMax = 256 * 1024 ** 2;
 
 /**
- * Throws `upload_not_received` when the bytes have another SHA-256 than was announced. The store has refused other bytes in one
- * PUT already, if it knows the checksum; what was joined from parts nobody has compared yet.
+ * Throws `upload_not_received` when the bytes have another SHA-256 than was announced. A store that knows the checksum has compared the
+ * bytes of a single PUT already; for a file in parts this is the first comparison.
  */
 async function checkSum(
   store: ObjectStore,
@@ -60,10 +60,9 @@ async function checkSum(
 }
 
 /**
- * The bytes of an upload as they are kept for those who use it: what its first use kept, else a copy of what is there now. Above
- * 5 GiB a file comes in parts only; once they are joined no URL writes it, so it needs no copy.
- * Throws `temporarily_unavailable` when the bytes are just replaced, `upload_not_received` when they are not those that were
- * announced. Undefined when there are none.
+ * The kept bytes of an upload: those of its first use, else a copy of the present ones (docs/adr/0023). A file above 5 GiB comes in parts;
+ * once they are joined no URL writes the object, so it needs no copy. Undefined when nothing was sent. Throws `temporarily_unavailable`
+ * when the bytes are being replaced, `upload_not_received` when they differ from the announced ones.
  */
 async function keep(
   db: Pool | Transaction,
@@ -73,7 +72,7 @@ async function keep(
   path: string,
 ): Promise<KeptUpload | undefined> {
   const kept = await findKept(db, uploadId);
-  // Bytes that were sent later never take the place of kept ones, also when those are lost.
+  // Bytes that were sent later never replace kept ones, even when those are lost.
   if (kept) return (await store.find(kept.storageKey)) ? kept : undefined;
   const key = upload.storage_key;
   const sent = await store.find(key);
@@ -82,7 +81,7 @@ async function keep(
   if (sizeBytes > maxSinglePutBytes) return { storageKey: key, etag, sizeBytes };
   const storageKey = keptKeyOf(key, etag);
   const earlier = await store.find(storageKey);
-  // The same bytes may come again with another type, when the first one was refused.
+  // A client may send the same bytes again with another type, after the first type was refused.
   const isCopied = earlier?.contentType === sent.contentType;
   if (!isCopied && !(await store.copy(key, storageKey, { etag }))) throw changing();
   const copy = isCopied ? earlier : await store.find(storageKey);
@@ -92,26 +91,25 @@ async function keep(
   return found;
 }
 
-/** What a job says of the checksum that was announced of its source; the encoder compares it. */
+/** The announced checksum of a source, for its job: the encoder compares it. */
 export const declaredChecksum = ({ upload: { checksum_sha256: sum } }: Pick<ReceivedUpload, 'upload'>) =>
   sum === undefined ? {} : { declared_sha256: sum };
 
 /**
- * An upload of the workspace, or of the actor's own one when there is an actor, once its bytes are in the store. They stay what
- * they are from the transaction that holds it (`holdUpload`). Throws `upload_not_received` naming the field, or
- * `temporarily_unavailable`.
+ * Finds an upload of the workspace, or of the actor's own one, whose bytes are in the store. `holdUpload` fixes the bytes for good. Throws
+ * `upload_not_received` naming the field, or `temporarily_unavailable`.
  */
 export async function receivedUpload(
   db: Pool | Transaction,
   store: ObjectStore,
-  named: {
+  request: {
     readonly workspaceId: string;
     readonly actor?: Actor;
     readonly uploadId: string | undefined;
     readonly path: string;
   },
 ): Promise<ReceivedUpload> {
-  const { workspaceId, actor, uploadId, path } = named;
+  const { workspaceId, actor, uploadId, path } = request;
   const row = uploadId === undefined ? undefined : await findAnywhere(db, 'uploads', uploadId);
   if (!row || !living.includes(row.lifecycle_state) || !mayUse(actor, workspaceId, row.workspace_id))
     throw unknown(path);
@@ -123,9 +121,8 @@ export async function receivedUpload(
 }
 
 /**
- * Holds an upload until the transaction ends: it cannot expire while something begins to use it. Whatever uses it later gets the
- * same bytes. Throws `upload_not_received` when it has just ended, `temporarily_unavailable` when other bytes of it were used
- * first.
+ * Holds an upload until the transaction ends, so that it cannot expire meanwhile, and fixes its bytes for every later use. Throws
+ * `upload_not_received` when it has just ended, `temporarily_unavailable` when other bytes were used first.
  */
 export async function holdUpload(tx: Transaction, found: ReceivedUpload, path: string): Promise<void> {
   const state = await holdResource(tx, found.workspaceId, 'uploads', found.id);

@@ -7,7 +7,7 @@ import type { Send } from '../../background/send-as-management.ts';
 
 const uploadIds = (value: unknown) => new Set(JSON.stringify(value).match(/upl_[0-9a-z]{26}/g));
 
-/** Files that something names have arrived: they do not expire, and no further part of them is signed. */
+/** Marks the uploads that a resource names as received: they do not expire, and no further part of them is signed. */
 export async function markFilesReceived(
   event: DomainEvent,
   { send, pool, store }: { readonly send: Send; readonly pool: Pool; readonly store: ObjectStore },
@@ -15,9 +15,9 @@ export async function markFilesReceived(
   for (const id of uploadIds(event.after.attributes)) {
     const upload = await findAnywhere(pool, 'uploads', id);
     if (upload?.lifecycle_state !== 'granted') continue;
-    // An id in words, or in an address elsewhere, names no file.
+    // An id in a text, or in an address of another host, names no file.
     if (!(await isNamedBy(pool, id, event.subject.id))) continue;
-    // An address may be named before its file is there.
+    // A client may name an address before it sends the file.
     if (!(await store.find(upload.attributes.storage_key))) continue;
     await send({ id: event.id, workspace_id: upload.workspace_id }, `receive:${id}`, {
       type: 'upload.receive',

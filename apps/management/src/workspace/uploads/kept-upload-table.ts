@@ -1,14 +1,14 @@
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
 
-/** The version of an upload that its first use kept: no URL writes this object. */
+/** The bytes of an upload as its first use kept them: no URL writes this object (docs/adr/0023). */
 export interface KeptUpload {
   readonly storageKey: string;
   readonly etag: string;
   readonly sizeBytes: number;
 }
 
-/** What was kept of an upload, or undefined while nothing has used it. */
+/** The kept bytes of an upload, or undefined while nothing has used it. */
 export async function findKept(db: Pool | Transaction, uploadId: string): Promise<KeptUpload | undefined> {
   const { rows } = await db.query<Columns<'kept_upload', 'storage_key' | 'etag' | 'size_bytes'>>({
     name: 'find_kept_upload',
@@ -18,7 +18,7 @@ export async function findKept(db: Pool | Transaction, uploadId: string): Promis
   return rows[0] && { storageKey: rows[0].storage_key, etag: rows[0].etag, sizeBytes: Number(rows[0].size_bytes) };
 }
 
-/** Writes down what is kept of an upload; the first one wins and is returned. */
+/** Records the kept bytes of an upload; the first record stays and is returned. */
 export async function saveKept(tx: Transaction, uploadId: string, kept: KeptUpload): Promise<KeptUpload> {
   await tx.query({
     name: 'save_kept_upload',

@@ -13,7 +13,7 @@ export interface SignedUrl {
 
 const failed = () => new Problem('validation_failed', 'URL generation failed');
 
-/** Bytes of one part: all have the full size but the last. Undefined when the file has no such part. */
+/** Bytes of one part; only the last part is smaller than the others. Undefined when the file has no such part. */
 function partSizeOf(filesize: number, partNumber: number): number | undefined {
   const parts = Math.ceil(filesize / partSizeBytes);
   if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > parts) return undefined;
@@ -21,8 +21,8 @@ function partSizeOf(filesize: number, partNumber: number): number | undefined {
 }
 
 /**
- * Signed URLs to write uploads and to read them. Throws `not_found`, or `validation_failed` for an upload that has ended or is
- * about to, and for a multipart that does not match. No URL to write outlives its upload.
+ * Signs URLs that write and read uploads. Throws `not_found`, or `validation_failed` for an upload that has ended or ends soon, and for a
+ * multipart upload that does not match. No URL outlives the upload that it writes.
  */
 export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => Date) {
   const expiresInSeconds = uploadUrlSeconds;
@@ -31,7 +31,7 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
     expiresAtMs: BigInt(clock().getTime() + expiresInSeconds * 1000),
   });
 
-  /** Whether a URL that is signed now ends before the clock may end the upload. */
+  /** Whether a URL that is signed now expires before the clock can end the upload. */
   function livesLongEnough(row: ResourceRow<'uploads'>): boolean {
     const { lifecycle_state: state, created_at: grantedAt } = row;
     if (state === 'received' && row.attributes.upload_type !== 'temporary') return true;
@@ -49,15 +49,15 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
     return upload;
   }
 
-  /** Whether the parts were joined: their upload is over. A PUT of the whole file leaves it open. */
+  /** Whether the parts were joined, which ends the multipart upload. A PUT of the whole file leaves it open. */
   async function isJoined(key: string, multipartUploadId: string): Promise<boolean> {
     return (await store.find(key)) !== undefined && !(await store.isUploadOpen(key, multipartUploadId));
   }
 
   return {
     /**
-     * Also for a file that arrived: whoever repeats a grant's key may repeat the upload too. What is sent after the first use is
-     * never read (docs/adr/0023).
+     * Also for a file that has arrived: a client that repeats a grant under its key may repeat the upload too. Bytes that are sent after the
+     * first use are never read (docs/adr/0023).
      */
     async signUpload(workspaceId: string, uploadId: string): Promise<SignedUrl> {
       const row = await findResource(pool, workspaceId, 'uploads', uploadId);
@@ -67,7 +67,7 @@ export function createUploadSigner(pool: Pool, store: ObjectStore, clock: () => 
       const { filename, filesize: sizeBytes, checksum_sha256: sha256 } = row.attributes;
       return signed(await store.presignPut(storageKeyOf(uploadId, filename), { expiresInSeconds, sizeBytes, sha256 }));
     },
-    /** Of any upload that has not ended, whether its file has arrived or not. */
+    /** For any upload that has not ended, with its size once the file has arrived. */
     async signDownload(workspaceId: string, uploadId: string) {
       const row = await findResource(pool, workspaceId, 'uploads', uploadId);
       if (!row || !['granted', 'received'].includes(row.lifecycle_state))

@@ -49,7 +49,7 @@ export const uploadRules = (pool: Pool, store: ObjectStore, mediaUrl: string): U
     },
   },
 
-  /** From here on its address shows what is kept. An address may be named before its file is there. */
+  /** From now on the upload's address serves the kept bytes. A client may name an address before it sends the file. */
   'upload.receive': {
     prepare: async ({ workspaceId, subjectId }) => {
       const path = '/subject';
@@ -65,7 +65,7 @@ export const uploadRules = (pool: Pool, store: ObjectStore, mediaUrl: string): U
     },
   },
 
-  /** The clock says when; a file that is still needed stays. What a temporary file became needs the file no longer. */
+  /** A file that a worker has yet to read stays; a public one also when it was received or a resource names it. */
   'upload.expire': async ({ tx, workspaceId, subjectId, current, state }) => {
     const needed =
       (await isBeingRead(tx, subjectId)) ||
@@ -74,7 +74,7 @@ export const uploadRules = (pool: Pool, store: ObjectStore, mediaUrl: string): U
     return { attributes: current };
   },
 
-  /** A production that failed does not keep its file. */
+  /** A failed production is no user of its file. */
   'upload.abort': async ({ tx, workspaceId, subjectId, current }) => {
     const needed =
       (await isBeingRead(tx, subjectId)) || (await isNamed(tx, workspaceId, subjectId, fileUsers, { butFailed: true }));

@@ -8,12 +8,12 @@ const ended = fileUsers.flatMap((type) => (productCatalog.resources[type] as Res
 
 const quoted = (names: readonly string[]) => [...new Set(names)].map((name) => `'${name}'`).join(', ');
 
-/** SQL: the address of upload `x` without the file name, which whoever names it may write differently. */
+/** SQL: the address of upload `x` without the file name, which clients may write differently. */
 const address = `regexp_replace(x.attributes ->> 'file_url', '[^/]*$', '')`;
 
 /**
- * SQL: whether the living resource `u` names the upload `x`. In the upload's own workspace its address, its key or a field
- * with its id count anywhere; in another one only what a rule has checked, never what a client may write.
+ * SQL: whether the living resource `u` names the upload `x`. In the upload's own workspace its address, its key or an `upload_id` count in
+ * any attribute; in another workspace only attributes that a rule has checked, never text that a client may write.
  */
 const names = `upload_ids(u.attributes) @> array[x.id]
   and u.resource_type in (${quoted(fileUsers)}) and u.lifecycle_state not in (${quoted(ended)})
@@ -28,7 +28,7 @@ const names = `upload_ids(u.attributes) @> array[x.id]
     or u.attributes #>> '{intro,upload_id}' = x.id or u.attributes #>> '{outro,upload_id}' = x.id
   end`;
 
-/** SQL: whether something living names the upload `x`. The limit keeps it one look into the index for each upload. */
+/** SQL: whether a living resource names the upload `x`. The limit keeps it at one index look-up for each upload. */
 export const isUsed = `coalesce((select true from resource u where ${names} limit 1), false)`;
 
 /** SQL: whether a worker has yet to read the upload `x`. */
@@ -38,7 +38,7 @@ export const isRead = `coalesce((select true from job where state in ('queued', 
 
 const isTemporary = `x.attributes ->> 'upload_type' = 'temporary'`;
 
-/** SQL: which uploads `x` have come to each of their ends, apart from their age. */
+/** SQL: the uploads `x` that are due for each end, apart from their age. */
 const ends = {
   unused: `lifecycle_state = 'granted' and not ${isRead} and (${isTemporary} or not ${isUsed})`,
   used: `lifecycle_state = 'granted' and not (${isTemporary}) and ${isUsed}`,
@@ -46,7 +46,7 @@ const ends = {
 } as const;
 export type UploadEnd = keyof typeof ends;
 
-/** Uploads that were granted before a time and have come to this end, the oldest first. */
+/** Uploads that were granted before a time and are due for this end, the oldest first. */
 export async function listDueUploads(
   pool: Pool,
   end: UploadEnd,
@@ -73,7 +73,7 @@ export async function isBeingRead(db: Pool | Transaction, uploadId: string): Pro
   return rows[0]?.read ?? false;
 }
 
-/** Whether something living, in whatever workspace, names an upload of this workspace; a production that failed may be left out. */
+/** Whether a living resource of any workspace names an upload of this one; `butFailed` ignores failed productions. */
 export async function isNamed(
   db: Pool | Transaction,
   workspaceId: string,
@@ -91,7 +91,7 @@ export async function isNamed(
   return rowCount !== 0;
 }
 
-/** Whether a resource, as it is now, lives and names the upload. */
+/** Whether a resource has not ended and names the upload now. */
 export async function isNamedBy(db: Pool | Transaction, uploadId: string, resourceId: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'find_upload_use',

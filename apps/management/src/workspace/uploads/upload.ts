@@ -3,10 +3,10 @@ import type { uploads } from '@longwave/command-catalog';
 
 export type Upload = z.output<typeof uploads.attributes>;
 
-/** Seconds a signed upload URL is valid (contract, Limits). */
+/** Seconds that a signed upload URL is valid. */
 export const uploadUrlSeconds = 3600;
 
-/** A temporary upload, and one that nothing used, ends so long after its grant. */
+/** Milliseconds from the grant to the end of a temporary or unused upload. */
 export const uploadLifeMs = 24 * 3600_000;
 
 /** Letters, digits, dot, dash and underscore of a file name; the rest becomes "-" (Apple: ASCII file names). */
@@ -18,11 +18,11 @@ function safeFilename(filename: string): string {
   return safe || 'file';
 }
 
-/** Where an upload's bytes live in the object store. */
+/** The storage key of an upload's bytes. */
 export const storageKeyOf = (uploadId: string, filename: string): string =>
   `uploads/${uploadId}/${safeFilename(filename)}`;
 
-/** Where the bytes of one version of an upload are kept, by the store's own digest of them. */
+/** The storage key of the kept bytes of an upload, by the store's digest of them. */
 export const keptKeyOf = (storageKey: string, etag: string): string => {
   const at = storageKey.lastIndexOf('/');
   return `${storageKey.slice(0, at)}/${etag.replace(/[^A-Za-z0-9-]/g, '')}${storageKey.slice(at)}`;
