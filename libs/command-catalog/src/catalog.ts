@@ -27,7 +27,7 @@ export interface Catalog {
   readonly commands: Readonly<Record<string, CommandDefinition>>;
 }
 
-/** Everything management executes. */
+/** The catalog that management executes. */
 export const productCatalog = {
   resources: {
     workspaces,
@@ -71,7 +71,7 @@ export const productCatalog = {
   },
 } as const satisfies Catalog;
 
-/** Everything auth-server executes. */
+/** The catalog that auth-server executes. */
 export const identityCatalog = {
   resources: { accounts, credentials, memberships, machine_tokens: machineTokens },
   commands: { ...accountCommands, ...machineTokenCommands },

@@ -7,9 +7,9 @@ import type { z } from 'zod';
 export interface ResourceDefinition {
   /** Plural snake case, as in paths: "podcasts". */
   readonly type: string;
-  /** One of them, in words and, unless `commandNoun` says otherwise, before the dot in commands and events: "podcast". */
+  /** The singular, "podcast": in messages and, without a `commandNoun`, before the dot in commands and events. */
   readonly noun: string;
-  /** The word before the dot where it is not the noun: serving.halt makes a serving halt. */
+  /** The word before the dot where it is not the noun: `serving.halt` creates a serving halt. */
   readonly commandNoun?: string;
   /** Id prefix: "pod". */
   readonly prefix: string;
@@ -24,14 +24,14 @@ export interface ResourceDefinition {
   readonly uniqueAttributes: readonly string[];
 }
 
-/** A declared command: everything a client may know of it before it asks. */
+/** A declared command: everything that a client can know before it sends one. */
 export interface CommandDefinition {
   /** `noun.verb`. */
   readonly type: string;
   readonly subject: string;
-  /** States it may start from; null when it creates its subject. */
+  /** States from which it may start; null when it creates its subject. */
   readonly from: readonly string[] | null;
-  /** State it leads to; null when the state stays; several when its rule chooses. */
+  /** The next state; null when the state stays; several when its rule chooses. */
   readonly to: string | readonly string[] | null;
   /** Closed schema of the proposed changes. */
   readonly changes: z.ZodObject;
@@ -39,33 +39,33 @@ export interface CommandDefinition {
   readonly reason?: z.ZodType;
   /** Roles that may send it; empty for machine commands. */
   readonly roles: readonly Role[];
-  /** Services that may send it as themselves ("management" for its own clock and followers). */
+  /** Services that may send it as themselves ("management": its clock and followers). */
   readonly machines: readonly CallerName[];
-  /** sync: terminal in the first answer. async: accepted, followed by polling the operation. */
+  /** sync: the first answer is final. async: the client polls the operation. */
   readonly mode: 'sync' | 'async';
-  /** Finishes the running operation of the subject: a machine reporting back, or someone stopping it. */
+  /** Ends the running operations of the subject in this state: the command reports a result, or stops the work. */
   readonly settles?: 'succeeded' | 'failed' | 'cancelled';
   /** Only operations of these commands, where a subject may have several running. */
   readonly settlesOf?: readonly string[];
   /**
-   * Whether somebody else must agree to what a person asks: `single` one, `dual` two; `policy` and `host` mean nobody until workspaces
-   * have review policies.
+   * Approvals by other people that a person's command needs: `single` one, `dual` two; `policy` and `host` none, until workspaces have
+   * review policies.
    */
   readonly review: 'none' | 'policy' | 'host' | 'single' | 'dual';
-  /** Roles that may agree, where a review is needed. */
+  /** Roles that may approve, where a review is needed. */
   readonly reviewers?: readonly Role[];
-  /** `required`: the caller must state the version it saw. */
+  /** `required`: the caller must state the version that it saw. */
   readonly versionGuard: 'required' | 'optional';
-  /** Problems its own rule may raise, beyond those of the pipeline. */
+  /** Problems that its rule may throw, beside those of the pipeline. */
   readonly problems: readonly ProblemCode[];
-  /** The one event it appends. */
+  /** The one event that it appends. */
   readonly event: string;
   /** Events of other resources that it may change in the same transaction. */
   readonly consequences?: readonly string[];
-  /** What happens outside the store, for docs and agents. */
+  /** The effect outside the store, for documents and agents. */
   readonly externalEffect: string | null;
   readonly summary: string;
-  /** True when the command has a rule of its own; its absence is a compile error. */
+  /** Whether the command has a rule of its own; a missing rule is a compile error. */
   readonly hasRule: boolean;
 }
 
@@ -99,7 +99,7 @@ const defaults: Defaults = {
   hasRule: false,
 };
 
-/** A command with the usual answers filled in; literal types are kept. */
+/** Fills in the defaults of a command; keeps literal types. */
 export const defineCommand = <const C extends Needed & Partial<CommandDefinition>>(
   definition: C,
 ): Omit<Defaults, keyof C> & C => ({ ...defaults, ...definition });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** RFC 3339 instant in UTC. */
 export const instant = z.iso.datetime();
 
-/** RFC 3339 instant with any offset; a rule keeps it in UTC. */
+/** RFC 3339 instant with any offset; the rule stores it in UTC. */
 export const instantWithOffset = z.iso.datetime({ offset: true });
 
 /** Half-open window [start, end). */
@@ -32,13 +32,13 @@ export const longText = z
   .string()
   .refine((text) => Buffer.byteLength(text) <= maxDescriptionBytes, { message: 'At most 4000 bytes are allowed.' });
 
-/** Bytes of UTF-8 of show notes, HTML included. A feed has them whole in content:encoded; only its description is bounded. */
+/** Bytes of UTF-8 of show notes, HTML included. A feed has the whole notes in content:encoded; only its description is bounded. */
 export const maxNotesBytes = 100_000;
 export const showNotes = z
   .string()
   .refine((text) => Buffer.byteLength(text) <= maxNotesBytes, { message: 'At most 100000 bytes are allowed.' });
 
-/** An id of another resource; that it exists in the workspace is checked by the pipeline. */
+/** An id of another resource; the pipeline checks that it exists in the workspace. */
 export const reference = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `This is not an ID of the form ${prefix}_….`);
 
@@ -51,17 +51,17 @@ export const languageTag = z
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * Whether plays that have begun go on when audio is taken away: with "stop_new", the default, they finish, at the latest 24 h after they
- * began; with "stop_all" those end too, within 5 s.
+ * Plays that have begun when audio is removed or replaced: with "stop_new", the default, they finish, at the latest 24 h after they began;
+ * with "stop_all" they end within 5 s.
  */
 export const stopMode = z
   .enum(['stop_new', 'stop_all'])
   .describe('"stop_new" (default): plays that have begun finish. "stop_all": they end too, within 5 s.');
 
-/** What went wrong, for people: a stable code and a sentence. */
+/** A problem for people: a stable code and a sentence. */
 export const foundProblem = z.strictObject({ code: z.string().regex(/^[a-z_]{1,64}$/), detail: z.string().max(1000) });
 
-/** The operation context of a worker's report: which job, under which lease. */
+/** The context of a worker's report: the job and its lease. */
 export const leaseReason = z.strictObject({ job_id: z.string(), lease_id: z.string() });
 
 /** A public http(s) address. Parsers of URLs drop line ends and tabs silently (WHATWG URL, 4.4), so these are refused first. */
@@ -77,13 +77,13 @@ export const money = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/),
 });
 
-/** Price of one thing that is counted, or of a thousand; such sums are safe integers. */
+/** Price of one counted event, or of a thousand; such sums are safe integers. */
 export const unitPrice = money.extend({ amount_micros: z.string().regex(/^\d{1,15}$/) });
 
-/** Why someone stops or ends something, in a sentence for people. */
+/** Why a person stops or ends something, in a sentence. */
 export const cause = z.string().trim().min(1).max(1000);
 
-/** Attribute that keeps the cause of the present state; the pipeline writes it. */
+/** The cause of the present state; the pipeline writes it. */
 export const stateReason = cause.optional();
 
 /** Categories of a taxonomy by their ids, such as the IAB Content Taxonomy's ("IAB1-6", "483"). */

@@ -36,7 +36,7 @@ export type StateOf<T extends ResourceType> = Resources[T]['states'][number];
 /** Names of the links that a resource type has to others. */
 export type LinkOf<T extends ResourceType> = keyof Resources[T]['links'] & string;
 
-/** A resource as every surface shows it, with the state and the attributes of its type: `Resource<'podcasts'>`. */
+/** A resource as every API shows it, with the state and the attributes of its type: `Resource<'podcasts'>`. */
 export interface Resource<T extends ResourceType> extends ResourceView {
   resource_type: T;
   lifecycle_state: StateOf<T>;
@@ -52,7 +52,7 @@ export type ChangesInput<C extends CommandType> = z.input<Commands[C]['changes']
 /** Type of the resource that a command changes: "episodes" for "episode.publish". */
 export type SubjectOf<C extends CommandType> = Commands[C]['subject'];
 
-/** Event → the type of the resource that it tells of. A review task begins without a command of its own. */
+/** Event → the type of the resource that it is about. No command of its own creates a review task. */
 type EventSubjects = { readonly [C in CommandType as Commands[C]['event']]: SubjectOf<C> } & Readonly<
   Record<typeof reviewRequested, (typeof reviewTasks)['type']>
 >;
@@ -60,7 +60,7 @@ type EventSubjects = { readonly [C in CommandType as Commands[C]['event']]: Subj
 /** Types of the events that the catalogs declare: "production.encoded". */
 export type EventType = keyof EventSubjects;
 
-/** An event of a declared type, with the revision that it tells of: `EventOf<'production.encoded'>`. */
+/** An event of a declared type with its revision: `EventOf<'production.encoded'>`. */
 export interface EventOf<E extends EventType> extends DomainEvent {
   type: E;
   after: Resource<EventSubjects[E]>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { servedAdSchema } from './served-ad.ts';
 
-/** What internal-serving says of every stored decision that gave slots away: the first stage of the ad ledger. */
+/** A stored decision that filled slots, as internal-serving publishes it: the first stage of the ad ledger. */
 export const decisionMadeSchema = z.object({
   decision_id: z.string(),
   workspace_id: z.string(),

@@ -3,7 +3,7 @@ import { idFromBytes } from '@longwave/ids';
 import { z } from 'zod';
 import { servedAdSchema } from './served-ad.ts';
 
-/** Why a request cannot count, decided where the address is known (measurement.md D4 rule 12). */
+/** Why the address of a request excludes it from counting (docs/counting.md, rule 12), decided by the service that sees the address. */
 export const addressVerdicts = ['ok', 'dc_ip', 'vpn_ip', 'tor_ip', 'deny_ip'] as const;
 
 /** Half-open byte interval of the arrangement. */
@@ -20,8 +20,8 @@ const countedPart = z.object({
 });
 
 /**
- * Bytes of one response, as handed to the kernel (measurement.md D1). A long response is reported in several facts
- * of the same `request_id`; their `written` intervals add up. No address and no user agent in clear.
+ * Bytes of one response, as handed to the kernel (docs/counting.md). A long response has several facts with the same `request_id`; their
+ * `written` intervals add up. No address and no user agent in clear.
  */
 export const byteRangeServedSchema = z.object({
   kind: z.literal('byte_range_served'),
@@ -30,7 +30,7 @@ export const byteRangeServedSchema = z.object({
   request_id: z.string(),
   /** First byte of the request, RFC 3339. */
   started_at: z.string(),
-  /** When `written` was complete. */
+  /** Time at which `written` was complete. */
   at: z.string(),
   workspace_id: z.string(),
   podcast_id: z.string(),
@@ -38,42 +38,42 @@ export const byteRangeServedSchema = z.object({
   arrangement_id: z.string(),
   method: z.string(),
   status: z.int(),
-  /** What the client asked for, resolved against the length; the whole file when no Range was sent. */
+  /** The requested ranges, resolved against the length; the whole file without a Range header. */
   requested: z.array(byteInterval),
-  /** What this fact adds; empty for HEAD and 304. */
+  /** The bytes that this fact adds; empty for HEAD and 304. */
   written: z.array(byteInterval),
   total_bytes: z.int().min(0),
-  /** Everything counting must know of the arrangement; repeated in each fact so that facts alone can be recounted. */
+  /** The arrangement, as far as counting needs it; repeated in each fact, so that facts alone can be recounted. */
   parts: z.array(countedPart),
   published_at: z.string(),
-  /** HMAC of address and user agent (D5), hex. */
+  /** HMAC of address and user agent (docs/counting.md), hex. */
   listener_key: z.string(),
   /** The key under the previous secret, sent during the first 48 h of a period. */
   previous_listener_key: z.string().optional(),
   /** Keyed hash of the address with a daily key, for velocity rules; hex. */
   address_key: z.string(),
   address_verdict: z.enum(addressVerdicts),
-  /** Sent when the safe list holds the address: rule 16 then sets its volume no limit. */
+  /** Present when the safe list holds the address: its volume has no limit (docs/counting.md, rule 16). */
   address_safe: z.boolean().optional(),
-  /** SHA-256 (hex) of the user agent (D3), or null when none was sent. */
+  /** SHA-256 (hex) of the user agent, or null without one. */
   user_agent_digest: z.string().nullable(),
   /** Sec-Purpose, Purpose or X-Moz announced a prefetch or preview. */
   prefetch: z.boolean(),
-  /** The referrer, or its absence from this browser, is on the preload list (D4 rule 13). */
+  /** The preload list holds the referrer, or its absence from this browser (docs/counting.md, rule 13). */
   preload: z.boolean(),
-  /** Our own monitors, validators and previews (D4 rule 14). */
+  /** Our own monitors, validators and previews (docs/counting.md, rule 14). */
   internal: z.boolean(),
-  /** The web player whose page asked, by the list of referrers; the referrer itself is kept nowhere. */
+  /** The web player that sent the request, by the list of referrers; the referrer itself is not stored. */
   web_player: z.string().optional(),
   /** ISO 3166-1 alpha-2 or "unknown". */
   country: z.string(),
   region: z.string(),
-  /** The token had expired; the fact is kept, tagged. */
+  /** The token had expired. */
   late: z.boolean(),
   lists_version: z.string(),
 });
 
-/** A user agent seen for the first time by this process; the only place its text travels. */
+/** A user agent that a process has seen for the first time; no other message contains the text. */
 export const userAgentSeenSchema = z.object({
   kind: z.literal('user_agent_seen'),
   fact_id: z.string(),
@@ -82,7 +82,7 @@ export const userAgentSeenSchema = z.object({
   user_agent: z.string(),
 });
 
-/** Kinds of delivery events (design: delivery.md, Events). */
+/** Kinds of events that a player reports about an ad. */
 export const deliveryEventKinds = [
   'loaded',
   'impression',
@@ -103,22 +103,22 @@ export const deliveryEventKinds = [
 ] as const;
 
 /**
- * A player's own report of an ad (measurement.md D11), from a signed address. Everything but kind and sequence comes from the token
- * and from what was stored with the decision; nothing of it is added to delivered ads.
+ * A player's own report about an ad, sent to a signed address. Everything but kind and sequence comes from the token and the stored
+ * decision. Reports are never added to delivered ads.
  */
 const deliveryEventSchema = z.object({
   kind: z.literal('delivery_event'),
-  /** Follows from serving, event and sequence, so that a repetition is the same fact. */
+  /** Derived from serving, event and sequence, so that a repetition is the same fact. */
   fact_id: z.string(),
   serving_id: z.string(),
   event: z.enum(deliveryEventKinds),
   /** 0 unless the player counts repetitions. */
   sequence: z.int().min(0),
-  /** When it was received first. */
+  /** Time of the first reception. */
   at: z.string(),
-  /** When it happened by the player's clock, if it said so. */
+  /** Time of the event by the player's clock, if it sent one. */
   reported_at: z.string().optional(),
-  /** Received after the life of its token. */
+  /** The token had expired. */
   late: z.boolean(),
   workspace_id: z.string(),
   podcast_id: z.string(),
@@ -128,7 +128,7 @@ const deliveryEventSchema = z.object({
   creative_id: z.string(),
   break_key: z.string(),
   slot: z.int().min(0),
-  /** Playing time of the ad, which bounds how often some kinds can happen. Absent where nobody told it. */
+  /** Duration of the ad, which bounds how often some kinds can happen; absent when it is unknown. */
   ad_duration_ms: z.int().min(0).optional(),
   listener_key: z.string(),
   address_verdict: z.enum(addressVerdicts),
@@ -138,7 +138,7 @@ const deliveryEventSchema = z.object({
   lists_version: z.string(),
 });
 
-/** Id of a report's fact: the same for every repetition of an event of a serving, whoever brings it. */
+/** Id of a report's fact: every repetition of an event of a serving has the same one. */
 export function deliveryEventFactId(servingId: string, event: string, sequence: number): string {
   const name = [servingId, event, sequence].join('\n');
   return idFromBytes('fct', createHash('sha256').update(name).digest().subarray(0, 16));
@@ -151,23 +151,23 @@ export const deliveryFactSchema = z.discriminatedUnion('kind', [
 ]);
 
 /**
- * A producer's word that it has published all its facts up to a time. It goes to every part of the topic, behind these facts, so whoever
- * reads it has read the producer's facts in this part.
+ * A producer's statement that it has published all its facts up to a time. It goes to every part of the topic, after these facts: a reader
+ * of the statement has read the producer's facts in that part.
  */
 export const factsPublishedSchema = z.object({
   kind: z.literal('facts_published'),
-  /** One journal of facts: the same after a restart. */
+  /** Names a journal of facts; a restart keeps the name. */
   producer: z.string().min(1),
-  /** By the producer's clock, as `at` of its facts. */
+  /** By the producer's clock, like `at` of its facts. */
   until: z.iso.datetime(),
-  /** The producer has ended in good order: it has nothing left to publish, and begins anew with a word that is not the last. */
+  /** The producer has shut down with nothing left to publish. It starts again with a statement that has not ended. */
   ended: z.boolean(),
-  /** Which part of the topic this is, from 0, and of how many. */
+  /** This part of the topic, from 0, of `parts`. */
   part: z.int().min(0),
   parts: z.int().min(1),
 });
 
-/** Whatever travels on the topic of facts. */
+/** A message on the topic of facts. */
 export const factMessageSchema = z.discriminatedUnion('kind', [...deliveryFactSchema.options, factsPublishedSchema]);
 
 export type ByteRangeServed = z.infer<typeof byteRangeServedSchema>;

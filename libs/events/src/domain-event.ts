@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { resourceViewSchema } from './resource-view.ts';
 
 /**
- * What a committed command says to the rest of the house. `after` is the whole new revision, so a follower needs no
- * second question and can skip any event whose version it has already applied.
+ * The event of a committed command. `after` is the whole new revision, so a follower needs no other query and can skip an event whose version
+ * it has already applied (docs/adr/0006).
  */
 export const domainEventSchema = z.object({
   id: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A resource as every surface shows it (design: commands.md §1). Times are RFC 3339 UTC. */
+/** A resource as every API shows it. Times are RFC 3339 UTC. */
 export const resourceViewSchema = z.object({
   resource_type: z.string(),
   id: z.string(),
@@ -20,6 +20,6 @@ export const resourceViewSchema = z.object({
 
 export type ResourceView = z.infer<typeof resourceViewSchema>;
 
-/** Times that a listing of resources can be sorted by, ascending, or descending after a "-"; equal times by id. */
+/** Sort keys of a list of resources: ascending, or descending with "-"; equal times by id. */
 export const listSorts = ['created_at', '-created_at', 'updated_at', '-updated_at'] as const;
 export type ListSort = (typeof listSorts)[number];

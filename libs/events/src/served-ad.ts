@@ -9,6 +9,6 @@ export const servedAdSchema = z.object({
   creative_id: z.string(),
   break_key: z.string(),
   slot: z.int().min(0),
-  /** Delivered, it is billed. */
+  /** Whether it is billed when it is delivered. */
   billable: z.boolean(),
 });

@@ -46,21 +46,21 @@ const planCreative = z.strictObject({
   /** Place in a sequential rotation. */
   sequence_no: z.int().min(1),
   window: planWindow.nullable(),
-  /** Where in a break it may stand. */
+  /** Places in a break that it may have. */
   place: z.enum(['any', 'first', 'last']),
   production: z.enum(['host_read', 'producer_read', 'produced']),
   click_url: z.string().nullable(),
   media: z.array(planMedia),
 });
 
-/** One line item as the decision sees it. */
+/** A line item in the plan. */
 const planLineItem = z.strictObject({
   line_item_id: z.string(),
   campaign_id: z.string(),
   advertiser_id: z.string(),
   type: z.enum(['exclusive', 'sponsorship', 'guaranteed', 'non_guaranteed', 'house']),
   priority: z.int().min(1).max(10),
-  /** Of exclusive and house line items among their equals. */
+  /** Weight of an exclusive or house line item among its equals. */
   weight: z.int().min(1),
   window: planWindow,
   goal: z.strictObject({
@@ -68,7 +68,7 @@ const planLineItem = z.strictObject({
     /** Impressions or completes, or per cent of the breaks that it may serve in. */
     quantity: z.int().min(1).optional(),
   }),
-  /** A delivered ad is billed; never so for house line items. */
+  /** Whether a delivered ad is billed; never for house line items. */
   billable: z.boolean(),
   /** Price of a thousand, in millionths of the workspace's currency; null when it is not sold by impressions. */
   cpm_micros: z.int().min(0).nullable(),
@@ -104,7 +104,7 @@ export const servingPlanSchema = z.strictObject({
   effective_from: z.string(),
   inputs: z.array(z.strictObject({ type: z.string(), id: z.string(), version: z.int() })),
   separation: z.strictObject({ advertiser: separation, group: separation, category: separation }),
-  /** Least price of non-guaranteed line items; a null podcast stands for all that have none of their own. */
+  /** Least price of non-guaranteed line items; a null podcast stands for podcasts without a floor of their own. */
   floors: z.array(z.strictObject({ podcast_id: z.string().nullable(), min_cpm_micros: z.int().min(0) })),
   line_items: z.array(planLineItem),
 });
@@ -116,7 +116,7 @@ export type Separation = z.infer<typeof separation>;
 
 const anything: z.infer<typeof inOrOut> = { include: [], exclude: [] };
 
-/** Targeting that lets everything in. */
+/** Targeting without any restriction. */
 export const anyTargeting: PlanTargeting = {
   podcasts: anything,
   episodes: anything,
@@ -132,7 +132,7 @@ export const anyTargeting: PlanTargeting = {
   dayparts: null,
 };
 
-/** Separation where no policy says otherwise. */
+/** The default separation. */
 export const defaultSeparation: ServingPlanDocument['separation'] = {
   advertiser: { scope: 'break' },
   group: { scope: 'episode' },

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
 import { z } from 'zod';
 
-/** Scopes of the Audience Analytics Sink API: `write` sends batches, `read` sees what became of them. Neither implies the other. */
+/** Scopes of the Audience Analytics Sink API: `write` sends batches, `read` reads their state. Neither implies the other. */
 export const audienceScopes = ['audience:write', 'audience:read'] as const;
 export type AudienceScope = (typeof audienceScopes)[number];
 
@@ -18,7 +18,7 @@ const claimsSchema = z.object({
   /** Separated by spaces. */
   scope: z.string(),
   producer: z.string().regex(producerPattern),
-  /** The closed set of workspaces that it may speak of. */
+  /** The workspaces that it may report about. */
   workspaces: z.array(z.string()).min(1),
   /** Seconds since the epoch. */
   iat: z.int(),
@@ -52,9 +52,9 @@ export async function signAccessToken(claims: AccessTokenClaims, key: JWK): Prom
 }
 
 /**
- * The claims of an access token that is good for one API now; undefined for any other text. Checked are the signature by the key that
- * its `kid` names, `alg` and `typ` exactly, `iss` and the one `aud` exactly, `exp`, `nbf` and the form of every claim (RFC 9068 §4).
- * @param findKey the public key of a `kid`; a token without one names none
+ * The claims of an access token that is valid for one API now; undefined for any other text. It checks the signature by the key of the
+ * `kid`, `alg`, `typ`, `iss` and the single `aud` exactly, `exp`, `nbf` and the form of every claim (RFC 9068 §4).
+ * @param options.findKey the public key of a `kid`
  */
 export async function tryVerifyAccessToken(
   token: string,
@@ -84,7 +84,7 @@ export async function tryVerifyAccessToken(
   }
 }
 
-/** Far above every token that is ever issued. */
+/** Longer than any token that is issued. */
 const tokenLengthMax = 8_192;
 
 /** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or undefined. */

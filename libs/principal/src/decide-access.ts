@@ -1,8 +1,8 @@
 import { roles as everyRole, type Role } from './roles.ts';
 
 /**
- * Someone with roles in a workspace of its own and, by grants, in others. `Plan` is what the holder knows about the plans of the
- * workspaces' owners; a principal's statement carries none.
+ * A holder of roles in a workspace of its own and, by grants, in others. `Plan` is the type of the plans of the workspaces' owners; a
+ * principal's statement has none.
  */
 export interface RoleHolder<Plan = undefined> {
   readonly workspace_id: string;
@@ -20,7 +20,7 @@ export interface RoleHolder<Plan = undefined> {
   }[];
 }
 
-/** The place of a resource: its workspace, and its podcast if it has one. */
+/** The workspace of a resource and its podcast, if it has one. */
 export interface AccessTarget {
   readonly workspaceId: string;
   /** The podcast that it belongs to, or is; undefined for what belongs to none, and for the workspace itself. */
@@ -29,27 +29,27 @@ export interface AccessTarget {
 
 /** The requested access. */
 export interface AccessNeed {
-  /** Any of these roles is enough; absent: any role, as for reading. */
+  /** One of these roles is enough; absent: any role, as for reading. */
   readonly roles?: readonly Role[];
-  /** Whether something changes, which a credential that may only read never does. */
+  /** Whether something changes; a read-only credential never permits that. */
   readonly isWrite?: boolean;
 }
 
 export interface AccessDecision<Plan = undefined> {
-  /** `unknown`: must look as if it did not exist; `denied`: may be named, but this may not be done. */
+  /** `unknown`: the target must look as if it did not exist; `denied`: the holder sees the target without this access. */
   readonly outcome: 'unknown' | 'denied' | 'permitted';
   /** All roles that the holder has there. */
   readonly roles: readonly string[];
-  /** That of the workspace's owner. */
+  /** Plan of the workspace's owner. */
   readonly plan: Plan | undefined;
 }
 
 /**
- * Decides what a holder of roles may do with something. This is the only place that says it: gateways, management's border, the
- * command pipeline and the analytics sink all ask here.
+ * Decides what a holder of roles may do with a target. Gateways, management, the command pipeline and the analytics sink all decide access
+ * by this function.
  *
- * In the own workspace the own roles hold, and nothing is unknown. In another one the roles of all grants that cover the target add
- * up; without any role there, everything is unknown. A grant for one podcast says nothing about the rest of its workspace.
+ * In the own workspace the own roles apply, and nothing is unknown. In another one the roles of all grants that cover the target add up;
+ * without any role there, everything is unknown. A grant for one podcast does not cover the rest of its workspace.
  */
 export function decideAccess<Plan = undefined>(
   holder: RoleHolder<Plan>,

@@ -24,7 +24,7 @@ export { analyticsRoles, collaboratorRoles, roles, type Role } from './roles.ts'
 /** Kinds of credentials that act for a person. */
 const credentialKinds = ['api_key', 'legacy_token', 'oauth_access_token', 'browser_session'] as const;
 
-/** What someone may do in a workspace of another account: as a member of its organization, or on one podcast only. */
+/** Roles in a workspace of another account: as a member of its organization, or on one podcast only. */
 const grantSchema = z.strictObject({
   workspace_id: z.string(),
   /** Absent: everything in the workspace. */
@@ -43,15 +43,15 @@ const principalSchema = z.strictObject({
   grants: z.array(grantSchema),
   credential_id: z.string(),
   /**
-   * The authenticated client, which a rotation of the credential keeps (docs/glossary.md, client). Absent in what an older
-   * auth-server stated: then the credential is the client.
+   * The authenticated client; a rotation of the credential keeps it (docs/glossary.md, client). Absent in statements of an older
+   * auth-server: then the credential is the client.
    */
   client_id: z.string().optional(),
   credential_kind: z.enum(credentialKinds),
   read_only: z.boolean(),
 });
 
-/** Whoever acts: a person through a credential. */
+/** A person who acts through a credential. */
 export type Principal = z.infer<typeof principalSchema>;
 
 const issuer = 'longwave/auth-server';
@@ -60,7 +60,7 @@ const audience = 'longwave/services';
 type SigningKey = Awaited<ReturnType<typeof importJWK>>;
 const imported = new WeakMap<JWK, Promise<SigningKey>>();
 
-/** A key is imported once: that costs more than a signature. */
+/** Imports each key once: an import costs more than a signature. */
 function keyOf(jwk: JWK): Promise<SigningKey> {
   const known = imported.get(jwk) ?? importJWK(jwk, 'EdDSA');
   imported.set(jwk, known);
@@ -69,7 +69,7 @@ function keyOf(jwk: JWK): Promise<SigningKey> {
 
 /**
  * A signed statement about a principal (compact JWS, EdDSA), passed between services as metadata `longwave-principal`.
- * @param lifetimeSeconds how long other services accept it; a minute covers any deadline chain
+ * @param lifetimeSeconds time for which other services accept it; a minute covers any chain of deadlines
  */
 export async function signPrincipal(
   principal: Principal,
@@ -87,20 +87,20 @@ export async function signPrincipal(
     .sign(await keyOf(privateKey));
 }
 
-/** Signs as `signPrincipal` does, but says the same of the same principal for `reuseSeconds`: a busy client costs one signature. */
+/** Signs like `signPrincipal` and reuses a principal's statement for `reuseSeconds`: a busy client costs one signature. */
 export function createPrincipalSigner(privateKey: JWK, reuseSeconds = 15) {
   const signed = new LRUCache<string, { readonly statement: Promise<string>; readonly until: number }>({
     max: rememberedMax,
   });
   return (principal: Principal, now: Date): Promise<string> => {
-    const said = JSON.stringify(principal);
-    const known = signed.get(said);
+    const key = JSON.stringify(principal);
+    const known = signed.get(key);
     if (known && known.until > now.getTime() && known.until - reuseSeconds * 1000 <= now.getTime())
       return known.statement;
     const statement = signPrincipal(principal, privateKey, now);
-    signed.set(said, { statement, until: now.getTime() + reuseSeconds * 1000 });
+    signed.set(key, { statement, until: now.getTime() + reuseSeconds * 1000 });
     // A signature that failed is not kept.
-    statement.catch(() => signed.delete(said));
+    statement.catch(() => signed.delete(key));
     return statement;
   };
 }
@@ -115,11 +115,11 @@ interface Verified {
 }
 const verified = new WeakMap<readonly JWK[], LRUCache<string, Verified>>();
 
-/** Whether a statement that was signed well is good at this time: issued at most a minute ahead of this clock, not expired. */
+/** Whether a correctly signed statement is valid now: issued at most a minute ahead of this clock, and not expired. */
 const isTimely = ({ issuedAtMs, expiresAtMs }: Verified, now: Date) =>
   now.getTime() < expiresAtMs && now.getTime() >= issuedAtMs - 60_000;
 
-/** The principal of a valid, unexpired statement; undefined for any other text. A signature that was found good is not checked again. */
+/** The principal of a valid, unexpired statement; undefined for any other text. Checks each signature once. */
 export async function tryVerifyPrincipal(
   statement: string,
   publicKeys: readonly JWK[],

@@ -1,5 +1,5 @@
 /**
- * Roles inside a workspace (design: commands.md §1). The hosting roles: `owner`, `editor` (content), `producer` (encoding),
+ * Roles inside a workspace. The hosting roles: `owner`, `editor` (content), `producer` (encoding),
  * `scheduler` (publishing), `analyst` (analytics), `manager` (collaborators).
  */
 export const roles = [
@@ -19,12 +19,12 @@ export const roles = [
 ] as const;
 export type Role = (typeof roles)[number];
 
-/** Whoever holds one of these sees analytics (contract, Authentication, rule 7). */
+/** Each of these roles permits reading analytics. */
 export const analyticsRoles: readonly Role[] = ['owner', 'admin', 'publisher', 'analyst'];
 
 /**
- * Roles on the one podcast that an invitation gives. Analytics come beside them: every collaborator sees the numbers of its podcast,
- * whatever the invitation says (contract, Authentication, rule 7, asks the permission of members of organizations only).
+ * Roles that an invitation grants on one podcast. Every collaborator also sees the analytics of the podcast, whatever the role; only members
+ * of organizations need a role for analytics.
  */
 export const collaboratorRoles = {
   editor: ['viewer', 'editor', 'producer', 'scheduler'],

@@ -9,13 +9,13 @@ const settings = {
   brands: z.array(brand).max(50),
   /** IAB Ad Product Taxonomy 2.x. */
   ad_product_categories: taxonomyIds,
-  /** Groups of competitors that it belongs to. */
+  /** Its groups of competitors. */
   separation_groups: z.array(separationGroup).max(20).default([]),
   /** Where bills go, in the accounts' own words. */
   billing_ref: z.string().trim().min(1).max(128).optional(),
 };
 
-/** Advertisers: who pays. */
+/** Advertisers. */
 export const advertisers = defineResource({
   type: 'advertisers',
   noun: 'advertiser',

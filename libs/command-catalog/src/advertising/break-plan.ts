@@ -5,7 +5,7 @@ import { instant, reference, shortText } from '../fields.ts';
 const breakKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'Write a key such as “mid-1”.');
 const hourMs = 3_600_000;
 
-/** Where a break lies: at a marker of the episode, at a time, or again and again. */
+/** Places of breaks: a marker of the episode, a time, or a repeated interval. */
 const anchor = z.discriminatedUnion('kind', [
   /** The marker of this key, else every marker of the break's position. */
   z.strictObject({ kind: z.literal('marker'), key: breakKey.optional() }),
@@ -30,7 +30,7 @@ const anchor = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** What may stand in one slot; an absent list lets everything in. Slots count from 0. */
+/** The ads that one slot accepts; an absent list accepts all. Slots count from 0. */
 const slotRule = z.strictObject({
   slot: z.int().min(0).max(7),
   max_duration_ms: z.int().min(1000).max(600_000).optional(),
@@ -72,23 +72,23 @@ const breaks = z
 
 const settings = {
   name: shortText,
-  /** What it covers; an empty list is the whole workspace. */
+  /** The units that it covers; an empty list means the whole workspace. */
   inventory_unit_ids: z.array(reference('inv')).max(1000),
   breaks,
-  /** Most advertising in one play. */
+  /** The longest advertising in one play. */
   ad_load_limit_ms: z.int().min(1000).optional(),
-  /** Least content between two breaks. */
+  /** The shortest content between two breaks. */
   min_gap_ms: z.int().min(0),
 };
 
-/** Break plans: where episodes may have advertising, and how much of it. */
+/** Break plans: the places and the amount of advertising in episodes. */
 export const breakPlans = defineResource({
   type: 'break_plans',
   noun: 'break_plan',
   prefix: 'brk',
   attributes: z.strictObject({
     ...settings,
-    /** From when a published plan holds. */
+    /** Time from which a published plan is in effect. */
     effective_at: instant.optional(),
     replacement_id: reference('brk').optional(),
   }),

@@ -21,7 +21,7 @@ const settings = {
   io_number: z.string().trim().min(1).max(64).optional(),
   objective: shortText.optional(),
   separation_group: separationGroup.optional(),
-  /** Whom to ask, as accounts: commercial resources hold no personal data (ADR 6). */
+  /** Contacts, as accounts: commercial resources hold no personal data. */
   contacts: z
     .array(z.strictObject({ role: shortText, account_id: reference('acc') }))
     .max(20)
@@ -36,9 +36,9 @@ export const campaigns = defineResource({
   attributes: z.strictObject({
     advertiser_id: reference('adv'),
     ...settings,
-    /** The campaign that this one was made of. */
+    /** The campaign of which this one is a clone. */
     cloned_from: reference('cmp').optional(),
-    /** The newest campaign that was made of this one. */
+    /** The newest clone of this campaign. */
     clone_id: reference('cmp').optional(),
     state_reason: stateReason,
   }),

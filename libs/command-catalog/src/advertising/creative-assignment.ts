@@ -10,7 +10,7 @@ const settings = {
   /** Place in a sequential rotation; absent: by the time of assignment. */
   sequence_no: z.int().min(1).max(10_000).optional(),
   window: timeWindow.optional(),
-  /** Where in a break the creative may stand. */
+  /** Places in a break that the creative may have. */
   position_limits: positionLimits.default('any'),
 };
 

@@ -13,7 +13,7 @@ import {
   webUrl,
 } from '../fields.ts';
 
-/** One stream of the ad; all of a format have the same duration, each another loudness. */
+/** One stream of the ad. The streams of a format have one duration and different loudnesses. */
 const media = z.strictObject({
   stream_format: z.string(),
   storage_key: z.string(),
@@ -32,13 +32,13 @@ const settings = {
   click_url: webUrl.optional(),
   /** IAB content categories of the ad itself. */
   categories: taxonomyIds.default([]),
-  /** When it may be heard, whatever it is assigned to. */
+  /** The time in which it may play, in any assignment. */
   valid_window: timeWindow.optional(),
 };
 
 const identity = { advertiser_id: reference('adv'), format: z.enum(['audio', 'video', 'hybrid']) };
 
-/** Creatives: the ad itself, with the streams prepared for stitching. */
+/** Creatives: ads with their prepared streams. */
 export const creatives = defineResource({
   type: 'creatives',
   noun: 'creative',

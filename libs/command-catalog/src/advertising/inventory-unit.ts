@@ -4,7 +4,7 @@ import { cause, languageTag, reference, shortText, stateReason, taxonomyIds, uni
 
 const kind = z.enum(['network', 'show', 'episode_set']);
 
-/** Where the inventory lies: nothing for a network, a podcast for a show, some of its episodes for an episode set. */
+/** The source of the inventory: none for a network, a podcast for a show, some of its episodes for an episode set. */
 const sourceRef = z.strictObject({
   podcast_id: reference('pod').optional(),
   episode_ids: z.array(reference('ep')).min(1).max(1000).optional(),
@@ -17,13 +17,13 @@ const settings = {
   content_categories: taxonomyIds,
   language: languageTag.optional(),
   explicit: z.boolean().optional(),
-  /** The break plan of this inventory where no published one names it. */
+  /** The break plan of this inventory when no published plan names the unit. */
   default_break_plan: reference('brk').optional(),
   /** Least price of a thousand for non-guaranteed line items. */
   min_cpm: unitPrice.optional(),
 };
 
-/** Inventory units: what advertising space is sold as - the whole network, a podcast, or some of its episodes. */
+/** Inventory units: advertising space as it is sold: the whole network, a podcast, or some of its episodes. */
 export const inventoryUnits = defineResource({
   type: 'inventory_units',
   noun: 'inventory_unit',

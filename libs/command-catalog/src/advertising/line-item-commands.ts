@@ -5,10 +5,10 @@ import { amendable, flightStates, lineItemSettings, newLineItem } from './line-i
 
 const sellers = ['trafficker', 'sales', 'admin'] as const;
 const traffickers = ['trafficker', 'admin'] as const;
-/** Before anything was promised: nothing can have been delivered. */
+/** States before a booking: nothing can have been delivered. */
 const unbooked = ['draft', 'pending_review', 'declined', 'approved', 'reserved', 'reservation_expired'] as const;
 
-/** The transition table of line items (design: commands.md §4), which is normative. */
+/** The commands of line items; their transitions are normative (docs/services/management.md). */
 export const lineItemCommands = {
   'line_item.create': defineCommand({
     type: 'line_item.create',

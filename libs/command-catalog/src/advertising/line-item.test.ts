@@ -4,7 +4,7 @@ import { lineItems } from './line-item.ts';
 
 const flights = ['booked', 'delivering', 'delivery_extended', 'paused'];
 
-/** Command → [from, to], written out from the design's normative table, so that no edit passes unseen; null: the state stays. */
+/** Command → [from, to], written out a second time so that no change of a transition passes unseen; null: the state stays. */
 const designed: Readonly<Record<string, readonly [readonly string[] | null, readonly string[] | null]>> = {
   'line_item.create': [null, ['draft']],
   'line_item.revise': [['draft'], null],

@@ -33,9 +33,9 @@ const rate = z
 
 const pacing = z.strictObject({
   mode: z.enum(['even', 'front_loaded', 'asap']).default('even'),
-  /** How far delivery may run ahead of its plan to catch up. */
+  /** How far delivery may exceed its plan to catch up. */
   velocity: z.number().min(1).max(2).default(1),
-  /** Per cent of the window that is left free at its end. */
+  /** Per cent of the window, at its end, without planned delivery. */
   finish_early_pct: z.number().min(0).max(20).default(0),
 });
 
@@ -50,7 +50,7 @@ const frequencyCap = z.strictObject({
 
 const weight = z.int().min(1).max(1000);
 
-/** What people decide about a line item, beside its campaign. */
+/** The settings of a line item, beside its campaign. */
 export const lineItemSettings = {
   name: shortText,
   type: z.enum(['exclusive', 'sponsorship', 'guaranteed', 'non_guaranteed', 'house']),
@@ -63,9 +63,9 @@ export const lineItemSettings = {
   break_positions: z.array(z.enum(['pre', 'mid', 'post'])).min(1),
   frequency_caps: z.array(frequencyCap).max(10),
   creative_rotation: z.enum(['weighted', 'sequential']),
-  /** What a bill counts: decisions, bytes sent, ads delivered (docs/counting.md), or what the client tells. */
+  /** The billed events: decisions, bytes sent, ads delivered (docs/counting.md), or a client's reports. */
   counting_basis: z.enum(['reserved', 'served_bytes', 'ad_delivered', 'client_event']),
-  /** Of exclusive and house line items among their equals. */
+  /** Weight of an exclusive or house line item among its equals. */
   weight,
   /** Goes on after its window until the goal is reached, within the campaign's window. */
   auto_extend: z.boolean(),
@@ -75,7 +75,7 @@ export const lineItemSettings = {
 
 const { targeting: _targeting, ...plain } = lineItemSettings;
 
-/** The same, with what a new line item has unless it says otherwise. */
+/** The same with the defaults of a new line item. */
 export const newLineItem = {
   ...lineItemSettings,
   priority: lineItemSettings.priority.default(5),
@@ -88,7 +88,7 @@ export const newLineItem = {
   auto_extend: lineItemSettings.auto_extend.default(false),
 };
 
-/** What an amendment may change. */
+/** Fields that an amendment may change. */
 export const amendable = {
   goal: goal.optional(),
   window: timeWindow.optional(),
@@ -98,10 +98,10 @@ export const amendable = {
   frequency_caps: lineItemSettings.frequency_caps.optional(),
 };
 
-/** States in which it may serve, or has paused doing so. */
+/** States in which a line item serves or is paused. */
 export const flightStates = ['booked', 'delivering', 'delivery_extended', 'paused'] as const;
 
-/** Line items: what is bought, when, where and how often (a podcast "flight"). */
+/** Line items: the bought ads with their time, targeting and goal. */
 export const lineItems = defineResource({
   type: 'line_items',
   noun: 'line_item',
@@ -116,15 +116,15 @@ export const lineItems = defineResource({
     counting_basis: newLineItem.counting_basis,
     weight: newLineItem.weight,
     auto_extend: newLineItem.auto_extend,
-    /** While reserved: until when. */
+    /** End of the reservation, while reserved. */
     reserved_until: instant.optional(),
-    /** While paused: where it goes on. */
+    /** State before the pause, while paused. */
     paused_from: z.enum(['booked', 'delivering', 'delivery_extended']).optional(),
-    /** Accepted changes whose time has not come. */
+    /** Accepted changes for a later time. */
     amendment: z.strictObject({ ...amendable, effective_at: instant }).optional(),
-    /** Why the window was extended last. */
+    /** Cause of the last extension of the window. */
     extension_cause: z.string().optional(),
-    /** Ads delivered when the flight ended, as far as they were counted then. */
+    /** Delivered ads that were counted when the flight ended. */
     delivered: z.int().min(0).optional(),
     state_reason: stateReason,
   }),

@@ -10,7 +10,7 @@ const scope = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('surface'), surface: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/) }),
 ]);
 
-/** Serving halts: advertising that must not run, whatever plans say, until it is released. */
+/** Serving halts: advertising that must not run, whatever the plans say, until the halt is released. */
 export const servingHalts = defineResource({
   type: 'serving_halts',
   noun: 'serving_halt',

@@ -17,9 +17,9 @@ export const servingPlans = defineResource({
     effective_from: instant,
     ...z.object(compiled).partial().shape,
     problem: foundProblem.optional(),
-    /** The earlier plan that a rollback goes back to. */
+    /** The earlier plan to which a rollback returns. */
     target_id: reference('spl').optional(),
-    /** The plan whose content this one has again. */
+    /** The plan whose content this one repeats. */
     republishes: reference('spl').optional(),
     state_reason: stateReason,
   }),

@@ -35,7 +35,7 @@ const dayparts = z.strictObject({
 });
 
 const dimensions = {
-  /** Inventory units; what they cover when a plan is compiled joins the podcasts and episodes. */
+  /** Inventory units; the compiler of plans adds the podcasts and episodes that they cover. */
   inventory: inOrOut(reference('inv')).default(anything),
   podcasts: inOrOut(reference('pod')).default(anything),
   episodes: inOrOut(reference('ep')).default(anything),
@@ -56,12 +56,12 @@ const dimensions = {
   dayparts: dayparts.nullable().default(null),
 };
 
-/** Where and to whom a line item may serve; what is left out lets everything in. */
+/** Targeting of a line item; an absent dimension has no restriction. */
 export const targeting = z.strictObject(dimensions);
 
 const earlier = z.array(z.string());
 
-/** As it is stored; line items of the first release list what they include of three dimensions, and nothing else. */
+/** Stored targeting; line items of the first release have a plain list of included values in three dimensions. */
 export const storedTargeting = z.strictObject({
   ...dimensions,
   podcasts: z.union([dimensions.podcasts, earlier]),

@@ -3,16 +3,16 @@ import { defineCommand, defineResource } from '../definition.ts';
 import { foundProblem, instant, leaseReason, reference } from '../fields.ts';
 import { segment } from './media-files.ts';
 
-/** What changed and is to be applied to every episode (design: rest-api.md, Batch encodings). */
+/** The change that a batch encoding applies to every episode. */
 export const batchInitiators = ['intro', 'outro', 'intro_outro', 'audio_format', 'loudness'] as const;
 
-/** Taken when a batch names none: what the contract says a batch is for. */
+/** The initiator of a batch that names none. */
 export const defaultInitiator = 'intro_outro';
 
-/** Of the episodes it is about; those that something newer changed are in none. `failed` are those that kept what they had. */
+/** Numbers of episodes; one that something newer changed is in none of them. A `failed` episode keeps what it had. */
 const counts = { total: z.int().min(0), done: z.int().min(0), failed: z.int().min(0) };
 
-/** Batch encodings: the present intro, outro or settings on every episode of a podcast. */
+/** Batch encodings: apply the present intro, outro or settings to every episode of a podcast. */
 export const batchEncodings = defineResource({
   type: 'batch_encodings',
   noun: 'batch_encoding',
@@ -21,10 +21,10 @@ export const batchEncodings = defineResource({
     podcast_id: reference('pod'),
     initiator: z.enum(batchInitiators),
     ...counts,
-    /** What is joined to the episodes; absent: it is taken away. */
+    /** The part for the episodes; absent: they lose theirs. */
     intro: segment.optional(),
     outro: segment.optional(),
-    /** The batch that this one takes back. */
+    /** The batch that this one reverts. */
     reverts: reference('bat').optional(),
     started_at: instant.optional(),
     finished_at: instant.optional(),

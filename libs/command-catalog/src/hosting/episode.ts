@@ -17,7 +17,7 @@ const settings = {
   title: shortText,
   /** Show notes: text or HTML, which is sanitised. */
   description: showNotes,
-  /** A short form of the notes; the feed's description, where there is one. */
+  /** A short form of the notes; if present, it is the description in the feed. */
   summary: longText,
   subtitle: shortText,
   author: shortText,
@@ -50,29 +50,29 @@ export const episodes = defineResource({
     title: settings.title,
     type: settings.type,
     podcast_id: reference('pod'),
-    /** Never changes, whatever else does. */
+    /** Never changes. */
     guid,
-    /** When a scheduled episode is published. */
+    /** Time of the planned publication. */
     publish_at: instant.optional(),
-    /** First publication; stays when the episode is unpublished and published again. */
+    /** Time of the first publication; a later one does not change it. */
     published_at: instant.optional(),
     /** The production that made its audio; the production itself may have been deleted since. */
     current_production_id: reference('pro').optional(),
-    /** Plays that began before are over; set by a command with mode "stop_all". */
+    /** Plays that began before this time have ended; set by a command with mode "stop_all". */
     plays_end_before: instant.optional(),
     /** Of the content, without intro, outro and ads. */
     duration_ms: z.int().min(0).optional(),
     /** The renditions of `artwork_url`. */
     artwork: artwork.optional(),
     chapters: chapters.optional(),
-    /** Whether the chapters came with the file or were written by hand; only the former follow a new file. */
+    /** Whether the chapters are from the file or from an editor; only the former change with a new file. */
     chapters_from: z.enum(['file', 'editor']).optional(),
     transcripts: storedTranscripts.optional(),
     markers: markers.optional(),
-    /** The podcast's intro and outro as they were applied to this episode. */
+    /** The podcast's intro and outro at the time when they were applied to this episode. */
     intro: segment.optional(),
     outro: segment.optional(),
-    /** The batch encoding that applied them, while no later change did. */
+    /** The batch encoding that changed the audio, intro or outro last; absent after a later change. */
     batch_encoding_id: reference('bat').optional(),
   }),
   states: ['draft', 'scheduled', 'published', 'unpublished', 'archived'],
@@ -112,7 +112,7 @@ export const episodeCommands = {
       podcast_id: reference('pod'),
       title: settings.title,
       guid,
-      /** When it was published at the previous host; absent when that is still to come. */
+      /** Time of publication at the previous host; absent for a future one. */
       published_at: instant.optional(),
       /** A date in the future: the episode is scheduled for it when the import is published. */
       publish_at: instant.optional(),
@@ -201,10 +201,10 @@ export const episodeCommands = {
     from: living,
     changes: z.strictObject({
       batch_encoding_id: reference('bat'),
-      /** Null takes it away; absent leaves it as it is. */
+      /** Null removes the part; absent keeps it. */
       intro: segment.nullable().optional(),
       outro: segment.nullable().optional(),
-      /** The audio that a reverted batch encoding replaced. */
+      /** The production whose audio a reverted batch encoding replaced. */
       production_id: reference('pro').optional(),
     }),
     machines: ['management'],

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { reference, sha256, stopMode, webUrl } from '../fields.ts';
 
-/** Audio formats a clip may have (contract, Media clips). */
+/** Audio formats of a clip. */
 export const clipFormats = ['mp3', 'm4a', 'aac', 'ogg', 'opus', 'flac', 'wav'] as const;
 
-/** Media clips: one encoded file of an episode, or a file hosted outside the service. */
+/** Media clips: encoded files of episodes, and files on other hosts. */
 export const mediaClips = defineResource({
   type: 'media_clips',
   noun: 'media_clip',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { foundProblem, languageTag, reference, sha256, webUrl } from '../fields.ts';
 
-/** A prepared segment in the object store: canonical audio without tags, ready to be joined at its ends. */
+/** A segment in the object store: canonical audio without tags, which can be joined at both ends. */
 export const segment = z.strictObject({
   stream_format: z.string(),
   storage_key: z.string(),
@@ -10,7 +10,7 @@ export const segment = z.strictObject({
   duration_ms: z.int().min(1),
 });
 
-/** Audio that is joined before or after every episode. `segment` stays the previous one while a new file is prepared. */
+/** Audio before or after every episode. `segment` stays the previous one while a new file is prepared. */
 export const templatePart = z.strictObject({
   file_url: webUrl,
   upload_id: reference('upl'),
@@ -19,7 +19,7 @@ export const templatePart = z.strictObject({
   problem: foundProblem.optional(),
 });
 
-/** Artwork as it is served: square images of the sizes that directories and web pages ask for. */
+/** Served artwork: square images in the sizes of directories and web pages. */
 export const artwork = z.strictObject({
   renditions: z
     .array(
@@ -66,7 +66,7 @@ export const storedTranscripts = z
   )
   .max(20);
 
-/** Places where ads may be joined in. */
+/** Places for ads. */
 export const markers = z
   .array(
     z.strictObject({

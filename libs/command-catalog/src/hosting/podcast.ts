@@ -49,9 +49,9 @@ const settings = {
   link: webUrl,
   copyright: shortText,
   locked: z.boolean(),
-  /** Integrated loudness of encoded audio; -16 stereo is the field's practice (delivery.md, encoding norms). */
+  /** Integrated loudness of encoded audio; -16 LUFS is usual for stereo podcasts. */
   loudness_target_lufs: z.number().min(-24).max(-12),
-  /** How long its audio fades out before a break inside of it that lies in no silence, and in behind it; absent: not at all. */
+  /** Duration of the fades around a break inside the audio that lies in no silence; absent: none. */
   break_fade_ms: z.int().min(0).max(1000),
   medium,
   funding,
@@ -70,21 +70,21 @@ const settings = {
 
 const collaborator = z.strictObject({ email: z.email().max(255), role: z.enum(['editor', 'analyst']) });
 
-/** What became of a move from another host. */
+/** An import from another host. */
 const feedImport = z.strictObject({
   feed_url: webUrl,
-  /** The fetched feed, kept so that an interrupted import goes on with the same items. */
+  /** The fetched feed: an interrupted import goes on with the same items. */
   storage_key: z.string(),
   sha256,
   total: z.int().min(0),
   done: z.int().min(0),
   failed: z.int().min(0),
-  /** Its episodes are published, or scheduled, as soon as they have audio. */
+  /** Whether its episodes are published, or scheduled, as soon as they have audio. */
   publish: z.boolean().optional(),
   problem: foundProblem.optional(),
 });
 
-/** Podcasts: the show. */
+/** Podcasts. */
 export const podcasts = defineResource({
   type: 'podcasts',
   noun: 'podcast',
@@ -108,7 +108,7 @@ export const podcasts = defineResource({
     outro: templatePart.optional(),
     /** Who collaborates: one entry for each role of each e-mail address. */
     collaborators: z.array(collaborator).max(100).optional(),
-    /** The show moved there: its feed redirects until another address is named. */
+    /** The podcast has moved to this address: its feed redirects there. */
     new_feed_url: webUrl.optional(),
     import: feedImport.optional(),
   }),
@@ -129,7 +129,7 @@ const setPart = <const P extends 'intro' | 'outro'>(part: P) =>
     changes: templateChanges,
     roles: ['owner', 'editor'],
     mode: 'async',
-    // An earlier file that is still prepared is given up.
+    // The preparation of an earlier file ends.
     settles: 'cancelled',
     settlesOf: [`podcast.set_${part}`],
     event: `podcast.${part}_set`,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { languageTag, shortText, webUrl } from '../fields.ts';
 
-/** Fields of the Podcasting 2.0 namespace that a podcast or an episode carries; names and bounds are the namespace's own. */
+/** Fields of the Podcasting 2.0 namespace; names and bounds are the namespace's own. */
 
 const tagText = shortText.refine((text) => text.length <= 128, { message: 'At most 128 characters are allowed.' });
 const urn = z.string().min(1).max(2000);
 
-/** Tag person: who is heard. */
+/** Tag person: a speaker, or another contributor. */
 export const persons = z
   .array(
     z.strictObject({
@@ -107,7 +107,7 @@ export const value = z.strictObject({
     .optional(),
 });
 
-/** Tag alternateEnclosure: the same episode in another form, at addresses outside. */
+/** Tag alternateEnclosure: the same episode in another form, on other hosts. */
 export const alternateEnclosures = z
   .array(
     z.strictObject({
@@ -131,7 +131,7 @@ export const alternateEnclosures = z
   )
   .max(20);
 
-/** Tag trailer whose file lies outside; trailers that are episodes come from their episodes. */
+/** Tag trailer with a file on another host. Trailers that are episodes are made from these. */
 export const trailers = z
   .array(
     z.strictObject({
@@ -145,7 +145,7 @@ export const trailers = z
   )
   .max(20);
 
-/** Words that describe a podcast or an episode (itunes:keywords). */
+/** Keywords of a podcast or an episode (itunes:keywords). */
 export const keywords = z
   .array(tagText.refine((word) => !word.includes(','), { message: 'Leave commas out.' }))
   .max(50);

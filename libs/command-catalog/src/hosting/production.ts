@@ -7,7 +7,7 @@ const file = z.strictObject({
   role: z.enum(['source', 'rendition', 'waveform']),
   format: z.string(),
   stream_format: z.string().optional(),
-  /** Absent for a source that lies outside the service. */
+  /** Absent for a source on another host. */
   storage_key: z.string().optional(),
   size_bytes: z.int().min(0),
   sha256,
@@ -30,14 +30,14 @@ const silences = z
     error: 'The spans must be in order and must not touch.',
   });
 
-/** What is wrong with a file that was encoded nevertheless. */
+/** Faults of a file that was encoded nevertheless. */
 const warnings = z
   .array(
     z.strictObject({
       code: z.enum(['media_damaged', 'media_cut_off']),
       /** For the podcaster. */
       detail: z.string().min(1).max(500),
-      /** How many places are damaged, at least. */
+      /** Number of damaged places, at least. */
       places: z.int().min(1).optional(),
     }),
   )
@@ -54,21 +54,21 @@ export const productions = defineResource({
     file_url: webUrl.optional(),
     /** The upload that `file_url` names, when it belongs to this workspace. */
     upload_id: reference('upl').optional(),
-    /** Where the source lies in the object store; absent when it lies outside the service. */
+    /** Key of the source in the object store; absent for a source on another host. */
     storage_key: z.string().optional(),
     publication_flag: z.boolean(),
-    /** What becomes of plays of the audio that it replaces; absent means "stop_new". */
+    /** For plays of the audio that it replaces; absent means "stop_new". */
     replacement_mode: stopMode.optional(),
     /** Audio of an imported feed: it uses no encoding time of the plan. */
     imported: z.boolean().optional(),
-    /** The batch encoding that asked for it. */
+    /** The batch encoding that created it. */
     batch_encoding_id: reference('bat').optional(),
     files: z.array(file),
     audio_duration_ms: z.int().min(0).optional(),
     loudness: loudness.optional(),
     /** Chapters found in the file. */
     chapters: chapters.optional(),
-    /** Absent in what was encoded before silences were looked for. */
+    /** Absent in productions of a release that did not detect silences. */
     silences: silences.optional(),
     reserved_encoding_ms: z.int().min(0).optional(),
     /** UTC month whose balance holds the reservation, "2026-11". */
@@ -96,7 +96,7 @@ export const productionCommands = {
       /** May be attached later, before the start. */
       file_url: webUrl.optional(),
       publication_flag: z.boolean().optional(),
-      /** Of plays of the audio that it replaces. */
+      /** For plays of the audio that it replaces. */
       mode: stopMode.optional(),
       /** "encoding" starts at once, or nothing is created; absent means "initial". */
       state: z.enum(['initial', 'encoding']).optional(),
@@ -141,9 +141,9 @@ export const productionCommands = {
     to: ['initial', 'encoding', 'encoded', 'error'],
     changes: z.strictObject({
       publication_flag: z.boolean().optional(),
-      /** Of plays of the audio that it will replace. */
+      /** For plays of the audio that it will replace. */
       mode: stopMode.optional(),
-      /** Another source; not while it is encoded. */
+      /** Another source; not during encoding. */
       file_url: webUrl.optional(),
       /** "initial" makes a failed production ready for another start. */
       state: z.literal('initial').optional(),

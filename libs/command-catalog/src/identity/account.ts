@@ -16,10 +16,10 @@ export const accounts = defineResource({
   prefix: 'acc',
   attributes: z.strictObject({
     name: shortText,
-    /** Names the account in invitations. */
+    /** Invitations name the account by it. */
     email: email.optional(),
     plan: z.string(),
-    /** Encoding time of the plan per UTC month; null means unlimited. Carried so that followers need no plan file. */
+    /** Encoding time of the plan per UTC month; null means unlimited. Followers read it here and need no plan file. */
     encoding_ms_per_month: z.int().min(0).nullable(),
     subscription,
   }),
@@ -31,7 +31,7 @@ export const accounts = defineResource({
 
 const oauthClientId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
 
-/** Every kind of credential of the contract that is recorded here (Authentication; design: identity.md §4.7). */
+/** Kinds of recorded credentials. */
 const credentialKinds = [
   'api_key',
   'legacy_token',
@@ -64,10 +64,10 @@ export const credentials = defineResource({
   uniqueAttributes: ['secret_digest'],
 });
 
-/** What a member of an organization may do there. */
+/** Permissions of a member of an organization. */
 export const memberPermissions = ['edit', 'encode', 'publish', 'view_analytics', 'manage_members', 'review'] as const;
 
-/** Memberships: an account works in the workspace of another one, the owner of the organization. */
+/** Memberships: an account's access to the workspace of another one, the owner of the organization. */
 export const memberships = defineResource({
   type: 'memberships',
   noun: 'membership',

@@ -12,9 +12,9 @@ export const machineTokens = defineResource({
   noun: 'machine_token',
   prefix: 'mtk',
   attributes: z.strictObject({
-    /** The party that sends measurements under this name. */
+    /** The name under which a party sends measurements. */
     producer: z.string().regex(producerPattern),
-    /** The closed set of workspaces that it may speak of; the token lives in one of them. */
+    /** The workspaces that it may report about; the token belongs to one of them. */
     workspaces,
     scopes,
     expires_at: instant,

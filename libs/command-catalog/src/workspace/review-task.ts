@@ -3,41 +3,41 @@ import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { instant, shortText } from '../fields.ts';
 
-/** The event of a command that waits for a review; it says what the new review task is. */
+/** The event of a command that waits for a review; its revision is the new review task. */
 export const reviewRequested = 'review.requested';
 
 const note = z.string().trim().min(1).max(2000);
 
 const decision = z.strictObject({
   verdict: z.enum(['approve', 'decline', 'request_changes']),
-  /** The account, or the service that acts for an operator. */
+  /** An account, or the service that acts for an operator. */
   by: shortText,
   at: instant,
   note: note.optional(),
 });
 
-/** Review tasks: a command that waits until somebody else has agreed to it. */
+/** Review tasks: commands that wait for the approval of another person. */
 export const reviewTasks = defineResource({
   type: 'review_tasks',
   noun: 'review_task',
   commandNoun: 'review',
   prefix: 'rvt',
   attributes: z.strictObject({
-    /** The operation that waits. */
+    /** The waiting operation. */
     operation_id: z.string(),
     command_type: z.string(),
-    /** What the command is about, at the version it was asked for. */
+    /** The command's subject at the version for which it was requested. */
     subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int().min(1) }),
-    /** What was asked; as it is, the command runs once it is approved. */
+    /** The request; the approved command is executed with it. */
     request: z.strictObject({
       changes: z.unknown(),
       reason: z.unknown().optional(),
       payload_digest: z.string(),
       client_id: z.string(),
     }),
-    /** The account that asked; it does not review. */
+    /** The account that requested the command; it cannot review. */
     requested_by: z.string(),
-    /** dual: two people agree. */
+    /** dual: two people must approve. */
     mode: z.enum(['single', 'dual']),
     required_roles: z.array(z.enum(roles)),
     due_at: instant,

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { webUrl } from '../fields.ts';
 
-/** Bytes above which an upload is multipart, and the size of one part (contract, Limits). */
+/** Bytes above which an upload is multipart, and the size of one part. */
 export const partSizeBytes = 31_457_280;
-/** 20 GB (contract, Limits). */
+/** 20 GB. */
 export const maxUploadBytes = 21_474_836_480;
 
 const filename = z
@@ -16,7 +16,7 @@ const filename = z
 const checksum = z.string().regex(/^[0-9a-f]{64}$/, 'Use 64 hexadecimal digits in lower case.');
 const uploadType = z.enum(['public', 'private', 'temporary']);
 
-/** Uploads: a granted place in the object store and what was put there. */
+/** Uploads: a granted address in the object store, and the file that a client sends there. */
 export const uploads = defineResource({
   type: 'uploads',
   noun: 'upload',
@@ -25,7 +25,7 @@ export const uploads = defineResource({
     filename,
     content_type: z.string(),
     filesize: z.int().min(0).optional(),
-    /** SHA-256 of the file, as it was announced. */
+    /** Announced SHA-256 of the file. */
     checksum_sha256: checksum.optional(),
     upload_type: uploadType,
     storage_key: z.string(),
