@@ -3,7 +3,7 @@ import { savePlanContent } from '../src/advertising/serving-plans/plan-content-t
 import type { HostingWorld } from './_hosting.ts';
 import { digest, hour, media, person, service, window } from './_values.ts';
 
-/** Advertising of a workspace in the making, through the commands themselves. */
+/** Creates a workspace's advertising by commands. */
 export function createAdvertising(hosting: HostingWorld) {
   const { send, pool } = hosting;
   const world = {
@@ -103,7 +103,7 @@ export function createAdvertising(hosting: HostingWorld) {
     },
     assign: (lineItem: ResourceView, creative: ResourceView) =>
       send('creative_assignment.create', null, { line_item_id: lineItem.id, creative_id: creative.id }),
-    /** Says that a published plan contains a line item. */
+    /** Makes a published plan contain a line item. */
     async planned(lineItemId: string) {
       const plan = await send('serving_plan.publish', await world.readyPlan(), {});
       await savePlanContent(pool, plan.id, [lineItemId]);
@@ -131,7 +131,7 @@ export function createAdvertising(hosting: HostingWorld) {
     async publishedPlan() {
       return send('serving_plan.publish', await world.readyPlan(), {});
     },
-    /** Somebody who may review, and asked for nothing. */
+    /** A reviewer who requested nothing. */
     reviewer: person(hosting.workspaceId, ['viewer', 'reviewer']),
     /** A command that waits for a review, and its task. */
     async waiting() {

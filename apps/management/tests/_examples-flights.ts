@@ -5,7 +5,7 @@ import type { World } from './_world.ts';
 const cause = 'The customer asked for it.';
 const inAnHour = (w: World) => new Date(w.now().getTime() + hour).toISOString();
 
-/** Everything that a line item may say. */
+/** A line item with every field. */
 async function wholeLineItem(w: World) {
   const [podcast, unit] = [await w.podcast(), await w.activeUnit()];
   return {

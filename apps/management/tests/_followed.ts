@@ -13,7 +13,7 @@ import { startTestManagement } from './_management.ts';
 import { hour, service } from './_values.ts';
 import type { World } from './_world.ts';
 
-/** management with its relay, a real bus and its own followers. */
+/** Management with its relay, a real bus and its own followers. */
 export async function startFollowed() {
   await using stack = new AsyncDisposableStack();
   const management = stack.use(await startTestManagement());
@@ -51,7 +51,7 @@ export async function startFollowed() {
   const until = (id: string, holds: (row: Awaited<ReturnType<typeof read>>) => boolean) =>
     waitUntil(() => read(id), { holds });
 
-  /** Waits until every event committed so far was handled: a marker behind them was. */
+  /** Waits until the follower has handled every event committed so far, by a marker event behind them. */
   async function caughtUp(world: World): Promise<void> {
     const upload = await world.upload();
     const episode = await world.episode();
@@ -68,7 +68,7 @@ export async function startFollowed() {
   const runClock = () =>
     startClock({ pool, execute, clock: management.clock, tasks: dueTasks, everyMs: 20, onError: () => undefined });
 
-  /** Expects that a plan holds until the later one is in effect, an hour from now, and that it ends then. */
+  /** Expects that a plan stays in effect until the later one takes effect in an hour, and ends then. */
   async function expectToEndInAnHour(world: World, earlier: ResourceView, later: ResourceView): Promise<void> {
     const stateOf = async ({ id }: ResourceView) => (await read(id)).lifecycle_state;
     await caughtUp(world);

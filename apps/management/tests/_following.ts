@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { startFollowed, type Followed } from './_followed.ts';
 
-/** management with its followers, started before the tests of the file that imports this and ended after them. */
+/** Management with its followers, started before the tests of the importing file and ended after them. */
 export let management: Followed['management'];
 export let bus: Followed['bus'];
 export let read: Followed['read'];

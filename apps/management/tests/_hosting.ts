@@ -9,7 +9,7 @@ import { digest, hour, person, service } from './_values.ts';
 
 import type { ProductCommand, TestManagement } from './_management.ts';
 
-/** Content of one workspace in the making: creates what a command needs, through the commands themselves. */
+/** Creates the content of a workspace by commands. */
 export function createHosting(management: TestManagement, workspaceId: string = newId('ws')) {
   const { execute, pool, store } = management;
   const actor = person(workspaceId);
@@ -42,7 +42,7 @@ export function createHosting(management: TestManagement, workspaceId: string = 
     actor,
     pool,
     now: management.clock,
-    /** The service's clock goes on. */
+    /** Moves the service's clock forward. */
     ahead: (ms: number) => void (management.aheadMs += ms),
     send,
     /** The workspace's own resource, as an account gets it. */
@@ -71,14 +71,14 @@ export function createHosting(management: TestManagement, workspaceId: string = 
     async publishedPodcast() {
       return send('podcast.publish', await world.readyPodcast(), {});
     },
-    /** A podcast whose part an encoder prepares. */
+    /** A podcast with a part that an encoder prepares. */
     async preparing(part: 'intro' | 'outro', podcast?: ResourceView) {
       const set = await send(`podcast.set_${part}`, podcast ?? (await world.podcast()), {
         file_url: (await world.upload()).attributes['file_url'],
       });
       return { podcast: set, lease: await world.lease('encode_segment', set.id) };
     },
-    /** A scheduled episode whose time came a moment ago; the service's clock goes on for that. */
+    /** A scheduled episode that has just become due; moves the service's clock forward. */
     async dueEpisode() {
       const episode = await world.playableEpisode();
       const publishAt = new Date(management.clock().getTime() + 60_000).toISOString();
@@ -117,7 +117,7 @@ export function createHosting(management: TestManagement, workspaceId: string = 
       const production = await send('production.start', await world.production(), {});
       return { production, lease: await world.lease('encode_production', production.id) };
     },
-    /** Claims jobs until the subject's own turns up. */
+    /** Claims jobs until one is the subject's. */
     async lease(kind: string, subjectId: string) {
       for (;;) {
         const held = leases.get(subjectId);
@@ -160,7 +160,7 @@ export function createHosting(management: TestManagement, workspaceId: string = 
           [production.attributes['episode_id']],
         );
         return send('episode.attach_production', rows[0]!, { production_id: production.id }).catch((error: unknown) => {
-          // A follower may attach it between the two, and makes another version.
+          // A follower may attach it in between, which makes another version.
           if (error instanceof Problem && error.code === 'version_conflict') return attach();
           throw error;
         });

@@ -32,9 +32,9 @@ interface ServedPage {
   readonly after?: Promise<unknown>;
 }
 
-/** management beside a host whose feeds it imports. */
+/** Management and a host whose feeds it imports. */
 export async function startImportHost() {
-  /** What the host serves, by path. */
+  /** The host's answers by path. */
   const pages = new Map<string, ServedPage>();
   const asked: string[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -83,7 +83,7 @@ export async function startImportHost() {
   const productionsOf = (episode: { readonly id: string; readonly workspace_id: string }) =>
     listLinked(management.pool, episode.workspace_id, 'productions', 'episode', episode.id);
 
-  /** Imports to the end; answers the podcast and its episodes, oldest first. */
+  /** Imports to the end and returns the podcast and its episodes, oldest first. */
   async function imported(path: string, world = createWorld(management)) {
     const accepted = await send(world, path);
     await using running = runner();
@@ -97,7 +97,7 @@ export async function startImportHost() {
     };
   }
 
-  /** What is reported of the items, in the order of the feed; the channel first where it has notes. */
+  /** The report's lines in the order of the feed; the channel's first, if it has notes. */
   const reportOf = ({ id }: ResourceView) => listImportItems(management.pool, id, { after: 0, limit: 100 });
 
   async function refusal(path: string): Promise<Problem> {
@@ -120,7 +120,7 @@ export async function startImportHost() {
     imported,
     refusal,
     reportOf,
-    /** Forgets the pages of a test. */
+    /** Removes the pages of a test. */
     clear: () => {
       pages.clear();
       asked.length = 0;

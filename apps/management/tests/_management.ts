@@ -22,7 +22,7 @@ export type ProductCommand = CommandType<typeof productCatalog>;
 
 export const mediaUrl = 'http://media.test';
 
-/** A 1400 × 1400 PNG, as far as anyone looks. */
+/** The header of a 1400 × 1400 PNG. */
 export const squarePng = (() => {
   const bytes = Buffer.alloc(64);
   bytes.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
@@ -31,14 +31,14 @@ export const squarePng = (() => {
   return bytes;
 })();
 
-/** Public Delivery as it serves artwork. */
+/** Serves artwork like Public Delivery. */
 const servedArtwork: PublicFetch = async (_url, { method = 'GET', range } = {}) => ({
   status: range === undefined ? 200 : 206,
   header: (name) => ({ 'content-type': 'image/png', 'content-length': String(squarePng.length) })[name],
   body: method === 'HEAD' ? Buffer.alloc(0) : squarePng,
 });
 
-/** Another host, whose every address is the feed of a podcast with one episode. */
+/** Another host: each of its addresses is the feed of a podcast with one episode. */
 const servedFeed: GuardedFetch = async (url) => ({
   status: 200,
   headers: { 'content-type': 'application/rss+xml' },
@@ -52,24 +52,24 @@ const servedFeed: GuardedFetch = async (url) => ({
   [Symbol.dispose]: () => undefined,
 });
 
-/** management's executor over a real database and a real object store; the encoder and public addresses are the outside world. */
+/** Management's executor over a real database and a real object store, with stand-ins for the encoder and public addresses. */
 export interface TestManagement extends AsyncDisposable {
   readonly pool: Pool;
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
   readonly runApproved: RunApproved;
   readonly publicKey: JWK;
-  /** What the next probe finds, in milliseconds. */
+  /** Duration that the next probe finds, in milliseconds. */
   probeMs: number;
-  /** How often an encoder was asked. */
+  /** Number of probes. */
   probes: number;
   /** Prepares the next artwork. */
   prepareArtwork: PrepareArtwork;
-  /** What public addresses answer. */
+  /** Answers for public addresses. */
   publicFetch: PublicFetch;
-  /** Where feeds and what belongs to them are fetched. */
+  /** Answers for feeds and their files. */
   fetch: GuardedFetch;
-  /** How far the service's clock is ahead of time. */
+  /** Milliseconds by which the service's clock is ahead. */
   aheadMs: number;
   /** Ads that the sink has counted, by line item. */
   readonly delivered: Map<string, number>;
@@ -128,7 +128,7 @@ export async function startTestManagement(): Promise<TestManagement> {
 
 export const operator = service('operator');
 
-/** What an encoder makes of an image. */
+/** The renditions of an image. */
 export const preparedArtwork: Awaited<ReturnType<PrepareArtwork>> = {
   renditions: [
     {
@@ -148,7 +148,7 @@ export const segment = {
   duration_ms: 24,
 };
 
-/** The problem that refuses an attempt. Throws when it succeeds or fails otherwise. */
+/** The problem for which an attempt is refused. Throws when the attempt succeeds or fails otherwise. */
 export async function refusalOf(attempt: Promise<unknown>): Promise<Problem> {
   const error: unknown = await attempt.then(
     () => new Error('the command was accepted'),

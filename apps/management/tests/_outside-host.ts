@@ -8,16 +8,16 @@ export interface OutsideFile {
   readonly type?: string;
   /** Status of HEAD; default 200. */
   readonly headStatus?: number;
-  /** False: ranges are answered with the whole file. */
+  /** False: the host answers a range with the whole file. */
   readonly ranges?: boolean;
   /** Default 200, or 206 for a range. */
   readonly status?: number;
 }
 
-/** A host outside the service, on this machine, and the guarded way to ask it. */
+/** Another host, on this machine, and the guarded fetch to it. */
 export interface OutsideHost extends AsyncDisposable {
   readonly publicFetch: PublicFetch;
-  /** Serves a file; answers its address. */
+  /** Serves a file and returns its address. */
   readonly serve: (name: string, file: OutsideFile) => string;
   /** "GET /name bytes=0-9" of each request. */
   readonly requests: string[];
@@ -65,7 +65,7 @@ export async function startOutsideHost(): Promise<OutsideHost> {
   };
 }
 
-/** An MPEG audio frame header (layer III, 128 kbit/s, 48 kHz) and its silence, as often as asked for. */
+/** An MPEG audio frame header (layer III, 128 kbit/s, 48 kHz) and its silence, repeated. */
 export const mp3 = (frames = 20): Buffer =>
   Buffer.concat(
     Array.from({ length: frames }, () => {

@@ -24,7 +24,7 @@ import { createSignExport } from '../src/hosting/statistics-exports/sign-export.
 import { createUploadSigner } from '../src/workspace/uploads/sign-upload.ts';
 import type { TestManagement } from './_management.ts';
 
-/** management's own services on a real socket, and a gateway that calls them for people. */
+/** Management's gRPC services on a real socket, and a gateway that calls them for people. */
 export async function serveManagement({ pool, store, execute, clock }: TestManagement) {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'management-'));
@@ -59,7 +59,7 @@ export async function serveManagement({ pool, store, execute, clock }: TestManag
   const running = stack.move();
   return {
     access,
-    /** What a call says of the person whom it acts for. */
+    /** The metadata with the person's signed statement. */
     speaksFor: async (principal: Principal) => ({
       principalStatement: await signPrincipal(principal, signingKey, clock()),
     }),

@@ -5,7 +5,7 @@ type Query = (
   ...rest: readonly unknown[]
 ) => unknown;
 
-/** Writes down every statement of a pool while work goes on: by its name, else by its text. */
+/** Records every statement of a pool during some work, by its name or else its text. */
 export async function statementsOf(pool: Pool, work: () => Promise<unknown>): Promise<readonly string[]> {
   const statements: string[] = [];
   const taught = new Map<Session, Query>();

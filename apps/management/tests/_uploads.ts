@@ -5,7 +5,7 @@ import type { TestManagement } from './_management.ts';
 import { service } from './_values.ts';
 import type { World } from './_world.ts';
 
-/** What tests do with uploads of one service. */
+/** Grants, sends and signs uploads of one service. */
 export function uploadsOf(management: () => TestManagement) {
   const signer = () => createUploadSigner(management().pool, management().store, management().clock);
   return {
@@ -21,7 +21,7 @@ export function uploadsOf(management: () => TestManagement) {
         world.actor,
       ),
     signer,
-    /** A URL that takes the file. */
+    /** A URL that accepts the file. */
     sign: async (world: World, upload: Pick<ResourceView, 'id'>): Promise<string> =>
       (await signer().signUpload(world.workspaceId, upload.id)).url,
     receive: (world: World, upload: ResourceView) => world.send('upload.receive', upload, {}, service('management')),

@@ -28,7 +28,7 @@ export const media = {
   true_peak_dbtp: -2,
 };
 
-/** Somebody of another workspace, with roles in all of this one. */
+/** A person of another workspace, with roles in the whole of this one. */
 export const guestIn = (workspaceId: string, actor: Actor, roles: Principal['roles']): Actor =>
   actor.kind === 'principal'
     ? { ...actor, principal: { ...actor.principal, grants: [{ workspace_id: workspaceId, roles }] } }

@@ -2,7 +2,7 @@ import { createAdvertising } from './_advertising.ts';
 import { createHosting } from './_hosting.ts';
 import type { TestManagement } from './_management.ts';
 
-/** One workspace in the making, advertising included. */
+/** Creates a workspace's content and advertising by commands. */
 export function createWorld(management: TestManagement, workspaceId?: string) {
   const hosting = createHosting(management, workspaceId);
   return { ...hosting, ...createAdvertising(hosting) };

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 let owner: World;
-/** What lies below the shared podcast, and what lies below another one of the same owner. */
+/** Resources below the shared podcast, and below another podcast of the same owner. */
 let shared: { podcast: ResourceView; episode: ResourceView; production: ResourceView };
 let other: { podcast: ResourceView; episode: ResourceView; production: ResourceView };
 beforeEach(async () => {
@@ -50,7 +50,7 @@ async function podcastWithProduction() {
   return { podcast, episode, production };
 }
 
-/** Somebody of another workspace, with grants in the owner's. */
+/** A person of another workspace, with grants in the owner's. */
 function someone(...grants: readonly Omit<Grant, 'workspace_id'>[]): Actor {
   const actor = person(newId('ws'));
   if (actor.kind !== 'principal') throw new Error('a person');
@@ -75,7 +75,7 @@ describe('seeing', () => {
       });
   });
 
-  test("nothing else: another podcast of the owner, its parts and its uploads look exactly like ids that don't exist", async () => {
+  test("a collaborator sees nothing else: another podcast of the owner, its parts and its uploads look like ids that don't exist", async () => {
     const upload = await owner.upload();
     const advertiser = await owner.advertiser();
     for (const each of [...Object.values(other), upload, advertiser])
@@ -89,12 +89,12 @@ describe('seeing', () => {
       }
   });
 
-  test('a member of the organization sees everything in its workspace, a role without power included', async () => {
+  test('a member of the organization sees everything in its workspace, also by the role that may change nothing', async () => {
     for (const each of [...Object.values(shared), ...Object.values(other)])
       expect(await codeOf(access.getVisible(member(), undefined, each.resource_type, each.id))).toBe('seen');
   });
 
-  test('a named workspace is where it is, or nowhere', async () => {
+  test('a resource is found in its own workspace, and in no other that a request names', async () => {
     const { podcast } = shared;
     expect(await codeOf(access.getVisible(owner.actor, owner.workspaceId, 'podcasts', podcast.id))).toBe('seen');
     expect(await codeOf(access.getVisible(owner.actor, newId('ws'), 'podcasts', podcast.id))).toMatch(/^not_found/);
@@ -112,7 +112,7 @@ describe('listing', () => {
       })
     ).resources.map(({ id }) => id);
 
-  test('everything visible comes together: the own, the shared, the organization’s', async () => {
+  test('a list without a workspace has everything visible: the own, the shared, the organization’s', async () => {
     const guest = createWorld(management);
     const own = await guest.podcast();
     const actor = collaborator();
@@ -126,7 +126,7 @@ describe('listing', () => {
     expect(await list(collaborator(), 'uploads')).toEqual([]);
   });
 
-  test('the children of a parent are listed for whoever sees the parent, and for nobody else', async () => {
+  test('an actor lists the children of a parent exactly when it sees the parent', async () => {
     const below = { podcast: shared.podcast.id };
     expect(await list(collaborator(), 'episodes', below)).toEqual([shared.episode.id]);
     expect(await list(collaborator(), 'productions', { episode: shared.episode.id })).toEqual([shared.production.id]);
@@ -178,7 +178,7 @@ describe('acting', () => {
     await send(someone({ roles: ['viewer', 'editor'] }), 'podcast.revise', 'podcasts', id, changes);
   });
 
-  test('a stranger hears of an existing subject what it hears of a missing one', async () => {
+  test('a stranger gets the same answer for an existing subject as for a missing one', async () => {
     const missing = newId('pod');
     const answer = (id: string) =>
       codeOf(send(someone(), 'podcast.revise', 'podcasts', id, {})).then((text) => text.replace(id, 'ID'));
@@ -187,7 +187,7 @@ describe('acting', () => {
 });
 
 describe('below what was archived', () => {
-  /** Everything that hangs on one podcast and its one episode. */
+  /** Every resource below one podcast and its one episode. */
   async function family() {
     const { podcast, episode, production } = await podcastWithProduction();
     await owner.setEncodingLimit(null);
@@ -209,7 +209,7 @@ describe('below what was archived', () => {
     codeOf(access.actorAt(actor, { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes }));
   const watchers = () => [owner.actor, someone({ roles: ['viewer', 'editor', 'producer'] })];
 
-  test('nothing of an archived podcast is left to see, to list or to command, for its owner and its organization', async () => {
+  test('people cannot see, list or command anything below an archived podcast, neither its owner nor its organization', async () => {
     const { podcast, episode, production, batch } = await family();
     await owner.send('podcast.archive', podcast, {});
     for (const actor of watchers()) {
@@ -225,7 +225,7 @@ describe('below what was archived', () => {
     }
   });
 
-  test('nor of an archived episode, while its podcast and the other episodes live on', async () => {
+  test('the same holds below an archived episode; its podcast and the other episodes are not affected', async () => {
     const { podcast, episode, production, batch } = await family();
     const sibling = await owner.send('episode.create', null, { podcast_id: podcast.id, title: 'Two' });
     await owner.send('episode.archive', await current(episode), {});
@@ -258,7 +258,7 @@ describe('below what was archived', () => {
     }
   });
 
-  test('an archived parent of another account is named like one that does not exist', async () => {
+  test('an archived parent of another account looks like one that does not exist', async () => {
     const { podcast } = await family();
     await owner.send('podcast.archive', podcast, {});
     const guest = createWorld(management);
@@ -294,7 +294,7 @@ describe('inviting a collaborator', () => {
     );
   };
 
-  test('a manager gives only the rights that it has itself', async () => {
+  test('a manager grants only roles that it has itself', async () => {
     const manager = someone({ roles: ['viewer', 'manager'] });
     expect(await invite(manager, 'editor')).toMatch(/^permission_denied/);
     expect(await invite(manager, 'analyst')).toMatch(/^permission_denied/);
@@ -308,7 +308,7 @@ describe('inviting a collaborator', () => {
     expect(await invite(whole, 'analyst')).toMatch(/^permission_denied/);
   });
 
-  test('the owner and the operator give any', async () => {
+  test('the owner and the operator grant any role', async () => {
     const alone = person(owner.workspaceId, ['owner']);
     for (const role of ['editor', 'analyst']) expect(await invite(alone, role)).toBe('seen');
     expect(await invite({ kind: 'service', name: 'operator' }, 'editor')).toBe('seen');

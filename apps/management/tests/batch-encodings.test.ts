@@ -54,7 +54,7 @@ async function episode(title: string): Promise<string> {
   return created.id;
 }
 
-/** New audio for an episode, on its way through the encoder. */
+/** New audio of an episode, which an encoder encodes. */
 async function newAudio(episodeId: string): Promise<ResourceView> {
   const upload = await world.upload();
   const file = { episode_id: episodeId, file_url: upload.attributes['file_url'] };
@@ -79,7 +79,7 @@ async function encodeDerived(batchId: string): Promise<string> {
 
 type Execute = TestManagement['execute'];
 
-/** One try of a runner whose commands go through `around`; another one takes the job over at once. */
+/** One attempt whose commands go through `around`; another worker can take the job over at once. */
 async function workThrough(around: (execute: Execute) => Execute): Promise<void> {
   const job = await claimJob(management.pool, ['run_batch_encoding'], 'test', 0);
   const { pool, execute } = management;
@@ -103,13 +103,13 @@ const diesAfter =
     return outcome;
   };
 
-/** What an encoder does about a started production. */
+/** Claims and reports a started production like an encoder. */
 async function encode(production: Pick<ResourceView, 'resource_type' | 'id' | 'version'>): Promise<void> {
   const lease = await world.lease('encode_production', production.id);
   await world.send('production.complete', production, world.completion, service('encoder'), lease);
 }
 
-/** The podcast's intro, prepared. */
+/** Sets the podcast's intro and prepares it. */
 async function setIntro(letter: string): Promise<void> {
   const upload = await world.upload();
   const current = await now('podcasts', podcast.id);
@@ -121,7 +121,7 @@ async function setIntro(letter: string): Promise<void> {
 const start = (initiator: string) =>
   world.send('batch_encoding.start', null, { podcast_id: podcast.id, initiator }).then(({ id }) => id);
 
-/** One try of management's runner at the batch. */
+/** One attempt at the batch. */
 async function work(id: string, signal = new AbortController().signal): Promise<void> {
   const job = await claimJob(management.pool, ['run_batch_encoding'], 'test', 30_000);
   expect(job?.subject_id).toBe(id);
@@ -140,7 +140,7 @@ describe('a batch encoding of the intro', () => {
       expect(await episodeNow(each)).toMatchObject({ intro: segment('b'), batch_encoding_id: id });
   });
 
-  test('takes a cleared intro away', async () => {
+  test('removes a cleared intro', async () => {
     const one = await episode('One');
     await setIntro('b');
     await work(await start('intro'));
@@ -149,7 +149,7 @@ describe('a batch encoding of the intro', () => {
     expect((await episodeNow(one)).intro).toBeUndefined();
   });
 
-  test('is refused while the intro is prepared, and while another batch of the podcast runs', async () => {
+  test('is refused while the intro is being prepared, and while another batch of the podcast runs', async () => {
     const upload = await world.upload();
     await world.send('podcast.set_intro', podcast, { file_url: upload.attributes['file_url'] });
     await expect(start('intro')).rejects.toMatchObject({ code: 'state_not_allowed' });
@@ -159,7 +159,7 @@ describe('a batch encoding of the intro', () => {
     await work(await start('outro'));
   });
 
-  test('goes on after its worker died in the middle, and does nothing twice', async () => {
+  test('goes on after a crash of its worker, and does nothing twice', async () => {
     const ids = [await episode('One'), await episode('Two'), await episode('Three')];
     await setIntro('b');
     const id = await start('intro');
@@ -179,7 +179,7 @@ describe('a batch encoding of the intro', () => {
     for (const each of ids) expect((await now('episodes', each)).version).toBe(3);
   });
 
-  test('can be cancelled: what is done stays, the rest is left alone', async () => {
+  test('can be cancelled: finished episodes keep the change, the others stay as they were', async () => {
     const ids = [await episode('One'), await episode('Two')];
     await setIntro('b');
     const id = await start('intro');
@@ -202,7 +202,7 @@ describe('a batch encoding of the intro', () => {
     expect(await claimJob(management.pool, ['run_batch_encoding'], 'test', 30_000)).toBeUndefined();
   });
 
-  test('can be reverted: every episode has again what it had, but for one that something newer changed', async () => {
+  test('can be reverted: every episode gets back what it had, except one that something newer changed', async () => {
     const [one, two] = [await episode('One'), await episode('Two')];
     await setIntro('b');
     await work(await start('intro'));
@@ -250,7 +250,7 @@ describe('a batch encoding of the loudness', () => {
     expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 1, done: 0, failed: 1 });
   });
 
-  test('leaves an episode alone that gets new audio', async () => {
+  test('does not change an episode that gets new audio', async () => {
     const one = await episode('One');
     await newAudio(one);
     const id = await start('loudness');
@@ -259,7 +259,7 @@ describe('a batch encoding of the loudness', () => {
     expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 0, done: 0, failed: 0 });
   });
 
-  test('goes on after its worker died and somebody replaced the audio: the new audio stays', async () => {
+  test('goes on after a crash of its worker, and keeps audio that replaced the old one meanwhile', async () => {
     const one = await episode('One');
     const id = await start('loudness');
     await expect(workThrough(diesBefore('production.start'))).rejects.toThrow('the process died');
@@ -272,7 +272,7 @@ describe('a batch encoding of the loudness', () => {
     expect((await episodeNow(one)).current_production_id).toBe(production.id);
   });
 
-  test('goes on after its worker died with the encoding that it began', async () => {
+  test('goes on after a crash of its worker with the encodings that it had begun', async () => {
     await episode('One');
     const id = await start('loudness');
     await expect(workThrough(diesBefore('production.start'))).rejects.toThrow('the process died');
@@ -283,7 +283,7 @@ describe('a batch encoding of the loudness', () => {
     expect(await batchNow(id)).toMatchObject({ state: 'completed', total: 1, done: 1, failed: 0 });
   });
 
-  test('encodes nothing after it was cancelled, whatever it was about to start', async () => {
+  test('encodes nothing after it was cancelled, not even an episode that it was about to start', async () => {
     await episode('One');
     const id = await start('loudness');
     await workThrough((execute) => async (request, actor) => {
@@ -295,7 +295,7 @@ describe('a batch encoding of the loudness', () => {
     expect((await productionsOf(id)).map(({ state }) => state)).toEqual(['initial']);
   });
 
-  test('is reverted only after what it still encodes was stopped', async () => {
+  test('is reverted only after its running encodings were stopped', async () => {
     const one = await episode('One');
     const before = (await episodeNow(one)).current_production_id;
     const id = await start('loudness');
@@ -309,7 +309,7 @@ describe('a batch encoding of the loudness', () => {
     expect((await episodeNow(one)).current_production_id).toBe(before);
   });
 
-  test('a revert gives audio and intro back at once: a worker that dies in between loses nothing', async () => {
+  test('a revert restores audio and intro in one command: a crash in between loses nothing', async () => {
     await setIntro('b');
     const one = await episode('One');
     const before = await episodeNow(one);
@@ -329,7 +329,7 @@ describe('a batch encoding of the loudness', () => {
     expect(await batchNow(revert.id)).toMatchObject({ state: 'completed', total: 1, done: 1, failed: 0 });
   });
 
-  test('a revert leaves audio alone that came at the same moment', async () => {
+  test('a revert keeps audio that was attached at the same moment', async () => {
     const one = await episode('One');
     const id = await start('loudness');
     const running = work(id);

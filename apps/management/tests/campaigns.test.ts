@@ -30,7 +30,7 @@ async function lineItemOf(world: World, campaign: ResourceView, changes: object 
   await world.send('creative_assignment.activate', assignment, {});
   return lineItem;
 }
-/** Waits until as many transactions of this database wait for a lock. */
+/** Waits until this number of the database's transactions wait for a lock. */
 const untilWaiting = (transactions: number) =>
   until(async () => {
     const { rows } = await management.pool.query<{ n: number }>(
@@ -41,7 +41,7 @@ const untilWaiting = (transactions: number) =>
 const booked = async (world: World, lineItem: ResourceView) =>
   world.send('line_item.book', await world.send('line_item.submit', lineItem, {}), {});
 
-test('a cancelled campaign cancels what has not begun and stops what has; its operation succeeds when all have ended', async () => {
+test('a cancelled campaign cancels line items that have not begun and stops those that have; its operation succeeds when all have ended', async () => {
   const world = createWorld(management);
   const campaign = await world.activeCampaign();
   const draft = await lineItemOf(world, campaign);
@@ -63,7 +63,7 @@ test('a cancelled campaign cancels what has not begun and stops what has; its op
   expect(await operations(campaign.id, 'campaign.cancel')).toEqual(['succeeded']);
 });
 
-test('a cancelled campaign leaves nothing open: not what delivered before its start was put off, nor what is made or booked meanwhile', async () => {
+test('a cancelled campaign leaves no line item open, neither one that delivered before its start was postponed nor one that is created or booked meanwhile', async () => {
   const world = createWorld(management);
   const campaign = await world.activeCampaign();
   const lineItem = await booked(world, await lineItemOf(world, campaign));
@@ -97,7 +97,7 @@ test('a cancelled campaign leaves nothing open: not what delivered before its st
   expect(await Promise.all([lineItem, approved].map(({ id }) => stateOf(id)))).toEqual(['stopped', 'cancelled']);
 });
 
-test('a line item that was paused before its start is stopped once something of it was delivered, and never resumed in an ended campaign', async () => {
+test('a line item that was paused before its start is stopped if it has delivered, and never resumed in an ended campaign', async () => {
   const world = createWorld(management);
   const now = management.clock().getTime();
   const later = { start: new Date(now + hour).toISOString(), end: new Date(now + 2 * hour).toISOString() };
@@ -113,7 +113,7 @@ test('a line item that was paused before its start is stopped once something of 
   await expect(world.send('line_item.resume', waiting, { cause })).rejects.toMatchObject({ code: 'state_not_allowed' });
 });
 
-test('a campaign is completed, and its advertiser archived, only when nothing below is open', async () => {
+test('a campaign is completed, and its advertiser archived, only when nothing below them is open', async () => {
   const world = createWorld(management);
   const campaign = await world.activeCampaign();
   const lineItem = await lineItemOf(world, campaign);
@@ -133,7 +133,7 @@ test('a campaign is completed, and its advertiser archived, only when nothing be
   ).rejects.toMatchObject({ code: 'link_not_found' });
 });
 
-test('a clone is a draft with the line items and assignments of the original, moved to its window; a second try copies nothing twice', async () => {
+test('a clone is a draft with the line items and assignments of the original, moved to its window; a second attempt copies nothing twice', async () => {
   const world = createWorld(management);
   const { pool, execute } = management;
   const campaign = await world.activeCampaign();
@@ -193,7 +193,7 @@ test('a clone is a draft with the line items and assignments of the original, mo
   expect(clones.rowCount).toBe(1);
 });
 
-test('one serving plan is in force at a time: an earlier one ends when its successor comes into effect, not before', async () => {
+test('one serving plan is in effect at a time: an earlier one ends when its successor comes into effect, not before', async () => {
   const world = createWorld(management);
   const before = await world.publishedPlan();
   const at = new Date(management.clock().getTime() + hour).toISOString();
@@ -201,7 +201,7 @@ test('one serving plan is in force at a time: an earlier one ends when its succe
   await followed.expectToEndInAnHour(world, before, later);
 });
 
-test('a rollback publishes again what the earlier plan contained, as a plan of its own', async () => {
+test('a rollback publishes the content of the earlier plan again, as a new plan', async () => {
   const world = createWorld(management);
   const { lineItem } = await world.booked();
   const target = await world.planned(lineItem.id);
@@ -227,7 +227,7 @@ test('a rollback publishes again what the earlier plan contained, as a plan of i
   );
 });
 
-test('what listeners meet is fixed by approval; what is said of it is not', async () => {
+test('approval fixes what listeners get of a creative, and not its name or categories', async () => {
   const world = createWorld(management);
   const creative = await world.approvedCreative();
   for (const changes of [{ click_url: 'https://tidewater.example/other' }, { production: 'host_read' }])
@@ -257,7 +257,7 @@ test('only audio creatives are prepared today, and a creative that rotates is no
   await expect(world.send('creative.archive', creative, {})).rejects.toMatchObject({ code: 'still_in_use' });
 });
 
-test('a line item plays creatives of its own advertiser only, that were not refused, and none once it has ended', async () => {
+test('a line item gets only creatives of its own advertiser that were not rejected, and none after it has ended', async () => {
   const world = createWorld(management);
   const lineItem = await world.lineItem();
   const refusal = (creative: ResourceView) =>
@@ -277,7 +277,7 @@ test('a line item plays creatives of its own advertiser only, that were not refu
   expect(await refusal(other)).toBe('/changes/line_item_id link_not_found');
 });
 
-test('a creative that is archived while an encoder prepares it ends that operation and its job', async () => {
+test('archiving a creative that an encoder prepares ends that operation and its job', async () => {
   const world = createWorld(management);
   const { creative, lease } = await world.processingCreative();
   await world.send('creative.archive', creative, {});

@@ -24,7 +24,7 @@ afterAll(async () => management[Symbol.asyncDispose]());
 
 const commands = Object.keys(productCatalog.commands) as ProductCommand[];
 
-/** Sends an example with some of it replaced; answers the outcome or the problem's code and status. */
+/** Sends an example with some fields replaced, and returns the outcome or the problem's code and status. */
 async function attempt(
   workspaceId: string,
   commandType: ProductCommand,

@@ -64,7 +64,7 @@ test('two clocks at once publish each episode once, with the date of its schedul
   expect(rows[0].n).toBe(5);
 });
 
-test('a clock that was away publishes late what became due meanwhile, and nothing early', async () => {
+test('a clock that was stopped publishes late what became due meanwhile, and nothing early', async () => {
   const world = createWorld(management);
   const late = await schedule(world, 2 * hour);
   const later = await schedule(world, 4 * hour);
@@ -88,7 +88,7 @@ test('an episode is published within a second of its time', async () => {
   expect(lateMs).toBeLessThan(1000);
 });
 
-test('an episode that lost its audio is asked about once, and does not hold up the others', async () => {
+test('an episode that lost its audio is tried once, and does not delay the others', async () => {
   const world = createWorld(management);
   const silent = await schedule(world, hour);
   await management.pool.query(`update resource set attributes = jsonb_set(attributes, '{files}', '[]') where id = $1`, [
@@ -105,7 +105,7 @@ test('an episode that lost its audio is asked about once, and does not hold up t
   expect(problems.filter((text) => text.includes('still needs audio'))).toHaveLength(1);
 });
 
-test('a task that cannot be read is reported and the others go on', async () => {
+test('a task whose query fails is reported, and the others go on', async () => {
   const world = createWorld(management);
   const broken: DueTask = {
     name: 'broken',
@@ -121,7 +121,7 @@ test('a task that cannot be read is reported and the others go on', async () => 
   expect(problems).toContain('broken: Error: no such table');
 });
 
-test('a task that takes long does not hold up the others', async () => {
+test('a slow task does not delay the others', async () => {
   const world = createWorld(management);
   const freed = Promise.withResolvers<void>();
   const slow: DueTask = {
@@ -140,7 +140,7 @@ test('a task that takes long does not hold up the others', async () => {
   await clock[Symbol.asyncDispose]();
 });
 
-test('what is due is found by an index, however many episodes there are', async () => {
+test('due episodes are found by an index, however many episodes there are', async () => {
   const client = await management.pool.connect();
   try {
     await client.query('begin');

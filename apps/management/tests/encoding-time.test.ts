@@ -58,7 +58,7 @@ test('a refused start says how much encoding time it needs', async () => {
   });
 });
 
-test('a file that no one can measure is refused with 402 when nothing is left, and reserves by its size what is left', async () => {
+test('a file that no one can measure is refused with 402 when nothing is left, and reserves by its size at most what is left', async () => {
   const world = createWorld(management);
   const start = async (bytes = 3) => {
     const file_url = (await world.upload('one.mp3', Buffer.alloc(bytes))).attributes['file_url'];
@@ -101,7 +101,7 @@ test('a finished encoding settles the reservation to what was used; a failed one
   expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 59_000 });
 });
 
-test('warnings of the encoder stay with the production until it is given another file', async () => {
+test('warnings of the encoder stay with the production until it gets another file', async () => {
   const world = createWorld(management);
   const { production, lease } = await world.encoding();
   const warnings = [{ code: 'media_cut_off', detail: 'The file ends in the middle of a frame.' }];
@@ -163,10 +163,10 @@ test('an account with one job is served next beside an account with twenty', asy
   expect([await claim(), await claim(), await claim()]).toEqual([many.workspaceId, one.workspaceId, many.workspaceId]);
 });
 
-/** Ends what waits and forgets what was served. */
+/** Deletes all jobs, and with them the served slot time. */
 const emptyQueue = () => management.pool.query('delete from job');
 
-test('a new episode waits neither for an import, nor for a batch, nor for another file of an episode that has one', async () => {
+test('a new episode waits neither for an import, nor for a batch, nor for new audio of another episode', async () => {
   await emptyQueue();
   const [moving, one] = [createWorld(management), createWorld(management)];
   for (const world of [moving, one]) await world.setEncodingLimit(null);
@@ -205,7 +205,7 @@ test('a slot for short work takes an ad while a long episode waits before it', a
   expect(await claim()).toBe(long.id);
 });
 
-test('a waiting production knows its place and when it will begin, one that is worked on when it will end', async () => {
+test('the forecast tells the place and begin of a waiting production, and the end of a running one', async () => {
   await emptyQueue();
   const world = createWorld(management);
   await world.setEncodingLimit(null);
@@ -248,7 +248,7 @@ test('a file of another account, or one that was never sent, is refused before a
     ).rejects.toMatchObject({ code: 'upload_not_received', status: 422 });
 });
 
-test('a file that did not arrive as it was granted is refused: another size, another type, or no sound at all', async () => {
+test('a file that did not arrive as it was granted is refused: another size, another type, or no audio', async () => {
   const world = createWorld(management);
   const episode_id = (await world.episode()).id;
   const granted = async (filename: string, filesize: number | undefined, bytes: number, contentType: string) => {

@@ -19,7 +19,7 @@ const refusal = async (attempt: Promise<unknown>) => {
   };
 };
 
-test('a GUID is the episode’s own, chosen or made, and no second episode of the podcast gets it', async () => {
+test('no two episodes of a podcast have the same GUID, whether chosen or generated', async () => {
   const world = createWorld(management);
   const podcast = await world.podcast();
   const create = (guid?: string) =>
@@ -66,7 +66,7 @@ async function withAudio(world: World, episode: ResourceView, extra: object = {}
   return world.send('episode.attach_production', episode, { production_id: production.id });
 }
 
-test('chapters come with the file until an editor writes some; a new file leaves those, and drops what no longer fits', async () => {
+test('chapters are those of the file until an editor writes some; a new file keeps the editor’s, except those beyond its end', async () => {
   const world = createWorld(management);
   const fromFile = [{ start_ms: 0, title: 'From the file' }];
   let episode = await withAudio(world, await world.episode(), { chapters: fromFile });
@@ -92,7 +92,7 @@ test('chapters come with the file until an editor writes some; a new file leaves
   expect(episode.attributes).toMatchObject({ chapters: fromFile, chapters_from: 'file' });
 });
 
-test('show notes of 100,000 bytes are kept whole, one byte more is refused, and no script gets in by any command', async () => {
+test('show notes of 100,000 bytes are kept whole, one byte more is refused, and no command accepts a script', async () => {
   const world = createWorld(management);
   const podcast = await world.send('podcast.create', null, {
     title: 'A',
@@ -248,7 +248,7 @@ test('a transcript that cannot be read names its line; nothing is stored', async
   expect(await keys()).toBe(before);
 });
 
-test('an episode gets the intro and outro of its podcast with its audio; a batch encoding changes and takes them', async () => {
+test('an episode gets the intro and outro of its podcast with its audio; a batch encoding changes and removes them', async () => {
   const world = createWorld(management);
   const { podcast, lease } = await world.preparing('intro');
   const episode = await world.send('episode.create', null, { podcast_id: podcast.id, title: 'One' });
@@ -293,7 +293,7 @@ test('without audio an episode is neither published nor scheduled; the first dat
   expect(again.attributes['published_at']).toBe(first.attributes['published_at']);
 });
 
-test('a schedule is in the future, may be moved and taken back, and publishes no earlier than it says', async () => {
+test('a schedule is in the future, can be moved and cancelled, and never publishes early', async () => {
   const world = createWorld(management);
   const episode = await world.playableEpisode();
   const past = { publish_at: new Date(Date.now() - 1).toISOString() };
@@ -330,7 +330,7 @@ test('an episode that is unpublished with mode "stop_all" ends the plays that be
   const { plays_end_before: before } = ended.attributes;
   expect(before).toEqual(expect.any(String));
   episode = ended;
-  // What ended stays ended, whatever comes after.
+  // Later commands do not change the time of the end.
   episode = await world.send('episode.unpublish', await published(), {});
   expect(episode.attributes).toMatchObject({ plays_end_before: before });
   expect(await refusal(world.send('episode.publish', episode, { mode: 'stop_all' }))).toMatchObject({

@@ -29,7 +29,7 @@ const untilState = (id: string, state: string) =>
   until(`${state} of ${id}`, () => read(id), { holds: (row) => row.lifecycle_state === state });
 const instant = (inMs: number) => new Date(management.clock().getTime() + inMs).toISOString();
 const opensIn = (ms: number, forMs = 100 * hour) => ({ window: { start: instant(ms), end: instant(ms + forMs) } });
-/** As an operator, whom nobody reviews. */
+/** Sends as an operator, whose commands need no review. */
 const send = (
   world: World,
   command: Parameters<World['send']>[0],
@@ -96,7 +96,7 @@ test('a flight is completed when its goal is reached, before its window ends', a
   expect((await untilState(lineItem.id, 'completed')).attributes['delivered']).toBe(10);
 });
 
-test('while nobody can count, flights go on', async () => {
+test('flights go on while delivered ads cannot be counted', async () => {
   const world = createWorld(management);
   const { lineItem } = await world.delivering();
   let asked = 0;
@@ -127,7 +127,7 @@ test('a reservation expires when its time is over, and a released one does not',
   expect((await read(released.id)).lifecycle_state).toBe('approved');
 });
 
-test('an amendment holds at its time, not before; one that waits is replaced by a newer one', async () => {
+test('an amendment takes effect at its time, not before; a newer one replaces a pending one', async () => {
   const world = createWorld(management);
   const { lineItem } = await world.booked();
   const goal = (quantity: number) => ({ goal: { unit: 'impressions', quantity } });
@@ -153,7 +153,7 @@ test('an amendment holds at its time, not before; one that waits is replaced by 
   }
 });
 
-test('a pause remembers where it was: from booked and from delivering back to the same', async () => {
+test('a resumed line item returns to the state before its pause, booked or delivering', async () => {
   const world = createWorld(management);
   const { lineItem } = await world.booked();
   const { lineItem: flying } = await world.delivering();
@@ -219,7 +219,7 @@ test.each([
   });
 });
 
-test('what makes no sense is refused where it stands: windows, ends and daily bounds', async () => {
+test('contradicting windows, ends and daily bounds are refused with their field', async () => {
   const world = createWorld(management);
   const pointers = (command: Promise<unknown>) =>
     command.then(
@@ -274,7 +274,7 @@ test('targeting names only what this workspace has, and either whole podcasts or
   expect(await refusal({ inventory: { include: [set.id] } })).toBe('accepted');
 });
 
-test('what is due is found by indexes, however many line items there are', async () => {
+test('due line items are found by indexes, however many there are', async () => {
   const client = await management.pool.connect();
   try {
     await client.query('begin');

@@ -6,7 +6,7 @@ import { bus, caughtUp, encode, management, read, until } from './_following.ts'
 import { service } from './_values.ts';
 import { createWorld } from './_world.ts';
 
-test('an encoded production becomes the audio of its episode and publishes it when asked to', async () => {
+test('an encoded production becomes the audio of its episode and publishes it when the production asks for it', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(null);
   const production = await world.production();
@@ -19,7 +19,7 @@ test('an encoded production becomes the audio of its episode and publishes it wh
   expect(episode).toMatchObject({ version: 3, attributes: { current_production_id: production.id } });
 });
 
-test('an older production that ends last does not replace the newer one', async () => {
+test('an older production that is encoded last does not replace a newer one', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(null);
   const episode = await world.episode();
@@ -38,7 +38,7 @@ test('an older production that ends last does not replace the newer one', async 
   expect((await read(episode.id)).attributes['current_production_id']).toBe(newer.id);
 });
 
-test('a file that is no audio ends its upload and leaves no object', async () => {
+test('the upload of a file that is no audio ends, and its object is removed', async () => {
   const world = createWorld(management);
   const { production, lease } = await world.encoding();
   const problem = { code: 'media_not_audio', detail: 'The file is a text.' };
@@ -179,7 +179,7 @@ test('a production with another source loses the clip of the first one and gets 
   await untilClips(first.id, 'deleted', 'active');
 });
 
-test('files that something names are received, also those of a collaborator; a name in words keeps no one else’s', async () => {
+test('files that a resource names are received, also those of a collaborator; an id in a text keeps no file of another account', async () => {
   const world = createWorld(management);
   const other = createWorld(management);
   const [artwork, intro, chapter, clip, creative, ofCollaborator, ofStranger] = [
@@ -214,7 +214,7 @@ test('files that something names are received, also those of a collaborator; a n
   expect((await read(ofStranger.id)).lifecycle_state).toBe('granted');
 });
 
-test('an upload that ended leaves no object and no part', async () => {
+test('the object and the parts of an ended upload are removed', async () => {
   const world = createWorld(management);
   const single = await world.upload();
   const large = await world.send('upload.grant', null, { filename: 'one.wav', filesize: 40_000_000 });
@@ -235,7 +235,7 @@ test('an upload that ended leaves no object and no part', async () => {
   while (!(await isGone())) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('a plan published last is the one that stays; a plan for the future leaves the current one serving', async () => {
+test('the plan that was published last stays; a plan for the future does not end the current one', async () => {
   const world = createWorld(management);
   const first = await world.readyPlan();
   const second = await world.readyPlan();

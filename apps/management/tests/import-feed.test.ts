@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(async () => host?.[Symbol.asyncDispose]());
 afterEach(() => host.clear());
 
-test('a feed moves in whole: the channel, the items, their GUIDs and their dates', async () => {
+test('an import keeps the whole feed: the channel, the items, their GUIDs and their dates', async () => {
   pages.set('/chapters.json', {
     body: JSON.stringify({
       version: '1.2.0',
@@ -135,7 +135,7 @@ test('a feed moves in whole: the channel, the items, their GUIDs and their dates
   expect(rows).toEqual([{ kind: 'encode_production', source_url: 'https://cdn.example/1.mp3?a=1&b=2' }]);
 });
 
-test('whatever the feed standard has a place for moves in, under any prefix; the rest is named item by item', async () => {
+test('everything that the feed standard knows is imported, under any prefix; the report names the rest item by item', async () => {
   const recipient = (address: string) => `<p20:valueRecipient type="node" address="${address}" split="50"/>`;
   pages.set('/rich.xml', {
     body: `<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://my.netscape.com/rss-0.91.dtd">
@@ -237,7 +237,7 @@ test('whatever the feed standard has a place for moves in, under any prefix; the
   ]);
 });
 
-test('an untidy feed is taken as far as it goes', async () => {
+test('a faulty feed is imported as far as it can be read', async () => {
   const long = `<p>${'é'.repeat(60_000)}</p>`;
   const whole = `<p>${'Notes of a long episode. '.repeat(1600)}</p>`;
   pages.set('/nasty.xml', {
@@ -349,7 +349,7 @@ test('a host that cannot be reached, a private address and a feed without end ar
   expect((await refusal('/large.xml')).message).toBe('The file is larger than 50 MB.');
 });
 
-test('a locked feed stays where it is', async () => {
+test('a locked feed is not imported', async () => {
   pages.set('/locked.xml', {
     body: feed('<title>Fort</title><podcast:locked owner="a@example.com"> YES </podcast:locked>', simpleItem(1)),
   });
@@ -381,7 +381,7 @@ test('a feed in an older encoding is read, and keeps its letters', async () => {
   expect((await imported('/latin.xml')).podcast.title).toBe('Café');
 });
 
-test('older pages of a feed come along', async () => {
+test('older pages of a feed are imported', async () => {
   const next = (path: string) => `<title>Paged</title><atom:link rel="next" href="${path}"/>`;
   pages.set('/p.xml', { body: feed(next('/p.xml?page=2'), simpleItem(5) + simpleItem(4)) });
   pages.set('/p.xml?page=2', { body: feed(next(`${origin}/p.xml?page=3`), simpleItem(3) + simpleItem(2)) });

@@ -20,7 +20,7 @@ afterEach(() => host.clear());
 const itemOf = (guid: string, enclosureUrl: string) =>
   `<item><title>${guid}</title><guid>${guid}</guid><enclosure url="${enclosureUrl}" type="audio/mpeg" length="3"/></item>`;
 
-test('a feed that names another account’s upload gets nothing of it; one of the own account is taken', async () => {
+test('a feed cannot import an upload of another account, only one of its own account', async () => {
   const world = createWorld(management);
   const fileUrl = async (from: typeof world) => String((await from.upload()).attributes['file_url']);
   const own = await fileUrl(world);
@@ -35,7 +35,7 @@ test('a feed that names another account’s upload gets nothing of it; one of th
   expect((await productionsOf(byGuid.get('own')!)).map(({ attributes }) => attributes['file_url'])).toEqual([own]);
 });
 
-test('a transcript that cannot be kept does not take the others along; a wordy one is kept in fewer characters', async () => {
+test('a transcript that cannot be stored does not keep the others out; a long one is stored as WebVTT', async () => {
   const segments = (count: number) =>
     JSON.stringify({
       segments: Array.from({ length: count }, (_v, n) => ({
@@ -73,7 +73,7 @@ test('a transcript that cannot be kept does not take the others along; a wordy o
   ]);
 });
 
-test('only a host that does not answer is left alone: files that are gone keep no other file away', async () => {
+test('only a host that does not answer gets no further requests; one that answers 404 still does', async () => {
   const tags = (n: number) =>
     `<podcast:transcript url="${origin}/gone-${n}.vtt" type="text/vtt"/><podcast:transcript url="${origin}/latin-${n}.vtt" type="text/vtt"/>`;
   for (let n = 0; n < 6; n++) pages.set(`/latin-${n}.vtt`, { body: Buffer.from('WEBVTT \xe9', 'latin1') });
@@ -123,7 +123,7 @@ test('every item of a feed counts once: a repeated GUID is not imported', async 
   expect((await imported('/twice.xml')).podcast.import).toMatchObject({ total: 3, done: 2, failed: 1 });
 });
 
-test('a feed whose older page fails moves in as far as it came', async () => {
+test('a feed whose older page fails is imported without it', async () => {
   pages.set('/part.xml', {
     body: feed('<title>Part</title><atom:link rel="next" href="/part.xml?page=2"/>', simpleItem(2)),
   });

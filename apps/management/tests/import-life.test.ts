@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => host?.[Symbol.asyncDispose]());
 afterEach(() => host.clear());
 
-test('one podcast moves in once, even when two ask at the same moment', async () => {
+test('a podcast is imported once, even by two requests at the same moment', async () => {
   pages.set('/once.xml', { body: feed(`<title>Once</title>`, simpleItem(1)) });
   const world = createWorld(management);
   const both = await Promise.allSettled([send(world, '/once.xml'), send(world, '/once.xml')]);
@@ -37,7 +37,7 @@ test('one podcast moves in once, even when two ask at the same moment', async ()
   await send(world, '/once.xml');
 });
 
-test('slow feeds of one workspace hold up no import of another', async () => {
+test('slow feeds of one workspace delay no import of another', async () => {
   const { promise: after, resolve: answer } = Promise.withResolvers<void>();
   const slow = createWorld(management);
   const paths = Array.from({ length: 5 }, (_v, n) => `/slow-${n}.xml`);
@@ -103,7 +103,7 @@ test('an archived podcast gets no further episodes', async () => {
   expect(await episodesOf(accepted)).toEqual([]);
 });
 
-test('a host that breaks off is soon not asked for small files any more', async () => {
+test('a host that breaks off gets no further requests for small files after a few failures', async () => {
   const extras = (n: number) => `<podcast:transcript url="${origin}/torn-${n}.vtt" type="text/vtt"/>`;
   for (let n = 0; n < 8; n++) pages.set(`/torn-${n}.vtt`, { body: '', torn: true });
   pages.set('/extras.xml', {

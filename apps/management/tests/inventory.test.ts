@@ -20,7 +20,7 @@ const refused = (world: World, changes: Record<string, unknown>) =>
       error.context.errors.map(({ path, code }) => `${path} ${code}`).join(),
   );
 
-test('an inventory unit names what its kind says, and only what this workspace has', async () => {
+test('an inventory unit has the source of its kind, and only from its workspace', async () => {
   const [world, other] = [createWorld(management), createWorld(management)];
   const podcast = await world.podcast();
   const episode = await world.episode();
@@ -68,7 +68,7 @@ test('the least price of a unit is in the currency of its workspace', async () =
   expect(await refused(world, { ...network, ...min('EUR') })).toBe('accepted');
 });
 
-test('a pause says why, and what comes after it does not', async () => {
+test('a pause has a cause, and the state after it has none', async () => {
   const world = createWorld(management);
   const paused = await world.send('inventory_unit.pause', await world.activeUnit(), { cause: 'Sold elsewhere.' });
   expect(paused).toMatchObject({ lifecycle_state: 'paused', state_reason: 'Sold elsewhere.' });
@@ -98,7 +98,7 @@ test('a break plan that is published for later supersedes its predecessor when i
   await followed.expectToEndInAnHour(world, before, later);
 });
 
-test('a break plan is retired for a published one, never for itself, a draft or a stranger', async () => {
+test('a break plan is retired for a published one, never for itself, for a draft or for a plan of another workspace', async () => {
   const world = createWorld(management);
   const plan = await world.publishedBreakPlan([(await world.show()).id]);
   const stranger = await createWorld(management).publishedBreakPlan();
@@ -112,7 +112,7 @@ test('a break plan is retired for a published one, never for itself, a draft or 
   expect(retired).toMatchObject({ lifecycle_state: 'retired', links: { replacement: replacement.id } });
 });
 
-test('a halt names only what this workspace has', async () => {
+test('a halt names only resources of its workspace', async () => {
   const [world, other] = [createWorld(management), createWorld(management)];
   const [podcast, lineItem, creative] = [await other.podcast(), await other.lineItem(), await other.creative()];
   for (const scope of [

@@ -26,7 +26,7 @@ afterAll(() => stack.disposeAsync());
 
 type PlacedGrant = Omit<Grant, 'workspace_id'>;
 
-/** Somebody with an account of its own, and grants in the owner's workspace. */
+/** A person with an account of its own, and grants in the owner's workspace. */
 function someone(owner: World, ...grants: readonly PlacedGrant[]): Principal {
   const actor = person(newId('ws'));
   if (actor.kind !== 'principal') throw new Error('a person');
@@ -35,7 +35,7 @@ function someone(owner: World, ...grants: readonly PlacedGrant[]): Principal {
 const asActor = (principal: Principal): Actor => ({ kind: 'principal', principal });
 const speaksFor = (principal: Principal) => gateway.speaksFor(principal);
 
-/** What a client hears, as text; ids that were asked for read ID. */
+/** A client's answer as text, with the requested ids replaced by ID. */
 async function heard(answer: Promise<unknown>, ...ids: readonly string[]): Promise<string> {
   const said = await answer.then(
     (value) => ({ value }),
@@ -140,7 +140,7 @@ test('a member may send exactly the commands that the catalog names for its role
   }
 });
 
-test('uploads are signed and encoding time is told for whoever works in the whole workspace', async () => {
+test('uploads are signed and encoding time is shown only to those who see the whole workspace', async () => {
   const owner = createWorld(management);
   const { id: podcastId } = await owner.podcast();
   const upload = await owner.upload();
@@ -162,7 +162,7 @@ test('uploads are signed and encoding time is told for whoever works in the whol
   }
 });
 
-test('the place of a production in the queue is told only to whoever sees the production', async () => {
+test('only an actor that sees a production gets its place in the queue', async () => {
   const owner = createWorld(management);
   await owner.setEncodingLimit(null);
   const waiting = await owner.send('production.start', await owner.production(), {});
@@ -177,7 +177,7 @@ test('the place of a production in the queue is told only to whoever sees the pr
   expect(await place(outsider)).toBe(await place(outsider, newId('ws')));
 });
 
-test('a finished export is signed for whoever may see analytics of its podcast, with a read-only credential too', async () => {
+test('a finished export is signed for actors that may see the analytics of its podcast, also with a read-only credential', async () => {
   const owner = createWorld(management);
   const podcast = await owner.podcast();
   const started = await owner.send('statistics_export.start', null, { podcast_id: podcast.id });
@@ -199,7 +199,7 @@ test('a finished export is signed for whoever may see analytics of its podcast, 
   expect(await sign(someone(owner))).toBe(await sign(someone(owner), newId('sxp')));
 });
 
-test('a listing of everything visible pages in order of creation, and its cursor is of no use to anybody else', async () => {
+test('a listing of everything visible pages in order of creation, and its cursor is refused to anybody else', async () => {
   const [owner, guest] = [createWorld(management), createWorld(management)];
   const shared = await owner.podcast();
   await owner.podcast();

@@ -93,7 +93,7 @@ test('a requested serving plan is compiled', async () => {
   expect(await jobOf(requested)).toMatchObject({ state: 'done' });
 });
 
-test('a long job of one kind never holds up another kind', async () => {
+test('a long job of one kind never delays another kind', async () => {
   await empty();
   const world = createWorld(management);
   const long = await plan(world);
@@ -112,7 +112,7 @@ test('a long job of one kind never holds up another kind', async () => {
   expect(await jobOf(long)).toMatchObject({ state: 'running' });
 });
 
-test('a kind uses as many slots as it has, and no more', async () => {
+test('jobs of one kind run as many at a time as its handler allows, and no more', async () => {
   await empty();
   const view = await plan(createWorld(management));
   await empty();
@@ -140,7 +140,7 @@ test('a kind uses as many slots as it has, and no more', async () => {
   expect(most).toBe(2);
 });
 
-test('a try that fails is repeated, and after the last one the subject is told', async () => {
+test('a failed attempt is repeated; after the last one the failure is reported to the subject', async () => {
   await empty();
   const requested = await plan(createWorld(management));
   let tries = 0;
@@ -160,7 +160,7 @@ test('a try that fails is repeated, and after the last one the subject is told',
   expect(await jobOf(requested)).toMatchObject({ state: 'done', attempt: 4 });
 });
 
-test('a subject that somebody ended meanwhile ends its job at once', async () => {
+test('a job whose subject has ended meanwhile ends at once', async () => {
   await empty();
   const requested = await plan(createWorld(management));
   await management.pool.query(`update job set subject_type = 'podcasts' where subject_id = $1`, [requested.id]);
@@ -180,7 +180,7 @@ test('a subject that somebody ended meanwhile ends its job at once', async () =>
   expect(running.errors).toEqual([]);
 });
 
-test('a stopping service gives its work back at once, and the try does not count', async () => {
+test('a stopping service releases its jobs at once, and the attempt does not count', async () => {
   await empty();
   const requested = await plan(createWorld(management));
   let working = false;
@@ -198,7 +198,7 @@ test('a stopping service gives its work back at once, and the try does not count
   await until(async () => (await stateOf(requested)).lifecycle_state === 'ready');
 });
 
-test('the work of a process that died is taken up when its lease has run out', async () => {
+test('the job of a crashed process is taken over when its lease has ended', async () => {
   await empty();
   const requested = await plan(createWorld(management));
   await claimJob(management.pool, ['compile_serving_plan'], 'dead', 150);
@@ -207,7 +207,7 @@ test('the work of a process that died is taken up when its lease has run out', a
   expect(await jobOf(requested)).toMatchObject({ state: 'done', attempt: 2 });
 });
 
-test('a lease is renewed as long as the work goes on, and a job that somebody ends stops the work', async () => {
+test('a lease is renewed while its job runs, and a job that is stopped elsewhere stops the handler', async () => {
   await empty();
   const requested = await plan(createWorld(management));
   let stopped: unknown;

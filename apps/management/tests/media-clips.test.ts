@@ -31,7 +31,7 @@ const register = async (changes: Record<string, unknown>, world = createWorld(ma
     ...changes,
   });
 
-test('a file outside is registered as it answers: its size is what the host says', async () => {
+test('a file on another host is registered with the size that the host states', async () => {
   const url = host.serve('a.mp3', { body, type: 'audio/mpeg' });
   const clip = await register({ url, size: body.length });
   expect(clip).toMatchObject({
@@ -322,7 +322,7 @@ test("a production's clip is the address of its rendition", async () => {
   });
 });
 
-test('an upload is received when a clip names its address, not when an address elsewhere holds its id', async () => {
+test('an upload is received when a clip names its address, not when an address of another host contains its id', async () => {
   const world = createWorld(management);
   const [named, mentioned, foreign] = [
     await world.upload('one.mp3', body),

@@ -5,7 +5,7 @@ import { claimJob } from '../src/background/job-table.ts';
 
 const at = '2026-11-20T10:00:00Z';
 
-test('jobs that waited before jobs had an order are worked on, in the order in which they came', async () => {
+test('jobs that were queued before jobs had an order are claimed in the order of their creation', async () => {
   await using database = await startEarlierDatabase('apps/management/prisma', '_job_order');
   const { pool } = database;
   const queue = async (kind: string, minute: number, state = 'queued') => {
@@ -19,7 +19,7 @@ test('jobs that waited before jobs had an order are worked on, in the order in w
   };
   const second = await queue('encode_production', 2);
   const first = await queue('encode_production', 1);
-  // The worker that had it is gone: its lease is over.
+  // Its worker has crashed: the lease has ended.
   const third = await queue('encode_production', 3, 'running');
   await queue('encode_production', 0, 'done');
   await database.upgrade();
@@ -46,7 +46,7 @@ test('resources and operations from before 22 November 2026 keep their rows, and
   const booked = await insert('line_items', 'booked', {
     window: { start: '2026-12-02T00:00:00Z', end: '2026-12-03T00:00:00Z' },
   });
-  // What has no window yet stands in the way of no index.
+  // Rows without a window do not break the index.
   const paused = await insert('line_items', 'paused', {});
   await pool.query(
     `insert into operation values ('op_1', 'ws_1', 'client', 'line_item.book', 'succeeded', 'line_items', $1, 1, 'rcp_1', null, $2, $2)`,

@@ -33,7 +33,7 @@ async function newAudio(world: World, episodeId: string): Promise<ResourceView> 
   return world.send('production.start', await world.send('production.create', null, file), {});
 }
 
-test('new audio stays when a batch encodes the old one meanwhile, whichever ends last', async () => {
+test('a batch that encodes old audio again never replaces newer audio, whichever encoding ends last', async () => {
   const world = createWorld(management);
   for (const lasts of ['batch', 'new audio']) {
     const { episode, derive } = await batchOf(world);
@@ -47,7 +47,7 @@ test('new audio stays when a batch encodes the old one meanwhile, whichever ends
   }
 });
 
-test('audio older than what a batch encoded again does not come back', async () => {
+test('audio that is older than the audio of a batch is not attached', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(null);
   const created = await world.episode();
@@ -69,7 +69,7 @@ test('audio older than what a batch encoded again does not come back', async () 
   expect((await read(created.id)).attributes['current_production_id']).toBe(derived.id);
 });
 
-test('a cancelled batch stops its encodings and returns their time; what ends all the same is not attached', async () => {
+test('a cancelled batch stops its encodings and returns their time; one that still ends is not attached', async () => {
   const world = createWorld(management);
   const { episode, batch, derive } = await batchOf(world);
   const derived = await derive();
@@ -97,7 +97,7 @@ test('a cancelled batch stops its encodings and returns their time; what ends al
   );
 });
 
-test('an encoding of a batch that is reverted is not attached any more', async () => {
+test('an encoding of a reverted batch is not attached', async () => {
   const world = createWorld(management);
   const { episode, batch, derive } = await batchOf(world);
   const derived = await derive();
@@ -114,7 +114,7 @@ test('an encoding of a batch that is reverted is not attached any more', async (
   expect((await read(episode.id)).attributes['current_production_id']).toBe(current);
 });
 
-describe('what moved in', () => {
+describe('an imported podcast', () => {
   const item = (guid: string, date: string, more = '') =>
     `<item><title>${guid}</title><guid>${guid}</guid><pubDate>${date}</pubDate>${more}` +
     `<enclosure url="https://cdn.example/${guid}.mp3" type="audio/mpeg" length="3"/></item>`;
@@ -268,7 +268,7 @@ describe('what moved in', () => {
     });
   });
 
-  test('cannot be published where nothing did, nor twice at once', async () => {
+  test('cannot be published without an import, nor twice at once', async () => {
     const world = createWorld(management);
     const refused = (podcast: ResourceView) =>
       world.send('podcast.publish_import', podcast, {}).catch((error: unknown) => error);

@@ -34,7 +34,7 @@ const refusal = async (attempt: Promise<unknown>) => {
   return { code: error.code, paths: (error.context.errors ?? []).map(({ path }) => path), detail: error.message };
 };
 
-test('artwork of an upload and artwork outside are prepared once for each address, not for other changes', async () => {
+test('artwork is prepared once for each address, of an upload or of another host, and not for other changes', async () => {
   const world = createWorld(management);
   const upload = await world.upload('cover.png');
   const podcast = await world.send('podcast.create', null, {
@@ -80,7 +80,7 @@ test('artwork that directories refuse names the field and the reason, and change
   await world.send('podcast.revise', podcast, { title: 'Still version 1' });
 });
 
-test('a file is one of the podcast’s workspace or of the caller’s own, and of no third', async () => {
+test('a command takes uploads of the podcast’s workspace and of the caller’s own, and no others', async () => {
   const { pool, store } = management;
   const [owner, helper, stranger] = [createWorld(management), createWorld(management), createWorld(management)];
   const find = createFindNamedUpload(pool, store, mediaUrl);
@@ -187,7 +187,7 @@ test('a feed redirects anywhere but to itself', async () => {
   expect(moved.attributes['new_feed_url']).toBe(new_feed_url);
 });
 
-test('a feed redirects only to where a feed is: whatever answers otherwise, or leads back, is refused in words', async () => {
+test('a feed redirects only to another feed; an address without one, or that leads back, is refused in words', async () => {
   const world = createWorld(management);
   const podcast = await world.publishedPodcast();
   const { fetch } = management;

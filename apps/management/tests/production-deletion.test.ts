@@ -31,7 +31,7 @@ test('a production may be deleted in any state; the audio that its episode plays
   expect(published).toMatchObject({ lifecycle_state: 'published', attributes: { duration_ms: 60_000 } });
 });
 
-test('a deleted production that its episode does not play takes its clip along, in the same operation', async () => {
+test('deleting a production that its episode does not play deletes its clip too, in the same operation', async () => {
   const world = createWorld(management);
   const production = await world.encoded();
   const clip = await world.send('media_clip.record', null, clipOf(production), service('management'));
@@ -50,7 +50,7 @@ test('a deleted production that its episode does not play takes its clip along, 
     consequences: [{ type: 'media_clips', id: clip.id, version: 2, state: 'deleted', event: 'media_clip.deleted' }],
   });
   expect(await stateOf(clip)).toBe('deleted');
-  // What a follower would still record of it is gone as well.
+  // A follower that is late records no clip of it.
   await expect(world.send('media_clip.record', null, clipOf(production), service('management'))).rejects.toMatchObject({
     code: 'state_not_allowed',
   });
@@ -122,7 +122,7 @@ test('a running production is stopped when it is deleted: its encoding time is r
   await expect(world.send('production.start', deleted, {})).rejects.toMatchObject({ code: 'state_not_allowed' });
 });
 
-/** What a follower records of an encoded production. */
+/** Records the clip of an encoded production like the follower. */
 const clipOf = ({ id, attributes }: ResourceView) => ({
   episode_id: attributes['episode_id'],
   production_id: id,
@@ -156,7 +156,7 @@ test.each(['created', 'revised'] as const)(
     const itself = service('management');
     expect(await replace({}, itself)).toBeUndefined();
     expect(await replace({ mode: 'stop_new' }, itself)).toBeUndefined();
-    // Who attaches audio by hand says it then.
+    // A person who attaches audio states the mode then.
     expect(await replace(mode, undefined)).toBeUndefined();
     const before = await replace(mode, itself);
     expect(before).toEqual(expect.any(String));

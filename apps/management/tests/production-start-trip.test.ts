@@ -53,7 +53,7 @@ test('a start reads its subject once outside the transaction and once under lock
   expect([count('lock_resource'), count('claim_idempotency_key')]).toEqual([1, 1]);
   expect(find).toEqual(['find_with_parents']);
   expect(show[0]).toBe('find_with_parents');
-  // What is left in the transaction is the work itself: the upload, the month's balance, the job, revision, receipt and operation.
+  // The transaction holds only the work itself: the upload, the month's balance, the job, revision, receipt and operation.
   expect(find.length + start.length + show.length).toBeLessThanOrEqual(25);
 });
 

@@ -23,7 +23,7 @@ afterAll(async () => stack.disposeAsync());
 
 const codeOf = (error: unknown) => (error instanceof Problem ? error.code : String(error));
 
-test('a file at an outside address is looked at, then the encoder is told where it lies', async () => {
+test('a file on another host is probed, then the encoder gets its address', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(hour);
   const url = host.serve('Harbour%20Light.mp3', { body: mp3(), type: 'audio/mpeg' });
@@ -179,7 +179,7 @@ test('a file that cannot be probed reserves a minute; what its encoding took is 
   expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
 });
 
-test('a stop returns the encoding time, ends the job and its operation, and the encoder hears of it', async () => {
+test('a stop returns the encoding time, ends the job and its operation, and stops the encoder', async () => {
   const world = createWorld(management);
   const { production, lease } = await world.encoding();
   const stopped = await world.send('production.stop', production, {});
@@ -211,7 +211,7 @@ test('a report of a stopped encoding is refused while the next one runs, and cha
   expect(await balanceOf(management.pool, world.workspaceId)).toEqual({ reserved: 0, used: 60_000 });
 });
 
-test('a job that nobody took yet is never taken after a stop', async () => {
+test('a job that is not claimed yet is never claimed after a stop', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(null);
   const production = await world.send('production.start', await world.production(), {});
@@ -306,7 +306,7 @@ test('an encoded production takes another file only as long as its episode does 
   await expect(world.send('production.revise', current, { file_url: url })).rejects.toMatchObject(refusal);
 });
 
-test('a production is made and started by one command; when it cannot be started, nothing is made and its key stays free', async () => {
+test('one command creates and starts a production; when it cannot be started, nothing is created and the key stays free', async () => {
   const world = createWorld(management);
   const { id } = await world.episode();
   const file_url = (await world.upload()).attributes['file_url'];
@@ -367,7 +367,7 @@ test('a production without audio is started once a file is attached, and refused
   expect(await world.send('production.start', attached, {})).toMatchObject({ lifecycle_state: 'encoding' });
 });
 
-test('the file that an encoded production has already is no change of it', async () => {
+test('sending the present file of an encoded production changes nothing', async () => {
   const world = createWorld(management);
   const encoded = await world.encoded();
   const { file_url } = encoded.attributes;

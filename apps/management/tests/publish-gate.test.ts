@@ -101,7 +101,7 @@ describe('artwork', () => {
     expect(await codes(path, file)).toEqual(expected);
   });
 
-  test('that is not there is refused in words', async () => {
+  test('that is missing is refused in words', async () => {
     expect(await checkArtwork(publicFetch, `${host.origin}/none.png`)).toEqual([
       { severity: 'error', code: 'artwork_head', text: 'The artwork answers HEAD with 404; directories need 200.' },
       {
@@ -300,7 +300,7 @@ describe('podcast.publish', () => {
     expect(new Set(asked)).toEqual(new Set([`${mediaUrl}/delivery/v1/i/${'a'.repeat(64)}/1400.png`]));
   });
 
-  test('waits a moment for artwork that Public Delivery has not heard of yet', async () => {
+  test('waits a moment for artwork that Public Delivery does not serve yet', async () => {
     const world = createWorld(management);
     const podcast = await world.readyPodcast();
     let asked = 0;
@@ -310,7 +310,7 @@ describe('podcast.publish', () => {
     expect(asked).toBe(5);
   });
 
-  test('refuses while a published episode has nothing to hear, and accepts when it has', async () => {
+  test('refuses while a published episode has no audio, and accepts when it has', async () => {
     const world = createWorld(management);
     const podcast = await world.readyPodcast();
     const episode = await world.audibleEpisode(podcast);
@@ -326,7 +326,7 @@ describe('podcast.publish', () => {
     expect(published.lifecycle_state).toBe('published');
   });
 
-  test('a published podcast cannot lose what its feed must have', async () => {
+  test('a published podcast cannot lose attributes that its feed requires', async () => {
     const world = createWorld(management);
     const published = await world.publishedPodcast();
     const problem = await refusalOf(world.send('podcast.revise', published, { description: ' ', categories: [] }));

@@ -40,7 +40,7 @@ describe('who may not publish an episode', () => {
     expect(started.attributes).toMatchObject({ publication_flag: false });
   });
 
-  test('is judged by the roles where the podcast is, not by those at home', async () => {
+  test('is judged by the roles in the podcast’s workspace, not by those in the own one', async () => {
     const world = createWorld(management);
     await world.setEncodingLimit(null);
     const production = await world.production();
@@ -51,7 +51,7 @@ describe('who may not publish an episode', () => {
     expect((await publish(['producer', 'scheduler'])).attributes).toMatchObject({ publication_flag: true });
   });
 
-  test('keeps a flag that another set, and may take it back', async () => {
+  test('keeps a flag that another person set, and may clear it', async () => {
     const world = createWorld(management);
     await world.setEncodingLimit(null);
     const producer = person(world.workspaceId, ['viewer', 'producer']);

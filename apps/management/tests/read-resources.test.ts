@@ -46,7 +46,7 @@ test('pages hold every row once, in order of creation, and a cursor belongs to i
   expect(seen).toEqual(created);
 });
 
-test('a listing is sorted and chosen by time of change and by title, and pages hold every row of it once', async () => {
+test('a listing is sorted and filtered by time of change and by title, and pages hold every row of it once', async () => {
   const world = createWorld(management);
   const created = [];
   for (let i = 0; i < 5; i++) created.push(await world.podcast());

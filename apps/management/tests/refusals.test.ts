@@ -23,7 +23,7 @@ test.each([
   });
 });
 
-test('names that every object has are no commands, resource types or file extensions', async () => {
+test('property names of every object are no commands, resource types or file extensions', async () => {
   const world = createWorld(management);
   const request = {
     workspaceId: world.workspaceId,
@@ -51,7 +51,7 @@ test('a stale version is refused before an encoder is asked', async () => {
   expect(management.probes).toBe(probes);
 });
 
-test('a production whose file is gone or given up cannot start', async () => {
+test('a production whose file is missing or whose upload has ended cannot start', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(null);
   const gone = await world.production();
@@ -71,7 +71,7 @@ test('a production whose file is gone or given up cannot start', async () => {
   await expect(world.send('production.start', aborted, {})).rejects.toMatchObject({ code: 'upload_not_received' });
 });
 
-test('a command whose caller has stopped waiting is not begun', async () => {
+test('a command whose deadline has passed does not begin', async () => {
   const world = createWorld(management);
   const request = {
     workspaceId: world.workspaceId,
@@ -87,7 +87,7 @@ test('a command whose caller has stopped waiting is not begun', async () => {
   ).toBe(0);
 });
 
-test('a published podcast keeps what directories demand; a draft may be emptied', async () => {
+test('a published podcast keeps the attributes that directories require; a draft may lose them', async () => {
   const world = createWorld(management);
   const published = await world.send('podcast.publish', await world.readyPodcast(), {});
   await expect(world.send('podcast.revise', published, { description: ' ' })).rejects.toMatchObject({

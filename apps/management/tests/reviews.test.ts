@@ -82,7 +82,7 @@ test('a command that needs a review changes nothing and waits; its operation say
   });
 });
 
-test('what would be refused is refused at once, and services and operators are not reviewed', async () => {
+test('a command that would be refused is refused before a review; services and operators need no review', async () => {
   const world = createWorld(management);
   const advertiser = await world.activeAdvertiser();
   expect(advertiser.lifecycle_state).toBe('active');
@@ -92,7 +92,7 @@ test('what would be refused is refused at once, and services and operators are n
   expect(await world.taskOf(lineItem.id)).toBeUndefined();
 });
 
-test('an approved command is carried out once, in the name of its operation, with a second receipt that names who agreed', async () => {
+test('an approved command is executed once, under its operation, with a second receipt that names the reviewers', async () => {
   const world = createWorld(management);
   const { advertiser, task } = await world.waiting();
   const approved = await world.send('review.approve', task, { note: 'Known for years.' }, world.reviewer);
@@ -130,7 +130,7 @@ test('an approved command is carried out once, in the name of its operation, wit
   expect(rows.map(({ id }) => id)).toContain(operation.receipt_id);
 });
 
-test('nobody reviews what one has asked for, with whatever credential, and the task says which roles may', async () => {
+test('nobody reviews an own command, with whatever credential, and only roles that the task names review', async () => {
   const world = createWorld(management);
   const { task } = await world.waiting();
   const self = world.actor;
@@ -150,7 +150,7 @@ test('nobody reviews what one has asked for, with whatever credential, and the t
   expect((await operationOf(world, task)).state).toBe('waiting_review');
 });
 
-test('who works alone is not stuck: the operator reviews, and pausing takes nobody', async () => {
+test('a person who works alone is not stuck: the operator reviews, and pausing needs no review', async () => {
   const world = createWorld(management);
   const halt = await world.halt();
   await world.send('serving.release', halt, { cause });
@@ -162,7 +162,7 @@ test('who works alone is not stuck: the operator reviews, and pausing takes nobo
   expect(await world.send('line_item.pause', lineItem, { cause })).toMatchObject({ lifecycle_state: 'paused' });
 });
 
-test('a command is carried out against the version it was asked for, or not at all', async () => {
+test('an approved command is executed against the version for which it was requested, or not at all', async () => {
   const world = createWorld(management);
   const { advertiser, task } = await world.waiting();
   await world.send('advertiser.revise', advertiser, { legal_name: 'Tidewater Holding' });
@@ -175,7 +175,7 @@ test('a command is carried out against the version it was asked for, or not at a
   expect(await followed.read(advertiser.id)).toMatchObject({ version: 2, lifecycle_state: 'draft' });
 });
 
-test('of two commands that wait for one subject, the first that is approved is carried out and the other fails', async () => {
+test('of two commands that wait for one subject, the first approved one is executed and the other fails', async () => {
   const world = createWorld(management);
   const { advertiser, task } = await world.waiting();
   await world.send('advertiser.activate', advertiser, {});
@@ -202,7 +202,7 @@ test('a declined command fails with the reason, a withdrawn one is cancelled, an
   }
 });
 
-test('after changes were asked for, the command may be taken back, or approved after all', async () => {
+test('after a request for changes the command can be withdrawn, or approved after all', async () => {
   const world = createWorld(management);
   const [one, other] = [await world.waiting(), await world.waiting()];
   const asked = async (task: ResourceView) => world.send('review.request_changes', task, { note }, world.reviewer);
@@ -229,7 +229,7 @@ test('a review that nobody decides expires after a week, not before, and fails t
   expect(await versionOf(advertiser.id)).toBe(1);
 });
 
-test('an approved command that takes time runs on: a cancelled campaign ends its line items, then its operation', async () => {
+test('an approved asynchronous command ends its operation later: a cancelled campaign ends its line items, then its operation', async () => {
   const world = createWorld(management);
   const { campaign, lineItem } = await world.booked();
   await world.send('campaign.cancel', campaign, { cause });
@@ -241,7 +241,7 @@ test('an approved command that takes time runs on: a cancelled campaign ends its
   expect(await followed.read(lineItem.id)).toMatchObject({ lifecycle_state: 'cancelled' });
 });
 
-test('an approval survives the death of whoever carries it out: the next try does the work once', async () => {
+test('an approval survives a crash: the next attempt executes the command once', async () => {
   const world = createWorld(management);
   const { advertiser, task } = await world.waiting();
   await world.send('review.approve', task, {}, world.reviewer);

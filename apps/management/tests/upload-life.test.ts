@@ -24,25 +24,25 @@ const { sign, receive } = uploadsOf(() => management);
 const stateOf = async (id: string): Promise<string> =>
   (await management.pool.query('select lifecycle_state from resource where id = $1', [id])).rows[0].lifecycle_state;
 
-/** What the clock would do now with uploads. */
+/** Ids of the uploads that are due now. */
 const dueIds = async () =>
   (await Promise.all(uploadTasks.map((task) => task.findDue(management.pool, management.clock(), 100_000))))
     .flat()
     .map(({ id }) => id);
 
-/** Lets the clock look once at a time to come; answers the ids that it could not end. */
+/** Lets the clock poll once at a future time, and returns the ids that it could not end. */
 async function passTime(ms: number): Promise<readonly (string | undefined)[]> {
   management.aheadMs = ms;
   const refused: (string | undefined)[] = [];
   const again = uploadTasks.map(() => Promise.withResolvers<void>());
-  // When a task looks again, it has done what it found first.
+  // When a task polls again, it has handled what its first poll found.
   const watched = uploadTasks.map((task, index): DueTask => {
-    let looks = 0;
+    let polls = 0;
     return {
       ...task,
-      findDue: async (...asked) => {
-        if (looks++ > 0) again[index]!.resolve();
-        return task.findDue(...asked);
+      findDue: async (...args) => {
+        if (polls++ > 0) again[index]!.resolve();
+        return task.findDue(...args);
       },
     };
   });
@@ -74,7 +74,7 @@ test('no URL outlives its upload: one that is about to end is not signed', async
   }
 });
 
-test('the clock ends what nothing used after 24 h, and the object goes with a temporary one; a used public file stays', async () => {
+test('the clock ends unused and temporary uploads after 24 h and removes their objects; a used public file stays', async () => {
   const world = createWorld(management);
   const unused = await world.upload();
   const temporary = await world.upload('two.mp3', Buffer.from('abc'), 'temporary');
@@ -172,7 +172,7 @@ test.each(uses)(
   },
 );
 
-test('what a stranger writes about an upload, or an address elsewhere that holds its id, does not keep it', async () => {
+test('text of a stranger about an upload, or an address of another host with its id, does not keep it', async () => {
   const victim = createWorld(management);
   const stranger = createWorld(management);
   const upload = await victim.upload();
@@ -226,7 +226,7 @@ test('a file is given up after its encoding failed, but not while another produc
   });
 });
 
-test('what used an upload and has ended does not keep it', async () => {
+test('a resource that has ended does not keep its upload', async () => {
   const world = createWorld(management);
   const upload = await world.upload();
   await world.send('production.delete', await users[0]![1](world, upload), {});
@@ -234,7 +234,7 @@ test('what used an upload and has ended does not keep it', async () => {
   expect(await stateOf(upload.id)).toBe('expired');
 });
 
-test('a temporary file stays as long as an encoder reads it, and no longer', async () => {
+test('a temporary file stays until the encoder has read it, and no longer', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(null);
   const upload = await world.upload('one.mp3', Buffer.from('abc'), 'temporary');
@@ -265,7 +265,7 @@ test('an upload never ends under a production that is created at the same moment
   }
 });
 
-test('a row that stays costs the clock nothing: both tasks read their own index', async () => {
+test('an upload that stays costs the clock nothing: both tasks read an index of their own', async () => {
   const client = await management.pool.connect();
   try {
     await client.query('set enable_seqscan = off');
@@ -283,7 +283,7 @@ test('a row that stays costs the clock nothing: both tasks read their own index'
   }
 });
 
-test('who uses an upload, and which job reads it, is found by an index', async () => {
+test('the resources and jobs that use an upload are found by an index', async () => {
   const client = await management.pool.connect();
   try {
     const upload = await createWorld(management).upload();

@@ -100,7 +100,7 @@ test('parts of a multipart upload are signed while it is open, in its own worksp
   await expect(signer().signPart(world.workspaceId, key, id, 1)).rejects.toMatchObject(failed);
 });
 
-test('a URL takes as many bytes as were declared, and no other number; without a size any', async () => {
+test('a URL takes exactly the declared number of bytes; without a declared size, any', async () => {
   const world = createWorld(management);
   const put = async (changes: Record<string, unknown>, body: string) => {
     const { resource } = await grantAs(world, newId('req'), { filename: 'one.mp3', ...changes });
@@ -180,7 +180,7 @@ async function produce(world: World, upload: ResourceView) {
   return { production, text: bytes.toString() };
 }
 
-test('a PUT may be repeated until the file is used; what is sent later changes nothing that was made of it', async () => {
+test('a PUT may be repeated until the file is used; bytes that are sent later change nothing', async () => {
   const world = createWorld(management);
   await world.setEncodingLimit(null);
   const { resource: upload } = await grantAs(world, newId('req'), { filename: 'one.mp3', filesize: 3 });

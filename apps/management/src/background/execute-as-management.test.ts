@@ -4,25 +4,25 @@ import { executeAsManagement } from './execute-as-management.ts';
 
 const envelope = { workspaceId: 'ws_1', idempotencyKey: 'evt_1:publish' };
 
-/** Answers every command with a resource of a type, and keeps what it was asked. */
+/** Answers every command with a resource of a type, and records the commands. */
 function answering(resource_type: string) {
-  const asked: [CommandRequest, Actor][] = [];
+  const sent: [CommandRequest, Actor][] = [];
   const resource = {
     ...{ resource_type, id: 'ep_1', workspace_id: 'ws_1', version: 2, lifecycle_state: 'published', attributes: {} },
     ...{ links: {}, digest: '', created_at: '', updated_at: '', updated_by: { operation_id: 'op_1' } },
   };
   const execute: ExecuteCommand = async (request, actor) => {
-    asked.push([request, actor]);
+    sent.push([request, actor]);
     return { operationJson: '{}', resource, status: 200, replayed: false };
   };
-  return { asked, execute };
+  return { sent, execute };
 }
 
-test('a command goes to a subject of the type that the catalog names, from management itself', async () => {
-  const { asked, execute } = answering('episodes');
+test('a command names the subject type of the catalog and comes from management itself', async () => {
+  const { sent, execute } = answering('episodes');
   const command = { type: 'episode.attach_production', id: 'ep_1', changes: { production_id: 'pro_1' } } as const;
   expect(await executeAsManagement(execute, envelope, command)).toMatchObject({ id: 'ep_1', version: 2 });
-  expect(asked).toEqual([
+  expect(sent).toEqual([
     [
       {
         ...envelope,

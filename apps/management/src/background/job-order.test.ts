@@ -21,7 +21,7 @@ const job = (workClass: WorkClass, workspaceId: string, expectedMs: number): Wai
 };
 const many = (times: number, make: () => WaitingJob) => Array.from({ length: times }, make);
 
-/** What one slot takes within `ms`, when as much waits as is given. */
+/** The jobs that one slot takes within `ms`, in order. */
 function serve(waiting: readonly WaitingJob[], ms: number, served = sumServed([])): WaitingJob[] {
   const places = forecastPlaces(waiting, served, [0]);
   const placeOf = (one: WaitingJob) => places.get(one.id)!;
@@ -51,7 +51,7 @@ test('no class starves: while all three wait they share the time as 7 to 2 to 1'
   expect(share('bulk')).toBeCloseTo(0.1, 1);
 });
 
-test('within a class a workspace that comes late is served before one that was served a lot', () => {
+test('within a class, a workspace that was served little goes before one that was served much', () => {
   const served = sumServed(many(50, () => job('bulk', 'ws_many', 2_200)));
   const waiting = [...many(100, () => job('bulk', 'ws_many', 2_200)), ...many(10, () => job('bulk', 'ws_few', 2_200))];
   expect(serve(waiting, 22_000, served).every(({ workspaceId }) => workspaceId === 'ws_few')).toBe(true);
@@ -67,7 +67,7 @@ test('workspaces with much to do are served the same time, whether their files a
   expect(Math.abs(long / 1_800_000 - 0.5)).toBeLessThan(0.1);
 });
 
-test('of what one workspace waits for, the short comes before the long and the older before the younger', () => {
+test('among the jobs of one workspace short ones go before long ones, and older ones before newer ones', () => {
   const [long, first, second] = [
     job('interactive', 'ws_1', 270_000),
     job('interactive', 'ws_1', 2_300),
@@ -76,7 +76,7 @@ test('of what one workspace waits for, the short comes before the long and the o
   expect(serve([second, long, first], 300_000)).toEqual([first, second, long]);
 });
 
-test('a forecast tells places and times as the slots will take the jobs', () => {
+test('a forecast tells the places and times at which the slots will take the jobs', () => {
   const bulk = many(3, () => job('bulk', 'ws_import', 10_000));
   const one = job('interactive', 'ws_one', 4_000);
   const places = forecastPlaces([...bulk, one], sumServed([]), [6_000]);
@@ -90,7 +90,7 @@ test('a forecast tells places and times as the slots will take the jobs', () => 
   expect(bulk.map(({ id }) => two.get(id)!.startsInMs)).toEqual([4_000, 6_000, 14_000]);
 });
 
-test('a forecast has the order in which jobs are given', () => {
+test('a forecast has the order in which jobs are claimed', () => {
   const classes = ['interactive', 're_encoding', 'bulk'] as const;
   const waiting = Array.from({ length: 300 }, (_, i) =>
     job(classes[(i * 7) % 3]!, `ws_${(i * i) % 11}`, 2_000 + ((i * 13) % 17) * 4_000),
@@ -106,7 +106,7 @@ test('a forecast has the order in which jobs are given', () => {
   expect(serve(waiting, Infinity)).toEqual(given);
 });
 
-test('the time a file takes is expected by its duration, else by its size, else as that of a usual episode', () => {
+test('the time of a file is estimated by its duration, else by its size, else by a usual episode', () => {
   expect(expectedEncodingMs({ durationMs: 600_000 })).toBe(17_000);
   expect(expectedEncodingMs({ durationMs: 0, sizeBytes: 9_600_000 })).toBe(17_000);
   expect(expectedEncodingMs({ durationMs: 30_000, times: 6 })).toBe(6_500);

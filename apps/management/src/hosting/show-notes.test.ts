@@ -31,7 +31,7 @@ test.each([
   expect(sanitizeNotes(markup)).toEqual({ notes: kept, removed: false });
 });
 
-test('what is sanitised once stays as it is', () => {
+test('sanitised notes do not change when they are sanitised again', () => {
   for (const markup of ['<p>a & b <i>c</p>', 'x<script>1</script>&lt;script&gt;', '<img src=a.png><br>']) {
     const { notes } = sanitizeNotes(markup);
     expect(sanitizeNotes(notes)).toEqual({ notes, removed: false });

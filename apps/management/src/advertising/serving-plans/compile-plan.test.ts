@@ -7,13 +7,13 @@ import fc from 'fast-check';
 import { compilePlan, type PlanInputs } from './compile-plan.ts';
 
 type Kind = keyof PlanInputs;
-/** Resources by kind and id: attributes, and the state they are in. */
+/** Resources by kind and id: their attributes and state. */
 type Given = Readonly<Record<Kind, Readonly<Record<string, { readonly state: string } & Record<string, unknown>>>>>;
 interface Case {
   readonly name: string;
-  /** What differs from the base, by kind, id and attribute; null takes a resource away. */
+  /** Differences from the base case, by kind, id and attribute; null removes a resource. */
   readonly given: { readonly [K in Kind]?: Readonly<Record<string, Record<string, unknown> | null>> };
-  /** What differs from the base's plan. */
+  /** Differences from the base case's plan. */
   readonly floors?: ServingPlanDocument['floors'];
   /** Line item id → fields of the plan that differ; null: not in the plan. */
   readonly line_items?: Readonly<Record<string, Partial<PlanLineItem> | null>>;

@@ -41,7 +41,7 @@ const episodes = fc
     };
   });
 
-test('whatever an episode had, with another file it holds only what that file’s length allows', () => {
+test('with another file an episode keeps only chapters, markers and soundbites within the new length', () => {
   fc.assert(
     fc.property(episodes, durationMs, (episode, newMs) => {
       const after = withProduction(episode, id('pro'), { audio_duration_ms: newMs }, {});
@@ -49,7 +49,7 @@ test('whatever an episode had, with another file it holds only what that file’
       expect(checkedChapters(after.chapters ?? [], newMs)).toEqual(after.chapters ?? []);
       expect(checkedMarkers(after.markers ?? [], newMs)).toEqual(after.markers ?? []);
       checkSoundbites(after.soundbites, newMs);
-      // A file that is no shorter takes nothing away.
+      // A file that is no shorter removes nothing.
       if (newMs >= episode.duration_ms!) {
         expect(after.chapters ?? []).toEqual(episode.chapters);
         expect(after.markers).toHaveLength(episode.markers!.length);
@@ -59,7 +59,7 @@ test('whatever an episode had, with another file it holds only what that file’
   );
 });
 
-test('the intro and outro are those of the podcast today, and the batch encoding that of the production', () => {
+test('attached audio brings the podcast’s present intro and outro, and the production’s batch encoding', () => {
   const segment = (n: number) => ({
     stream_format: 'mp3/128000/48000/2',
     storage_key: `media/${n}`,

@@ -9,7 +9,7 @@ const page = (n: number, next?: number) =>
     next === undefined ? '' : `<atom:link rel="next" href="https://host.example/${next}"/>`
   }${item(n)}</channel></rss>`;
 
-/** Another host; each answer takes so long on the clock. */
+/** Another host whose answers each take this long on the clock. */
 function slowHost(answerMs: number, bodyOf: (n: number) => string) {
   let nowMs = 0;
   const asked: number[] = [];
@@ -32,14 +32,14 @@ function slowHost(answerMs: number, bodyOf: (n: number) => string) {
 }
 const start = 'https://host.example/0';
 
-test('each page of a feed has its own time: many slow ones come along', async () => {
+test('each page of a feed has its own time limit, so many slow pages are fetched', async () => {
   const { fetch, now } = slowHost(7_000, (n) => page(n, n < 5 ? n + 1 : undefined));
   const { itemCount, bytes } = await fetchFeed(fetch, start, { now });
   expect(itemCount).toBe(6);
   expect(bytes.toString().match(/<guid>\d/g)).toEqual([0, 1, 2, 3, 4, 5].map((n) => `<guid>${n}`));
 });
 
-test('older pages end with the caller’s time; what came is kept', async () => {
+test('fetching older pages ends with the caller’s time, and keeps the fetched ones', async () => {
   const { fetch, asked, now } = slowHost(7_000, (n) => page(n, n + 1));
   expect(await fetchFeed(fetch, start, { now, endsAtMs: 16_000 })).toMatchObject({ itemCount: 2 });
   expect(asked).toEqual([0, 1, 2]);
@@ -55,7 +55,7 @@ test.each([
   expect(itemCount).toBeGreaterThanOrEqual(2);
 });
 
-test('a first page that does not come is a refusal', async () => {
+test('a feed without an answer to its first page is refused', async () => {
   const { fetch, now } = slowHost(15_001, (n) => page(n));
   await expect(fetchFeed(fetch, start, { now })).rejects.toMatchObject({ code: 'feed_not_importable' });
 });

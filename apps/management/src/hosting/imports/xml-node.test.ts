@@ -10,18 +10,18 @@ test('text and CDATA stay in the order they were written, each unescaped as it i
   expect(read('<![CDATA[a]]]]><![CDATA[>b]]>')).toBe('a]]>b');
 });
 
-test('what a comment says is no CDATA, and what CDATA says is no comment', () => {
+test('CDATA marks in a comment and comment marks in CDATA mean nothing', () => {
   expect(read('a<!-- <![CDATA[ -->b')).toBe('ab');
   expect(read('<![CDATA[a <!-- b]]> c <!-- d -->')).toBe('a <!-- b c');
 });
 
-test('CDATA and comments that never end are no XML, and are found out in linear work', () => {
+test('CDATA and comments without an end are no XML, which takes linear time to find out', () => {
   for (const open of ['<![CDATA[', '<!-- ']) expect(() => parseXml(`<item><title>${open.repeat(200_000)}`)).toThrow();
 });
 
 const itunes = 'http://www.itunes.com/dtds/podcast-1.0.dtd';
 
-test('a namespace is known by its address, whatever prefix a feed gives it, and by its usual prefix when it is not declared', () => {
+test('a namespace is recognised by its address, whatever prefix a feed gives it, and by its usual prefix when it is not declared', () => {
   const author = (xml: string, outer = {}) => firstText(parseXml(xml, undefined, outer)!.node, 'itunes:author');
   expect(author(`<item xmlns:apple="${itunes}"><apple:author>A</apple:author></item>`)).toBe('A');
   expect(author('<item><p:author>A</p:author></item>', { p: 'HTTPS://www.iTunes.com/DTDs/Podcast-1.0.dtd/' })).toBe(
@@ -41,14 +41,14 @@ test('an RSS feed with a namespace of its own is read like any other', () => {
   expect(firstText(parseXml('<item><title>B</title></item>', undefined, namespaces)!.node, 'title')).toBe('B');
 });
 
-test('what is not well-formed is read as far as it goes, and said', () => {
+test('a piece that is not well-formed is read up to its fault, and the fault is named', () => {
   const { node, fault } = parseXml('<item><title>Boats & <b>lights</title><guid>g</guid></item>')!;
   expect([firstText(node, 'title'), firstText(node, 'guid')]).toEqual(['Boats & lights', 'g']);
   expect(fault).toMatch(/tag/);
   expect(parseXml('<item><title>A &amp; B</title></item>')!.fault).toBeUndefined();
 });
 
-test('no entity is expanded that the document declares, and no document type inside an item is followed', () => {
+test('no entity of the document’s own is expanded, and no document type inside an item is followed', () => {
   expect(read('&lol;&eacute;&#0;&#xD800;&#65;')).toBe('&lol;éA');
   expect(read('&__proto__;&constructor;')).toBe('&__proto__;&constructor;');
   expect(read('<!DOCTYPE x [<!ENTITY a "b">]>&a;')).not.toBe('b');

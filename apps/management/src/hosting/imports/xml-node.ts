@@ -32,10 +32,10 @@ export interface ParsedXml {
 
 /** Only hostile feeds nest deeper. */
 const maxDepth = 40;
-/** Elements of one channel or item. */
+/** Elements of one piece. */
 const maxElements = 20_000;
 const maxFaults = 100;
-/** Of one element. */
+/** Attributes of one element. */
 const maxAttributes = 1_000;
 /** Real feeds declare about ten around their items; each item is parsed with them. */
 const maxNamespaces = 100;

@@ -24,7 +24,7 @@ describe('the first bytes tell the format', () => {
     expect(formatsOf(bytes(start))).toEqual(formats);
   });
 
-  test('a file of a few bytes is nothing known', () => {
+  test('a file of a few bytes has no known format', () => {
     for (const length of [0, 1, 2, 3]) expect(formatsOf(Buffer.alloc(length, 0xff))).toEqual([]);
   });
 });
@@ -37,7 +37,7 @@ test('a type that says nothing fits every format, another format’s type fits n
   expect(typeFits('application/ogg', 'opus')).toBe(true);
 });
 
-test('known bytes win over the type; unknown bytes need a type of sound or pictures; markup is neither', () => {
+test('known bytes outrank the type; unknown bytes need an audio or video type; markup is neither', () => {
   expect(looksLikeMedia(bytes('ID3'), 'text/plain')).toBe(true);
   expect(looksLikeMedia(bytes('??'), 'video/x-matroska')).toBe(true);
   expect(looksLikeMedia(bytes('??'), 'application/octet-stream')).toBe(false);

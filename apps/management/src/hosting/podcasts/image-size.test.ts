@@ -19,7 +19,7 @@ const jpeg = (width: number, height: number, frame: number, before: number) => {
   return Buffer.concat([Buffer.from([0xff, 0xd8]), segment, start]);
 };
 
-test('the size of a PNG and of a JPEG is read, whatever stands before the frame', () => {
+test('the size of a PNG and of a JPEG is found, whatever precedes the frame', () => {
   expect(imageSize(png(3000, 1400))).toEqual({ format: 'png', width: 3000, height: 1400 });
   fc.assert(
     fc.property(
@@ -33,7 +33,7 @@ test('the size of a PNG and of a JPEG is read, whatever stands before the frame'
   );
 });
 
-test('no bytes break it: anything else has no size', () => {
+test('any other bytes have no size and cause no error', () => {
   expect(imageSize(Buffer.from('GIF89a'))).toBeUndefined();
   expect(imageSize(jpeg(1400, 1400, 0xc4, 0))).toBeUndefined();
   fc.assert(

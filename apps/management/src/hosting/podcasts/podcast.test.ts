@@ -12,7 +12,7 @@ test('any title gives a DNS label', () => {
   expect(subdomainOf('x'.repeat(200))).toHaveLength(48);
 });
 
-test('a draft without what directories demand names everything that is missing', () => {
+test('every attribute that directories require and a draft lacks is named', () => {
   const podcast = createPodcast({ title: 'A', language: 'en' }, 'pod_01234567890123456789012345', 'http://m');
   expect(missingForFeed(podcast).map(({ words }) => words)).toEqual([
     'a description',

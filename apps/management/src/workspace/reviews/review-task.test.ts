@@ -24,7 +24,7 @@ test('a single review takes one approval, a dual one two of different people', (
   expect(isApproved(decided(once, by('acc_2'), { verdict: 'approve', at }))).toBe(true);
 });
 
-test('whoever asked decides nothing, and nobody does without a role that the task requires', () => {
+test('neither the requester nor anybody without a required role decides', () => {
   for (const verdict of ['approve', 'decline', 'request_changes'] as const) {
     expect(() => decided(task('single'), by('acc_asks'), { verdict, at })).toThrow(
       'cannot review a command that you requested',
@@ -35,7 +35,7 @@ test('whoever asked decides nothing, and nobody does without a role that the tas
   }
 });
 
-test('nothing is decided once the time is over, whether or not the clock has looked', () => {
+test('nothing is decided after the task’s time, even before the clock has ended it', () => {
   const late = new Date('2026-11-28T12:00:00Z');
   for (const verdict of ['approve', 'decline', 'request_changes'] as const)
     expect(() => decided(task('single'), by('acc_1'), { verdict, at: late })).toThrow('review period has ended');
@@ -43,7 +43,7 @@ test('nothing is decided once the time is over, whether or not the clock has loo
   expect(isApproved(decided(task('single'), by('acc_1'), { verdict: 'approve', at: justInTime }))).toBe(true);
 });
 
-test('whatever is decided, a dual review is approved only by two people who did not ask', () => {
+test('a dual review is approved only by two people other than the requester, whatever the decisions', () => {
   const step = fc.record({
     who: fc.constantFrom('acc_asks', 'acc_1', 'acc_2'),
     verdict: fc.constantFrom('approve' as const, 'request_changes' as const),
