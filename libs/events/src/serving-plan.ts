@@ -88,7 +88,7 @@ const planLineItem = z.strictObject({
   creatives: z.array(planCreative),
 });
 
-/** How far apart two ads that compete must be. `minutes` counts content time between breaks. */
+/** The distance between two competing ads. `minutes` counts content time between breaks. */
 const separation = z.strictObject({
   scope: z.enum(['none', 'break', 'minutes', 'episode']),
   minutes: z.int().min(1).optional(),

@@ -11,7 +11,7 @@ const settings = {
   ad_product_categories: taxonomyIds,
   /** Its groups of competitors. */
   separation_groups: z.array(separationGroup).max(20).default([]),
-  /** Where bills go, in the accounts' own words. */
+  /** Reference for bills, as the account writes it. */
   billing_ref: z.string().trim().min(1).max(128).optional(),
 };
 

@@ -60,7 +60,7 @@ export const episodes = defineResource({
     current_production_id: reference('pro').optional(),
     /** Plays that began before this time have ended; set by a command with mode "stop_all". */
     plays_end_before: instant.optional(),
-    /** Of the content, without intro, outro and ads. */
+    /** Duration of the content, without intro, outro and ads. */
     duration_ms: z.int().min(0).optional(),
     /** The renditions of `artwork_url`. */
     artwork: artwork.optional(),

@@ -72,7 +72,7 @@ export const markers = z
     z.strictObject({
       key: z.string().regex(/^[a-z0-9_-]{1,32}$/, 'expected 1 to 32 of a-z, 0-9, "_", "-"'),
       kind: z.enum(['pre', 'mid', 'post']),
-      /** Of the episode's own audio; 0 for pre, its length or more for post. */
+      /** Position in the episode's own audio; 0 for pre, its length or more for post. */
       position_ms: z.int().min(0),
       max_slots: z.int().min(1).max(8),
     }),

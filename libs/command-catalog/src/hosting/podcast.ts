@@ -40,7 +40,7 @@ const settings = {
   author: shortText,
   owner_name: shortText,
   owner_email: z.email().max(255),
-  /** Who answers for the content (RSS 2.0). */
+  /** The person responsible for the content (RSS 2.0, managingEditor). */
   managing_editor: shortText,
   artwork_url: webUrl,
   categories: z.array(z.enum(appleCategories)).max(3),
@@ -106,7 +106,7 @@ export const podcasts = defineResource({
     artwork: artwork.optional(),
     intro: templatePart.optional(),
     outro: templatePart.optional(),
-    /** Who collaborates: one entry for each role of each e-mail address. */
+    /** One entry for each role of each e-mail address. */
     collaborators: z.array(collaborator).max(100).optional(),
     /** The podcast has moved to this address: its feed redirects there. */
     new_feed_url: webUrl.optional(),

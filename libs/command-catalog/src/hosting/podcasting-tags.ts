@@ -11,7 +11,7 @@ export const persons = z
   .array(
     z.strictObject({
       name: tagText,
-      /** Of the podcast taxonomy, lower case: "host", "guest", … */
+      /** Role of the podcast taxonomy, lower case: "host", "guest", … */
       role: tagText.optional(),
       group: tagText.optional(),
       image_url: webUrl.optional(),

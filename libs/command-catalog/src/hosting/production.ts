@@ -22,7 +22,7 @@ const loudness = z.strictObject({
   true_peak_dbtp: z.number().nullable(),
 });
 
-/** Where the encoded audio is silent for at least 0.3 s (below −50 dBFS): [start, end), in order and apart; the longest 2,000. */
+/** Intervals in which the encoded audio is silent for at least 0.3 s (below −50 dBFS): [start, end), in order and apart; the longest 2,000. */
 const silences = z
   .array(z.tuple([z.int().min(0), z.int().min(1)]))
   .max(2000)

@@ -17,7 +17,7 @@ export interface CommandRequest {
   readonly deadline?: Date;
 }
 
-/** Who sends a command: a person through a credential, or a service as itself. */
+/** The sender of a command: a person through a credential, or a service as itself. */
 export type Actor =
   | {
       readonly kind: 'principal';

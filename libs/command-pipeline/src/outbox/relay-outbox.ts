@@ -15,7 +15,7 @@ export interface RelayOptions {
 
 /** Any constant. One relay per schema works at a time; others wait until its session ends. */
 const relayLock = 7_241_563;
-/** How often a relay that waits for another one's lock asks for it. */
+/** Milliseconds between two attempts at a lock that another relay holds. */
 const lockEveryMs = 1_000;
 
 /** A session that holds the relay lock; undefined while another relay holds it. */
