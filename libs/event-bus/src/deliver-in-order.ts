@@ -9,15 +9,15 @@ export interface HeldMessage {
   readonly publishedAt: Date;
   /** The engine's name of its place: stream id or offset. */
   readonly position: string;
-  /** How often it was handed over before; the engine remembers it across crashes. */
+  /** How often it was handed over before; the engine stores this across crashes. */
   tries: number;
   /** Set when the stored record is not a message of this bus: why. */
   readonly unreadable?: string;
 }
 
-/** What an engine does for the messages it holds. Every function may throw; nothing is lost then, only delivered again. */
+/** The engine that holds the messages. Every function may throw; then nothing is lost, only delivered again. */
 export interface Holder {
-  /** Remembers one more try of these messages, before they are handed over. */
+  /** Stores one more try of these messages, before they are handed over. */
   recordTry(chunk: readonly HeldMessage[]): Promise<void>;
   acknowledge(chunk: readonly HeldMessage[]): Promise<void>;
   /** Moves one message to the dead letters. */
@@ -35,7 +35,7 @@ export interface DeliveryRules {
 /**
  * Hands the messages of one partition to the consumer, in order, and removes the finished ones from `held`.
  * Messages never tried go in batches; after a failed batch or a dead consumer each goes alone, so only the failing one can be
- * buried. What fails while the holder stops is left to the next consumer, because it may have failed by that. Answers the back-off in
+ * buried. A message that fails while the holder stops is left to the next consumer, because the stop may be the cause. Answers the back-off in
  * milliseconds when the first of `held` must wait for its next try, undefined otherwise.
  */
 export async function deliverInOrder(
@@ -46,13 +46,13 @@ export async function deliverInOrder(
   const { retry } = rules;
   while (held[0] !== undefined && !holder.stopping()) {
     const head = held[0];
-    const burial = head.unreadable ?? spentWithoutAnswer(head, retry);
+    const burial = head.unreadable ?? exhaustedByDeaths(head, retry);
     if (burial !== undefined) {
       await holder.bury(head, burial);
       held.shift();
       continue;
     }
-    const chunk = head.tries > 0 ? [head] : untriedRun(held, rules.batchSize);
+    const chunk = head.tries > 0 ? [head] : untriedChunk(held, rules.batchSize);
     await holder.recordTry(chunk);
     for (const one of chunk) one.tries += 1;
     const failure = await tryHandle(rules.handle, chunk);
@@ -74,13 +74,13 @@ export function backOffMs(tries: number, retry: RetryPolicy): number {
   return Math.min(retry.maxDelayMs, retry.initialDelayMs * 2 ** (tries - 1));
 }
 
-/** A first try may have been a whole batch, so one lone try is always owed before a message counts as deadly. */
-function spentWithoutAnswer(head: HeldMessage, retry: RetryPolicy): string | undefined {
+/** Why a message is buried whose consumers ended too often. The first try may have been a whole batch, so one try alone always follows. */
+function exhaustedByDeaths(head: HeldMessage, retry: RetryPolicy): string | undefined {
   if (head.tries < Math.max(retry.attempts, retry.deaths, 2)) return undefined;
   return `Its consumer ended ${head.tries} times without an answer.`;
 }
 
-function untriedRun(held: readonly HeldMessage[], batchSize: number): HeldMessage[] {
+function untriedChunk(held: readonly HeldMessage[], batchSize: number): HeldMessage[] {
   const end = held.findIndex((one) => one.tries > 0 || one.unreadable !== undefined);
   return held.slice(0, Math.min(end === -1 ? held.length : end, batchSize));
 }

@@ -59,8 +59,8 @@ export interface EventBus extends AsyncDisposable {
   /** Resolves when every message is durably accepted by the engine; rejects when any is not (the caller sends all again). */
   publish(messages: readonly BusMessage[]): Promise<void>;
   /**
-   * Publishes a message to every partition of a topic, each told which one it is of how many. Behind it no message of this caller that was
-   * accepted earlier is still to come in that partition. Resolves and rejects as `publish`.
+   * Publishes a message to every partition of a topic. In each partition it comes after all messages of this caller that were accepted
+   * earlier. Resolves and rejects as `publish`.
    */
   publishToAll(
     topic: string,

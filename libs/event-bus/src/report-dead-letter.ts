@@ -2,7 +2,7 @@ import { meter } from '@longwave/service-kit';
 import type { BusLogger } from './bus-logger.ts';
 import type { HeldMessage } from './deliver-in-order.ts';
 
-/** Counts messages that became dead letters. Zero makes the series visible before the first one: no rise of it is missed then. */
+/** Counts messages that became dead letters. Zero makes the series visible before the first dead letter, so that its first rise is seen. */
 export function countDeadLetters(messages: number, topic: string, group: string): void {
   meter()
     .createCounter('longwave.follower.dead_letters', { description: 'Messages that this process gave up' })

@@ -15,7 +15,7 @@ test('a lost lock or connection is tried again until it works', async () => {
   expect(retried).toHaveLength(2);
 });
 
-test('what trying again cannot mend is thrown at once', async () => {
+test('a failure that another try cannot repair is thrown at once', async () => {
   for (const error of [new RangeError('no time'), failure('22P05'), failure('42P01')]) {
     const work = () => Promise.reject(error);
     const retried = () => expect('a retry').toBe('never');

@@ -2,7 +2,7 @@ import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
 
 /**
- * Failures that trying again cannot mend: the input's (zod, range, a problem of the client's) and SQLSTATE classes
+ * Failures that another try cannot repair: the input's (zod, range, a problem of the client's) and SQLSTATE classes
  * 22 data, 23 constraint, 42 statement.
  */
 function isPermanent(error: unknown): boolean {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { DeliveredMessage, SubscribeOptions, Subscription } from './port.ts';
 import { subscribeWhenReachable } from './subscribe-when-reachable.ts';
 
-/** A bus that does not take the first subscriptions; what it took and whether it was given back. */
+/** A bus that refuses the first subscriptions, and counts tries and closings. */
 function busAwayFor(times: number) {
   const taken = Promise.withResolvers<SubscribeOptions>();
   const seen = { tries: 0, closed: 0 };
@@ -27,7 +27,7 @@ const follow = (bus: ReturnType<typeof busAwayFor>, handle: SubscribeOptions['ha
   return Object.assign(follower, { retried });
 };
 
-test('a follower subscribes when the bus can be reached, and gives its subscription back', async () => {
+test('a follower subscribes when the bus can be reached, and closes its subscription when it is disposed', async () => {
   const bus = busAwayFor(1);
   const follower = follow(bus);
   expect(await bus.taken).toMatchObject({ topic: 'topic', group: 'group', retry: { attempts: 3 } });

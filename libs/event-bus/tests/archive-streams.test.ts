@@ -94,7 +94,7 @@ test('messages that every group is done with leave Redis in whole chunks, and th
   await until(async () => slow.length === 500 && (await lengthOf(topic)) < 40);
 });
 
-test('a Redis that is full refuses new messages, and takes them again when its followers and the archive made room', async () => {
+test('a Redis that is full refuses new messages, and takes them again when its followers and the archive have freed memory', async () => {
   const topic = 'full';
   await using bus = createBus();
   const seen = await follow(bus, topic, 'live');

@@ -23,7 +23,7 @@ async function startServer(): Promise<void> {
   await until(() => bus.ping());
 }
 
-/** As hard as a crash: what was acknowledged must be in the append-only file. */
+/** A crash: what was acknowledged must be in the append-only file. */
 async function endServer(): Promise<void> {
   const exit = server === undefined ? undefined : once(server, 'exit');
   server?.kill('SIGKILL');
@@ -79,7 +79,7 @@ describe('only Redis Streams', () => {
     await redis.quit();
   });
 
-  test('a follower that begins while Redis is away follows when it comes, and hears what it missed', async () => {
+  test('a follower that begins while Redis is away follows when Redis is there, and gets all messages', async () => {
     const message = { topic: 'late', key: 'k', id: '1', type: 'thing.happened', payload: null };
     await using earlier = engine.createBus();
     await earlier.publish([message]);

@@ -1,16 +1,15 @@
-import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
+import { type ISocketFactory, Kafka, logLevel } from 'kafkajs';
 import type { BusLogger } from '../bus-logger.ts';
-import { parseBusName } from '../bus-name.ts';
 import { defaultBatchSize, defaultRetry } from '../deliver-in-order.ts';
 import type { EventBus, Subscription } from '../port.ts';
+import { createKafkaAdmin } from './kafka-admin.ts';
 import { readDeadLetters } from './kafka-dead-letters.ts';
 import { countWaiting } from './kafka-lag.ts';
 import { createKafkaPublisher } from './kafka-publisher.ts';
 import { toRecord } from './kafka-record.ts';
 import { subscribeKafka } from './kafka-subscription.ts';
-import { createMissingTopics, deadTopic, redriveTopic, type TopicRules } from './kafka-topics.ts';
+import { deadTopic, redriveTopic } from './kafka-topics.ts';
 
-const keepForEver = -1;
 const pingTimeoutMs = 3_000;
 
 export interface KafkaBusConfig {
@@ -53,60 +52,18 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
   });
   const publisher = createKafkaPublisher(kafka);
   const subscriptions = new Set<Subscription>();
-  const ensured = new Map<string, Promise<void>>();
-  let connecting: Promise<Admin> | undefined;
-
-  function connectAdmin(): Promise<Admin> {
-    connecting ??= (async () => {
-      const admin = kafka.admin();
-      try {
-        await admin.connect();
-      } catch (error) {
-        connecting = undefined;
-        throw error;
-      }
-      return admin;
-    })();
-    return connecting;
-  }
-
-  async function ensureTopics(wanted: ReadonlyMap<string, TopicRules>): Promise<void> {
-    const name = [...wanted.keys()].join();
-    const known = ensured.get(name);
-    if (known !== undefined) return known;
-    const made = connectAdmin().then((admin) => createMissingTopics(admin, wanted));
-    ensured.set(name, made);
-    return made.catch((error: unknown) => {
-      ensured.delete(name);
-      throw error;
-    });
-  }
-
-  const rulesOf = (topic: string): TopicRules => ({
-    partitions,
-    replicationFactor,
-    retentionMs: retentionMs[topic] ?? keepForEver,
-  });
-  const ensureTopic = (topic: string) => ensureTopics(new Map([[parseBusName(topic), rulesOf(topic)]]));
-  const ensureGroupTopics = (topic: string, group: string) =>
-    ensureTopics(
-      new Map([
-        [redriveTopic(topic, group), { partitions, replicationFactor, retentionMs: keepForEver }],
-        [deadTopic(topic, group), { partitions: 1, replicationFactor, retentionMs: keepForEver }],
-      ]),
-    );
+  const admin = createKafkaAdmin(kafka, { partitions, replicationFactor, retentionMs });
 
   return {
     async publish(messages) {
       if (messages.length === 0) return;
-      await Promise.all([...new Set(messages.map(({ topic }) => topic))].map(ensureTopic));
+      await Promise.all([...new Set(messages.map(({ topic }) => topic))].map((topic) => admin.ensureTopic(topic)));
       await publisher.send(messages.map((message) => ({ topic: message.topic, record: toRecord(message, now()) })));
     },
 
     async publishToAll(topic, messageOf) {
-      await ensureTopic(topic);
-      const admin = await connectAdmin();
-      const [metadata] = (await admin.fetchTopicMetadata({ topics: [topic] })).topics;
+      await admin.ensureTopic(topic);
+      const [metadata] = (await (await admin.connect()).fetchTopicMetadata({ topics: [topic] })).topics;
       const found = metadata!.partitions.map(({ partitionId }) => partitionId);
       await publisher.send(
         found.map((partition) => {
@@ -117,13 +74,12 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
     },
 
     async subscribe({ topic, group, handle, batchSize = defaultBatchSize, retry }) {
-      await ensureTopic(topic);
-      await ensureGroupTopics(topic, group);
+      await admin.ensureTopic(topic);
+      await admin.ensureGroupTopics(topic, group);
       const rules = { handle, batchSize, retry: { ...defaultRetry, ...retry } };
-      const admin = await connectAdmin();
       const subscription = await subscribeKafka({
         kafka,
-        admin,
+        admin: await admin.connect(),
         publisher,
         topic,
         group,
@@ -138,35 +94,35 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
     },
 
     async countWaiting(topic, group) {
-      await ensureTopic(topic);
-      await ensureGroupTopics(topic, group);
-      return countWaiting(await connectAdmin(), topic, group);
+      await admin.ensureTopic(topic);
+      await admin.ensureGroupTopics(topic, group);
+      return countWaiting(await admin.connect(), topic, group);
     },
 
     async listDeadLetters(topic, group) {
-      const letters = await readDeadLetters(kafka, await connectAdmin(), topic, group);
+      const letters = await readDeadLetters(kafka, await admin.connect(), topic, group);
       return letters.map(({ message, error, failedAt }) => ({ message, group, error, failedAt }));
     },
 
     async redriveDeadLetters(topic, group) {
-      const admin = await connectAdmin();
-      const letters = await readDeadLetters(kafka, admin, topic, group);
+      const connected = await admin.connect();
+      const letters = await readDeadLetters(kafka, connected, topic, group);
       const last = letters.at(-1);
       if (last === undefined) return 0;
-      await ensureGroupTopics(topic, group);
+      await admin.ensureGroupTopics(topic, group);
       const target = redriveTopic(topic, group);
       await publisher.send(
         letters.map(({ message, publishedAt }) => ({ topic: target, record: toRecord(message, publishedAt) })),
       );
       const end = { partition: 0, offset: String(BigInt(last.offset) + 1n) };
-      await admin.deleteTopicRecords({ topic: deadTopic(topic, group), partitions: [end] });
+      await connected.deleteTopicRecords({ topic: deadTopic(topic, group), partitions: [end] });
       return letters.length;
     },
 
     async ping() {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       const timer = setTimeout(() => resolve(false), pingTimeoutMs);
-      const answered = connectAdmin().then((admin) => admin.describeCluster());
+      const answered = admin.connect().then((connected) => connected.describeCluster());
       answered.then(
         () => resolve(true),
         () => resolve(false),
@@ -177,7 +133,7 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
     async [Symbol.asyncDispose]() {
       await Promise.all([...subscriptions].map((subscription) => subscription.close()));
       await publisher.close();
-      await connecting?.then((admin) => admin.disconnect()).catch(() => undefined);
+      await admin.close();
     },
   };
 }

@@ -1,12 +1,12 @@
 import type { Admin } from 'kafkajs';
-import { consumerGroupId, redriveTopic } from './kafka-topics.ts';
+import { consumedTopics, consumerGroupId } from './kafka-topics.ts';
 import { untilLeadersElected } from './until-leaders-elected.ts';
 
 const later = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** Records between what a group has committed and the end of a topic and of the group's redrive topic. */
 export async function countWaiting(admin: Admin, topic: string, group: string): Promise<number> {
-  const topics = [topic, redriveTopic(topic, group)];
+  const topics = consumedTopics(topic, group);
   const committed = await admin.fetchOffsets({ groupId: consumerGroupId(topic, group), topics });
   const placeOf = (name: string, partition: number) =>
     committed.find((each) => each.topic === name)?.partitions.find((each) => each.partition === partition)?.offset;

@@ -1,7 +1,7 @@
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 
 /** Below the broker's default `message.max.bytes` of 1 MiB even when one partition gets everything. */
-const sendBytesMax = 512 * 1024;
+const maxSendBytes = 512 * 1024;
 
 interface TopicRecord {
   readonly topic: string;
@@ -22,8 +22,8 @@ export interface KafkaPublisher {
 
 /**
  * One idempotent producer (acks all, one request in flight); requests that arrive meanwhile go together in the next one.
- * After a failure the producer is replaced: its sequence numbers may be used up on the broker, which would then
- * take different records under the same numbers for repetitions and drop them.
+ * After a failure the producer is replaced: the broker may have stored records under its next sequence numbers, and would drop others
+ * with these numbers as repetitions.
  */
 export function createKafkaPublisher(kafka: Kafka): KafkaPublisher {
   let waiting: Request[] = [];
@@ -94,7 +94,7 @@ function* chunksByBytes(records: readonly TopicRecord[]): Generator<TopicRecord[
   let bytes = 0;
   for (const one of records) {
     const size = (one.record.value?.length ?? 0) * 2 + 200;
-    if (chunk.length > 0 && bytes + size > sendBytesMax) {
+    if (chunk.length > 0 && bytes + size > maxSendBytes) {
       yield chunk;
       chunk = [];
       bytes = 0;

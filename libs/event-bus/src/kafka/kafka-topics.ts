@@ -12,6 +12,9 @@ export function redriveTopic(topic: string, group: string): string {
   return `${parseBusName(topic)}.redrive.${parseBusName(group)}`;
 }
 
+/** The Kafka topics that a consumer of the group reads. */
+export const consumedTopics = (topic: string, group: string): string[] => [topic, redriveTopic(topic, group)];
+
 /** Kafka's group of one topic: members of a Kafka group must all read the same topics, a group of the bus reads any. */
 export function consumerGroupId(topic: string, group: string): string {
   return `${parseBusName(group)}@${parseBusName(topic)}`;
@@ -24,9 +27,9 @@ export interface TopicRules {
 }
 
 /** Creates those topics that do not exist; an existing topic keeps its partitions and settings. */
-export async function createMissingTopics(admin: Admin, wanted: ReadonlyMap<string, TopicRules>): Promise<void> {
+export async function createMissingTopics(admin: Admin, topics: ReadonlyMap<string, TopicRules>): Promise<void> {
   const existing = new Set(await admin.listTopics());
-  const missing = [...wanted].filter(([topic]) => !existing.has(topic));
+  const missing = [...topics].filter(([topic]) => !existing.has(topic));
   if (missing.length === 0) return;
   await admin.createTopics({
     waitForLeaders: false,

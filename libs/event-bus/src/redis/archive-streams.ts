@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { pollLoop } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
-import { z } from 'zod';
 import type { BusLogger } from '../bus-logger.ts';
 import { parseBusName } from '../bus-name.ts';
-import type { RawEntry } from './redis-entry.ts';
-import { listGroups } from './redis-groups.ts';
+import { isDoneWith, readGroupPlaces } from './redis-groups.ts';
 import { archiverLockKey, redisKeys } from './redis-keys.ts';
-import { refillScript, trimScript } from './redis-scripts.ts';
-import { type ArchiveStore, idAfter, isBefore, streamArchive } from './stream-archive.ts';
+import { trimScript } from './redis-scripts.ts';
+import { refillGroup } from './refill-group.ts';
+import { type ArchiveStore, streamArchive } from './stream-archive.ts';
+import { idAfter, isBefore } from './stream-id.ts';
 
 const lockMs = 30_000;
 const expireEveryMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Archived messages that wait in a group's redrive stream, at most about this many. */
-const refillBelow = 500;
-const refillChunk = 500;
 
-const pendingSummary = z.tuple([z.number(), z.string().nullable()]).rest(z.unknown());
+const warningKey = (topic: string, partition: number, group: string) => `${topic}/${partition}/${group}`;
 
 interface ArchivedTopic {
   readonly topic: string;
@@ -72,10 +69,12 @@ export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable 
     const stream = keys.stream(partition);
     const archived = await redis.get(keys.archived(partition));
     if (archived === null && (await redis.xlen(stream)) < chunk) return;
-    const groups = await readGroups(redis, stream);
-    for (const group of groups)
-      if (archived !== null && isBefore(group.delivered, archived))
-        await refill(topic, partition, group, archived, signal);
+    const groups = await readGroupPlaces(redis, stream);
+    for (const group of groups) {
+      if (archived === null || !isBefore(group.delivered, archived)) continue;
+      const isCaughtUp = await refillGroup({ redis, store, topic, partition, logger }, group, archived, signal);
+      if (isCaughtUp) warned.delete(warningKey(topic, partition, group.name));
+    }
 
     while (!signal.aborted) {
       const length = await redis.xlen(stream);
@@ -93,48 +92,11 @@ export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable 
   }
 
   function warnOnce(topic: string, partition: number, group: string): void {
-    const key = `${topic}/${partition}/${group}`;
+    const key = warningKey(topic, partition, group);
     if (warned.has(key)) return;
     warned.add(key);
     const text = 'A group is far behind its stream; older messages wait for it in the object store';
     logger?.warn({ topic, partition, group }, text);
-  }
-
-  /** Brings archived messages to a group until enough wait for it or its place is where the stream begins. */
-  async function refill(
-    topic: string,
-    partition: number,
-    group: GroupPlace,
-    archived: string,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const keys = redisKeys(topic);
-    const { name } = group;
-    const [stream, redrive] = [keys.stream(partition), keys.redrive(name, partition)];
-    const hasRoom = async () => !signal.aborted && (await redis.xlen(redrive)) < refillBelow;
-    let place = group.delivered;
-    const moveTo = async (next: string, entries: readonly RawEntry[]) => {
-      const fields = entries.map(([, flat]) => JSON.stringify(flat));
-      if ((await redis.eval(refillScript, 2, stream, redrive, name, place, next, ...fields)) !== 1)
-        throw new Error(`The place of group ${name} was moved meanwhile.`);
-      place = next;
-    };
-    if (!(await hasRoom())) return;
-    for await (const found of streamArchive(store, topic, partition).readAfter(place)) {
-      for (let at = 0; at < found.length; at += refillChunk) {
-        const part = found.slice(at, at + refillChunk);
-        await moveTo(part.at(-1)?.[0] ?? place, part);
-      }
-      if (!(await hasRoom())) return;
-    }
-    if (isBefore(place, archived)) {
-      logger?.warn(
-        { topic, partition, group: name },
-        'Messages that a group has not seen are no longer in the archive',
-      );
-      await moveTo(archived, []);
-    }
-    warned.delete(`${topic}/${partition}/${name}`);
   }
 
   async function expire(): Promise<void> {
@@ -178,28 +140,4 @@ export function archiveStreams(options: StreamArchiverOptions): AsyncDisposable 
 async function partitionsOf(redis: Redis, topic: string): Promise<number[]> {
   const stored = Number((await redis.get(redisKeys(parseBusName(topic)).partitions)) ?? 0);
   return Array.from({ length: stored }, (_, partition) => partition);
-}
-
-interface GroupPlace {
-  readonly name: string;
-  /** The last id that was handed to the group. */
-  readonly delivered: string;
-  /** The first id that was handed over and is not acknowledged. */
-  readonly oldestPending: string | undefined;
-}
-
-/** True when the group has acknowledged every message up to `id`. */
-function isDoneWith({ delivered, oldestPending }: GroupPlace, id: string): boolean {
-  return !isBefore(delivered, id) && (oldestPending === undefined || isBefore(id, oldestPending));
-}
-
-async function readGroups(redis: Redis, stream: string): Promise<GroupPlace[]> {
-  const groups = await listGroups(redis, stream);
-  return Promise.all(
-    groups.map(async ({ name, pending, 'last-delivered-id': delivered }) => {
-      if (pending === 0) return { name, delivered, oldestPending: undefined };
-      const [, oldest] = pendingSummary.parse(await redis.xpending(stream, name));
-      return { name, delivered, oldestPending: oldest ?? undefined };
-    }),
-  );
 }

@@ -36,7 +36,8 @@ interface Source {
 
 /**
  * Delivers the messages of one partition as its owner until the signal or the loss of the lease; resolves when the message in
- * hand is finished. Redriven and archived messages go first, then pending ones, then new ones. Survives every loss of connection or data by reading the pending ones again.
+ * hand is finished. Redriven and archived messages go first, then pending ones, then new ones. After every loss of
+ * connection or data it reads the pending ones again.
  */
 export async function runPartition(duty: PartitionDuty): Promise<void> {
   const { redis, signal, topic, group, partition } = duty;
@@ -86,8 +87,8 @@ export async function runPartition(duty: PartitionDuty): Promise<void> {
 
 /** A blocking read needs its own connection. */
 function openDoorbell(redis: Redis, signal: AbortSignal) {
-  // As on the other connection, a command ends with its connection: ioredis never settles one that it kept for a resend when the
-  // client is disconnected while the server is away, and closing would wait for it.
+  // A command ends with its connection here too: ioredis never settles one that it keeps for a resend when the client disconnects
+  // while the server is away, and closing would wait for it.
   const connection = redis.duplicate({ commandTimeout: undefined, socketTimeout: 5 * blockMs });
   connection.on('error', () => undefined);
   const disconnect = () => connection.disconnect();

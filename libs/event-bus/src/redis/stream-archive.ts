@@ -3,6 +3,7 @@ import { gunzip, gzip } from 'node:zlib';
 import type { ObjectStore } from '@longwave/object-store';
 import { z } from 'zod';
 import { rawEntry, type RawEntry } from './redis-entry.ts';
+import { isBefore, sortableId } from './stream-id.ts';
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
@@ -50,27 +51,4 @@ export function streamArchive(store: ArchiveStore, topic: string, partition: num
       return removed;
     },
   };
-}
-
-/** The two numbers of a stream id, `milliseconds-sequence`. */
-function parseId(id: string): readonly [bigint, bigint] {
-  const [millis = '0', sequence = '0'] = id.split('-');
-  return [BigInt(millis), BigInt(sequence)];
-}
-
-/** True when stream id `a` comes before `b`. */
-export function isBefore(a: string, b: string): boolean {
-  const [[aMillis, aSequence], [bMillis, bSequence]] = [parseId(a), parseId(b)];
-  return aMillis < bMillis || (aMillis === bMillis && aSequence < bSequence);
-}
-
-/** The smallest stream id behind `id`. */
-export function idAfter(id: string): string {
-  const [millis, sequence] = parseId(id);
-  return `${millis}-${sequence + 1n}`;
-}
-
-function sortableId(id: string): string {
-  const [millis, sequence] = parseId(id);
-  return `${String(millis).padStart(16, '0')}-${String(sequence).padStart(20, '0')}`;
 }
