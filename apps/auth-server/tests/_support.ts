@@ -23,7 +23,7 @@ async function writeKey(file: string): Promise<JWK> {
   return exportJWK(publicKey);
 }
 
-/** Writes a file of one signing key; answers what puts another in front of the others and names the public halves, newest first. */
+/** Writes a file with one signing key; answers a function that adds a newer one, and the public keys, newest first. */
 async function createTokenKeys(file: string) {
   const privateKeys: JWK[] = [];
   const publicKeys: JWK[] = [];

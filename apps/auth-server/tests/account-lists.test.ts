@@ -44,7 +44,7 @@ const keysOf = async ({ statement: principalStatement }: TestAccount, part = eve
 const membersOf = async ({ statement: principalStatement }: TestAccount, part = everything) =>
   (await server.clients.gateway.accounts.listMembers(part, { principalStatement })).members;
 
-test('an account sees its own keys and tokens that were not revoked, without secret or digest, and nobody else’s', async () => {
+test('an account sees its own keys and tokens that were not revoked, without secret or digest, and none of other accounts', async () => {
   const [owner, other] = [await account('Owner'), await account('Other')];
   const at = (id: string) => keysOf(owner).then((keys) => keys.find((key) => key.id === id));
   const token = await issue(owner.workspaceId, owner.id, {

@@ -44,7 +44,7 @@ const addMember = (owner: TestAccount, member: TestAccount, permissions: readonl
     })
     .then(({ resource }) => resource.id);
 
-/** A revision of a podcast, as management says it. */
+/** A revision of a podcast, as management publishes it. */
 async function podcastSays(
   podcast: { readonly id: string; readonly workspaceId: string },
   version: number,
@@ -64,7 +64,7 @@ interface SaidPodcast {
   readonly at?: string;
 }
 
-/** Revisions of podcasts, as management says them. */
+/** Revisions of podcasts, as management publishes them. */
 async function podcastsSay(podcasts: readonly SaidPodcast[]): Promise<void> {
   await using bus = createEventBus({ kind: 'redis', redisUrl: server.redis.url, clientName: 'test' });
   await bus.publish(
@@ -213,7 +213,7 @@ describe('a collaborator', () => {
     ]);
   });
 
-  test('is none any more once it was removed or the podcast archived, and an old event changes nothing', async () => {
+  test('ends when it is removed or the podcast is archived, and an old event changes nothing', async () => {
     const [owner, guest] = [await account('scale'), await account('launch')];
     const podcast = { id: newId('pod'), workspaceId: owner.workspaceId };
     const other = { id: newId('pod'), workspaceId: owner.workspaceId };
@@ -323,7 +323,7 @@ describe('many invitations', () => {
 });
 
 describe('credentials', () => {
-  test('an MCP access token is told apart; a blocked client is blocked until it is unblocked', async () => {
+  test('an MCP access token has its own refusal; a blocked client is blocked until it is unblocked', async () => {
     const { workspaceId, accountId } = await account('scale');
     const issue = async (kind: string, text: string) => {
       const changes = { account_id: accountId, name: kind, kind, secret_digest: digestOf(text) };
@@ -351,7 +351,7 @@ describe('credentials', () => {
     await expect(create('ada@example.com')).rejects.toMatchObject({ code: 'value_taken' });
   });
 
-  test('the operator reads what it changed, by id alone; nobody else reads identity', async () => {
+  test('the operator reads what it changed, by id alone; no other caller reads identity resources', async () => {
     const { workspaceId, accountId } = await account('grow');
     const request = { workspaceId: '', resourceType: 'accounts', resourceId: accountId };
     const { resourceJson } = await server.clients.operator.resources.getResource(request, {});

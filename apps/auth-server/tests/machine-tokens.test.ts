@@ -108,7 +108,7 @@ test.each([
   });
 });
 
-test('nobody but the operator has tokens issued', async () => {
+test('only the operator can issue tokens', async () => {
   for (const caller of ['gateway', 'management'] as const)
     await expect(
       server.clients[caller].machineTokens.issue(

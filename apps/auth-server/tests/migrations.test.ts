@@ -9,7 +9,7 @@ const insertResource = `insert into resource (id, workspace_id, resource_type, v
   created_at, updated_at) values ($1, $2, $3, 1, 'active', $4, 'd', 'op_1', '${at}', '${at}')`;
 
 test.each(['_collaboration_since', '_collaboration_roles'])(
-  'whoever collaborated before %s still does, since the same time, and may get a second role',
+  'a collaborator from before %s keeps the role and its time, and may get a second role',
   async (migration) => {
     await using database = await before(migration);
     const { pool } = database;

@@ -19,9 +19,9 @@ import { encoderServices } from './server.ts';
 /** Management publishes here after a job is committed. */
 const wakeChannel = 'longwave:jobs';
 const pollMs = 2_000;
-const renewalMsMax = 2_000;
+const maxRenewalMs = 2_000;
 /** The longest job of a slot for short work: about twelve minutes of sound. */
-const shortJobMsMax = 20_000;
+const maxShortJobMs = 20_000;
 
 export interface EncoderApp extends RunningApp {
   readonly grpcPort: number;
@@ -54,7 +54,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
     redis,
     commands: management.client(CommandServiceService),
     workFolder,
-    sourceBytesMax: config.ENCODER_SOURCE_BYTES_MAX,
+    maxSourceBytes: config.ENCODER_SOURCE_BYTES_MAX,
     logger,
   };
   const workerId = `${hostname()}:${process.pid}`;
@@ -68,14 +68,14 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
       },
       leaseOf: ({ jobId, leaseId, leaseMs }) => ({
         leaseMs,
-        renew: (signal) => jobs.renewLease({ jobId, leaseId }, { deadlineMs: renewalMsMax, signal }),
+        renew: (signal) => jobs.renewLease({ jobId, leaseId }, { deadlineMs: maxRenewalMs, signal }),
       }),
       work: (job, signal) => workOnJob(job, deps, signal),
       onError: (error, job) => logger.warn({ err: error }, job ? 'job.work_failed' : 'job.claim_failed'),
     });
   for (const worker of [
     startSlots(config.ENCODER_CONCURRENCY),
-    startSlots(config.ENCODER_SHORT_CONCURRENCY, shortJobMsMax),
+    startSlots(config.ENCODER_SHORT_CONCURRENCY, maxShortJobMs),
   ]) {
     stack.use(worker);
     wakeups.on('message', () => worker.wake());
@@ -89,7 +89,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
       probe: createProbe({
         store,
         guardedFetch,
-        sourceBytesMax: config.ENCODER_SOURCE_BYTES_MAX,
+        maxSourceBytes: config.ENCODER_SOURCE_BYTES_MAX,
         gate: createGate(config.ENCODER_PROBE_CONCURRENCY),
       }),
       prepareArtwork: createPrepareArtwork({

@@ -10,11 +10,11 @@ export interface Source {
   readonly storageKey: string;
   readonly sizeBytes: number;
   readonly etag: string;
-  /** What the uploader announced. */
+  /** The size and checksum that the uploader declared. */
   readonly sha256?: string;
 }
 
-/** Work for the encoder of one world, and what is seen of it. */
+/** Jobs for the encoder of one world, and their effects. */
 export interface Jobs {
   upload(file: string, contentType?: string): Promise<Source>;
   /** Puts a job of any kind into the queue and wakes the encoder; answers its id. */

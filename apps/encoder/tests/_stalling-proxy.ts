@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP proxy whose connections can come to a halt, as networks do. */
+/** A TCP proxy whose connections can stall, as those of a network. */
 export interface StallingProxy extends AsyncDisposable {
   readonly port: number;
-  /** Connections go no further after so many bytes in one direction; null: they flow. */
+  /** Connections stall after so many bytes in one direction; null: they do not. */
   limit: { readonly direction: 'down' | 'up'; readonly bytes: number } | null;
-  /** Connections that stand still now. */
+  /** Connections that are stalled now. */
   stalled(): number;
 }
 

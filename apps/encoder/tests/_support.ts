@@ -10,7 +10,7 @@ import { readConfiguration, type EncoderConfig } from '../src/config.ts';
 import { temporaryFolder } from './_media.ts';
 import { startWebHost, type WebHost } from './_web-host.ts';
 
-/** Stands for management, which is outside of this app: a queue of jobs with leases and a book of commands. */
+/** A stand-in for management: a queue of jobs with leases, and a record of commands. */
 interface ManagementStandIn {
   readonly address: string;
   readonly executed: ExecuteRequest[];
@@ -24,7 +24,7 @@ interface ManagementStandIn {
   expectLong(jobId: string): void;
   /** Puts a claimed job back, as the end of its lease does. */
   expire(jobId: string): void;
-  /** How the next commands end; nothing = accepted. */
+  /** How the next commands end; absent: accepted. */
   readonly answers: Problem[];
 }
 

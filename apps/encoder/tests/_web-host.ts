@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Somebody else's web server, on this machine. */
+/** A foreign web server, on this machine. */
 export interface WebHost extends AsyncDisposable {
   readonly origin: string;
-  /** What was asked for, "/path bytes=0-9". */
+  /** Requests as "/path bytes=0-9". */
   readonly asked: string[];
   /** Bytes sent in bodies. */
   sentBytes(): number;
   /** Serves a file and answers its address. */
   serve(path: string, body: Buffer, options?: { readonly ranges?: boolean; readonly latencyMs?: number }): string;
-  /** Answers as told and gives the address. */
+  /** Serves with a handler and answers its address. */
   answer(path: string, answer: Answer): string;
 }
 

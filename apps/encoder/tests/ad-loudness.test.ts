@@ -29,7 +29,7 @@ async function prepare(name: string, sound: string, ...args: string[]) {
   return made;
 }
 
-/** What ffmpeg measures of a file that a listener would get. */
+/** The loudness that ffmpeg measures of a finished file. */
 function measure(file: string): { readonly lufs: number; readonly truePeakDbtp: number } {
   const args = ['-nostats', '-i', file, '-af', 'ebur128=peak=true:framelog=verbose', '-f', 'null', '-'];
   const said = spawnSync('ffmpeg', args, { encoding: 'utf8' }).stderr;

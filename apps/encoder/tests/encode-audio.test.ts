@@ -78,7 +78,7 @@ describe('every supported kind of source becomes a canonical segment of its leng
       durationMs: result.durationMs,
     });
     expect(result.sha256).toBe(createHash('sha256').update(result.bytes).digest('hex'));
-    // A frame begun is a frame.
+    // The last frame counts whole.
     const overMs = result.durationMs - decodedSeconds(file) * 1000;
     expect(overMs).toBeGreaterThan(-1);
     expect(overMs).toBeLessThan(canonicalFormat.frameMs + 1);
@@ -113,7 +113,7 @@ describe('every supported kind of source becomes a canonical segment of its leng
     ['ogg', ['-c:a', 'libvorbis', '-f', 'ogg']],
     ['mp4', ['-c:a', 'aac', '-movflags', '+frag_keyframe+empty_moov', '-f', 'mp4']],
   ] as const)('the length of a streamed %s is known before it is decoded', async (ending, args) => {
-    // Silence first: a bit rate at the beginning tells nothing about the rest.
+    // Silence first: the bit rate at the beginning differs from that of the rest.
     const sound = `${speech(20)},volume='if(lt(t,4),0,1)':eval=frame`;
     const result = await encode(makeStreamed(folder, `streamed.${ending}`, sound, ...args));
     expect(Math.abs(result.source.durationMs - 20_000)).toBeLessThan(100);
@@ -183,7 +183,7 @@ test('silence stays silence and has no loudness', async () => {
 test.each([
   ['44.1 kHz mono', ['-ar', '44100', '-ac', '1']],
   ['48 kHz stereo', ['-ar', '48000', '-ac', '2']],
-  // Whatever the source's own level, it is the encoded sound that is listened to.
+  // The peaks of the encoded sound count, whatever the level of the source.
   ['quiet', ['-af', 'volume=-20dB']],
 ])('silences of at least 0.3 s are found to a frame: %s', async (name, args) => {
   const gaps = [

@@ -129,7 +129,7 @@ test.each(Object.keys(contents) as Name[])(
 
         let at = 0;
         for (const [index, { of, from, to }] of parts.entries()) {
-          // Nothing is carried into the first part, nor over a cut without an ad.
+          // The first part, and a part after a cut without an ad, follow no foreign sound.
           const before = parts[index - 1];
           const isWhole = from === 0 ? index === 0 : before?.of === of && before.to === from;
           const skipped = isWhole ? 0 : joinedSamples * channels * 2;

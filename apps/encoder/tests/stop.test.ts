@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const runs = (words: RegExp) => () => jobs.ffmpegs().some((line) => words.test(line));
 
-/** Stops a job when it is in the phase, and waits until nothing is left of it. Answers how long that took. */
+/** Stops a job in the given phase and waits until its processes and files are gone. Answers how long that took. */
 async function stopDuring(
   { jobId, productionId }: { readonly jobId: string; readonly productionId: string },
   phase: () => boolean | Promise<boolean>,

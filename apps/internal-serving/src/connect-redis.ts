@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 
 /** A Redis that needs longer is treated as down: line items with goals or caps then wait. */
-const answerMsMax = 100;
+const maxAnswerMs = 100;
 
 /** Redis for decisions: nothing is queued while it is away, and nothing is sent twice. */
 export function connectRedis(url: string, onError: (error: unknown) => void): Redis {
@@ -11,7 +11,7 @@ export function connectRedis(url: string, onError: (error: unknown) => void): Re
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     connectTimeout: 2_000,
-    commandTimeout: answerMsMax,
+    commandTimeout: maxAnswerMs,
     retryStrategy: (times) => Math.min(times * 50, 1_000),
   });
   redis.on('error', onError);

@@ -162,7 +162,7 @@ export interface Engines extends AsyncDisposable {
   /** Publishes what happened to any resource. */
   tell(workspaceId: string, change: ResourceChange): Promise<void>;
   bus(): EventBus;
-  /** What management does for `serving_plan.publish`. */
+  /** Stores and announces a plan, as management does for `serving_plan.publish`. */
   publishPlan(workspaceId: string, lineItems: PlanLineItem[]): Promise<PublishedPlan>;
   /** A client of the node with the certificate of another service. */
   clientAs(name: ClientName, port: number): ServingClient;
@@ -176,7 +176,7 @@ interface PlanChange {
   readonly occurredAt?: string;
 }
 
-/** A revision of any resource, as management tells of it. */
+/** A revision of any resource, as management publishes it. */
 interface ResourceChange {
   readonly type: string;
   readonly id: string;

@@ -22,7 +22,7 @@ afterAll(async () => {
   await engines[Symbol.asyncDispose]();
 });
 
-/** What the bus was told so far, by decision. */
+/** Messages on the bus so far, by decision. */
 async function collect() {
   const told = new Map<string, DecisionMade[]>();
   const subscription = await engines.bus().subscribe({
@@ -48,7 +48,7 @@ async function workspaceWith(lines: Parameters<Engines['publishPlan']>[1]): Prom
 
 const waiting = async () => (await pool.query('select from decision_announcement')).rowCount!;
 
-test('every decision that gave slots away is told once it is stored, with exactly its slots, and an empty one is not', async () => {
+test('every decision that filled slots is published once it is stored, with exactly its slots, and an empty one is not', async () => {
   const workspaceId = await workspaceWith([lineItem(), lineItem({ type: 'guaranteed', billable: true })]);
   await using collected = await collect();
   const play = playOf(workspaceId, { breaks: [{ ...preroll, maxSlots: 2 }] });
@@ -96,7 +96,7 @@ test('decisions made while the bus is away are told when it is back', async () =
   await until(async () => (await waiting()) === 0);
 });
 
-test('what a node leased and never told is told by another when the lease is over; a bus that refuses loses nothing', async () => {
+test('what a node leased and never published is published by another when the lease is over; a bus that refuses loses nothing', async () => {
   await node![Symbol.asyncDispose]();
   node = undefined;
   const insert = async (leased: string) => {

@@ -58,7 +58,7 @@ const archivedIds = async (workspaceId: string) =>
     )
   ).rows.map((row) => row.decision_id);
 
-/** The bus knows of all decisions, so any of them may be moved. */
+/** Waits until all decisions are published, so that any of them may be moved. */
 const untilAnnounced = () => until(async () => (await pool.query('select from decision_announcement')).rowCount === 0);
 
 const objectKeys = async () => {
@@ -94,7 +94,7 @@ test('old decisions move to the object store; replay, explain and a repeated req
     await expect(operator.explain({ ...named, workspaceId: newId('ws') }, {})).rejects.toMatchObject({
       code: 'not_found',
     });
-    // One id has one answer for ever, whatever it is asked with.
+    // An id keeps its answer, whatever the request.
     expect(await node.client.decide(request, {})).toEqual(answer);
     expect(await node.client.decide({ ...request, atMs: BigInt(Date.now()) }, {})).toEqual(answer);
   }
@@ -107,7 +107,7 @@ test('old decisions move to the object store; replay, explain and a repeated req
   expect(rows[0]!.bytes).toBeLessThan(300);
 });
 
-test('whoever is killed between storing and emptying stores the same object again; two at once move each decision once', async () => {
+test('a run after a kill between storing and emptying stores the same object again; two at once move each decision once', async () => {
   const workspaceId = await publishedWorkspace(lineItem());
   const plays = await playDaysAgo(workspaceId, [200, 200, 200, 201]);
   await untilAnnounced();
@@ -128,7 +128,7 @@ test('whoever is killed between storing and emptying stores the same object agai
   await Promise.all([archive.moveOld(before(), 1_000), archive.moveOld(before(), 1_000)]);
   expect(await archivedIds(workspaceId)).toHaveLength(plays.length);
   expect(await archive.moveOld(before(), 1_000)).toBe(0);
-  // One object a day, and the first one is what was left.
+  // One object for each day; the first has the rest.
   const stored = (await objectKeys()).filter((key) => !earlier.includes(key));
   expect(stored).toHaveLength(2);
   expect(stored).toContain(left);

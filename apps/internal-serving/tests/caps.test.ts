@@ -38,7 +38,7 @@ test('twenty plays of one listener at once on two nodes, each asked twice, hear 
   expect(again).toEqual(answers);
   const served = () =>
     answers.flatMap(({ picks }) => picks).filter((pick) => pick.lineItemId === line.line_item_id).length;
-  // Plays that met too many others at once went without; what they left is still there.
+  // Plays that met too many others at once got no ad, so slots may be left.
   while (served() < 3) answers.push(await nodes[0].client.decide(playOf(workspaceId, { listenerBucket }), {}));
   for (let play = 0; play < 5; play++)
     answers.push(await nodes[play % 2]!.client.decide(playOf(workspaceId, { listenerBucket }), {}));

@@ -115,7 +115,7 @@ test('200 plays at once, 20 of them asked again on the other node, give one row,
   });
 });
 
-/** As JSON holds it: numbers, and bytes in hex. */
+/** The request as JSON: numbers, and bytes in hex. */
 const plain = (value: unknown): unknown =>
   typeof value === 'bigint' ? Number(value) : value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 
@@ -138,7 +138,7 @@ test('a decision leaves a trace with a verdict for every candidate and no listen
     expect.objectContaining({ line_item_id: french.line_item_id, verdict: 'targeting_country', rank: null }),
   ]);
   const input = Object.fromEntries(
-    // A request that names no operating system has the digest of before there was that field.
+    // A request without an operating system has the same digest as before that field existed.
     Object.entries({ ...play, breaks: undefined, operatingSystem: undefined }).map(([name, value]) => [
       name,
       plain(value),

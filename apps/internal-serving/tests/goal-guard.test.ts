@@ -42,7 +42,7 @@ test('a line item has no slots left until its counter was compared with the stor
   expect(await countersOf('li_a')).toEqual(['2']);
   expect(await guard.reserve('dec_1', 'first', [wanted('li_a', 2)])).toEqual({
     kind: 'refused',
-    slotsMax: new Map([['li_a', 1]]),
+    maxSlots: new Map([['li_a', 1]]),
   });
   expect(guard.remaining('li_a')).toBe(1);
 });
@@ -59,7 +59,7 @@ test('slots of one decision are counted all or nothing', async () => {
   const guard = await recounted('li_a', 'li_b');
   await guard.reserve('dec_1', 'first', [wanted('li_b', 3)]);
   const refusal = await guard.reserve('dec_2', 'first', [wanted('li_a'), wanted('li_b')]);
-  expect(refusal).toEqual({ kind: 'refused', slotsMax: new Map([['li_b', 0]]) });
+  expect(refusal).toEqual({ kind: 'refused', maxSlots: new Map([['li_b', 0]]) });
   expect(await countersOf('li_a', 'li_b')).toEqual(['0', '3']);
 });
 
@@ -83,7 +83,7 @@ test('an attempt for another number of slots than an earlier one gets no more th
   const guard = await recounted('li_a');
   await guard.reserve('dec_1', 'first', [wanted('li_a')]);
   const more = await guard.reserve('dec_1', 'second', [wanted('li_a', 2)]);
-  expect(more).toEqual({ kind: 'refused', slotsMax: new Map([['li_a', 1]]) });
+  expect(more).toEqual({ kind: 'refused', maxSlots: new Map([['li_a', 1]]) });
   expect(guard.remaining('li_a')).toBe(Infinity);
   expect(await countersOf('li_a')).toEqual(['1']);
 });

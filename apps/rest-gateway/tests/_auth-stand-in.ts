@@ -11,7 +11,7 @@ import type { Scene } from './_scene.ts';
 const gateway = ['rest-gateway'] as const;
 const sinceMs = BigInt(Date.parse('2026-11-20T09:00:00Z'));
 
-/** One item of the account that asks, by whose workspace it is named; the rich one has 250. */
+/** One item of the calling account, named after its workspace; the rich account has 250. */
 function itemsOf(statement: string | undefined, prefix: string, { after, limit }: { after: string; limit: number }) {
   const { workspace_id: name } = principalOf(statement);
   const count = statement === principals['rich']!.statement ? 250 : 1;
@@ -21,7 +21,7 @@ function itemsOf(statement: string | undefined, prefix: string, { after, limit }
     .map((id) => ({ id, name, createdAtMs: sinceMs, updatedAtMs: sinceMs }));
 }
 
-/** auth-server, which knows the credentials of `_principals.ts`. */
+/** A stand-in for auth-server with the credentials of `_principals.ts`. */
 export function authServerServices(scene: Scene) {
   return [
     rpcService(

@@ -26,7 +26,7 @@ const owner: Omit<Principal, 'statement'> = {
   grants: [],
 };
 
-/** Another account, which works on what belongs to the owner. */
+/** Another account, which collaborates on a podcast of the owner. */
 const guest = (name: string, ...grants: Grant[]): Omit<Principal, 'statement'> => ({
   ...owner,
   accountId: idOf('acc', name),
@@ -82,7 +82,7 @@ const accounts: Readonly<Record<string, Omit<Principal, 'statement'>>> = {
 
 const statementOf = (name: string) => `statement-of-${name}`;
 
-/** What auth-server says to each credential text; anything else is unknown. */
+/** The outcome of each credential text; every other text is unknown. */
 export const principals: Readonly<Record<string, Principal>> = Object.fromEntries(
   Object.entries(accounts).map(([name, account]) => [name, { ...account, statement: statementOf(name) }]),
 );
@@ -94,7 +94,7 @@ export const refusals: Readonly<Record<string, Refusal>> = {
   blocked: Refusal.CLIENT_BLOCKED,
 };
 
-/** Who a statement speaks of, as the services behind the gateway read it. */
+/** The principal of a statement, as the services behind the gateway read it. */
 export function principalOf(statement: string | undefined): Pick<OwnPrincipal, 'workspace_id' | 'roles' | 'grants'> {
   const principal = Object.values(principals).find((one) => one.statement === statement);
   if (!principal) throw new Error(`no principal has the statement ${statement}`);

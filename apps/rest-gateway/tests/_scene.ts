@@ -3,7 +3,7 @@ import type { CountDownloadsRequest } from '@longwave/rpc/audience';
 import type { ExecuteRequest } from '@longwave/rpc/command';
 import type { FindEnclosuresRequest } from '@longwave/rpc/delivery';
 
-/** What management answers to a command: a fixture, or a problem. */
+/** The answer of management to a command: a fixture, or a problem. */
 type GivenAnswer =
   | { readonly resource: string; readonly replayed?: boolean; readonly consequences?: readonly object[] }
   | {
@@ -15,7 +15,7 @@ type GivenAnswer =
       };
     };
 
-/** What the stand-ins shall answer. */
+/** How the stand-ins answer. */
 export interface Given {
   /** By command type, in the order they are sent. */
   readonly commands?: Readonly<Record<string, readonly GivenAnswer[]>>;
@@ -24,27 +24,27 @@ export interface Given {
   readonly verifyAfter?: Promise<void>;
   /** From now on no credential is known. */
   readonly refused?: boolean;
-  /** Fixture name → lifecycle state it has meanwhile. */
+  /** Fixture name → its lifecycle state instead of the stored one. */
   readonly states?: Readonly<Record<string, string>>;
   /** The largest page of a list that fits into one message. */
-  readonly pageSizeMax?: number;
-  /** Where productions that are encoded stand in the queue; absent: nothing is known of it. */
+  readonly maxPageSize?: number;
+  /** The queue place of productions that are being encoded; absent: none. */
   readonly queuePlace?: { readonly position: number; readonly startsInMs: bigint; readonly endsInMs: bigint };
-  /** Public Delivery serves every episode that it is asked about; else none. */
+  /** Whether public-delivery serves every episode, or none. */
   readonly served?: boolean;
-  /** Fixtures that are not there. */
+  /** Fixtures that are missing. */
   readonly without?: readonly string[];
 }
 
-/** Everything the stand-ins were asked, and what they shall answer. */
+/** All requests to the stand-ins, and how they answer. */
 export interface Scene {
   given: Given;
   commands: ExecuteRequest[];
   counted: CountDownloadsRequest[];
   verified: number;
   signed: number;
-  /** Until when each call to management may take. */
+  /** The deadline of each call to management. */
   deadlines: Date[];
-  /** What Public Delivery was asked. */
+  /** Requests to public-delivery. */
   enclosures: FindEnclosuresRequest[];
 }

@@ -109,8 +109,8 @@ function managementServices(scene: Scene) {
               (lifecycleStates.length === 0 || lifecycleStates.includes(resource.lifecycle_state)) &&
               Object.entries(links).every(([name, id]) => resource.links[name] === id),
           );
-          // A message that holds more than a client takes.
-          if (request.limit > (scene.given.pageSizeMax ?? Infinity)) return oversized;
+          // A message that is larger than a client accepts.
+          if (request.limit > (scene.given.maxPageSize ?? Infinity)) return oversized;
           // One per page, so that every list walks the cursor.
           const at = Number(cursor || 0);
           return {

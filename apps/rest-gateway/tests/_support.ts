@@ -99,7 +99,7 @@ export async function startGateway(
     logLines,
     /** Ends one of the services behind the gateway. */
     stop: (name: keyof typeof servers) => servers[name].close(0),
-    /** Forgets counters and what was asked. */
+    /** Removes counters and recorded requests. */
     reset: async (given: Given = {}) => {
       await redis.flushdb();
       Object.assign(scene, { given, commands: [], counted: [], verified: 0, signed: 0, deadlines: [], enclosures: [] });

@@ -99,7 +99,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('gives each path of /analytics from before the deprecation its older twin, with the same parameters and answers', () => {
-    // These came when the older paths were deprecated already.
+    // These were added after the older paths were deprecated.
     const younger = ['/podcasts/{id}/analytics/ads', '/episodes/{id}/analytics/listeners', '/analytics/episodes'];
     const newer = operations.filter(({ path }) => path.includes('/analytics') && !younger.includes(path));
     expect(operations.filter(({ path }) => younger.includes(path))).toHaveLength(younger.length);

@@ -286,9 +286,9 @@ describe('what management receives', () => {
 
   test('a list whose resources are too large for one message is read in smaller pages', async () => {
     const whole = await (await gateway.get('/podcasts')).json();
-    await gateway.reset({ pageSizeMax: 5 });
+    await gateway.reset({ maxPageSize: 5 });
     expect(await (await gateway.get('/podcasts')).json()).toEqual(whole);
-    await gateway.reset({ pageSizeMax: 1 });
+    await gateway.reset({ maxPageSize: 1 });
     expect((await gateway.get('/podcasts')).status).toBe(500);
   });
 

@@ -14,7 +14,7 @@ const paths = openApiDocument().paths as Record<
   Record<string, { responses: Record<string, unknown> }> | undefined
 >;
 
-/** The route of a request, as a client of the document finds it: a path without `{id}` goes before one with it. */
+/** The route of a request as OpenAPI finds it: a path without `{id}` before one with it. */
 function routeOf({ method, path }: GoldenCase['request']) {
   const bare = path.split('?')[0]!;
   const fixed = routes.filter((route) => route.path === bare);

@@ -14,7 +14,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const own = 'ws_0000000000000000000000000a';
 const withObject = routes.filter((route) => route.object);
 
-/** A request to a route about one object; nothing else of it is right. */
+/** A request to a route about one object, in which only the object is valid. */
 function ask(route: Route, id: string, credential: string) {
   const { from, field } = route.object!;
   const path = route.path.replace('{id}', id) + (from === 'query' ? `?${field}=${id}` : '');
@@ -25,7 +25,7 @@ function ask(route: Route, id: string, credential: string) {
   });
 }
 
-/** Everything that a client sees but the two ids: of the object and of the request. */
+/** Everything that a client sees, without the ids of the object and of the request. */
 async function answerTo(route: Route, id: string, credential: string) {
   const response = await ask(route, id, credential);
   const headers = Object.fromEntries(response.headers);
@@ -54,7 +54,7 @@ test.each(withObject.map(named))(
     for (const { id } of foreign) expect(await answerTo(route, id, 'owner')).toEqual(missing);
     const ended = Object.values(fixtures).filter((one) => one.resource_type === type && isTerminal(one));
     for (const { id } of ended) expect(await answerTo(route, id, 'owner')).toEqual(missing);
-    // A grant for one podcast says nothing about the rest of its workspace.
+    // A grant for one podcast gives nothing in the rest of its workspace.
     const others = Object.values(fixtures).filter(({ links, id, resource_type }) => {
       const ofPodcast = resource_type === 'podcasts' ? id : links['podcast'];
       return resource_type === type && ofPodcast !== undefined && ofPodcast !== 'pod_0000000000000000000000000a';

@@ -45,8 +45,8 @@ export interface Decision {
   readonly candidates: readonly TraceCandidate[];
 }
 
-const traceCandidatesMax = 50;
-const slotsMax = 16;
+const maxTraceCandidates = 50;
+const maxSlots = 16;
 
 /** Why nothing more was placed, by the verdicts of the candidates; the first entry with a match is the reason. */
 const reasonsByVerdict: readonly (readonly [NoAdReason, readonly VerdictCode[]])[] = [
@@ -136,7 +136,7 @@ export function decidePrepared(
   const neighbours = neighboursOf(context.breaks);
   let noAdReason: NoAdReason | undefined = context.breaks.length === 0 ? 'no_breaks' : undefined;
   let adLoadLeftMs = context.adLoadLimitMs ?? Infinity;
-  const listedMax = Math.floor(traceCandidatesMax / Math.max(1, context.breaks.length));
+  const maxListed = Math.floor(maxTraceCandidates / Math.max(1, context.breaks.length));
 
   context.breaks.forEach((adBreak, at) => {
     const adjacentKeys = neighbours.get(adBreak.key)!;
@@ -153,7 +153,7 @@ export function decidePrepared(
         neighbours: new Set(
           picks.filter((pick) => adjacentKeys.includes(pick.breakKey)).map((pick) => pick.creativeId),
         ),
-        slotCount: Math.min(adBreak.maxSlots, slotsMax),
+        slotCount: Math.min(adBreak.maxSlots, maxSlots),
         limitMs: Math.min(adBreak.maxDurationMs, adLoadLeftMs),
       },
       eligible[at]!,
@@ -188,7 +188,7 @@ export function decidePrepared(
     }
     noAdReason ??= reasonOf(eligible[at]!, filled);
     stages.push(...traceStages(index, adBreak, eligible[at]!, filled));
-    candidates.push(...traceCandidates(index, adBreak, eligible[at]!, filled, listedMax));
+    candidates.push(...traceCandidates(index, adBreak, eligible[at]!, filled, maxListed));
   });
   return { picks, noAdReason, opportunities, stages, candidates };
 }

@@ -9,9 +9,9 @@ import { separationOf } from './separation.ts';
 import { walkCandidates, type RankKey } from './walk-candidates.ts';
 
 /** Candidates that may serve but do not fit: after so many of one tier the next tier has its turn. */
-const misfitsPerTierMax = 24;
-/** Candidates looked at for one break; bounds the worst case of a plan full of finished goals. */
-const consideredMax = 4096;
+const maxMisfitsPerTier = 24;
+/** Candidates considered for one break; bounds the worst case of a plan full of finished goals. */
+const maxConsidered = 4096;
 
 const misfitCodes: ReadonlySet<VerdictCode> = new Set([
   'separated_advertiser',
@@ -30,7 +30,7 @@ interface Placement extends Chosen {
 
 export interface FilledBreak {
   readonly placements: readonly Placement[];
-  /** Every candidate looked at, in rank order, with its verdict. */
+  /** Every candidate that was considered, in rank order, with its verdict. */
   readonly considered: ReadonlyMap<number, VerdictCode>;
   /** Line items with a share that could have served here. */
   readonly opportunities: readonly number[];
@@ -131,14 +131,14 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
     const screened = screenCandidate(screening, ordinal);
     considered.set(ordinal, typeof screened === 'string' ? screened : 'won');
     noteOpportunity(ordinal, screened);
-    if (considered.size >= consideredMax) break;
+    if (considered.size >= maxConsidered) break;
     if (typeof screened === 'string') continue;
     const alone = [{ candidate: screened, served: screened.creatives[0]! }];
     return { placements: placeInSlots(screening, alone), considered, opportunities, full: true };
   }
 
   const pool: Candidate[] = [];
-  const poolMax = poolMaxOf(slotCount);
+  const maxPool = poolMaxOf(slotCount);
   let chosen: readonly Chosen[] | undefined;
   const choose = () => {
     sortPool(screening, pool);
@@ -153,7 +153,7 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
     if (typeof screened === 'string') return screened;
     if (!chosen) {
       pool.push(screened);
-      if (pool.length === poolMax) chosen = choose();
+      if (pool.length === maxPool) chosen = choose();
       return 'won';
     }
     const beside = placeBeside(screening, chosen, screened);
@@ -165,10 +165,10 @@ export function fillBreak(screening: Screening, eligible: Eligibility): FilledBr
   walk: for (let tier: number = tiers.sponsorship; tier <= tiers.house; tier++) {
     let misfits = 0;
     for (const ordinal of walkTier(screening, eligible, tier)) {
-      if (isFull() || considered.size >= consideredMax) break walk;
+      if (isFull() || considered.size >= maxConsidered) break walk;
       const verdict = consider(ordinal);
       considered.set(ordinal, verdict);
-      if (misfitCodes.has(verdict) && ++misfits >= misfitsPerTierMax) break;
+      if (misfitCodes.has(verdict) && ++misfits >= maxMisfitsPerTier) break;
     }
   }
   chosen ??= choose();

@@ -54,7 +54,7 @@ export interface AgeBounds {
 
 const hourMs = 3_600_000;
 /** Sets kept: one per stretch of ages between two bounds that line items name. */
-const stretchesMax = 64;
+const maxStretches = 64;
 
 const isOfAge = ({ min = 0, max = Infinity }: AgeBounds, ageMs: number) =>
   Math.max(0, ageMs) >= min * hourMs && Math.max(0, ageMs) < max * hourMs;
@@ -73,7 +73,7 @@ export function indexAges(bounds: readonly AgeBounds[]): ((ageMs: number) => Bit
     bounds.forEach((one, ordinal) => {
       if (isOfAge(one, ageMs)) addBit(bits, ordinal);
     });
-    if (kept.size >= stretchesMax) kept.clear();
+    if (kept.size >= maxStretches) kept.clear();
     kept.set(stretch, bits);
     return bits;
   };

@@ -74,7 +74,7 @@ export interface PlanIndex {
 export type DimensionName = Exclude<keyof PlanTargeting, 'explicit' | 'episode_age_hours' | 'dayparts'>;
 
 /** The sort key of a candidate holds a 32-bit hash and the ordinal in one double. */
-const lineItemsMax = 2 ** 20;
+const maxLineItems = 2 ** 20;
 
 /** Dimensions of which plays come with few values; the others have a value per podcast, episode, region or app. */
 const fewValues: Readonly<Record<DimensionName, 'few' | 'many'>> = {
@@ -160,7 +160,7 @@ function indexFloors(
  * than 2^20 line items.
  */
 export function buildIndex(plan: ServingPlanDocument): PlanIndex {
-  if (plan.line_items.length > lineItemsMax) throw new RangeError(`A plan holds at most ${lineItemsMax} line items`);
+  if (plan.line_items.length > maxLineItems) throw new RangeError(`A plan holds at most ${maxLineItems} line items`);
   const sorted = plan.line_items.toSorted(
     (a, b) => tiers[a.type] - tiers[b.type] || rankOf(a) - rankOf(b) || compareIds(a.line_item_id, b.line_item_id),
   );

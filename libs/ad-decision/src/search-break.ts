@@ -2,16 +2,16 @@ import type { Candidate, CandidateCreative } from './screen-candidate.ts';
 import { tiers } from './plan-index.ts';
 
 /** Most candidates of one search: a set of them is one 32-bit word, and their places fit a number. */
-const candidatesMax = 24;
+const maxCandidates = 24;
 /** Nodes of one search; the best of those seen stands when they are used up, at least the greedy one. */
-const nodesMax = 400;
+const maxNodes = 400;
 /** More than the slots of a break, so that counts per class of rank are digits of one number. */
 const countBase = 17;
-const prioritiesMax = 10;
-const leaderBase = candidatesMax + 1;
+const maxPriorities = 10;
+const leaderBase = maxCandidates + 1;
 
-/** How many candidates are looked at together: enough to choose from, no more than a search can hold. */
-export const poolMaxOf = (slotCount: number) => Math.min(candidatesMax, 4 + 4 * slotCount);
+/** How many candidates one search takes: enough to choose from, no more than it can hold. */
+export const poolMaxOf = (slotCount: number) => Math.min(maxCandidates, 4 + 4 * slotCount);
 
 /** A candidate and the creative that it serves. */
 export interface Chosen {
@@ -44,7 +44,7 @@ function compareWorth(a: Worth, b: Worth): number {
 }
 
 const rankedWorth = ({ line: { tier, priority } }: Candidate) =>
-  tier > tiers.guaranteed ? 0 : countBase ** (tier === tiers.sponsorship ? prioritiesMax : prioritiesMax - priority);
+  tier > tiers.guaranteed ? 0 : countBase ** (tier === tiers.sponsorship ? maxPriorities : maxPriorities - priority);
 /** An ad without a price is still worth more than none. */
 const priceOf = ({ line }: Candidate) => (line.tier === tiers.non_guaranteed ? line.cpmMicros + 1 : 0);
 const houseOf = ({ line }: Candidate) => (line.tier === tiers.house ? 1 : 0);
@@ -107,9 +107,9 @@ function boundsOf(candidates: readonly Candidate[]) {
     let leaders = now.leaders;
     for (let tier: number = tiers.sponsorship; tier <= tiers.house; tier++) {
       const digit = leaderDigit(tier);
-      if (Math.floor(now.leaders / digit) % leaderBase !== candidatesMax) continue;
+      if (Math.floor(now.leaders / digit) % leaderBase !== maxCandidates) continue;
       const next = Math.max(from, starts[tier]!);
-      if (candidates[next]?.line.tier === tier) leaders += (next - candidatesMax) * digit;
+      if (candidates[next]?.line.tier === tier) leaders += (next - maxCandidates) * digit;
     }
     return {
       ranked: now.ranked + most(ranked, from, slotsLeft),
@@ -151,7 +151,7 @@ export function searchBreak(
     );
 
   function visit(from: number, worth: Worth, members: number): void {
-    if (++nodes > nodesMax) return;
+    if (++nodes > maxNodes) return;
     if (compareWorth(worth, best.worth) > 0) best = { worth, chosen: [...chosen] };
     const slotsLeft = slotCount - chosen.length;
     if (from === candidates.length || slotsLeft === 0 || worth.durationMs >= limitMs) return;
@@ -161,12 +161,12 @@ export function searchBreak(
     if (served) {
       const { tier } = candidate.line;
       const digit = leaderDigit(tier);
-      const leads = Math.floor(worth.leaders / digit) % leaderBase === candidatesMax;
+      const leads = Math.floor(worth.leaders / digit) % leaderBase === maxCandidates;
       const more: Worth = {
         ranked: worth.ranked + rankedWorth(candidate),
         priceMicros: worth.priceMicros + priceOf(candidate),
         house: worth.house + houseOf(candidate),
-        leaders: leads ? worth.leaders + (from - candidatesMax) * digit : worth.leaders,
+        leaders: leads ? worth.leaders + (from - maxCandidates) * digit : worth.leaders,
         durationMs: worth.durationMs + served.stream.durationMs,
       };
       chosen.push({ candidate, served });

@@ -22,7 +22,7 @@ export interface TraceCandidate {
   /** Every code that speaks against the candidate (or "won"); the verdict is the first. */
   readonly codes: readonly VerdictCode[];
   readonly tier: Tier;
-  /** 1-based place in the order in which candidates were looked at; undefined when it was not looked at. */
+  /** 1-based place in the order in which candidates were considered; undefined when it was not considered. */
   readonly rank: number | undefined;
 }
 
@@ -65,7 +65,7 @@ export function traceStages(
   return stages;
 }
 
-/** At most `max` candidates, always every winner; those looked at before those that were not. */
+/** At most `max` candidates, always every winner; considered ones before others. */
 export function traceCandidates(
   index: PlanIndex,
   { key: breakKey }: AdBreak,

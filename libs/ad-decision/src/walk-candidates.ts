@@ -2,7 +2,7 @@ import { nextBit, type Bits } from './bitset.ts';
 import { decisionHash } from './decision-hash.ts';
 
 /** Candidates ordered at once. A larger group is walked in pieces from a place that the seed chooses. */
-const pieceMax = 256;
+const maxPiece = 256;
 
 /** Smaller goes first; a whole number below 2^32. */
 export type RankKey = (ordinal: number) => number;
@@ -36,7 +36,7 @@ export function* walkCandidates(
   ] as const)
     for (let ordinal = nextBit(eligible, low, high); ordinal >= 0; ordinal = nextBit(eligible, ordinal + 1, high)) {
       piece.push(ordinal);
-      if (piece.length < pieceMax) continue;
+      if (piece.length < maxPiece) continue;
       yield* sortByKey(piece, keyOf);
       piece = [];
     }

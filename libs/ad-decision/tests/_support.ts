@@ -69,7 +69,7 @@ function creativeOf({
   };
 }
 
-/** A whole line item from what a case says about it: otherwise house, 30 s, any break, any listener, the year 2026. */
+/** A whole line item from the fields of a case; otherwise house, 30 s, any break, any listener, the year 2026. */
 function lineItem({ creatives, targeting = {}, ...given }: CaseLine): PlanLineItem {
   return {
     campaign_id: `cmp_${given.line_item_id}`,

@@ -53,11 +53,11 @@ interface GoldenCase {
     readonly ad_load_limit_ms?: number;
   };
   readonly breaks: readonly CaseBreak[];
-  /** Slots that goals leave; line items that are not named have room. */
+  /** Slots that goals leave; line items that are not named have no limit. */
   readonly room?: Readonly<Record<string, number>>;
-  /** Times at which the listener heard what a cap counts (line item, line item/episode, line item/episode/break); null: nobody can tell. */
+  /** Times of servings that a cap counts (line item, line item/episode, line item/episode/break); null: no record. */
   readonly heard?: Readonly<Record<string, readonly string[]>> | null;
-  /** Of so many breaks in which it could have served in the last window the line item served in the first number. */
+  /** In how many breaks of the last window the line item served, and in how many it could have. */
   readonly shares?: Readonly<Record<string, readonly [served: number, opportunities: number]>>;
   readonly halts?: Partial<Suspensions['halts']>;
   readonly not_active?: Partial<Suspensions['not_active']>;

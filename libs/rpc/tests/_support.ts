@@ -29,12 +29,12 @@ export async function foreignIdentity(): Promise<Tls> {
 
 export const removeIdentities = () => rmSync(folder, { recursive: true, force: true });
 
-/** What a probe answers in these tests: the sentence given. */
+/** The answer of a probe in these tests: the given sentence. */
 export const say = (detail: string): ProbeResponse => ({
   outcome: { $case: 'unreadable', value: { code: 'media_empty', detail } },
 });
 
-/** An encoder whose only method is `probe`, which management may call. `failures` collects what the operator is told. */
+/** An encoder whose only method is `probe`, which management may call. `failures` collects what is reported to the operator. */
 export async function serveProbe(probe: ProbeHandler, listen = '127.0.0.1:0') {
   const failures: unknown[] = [];
   const server = await serveRpc({

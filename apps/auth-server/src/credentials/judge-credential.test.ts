@@ -51,7 +51,7 @@ describe('a credential (the clock says 2026-11-21T12:00:00Z)', () => {
     expect(verdict.accepted ? 'accepted' : verdict.refusal).toBe(each.outcome);
   });
 
-  test('that nobody issued is an unknown user', () => {
+  test('that was never issued is an unknown user', () => {
     expect(judgeCredential(undefined, [], plans, now)).toEqual({ accepted: false, refusal: 'unknown_user' });
   });
 

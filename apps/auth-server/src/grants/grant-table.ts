@@ -2,7 +2,7 @@ import { memberPermissions } from '@longwave/command-catalog';
 import { transaction, type Pool } from '@longwave/postgres';
 import type { Role } from '@longwave/principal';
 import { z } from 'zod';
-import { collaborationsPerWorkspaceMax, grantsMax, rolesOfCollaborator, rolesOfMember } from './grant.ts';
+import { maxCollaborationsPerWorkspace, maxGrants, rolesOfCollaborator, rolesOfMember } from './grant.ts';
 
 /** What an account may do in the workspace of another one. */
 export interface StoredGrant {
@@ -56,7 +56,7 @@ export async function listGrants(pool: Pool, account: { id: string; email: strin
            )
            select workspace_id, podcast_id, permissions, invited_as, plan, total
            from counting where place = 0 or nth <= $4 order by place, since, id limit $3`,
-    values: [account.id, account.email ?? null, grantsMax, collaborationsPerWorkspaceMax],
+    values: [account.id, account.email ?? null, maxGrants, maxCollaborationsPerWorkspace],
   });
   const found = z.array(rowSchema).parse(rows);
   const organizations = new Set(found.filter((row) => row.invited_as === null).map((row) => row.workspace_id));

@@ -2,10 +2,10 @@ import type { memberPermissions } from '@longwave/command-catalog';
 import { collaboratorRoles, type Role } from '@longwave/principal';
 
 /** Grants that one statement carries at most; the oldest stay. */
-export const grantsMax = 200;
+export const maxGrants = 200;
 
 /** Collaborations that count of those which one workspace gives: invitations of one workspace never crowd out those of others. */
-export const collaborationsPerWorkspaceMax = 50;
+export const maxCollaborationsPerWorkspace = 50;
 
 type Permission = (typeof memberPermissions)[number];
 

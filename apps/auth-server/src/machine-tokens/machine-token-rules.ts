@@ -5,7 +5,7 @@ import { findWorkspaces } from '../identity-table.ts';
 
 const dayMs = 86_400_000;
 /** Longest life of a token that an operator issues; the public half of a signing key is kept that long. */
-const lifeMsMax = 400 * dayMs;
+const maxLifeMs = 400 * dayMs;
 
 const refused = (errors: readonly FieldError[]) =>
   new Problem('validation_failed', errors.map(({ path, detail }) => `${path}: ${detail}`).join(' '), { errors });
@@ -15,7 +15,7 @@ export const machineTokenRules: Pick<Rules<typeof identityCatalog>, 'machine_tok
   'machine_token.issue': async ({ tx, workspaceId, changes, now }) => {
     const errors: FieldError[] = [];
     const lifeMs = Date.parse(changes.expires_at) - now.getTime();
-    if (lifeMs <= 0 || lifeMs > lifeMsMax)
+    if (lifeMs <= 0 || lifeMs > maxLifeMs)
       errors.push({
         path: '/changes/expires_at',
         code: 'out_of_range',

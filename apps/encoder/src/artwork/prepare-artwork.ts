@@ -14,8 +14,8 @@ import { checkArtworkSize } from './check-artwork.ts';
 import { readImageFile } from './image-file.ts';
 import { renderArtwork } from './render-artwork.ts';
 
-const bytesMax = 20 * 1024 * 1024;
-const msMax = 30_000;
+const maxBytes = 20 * 1024 * 1024;
+const maxMs = 30_000;
 
 const refused = (detail: string) => new MediaFault('artwork_not_acceptable', detail);
 const tooLarge = () => refused('The image file is larger than 20 MB. Upload a smaller one.');
@@ -38,7 +38,7 @@ export function createPrepareArtwork(options: {
   return async ({ storageKey, sourceUrl }, context) => {
     if ((storageKey !== '') === (sourceUrl !== undefined))
       throw new Problem('validation_failed', 'Name either a stored object or an address.');
-    return await answerInTime({ gate, context, msMax, noun: 'image' }, async (signal) => {
+    return await answerInTime({ gate, context, maxMs: maxMs, noun: 'image' }, async (signal) => {
       const bytes =
         sourceUrl === undefined
           ? await readObject(store, storageKey)
@@ -68,12 +68,12 @@ export function createPrepareArtwork(options: {
 async function readObject(store: ObjectStore, key: string): Promise<Buffer> {
   const stored = await store.find(key);
   if (!stored) throw refused('The uploaded image is not stored. Upload it again.');
-  if (stored.sizeBytes > bytesMax) throw tooLarge();
+  if (stored.sizeBytes > maxBytes) throw tooLarge();
   return await buffer(await store.get(key, { from: 0, to: stored.sizeBytes }));
 }
 
 async function readAddress(guardedFetch: GuardedFetch, url: string, signal: AbortSignal): Promise<Buffer> {
-  using response = await guardedFetch(url, { maxBytes: bytesMax, timeoutMs: 15_000, signal });
+  using response = await guardedFetch(url, { maxBytes: maxBytes, timeoutMs: 15_000, signal });
   if (response.status !== 200)
     throw new MediaFault(
       'media_not_fetchable',

@@ -75,8 +75,8 @@ async function decode(
   const side = image.width;
   const [demuxer, decoder] = image.kind === 'jpeg' ? ['jpeg_pipe', 'mjpeg'] : ['png_pipe', 'png'];
   // Decoders count pixels in whole blocks.
-  const pixelsMax = String((artworkSide.max + 64) ** 2);
-  const input = ['-f', demuxer, '-c:v', decoder, '-max_pixels', pixelsMax, '-i', `file:${sourcePath}`];
+  const maxPixels = String((artworkSide.max + 64) ** 2);
+  const input = ['-f', demuxer, '-c:v', decoder, '-max_pixels', maxPixels, '-i', `file:${sourcePath}`];
   const graph = [
     `[0:v]scale=${side}:${side}:${careful},format=rgba[image]`,
     `color=white:s=${side}x${side}:r=25,format=rgba[paper]`,

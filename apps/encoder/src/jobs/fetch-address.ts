@@ -8,7 +8,7 @@ import { MediaFault } from '../media/media-fault.ts';
 import { checkFreeDisk, tooManyBytes, type FetchedFile, type FetchOptions } from './fetch-source.ts';
 
 const timeoutMs = 2 * 3_600_000;
-const triesMax = 3;
+const maxTries = 3;
 /** The free disk is checked again after so many bytes of a file of unknown length. */
 const diskStepBytes = 256 * 1024 * 1024;
 
@@ -35,7 +35,7 @@ export async function fetchAddress(
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof HostTrouble)) throw error;
-      if (tried === triesMax) throw new MediaFault('media_not_fetchable', error.message, error);
+      if (tried === maxTries) throw new MediaFault('media_not_fetchable', error.message, error);
       await sleep(pauseMs * tried * tried, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }

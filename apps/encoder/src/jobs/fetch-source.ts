@@ -11,7 +11,7 @@ import { untilAborted } from './until-aborted.ts';
 /** Space beside the source for the segments that are made from it. */
 const spareBytes = 512 * 1024 * 1024;
 /** A store that sends nothing for so long will not send the rest either. */
-const silenceMsMax = 60_000;
+const maxSilenceMs = 60_000;
 
 const inEnglish = new Intl.NumberFormat('en');
 
@@ -74,7 +74,7 @@ export async function fetchSource(
   await checkFreeDisk(target, stored.sizeBytes);
 
   const silent = new AbortController();
-  const silence = setTimeout(() => silent.abort(new Error('the object store sends nothing more')), silenceMsMax);
+  const silence = setTimeout(() => silent.abort(new Error('the object store sends nothing more')), maxSilenceMs);
   const flowing = AbortSignal.any([signal, silent.signal]);
   const hash = createHash('sha256');
   let received = 0;

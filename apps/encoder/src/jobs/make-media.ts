@@ -18,7 +18,7 @@ export interface MediaDeps {
   readonly store: ObjectStore;
   /** For sources that lie outside the service. */
   readonly guardedFetch: GuardedFetch;
-  readonly sourceBytesMax: number;
+  readonly maxSourceBytes: number;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function makeMedia(
   await mkdir(folder, { recursive: true });
   const inputPath = path.join(folder, 'source');
   const fetched = await fetchInput(input, deps, inputPath, {
-    maxBytes: deps.sourceBytesMax,
+    maxBytes: deps.maxSourceBytes,
     signal,
     onProgress: (fraction) => progress.report('downloading', fraction),
   });

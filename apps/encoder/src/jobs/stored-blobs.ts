@@ -7,7 +7,7 @@ import { untilAborted } from './until-aborted.ts';
 export const blobKey = (sha256: string): string => `media/${sha256}`;
 
 /** Far more than a day of sound needs; a store that takes longer is in trouble. */
-const storeMsMax = 30 * 60_000;
+const maxStoreMs = 30 * 60_000;
 
 /**
  * Stores a local file under its digest; gives up at once when `signal` aborts.
@@ -21,7 +21,7 @@ export async function storeFile(
 ): Promise<void> {
   const { size } = await stat(blob.path);
   const body = createReadStream(blob.path);
-  const either = AbortSignal.any([signal, AbortSignal.timeout(storeMsMax)]);
+  const either = AbortSignal.any([signal, AbortSignal.timeout(maxStoreMs)]);
   try {
     await untilAborted(store.put(blob.key, body, { contentType: blob.contentType, sizeBytes: size }), either);
   } finally {

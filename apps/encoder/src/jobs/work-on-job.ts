@@ -21,7 +21,7 @@ export interface JobDeps extends MediaDeps {
 /** The end of one try at a job. `retry` lets the lease expire, so that another try takes the job. */
 export type JobEnd = 'completed' | 'failed' | 'refused' | 'unknown' | 'retry' | 'stopped' | 'lost' | 'shutdown';
 
-const attemptsMax = 5;
+const maxAttempts = 5;
 const silent: ProgressReporter = {
   report: () => undefined,
   finish: async () => undefined,
@@ -70,12 +70,12 @@ async function tryJob(job: Job, deps: JobDeps, progress: ProgressReporter, signa
   let made: Completion;
   try {
     // Five tries that reported nothing have killed their process.
-    if (job.attempt > attemptsMax) throw gaveUp();
+    if (job.attempt > maxAttempts) throw gaveUp();
     made = await makeMedia(input, deps, folder, progress, signal);
     signal.throwIfAborted();
   } catch (error) {
     if (error instanceof LeaseEnded || signal.aborted) throw signal.reason ?? error;
-    const final = error instanceof MediaFault ? error : job.attempt >= attemptsMax ? gaveUp() : undefined;
+    const final = error instanceof MediaFault ? error : job.attempt >= maxAttempts ? gaveUp() : undefined;
     if (!final) throw error;
     if (final !== error) deps.logger.error({ err: error, job_id: job.jobId, attempt: job.attempt }, 'job.given_up');
     const problem = { code: final.code, detail: final.message };

@@ -37,7 +37,7 @@ export interface EncodedAudio extends EncodedSegment {
   readonly warnings: readonly MediaWarning[];
 }
 
-const encodesMax = 5;
+const maxEncodes = 5;
 /** Allowed distance of content from its target, LU. */
 const contentTolerance = 0.5;
 /** Steps of a ladder are exactly 2 LU apart: each must meet its target to the tenth that the meter prints. */
@@ -124,7 +124,7 @@ async function encodeToTarget(
   let best: Attempt | undefined;
   const paths: string[] = [];
   try {
-    for (let plan = first; paths.length < encodesMax;) {
+    for (let plan = first; paths.length < maxEncodes;) {
       const path = `${outputPath}.${paths.length + 1}`;
       paths.push(path);
       const sha256 = await encodeSegment(url, path, plan, frames, track('encoding'), signal);

@@ -19,7 +19,7 @@ export interface LoudnessTarget {
 }
 
 /** Highest true peak of the decoded result, one step of the meter below −1 dBTP. */
-const truePeakMax = -1.1;
+const maxTruePeak = -1.1;
 /** MP3 coding raises peaks: only below this does a gain need no limiter. */
 const firstCeilingDb = -1.8;
 const lowestCeilingDb = -20;
@@ -61,5 +61,5 @@ export function distanceFromTarget(result: Loudness, targetLufs: number): number
   return (excess > 0 ? 1000 + excess : 0) + Math.abs((result.lufs ?? targetLufs) - targetLufs);
 }
 
-const peakExcess = (result: Loudness) => (result.truePeakDbtp ?? -Infinity) - truePeakMax;
+const peakExcess = (result: Loudness) => (result.truePeakDbtp ?? -Infinity) - maxTruePeak;
 const round = (decibels: number) => Math.round(decibels * 100) / 100;

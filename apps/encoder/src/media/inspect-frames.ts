@@ -13,7 +13,7 @@ export interface FrameFaults {
 
 const windowBytes = 1 << 20;
 /** The longest frame, and the header behind it. */
-const frameBytesMax = 1_444;
+const maxFrameBytes = 1_444;
 
 /** Tags that stand behind the sound: ID3v1, APEv2, Lyrics3. */
 const isTrailer = (bytes: Buffer) => /^(TAG|APETAGEX|LYRICSBEGIN)/.test(bytes.toString('latin1', 0, 11));
@@ -21,12 +21,12 @@ const isTrailer = (bytes: Buffer) => /^(TAG|APETAGEX|LYRICSBEGIN)/.test(bytes.to
 const isAlike = (a: FrameHeader, b: FrameHeader | undefined) =>
   a.version === b?.version && a.sampleRate === b.sampleRate;
 
-/** Reads a file in large pieces: bytes from `offset` on, at least `frameBytesMax` unless the file ends. */
+/** Reads a file in large pieces: bytes from `offset` on, at least `maxFrameBytes` unless the file ends. */
 function createWindow(reader: ByteReader): (offset: number) => Promise<Buffer> {
   let from = 0;
   let bytes: Buffer = Buffer.alloc(0);
   return async (offset) => {
-    if (offset < from || offset + frameBytesMax + 4 > from + bytes.length) {
+    if (offset < from || offset + maxFrameBytes + 4 > from + bytes.length) {
       bytes = await reader.read(offset, offset + windowBytes);
       from = offset;
     }

@@ -76,7 +76,7 @@ const mayOmitDuration = /\b(flac|matroska|wav|aac)\b/;
 const guessesDuration = /\b(mp3|aac)\b/;
 
 /** Enough to walk hours of sound on a local disk; the rest is extrapolated. */
-const estimateMsMax = 6_000;
+const maxEstimateMs = 6_000;
 
 type Probe = z.output<typeof probeSchema>;
 type Stream = Probe['streams'][number];
@@ -114,7 +114,7 @@ async function probeSource({ url, protocols }: Source, signal: AbortSignal): Pro
   return probeSchema.parse(JSON.parse(json));
 }
 
-/** The first sound track. Throws `MediaFault` when there is none, or none that can be decoded. */
+/** The first sound track. Throws `MediaFault` when it is missing or cannot be decoded. */
 function requireSoundTrack({ streams }: Probe): Stream {
   const stream = streams.find((candidate) => candidate.codec_type === 'audio');
   if (!stream) {
@@ -153,7 +153,7 @@ async function measureDuration(
   const isUncertain = statedOrGuessedMs <= 0 || (declaredMs === undefined && guessesDuration.test(container));
   if (!isUncertain) return { durationMs: statedOrGuessedMs, declaredMs };
   const input = { url, ...(protocols && { protocols }), sizeBytes: reader.sizeBytes };
-  return { durationMs: (await estimateDurationMs(input, estimateMsMax, signal)) || statedOrGuessedMs, declaredMs };
+  return { durationMs: (await estimateDurationMs(input, maxEstimateMs, signal)) || statedOrGuessedMs, declaredMs };
 }
 
 /**
@@ -197,7 +197,7 @@ export function checkDecodedDuration(source: SourceInfo, decodedMs: number): voi
   if (decodedMs === 0) throw emptySound();
 }
 
-/** Matroska's own statement of where a track ends, "00:05:00.000000000"; 0 when it is none. */
+/** The end of a track as Matroska states it, "00:05:00.000000000", in seconds; 0 for any other text. */
 function taggedSeconds(tag: string): number {
   const [, hours = 0, minutes = 0, seconds = 0] = /^(\d+):(\d+):(\d+\.?\d*)$/.exec(tag) ?? [];
   return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);

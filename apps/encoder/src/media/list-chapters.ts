@@ -13,8 +13,8 @@ export interface ListedChapter {
   readonly end_ms?: number;
 }
 
-const chaptersMax = 1000;
-const titleLengthMax = 255;
+const maxChapters = 1000;
+const maxTitleLength = 255;
 /** Less between two chapters is rounding, not a pause. */
 const pauseMsMin = 500;
 
@@ -32,7 +32,7 @@ export function listChapters(found: readonly FoundChapter[], durationMs: number)
     }))
     .filter(({ startMs }) => startMs < durationMs)
     .filter(({ startMs }, index, all) => startMs !== all[index + 1]?.startMs)
-    .slice(0, chaptersMax);
+    .slice(0, maxChapters);
   return sorted.map(({ startMs, endMs, title }, index) => {
     const nextMs = sorted[index + 1]?.startMs ?? durationMs;
     return {
@@ -50,10 +50,10 @@ function cleanTitle(title: string): string {
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .replaceAll(/[\uFEFF\uFFFE\uFFFF\u202A-\u202E\u2066-\u2069]/gu, '')
     .trim();
-  if (line.length <= titleLengthMax) return line;
+  if (line.length <= maxTitleLength) return line;
   let cut = '';
   for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(line)) {
-    if (cut.length + segment.length >= titleLengthMax) break;
+    if (cut.length + segment.length >= maxTitleLength) break;
     cut += segment;
   }
   return `${cut.trimEnd()}…`;

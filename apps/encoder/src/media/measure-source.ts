@@ -27,7 +27,7 @@ export const toCanonicalPcm = `aresample=${canonicalFormat.sampleRate},aformat=s
 
 /** ffmpeg, and so any player built on it, opens no MP3 of a single frame. */
 const framesMin = 2;
-const durationMsMax = 24 * 3_600_000;
+const maxDurationMs = 24 * 3_600_000;
 
 /**
  * Inspects and decodes a whole local file: its loudness and its exact length.
@@ -78,7 +78,7 @@ async function decodeSource(
     for await (const line of createInterface({ input: stdout })) {
       if (line.startsWith('#')) continue;
       samples += Number(line.split(',')[3]);
-      if (samples > (durationMsMax / 1000) * canonicalFormat.sampleRate)
+      if (samples > (maxDurationMs / 1000) * canonicalFormat.sampleRate)
         throw new MediaFault('encoder_failed', 'The file is longer than 24 hours. Upload a shorter one.');
     }
   };

@@ -58,8 +58,8 @@ async function inspectMp4(reader: ByteReader): Promise<SourceStructure> {
 
 /** Ogg (RFC 3533 §6): the last page is whole. A stream without an end-of-stream page is a recording, not an error. */
 async function inspectOgg(reader: ByteReader): Promise<SourceStructure> {
-  const pageBytesMax = 27 + 255 + 255 * 255;
-  const tail = await reader.read(Math.max(0, reader.sizeBytes - pageBytesMax), reader.sizeBytes);
+  const maxPageBytes = 27 + 255 + 255 * 255;
+  const tail = await reader.read(Math.max(0, reader.sizeBytes - maxPageBytes), reader.sizeBytes);
   const at = tail.lastIndexOf('OggS');
   if (at < 0) return unknown;
   const segments = tail[at + 26];

@@ -7,20 +7,20 @@ import { MediaFault } from '../media/media-fault.ts';
 type UnreadableAnswer = { readonly outcome: { readonly $case: 'unreadable'; readonly value: Unreadable } };
 
 /**
- * Runs `examine` when the gate admits it, until the caller's deadline or `msMax`. A file at fault is an answer; a store that is down
+ * Runs `examine` when the gate admits it, until the caller's deadline or `maxMs`. A file at fault is an answer; a store that is down
  * and an examination that takes too long are problems. `noun` names what is examined, "file" or "image".
  */
 export async function answerInTime<T>(
   options: {
     readonly gate: Gate;
     readonly context: Pick<RpcContext, 'signal' | 'deadline'>;
-    readonly msMax: number;
+    readonly maxMs: number;
     readonly noun: string;
   },
   examine: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | UnreadableAnswer> {
-  const { gate, context, msMax, noun } = options;
-  const leftMs = Math.max(1, Math.min(msMax, context.deadline.getTime() - Date.now()));
+  const { gate, context, maxMs, noun } = options;
+  const leftMs = Math.max(1, Math.min(maxMs, context.deadline.getTime() - Date.now()));
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
   try {
     return await gate(() => examine(signal), signal);

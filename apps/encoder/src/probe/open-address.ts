@@ -9,7 +9,7 @@ import type { ByteReader } from '../media/source-structure.ts';
 
 const headBytes = 65_536;
 /** The most that one probe may transfer, and the largest file whose host answers no byte ranges. */
-const bytesMax = 32 * 1024 * 1024;
+const maxBytes = 32 * 1024 * 1024;
 const firstPieceBytes = 256 * 1024;
 const requestMs = 15_000;
 
@@ -29,9 +29,9 @@ export interface OpenAddress extends AsyncDisposable {
 export async function openAddress(
   guardedFetch: GuardedFetch,
   address: string,
-  options: { readonly sourceBytesMax: number; readonly signal: AbortSignal },
+  options: { readonly maxSourceBytes: number; readonly signal: AbortSignal },
 ): Promise<OpenAddress> {
-  const { sourceBytesMax, signal } = options;
+  const { maxSourceBytes, signal } = options;
   let transferred = 0;
   /**
    * Bytes [from, to) of the file, in pieces that grow: ffprobe requests everything up to the end and hangs up when it has enough, so
@@ -45,14 +45,14 @@ export async function openAddress(
       if (response.status !== 206) throw faulty(answered(response.status));
       for await (const chunk of response.body) {
         transferred += chunk.length;
-        if (transferred > bytesMax)
+        if (transferred > maxBytes)
           throw faulty('The beginning of the file does not show what kind of file it is. Upload it instead.');
         yield chunk;
       }
     }
   }
 
-  const head = await openHead(guardedFetch, address, sourceBytesMax, signal);
+  const head = await openHead(guardedFetch, address, maxSourceBytes, signal);
   const open = new AbortController();
   const read = (from: number, to: number, reading: AbortSignal = open.signal) =>
     head.whole ? [head.bytes.subarray(from, to)] : stream(head.url, from, Math.min(to, head.sizeBytes), reading);
@@ -91,12 +91,12 @@ interface Head {
 async function openHead(
   guardedFetch: GuardedFetch,
   address: string,
-  sourceBytesMax: number,
+  maxSourceBytes: number,
   signal: AbortSignal,
 ): Promise<Head> {
   using response = await guardedFetch(address, {
     range: `bytes=0-${headBytes - 1}`,
-    maxBytes: sourceBytesMax,
+    maxBytes: maxSourceBytes,
     timeoutMs: requestMs,
     signal,
   });
@@ -108,8 +108,8 @@ async function openHead(
     const sizeBytes = Number(total ?? Number.NaN);
     if (!Number.isSafeInteger(sizeBytes))
       throw faulty('The host does not say how large the file is. Upload the file instead.');
-    if (sizeBytes > sourceBytesMax)
-      throw faulty(`The file has more than ${inEnglish.format(sourceBytesMax)} bytes. Upload a smaller one.`);
+    if (sizeBytes > maxSourceBytes)
+      throw faulty(`The file has more than ${inEnglish.format(maxSourceBytes)} bytes. Upload a smaller one.`);
     const bytes = await readAll(response);
     return { url: finalUrl, sizeBytes, bytes, whole: bytes.length >= sizeBytes };
   }
@@ -119,10 +119,10 @@ async function openHead(
     faulty(
       'The host does not support byte ranges, which podcast apps need, and the file is too large to be read without them. Upload it instead.',
     );
-  if (Number(headers['content-length'] ?? 0) > bytesMax) throw tooLarge();
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   for await (const chunk of response.body) {
     received += chunk.length;
-    if (received > bytesMax) throw tooLarge();
+    if (received > maxBytes) throw tooLarge();
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);

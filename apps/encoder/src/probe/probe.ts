@@ -12,7 +12,7 @@ import type { ByteReader } from '../media/source-structure.ts';
 import { answerInTime } from './answer-in-time.ts';
 import { openAddress } from './open-address.ts';
 
-const probeMsMax = 15_000;
+const maxProbeMs = 15_000;
 const presignedSeconds = 60;
 
 /**
@@ -22,16 +22,16 @@ const presignedSeconds = 60;
 export function createProbe(options: {
   readonly store: ObjectStore;
   readonly guardedFetch: GuardedFetch;
-  readonly sourceBytesMax: number;
+  readonly maxSourceBytes: number;
   readonly gate: Gate;
 }): (request: ProbeRequest, context: Pick<RpcContext, 'signal' | 'deadline'>) => Promise<ProbeResponse> {
-  const { store, guardedFetch, sourceBytesMax, gate } = options;
+  const { store, guardedFetch, maxSourceBytes, gate } = options;
   return async ({ storageKey, sourceUrl }, context) => {
     if ((storageKey !== '') === (sourceUrl !== undefined))
       throw new Problem('validation_failed', 'Name either a stored object or an address.');
-    return await answerInTime({ gate, context, msMax: probeMsMax, noun: 'file' }, async (signal) => {
+    return await answerInTime({ gate, context, maxMs: maxProbeMs, noun: 'file' }, async (signal) => {
       if (sourceUrl === undefined) return await probeObject(store, storageKey, signal);
-      await using file = await openAddress(guardedFetch, sourceUrl, { sourceBytesMax, signal });
+      await using file = await openAddress(guardedFetch, sourceUrl, { maxSourceBytes, signal });
       return await inspect(file.url, 'http,tcp', file.reader, signal).catch((error: unknown) => {
         if (!(error instanceof FfmpegExit)) throw error;
         throw new MediaFault(

@@ -23,7 +23,7 @@ export interface Limits {
 }
 
 /** Rounds after which line items with goals or caps are left out, when a goal was reached or another play counted in each of them. */
-const roundsMax = 5;
+const maxRounds = 5;
 
 export const capKeysOf = (decision: Decision) => decision.picks.flatMap((pick) => pick.capKeys);
 
@@ -55,18 +55,18 @@ export async function decideWithinLimits(
   const reading = listener && index.asksListener ? listeners.read(workspaceId, listener) : undefined;
   const prepared = preparePlay(index, context, suspended.lines);
   let record: ListenerRecord | undefined = await reading;
-  const slotsMax = new Map<string, number>();
+  const maxSlots = new Map<string, number>();
   const idOf = (ordinal: number) => index.lines[ordinal]!.lineItemId;
 
   for (let round = 1; ; round++) {
     if (signal.aborted) throw new Problem('timeout', 'The caller closed the connection.');
-    const last = round === roundsMax;
+    const last = round === maxRounds;
     const { inputs, recorded } = recordInputs(
       index,
       {
         remaining: last
           ? undefined
-          : (ordinal) => Math.min(goals.remaining(idOf(ordinal)), slotsMax.get(idOf(ordinal)) ?? Infinity),
+          : (ordinal) => Math.min(goals.remaining(idOf(ordinal)), maxSlots.get(idOf(ordinal)) ?? Infinity),
         share: (ordinal) => shares.shareOf(idOf(ordinal)),
         frequencyRecord: last || !record ? undefined : countServings(record.entries, decisionId),
       },
@@ -85,6 +85,6 @@ export async function decideWithinLimits(
     if (requests.length === 0) return { decision, countedSlots: [], inputs: recorded() };
     const reservation = await goals.reserve(decisionId, attempt, requests);
     if (reservation.kind === 'counted') return { decision, countedSlots: reservation.slots, inputs: recorded() };
-    if (reservation.kind === 'refused') for (const [id, max] of reservation.slotsMax) slotsMax.set(id, max);
+    if (reservation.kind === 'refused') for (const [id, max] of reservation.maxSlots) maxSlots.set(id, max);
   }
 }

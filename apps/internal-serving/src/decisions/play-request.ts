@@ -65,7 +65,7 @@ const schema = z.strictObject({
 export interface PlayRequest {
   readonly workspaceId: string;
   readonly context: DecisionContext;
-  /** Undefined when nobody is known to listen. */
+  /** Undefined when the listener is unknown. */
   readonly listener: ListenerBuckets | undefined;
   /** `jcsDigest` of the whole request. */
   readonly digest: string;
@@ -78,7 +78,7 @@ function digestOf(request: z.output<typeof schema>): string {
     previousListenerBucket: hex(request.previousListenerBucket),
   };
   const { operatingSystem, ...rest } = request;
-  // A request without it has the digest of before there was one.
+  // A request without it has the same digest as before the field existed.
   return jcsDigest({ ...rest, ...buckets, ...(operatingSystem !== '' && { operatingSystem }) });
 }
 

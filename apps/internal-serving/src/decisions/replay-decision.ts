@@ -19,7 +19,7 @@ export interface ReplayDecisions {
 }
 
 /** Plans of earlier decisions kept in memory: traces are read a few at a time. */
-const plansMax = 2;
+const maxPlans = 2;
 
 /** Values of context fields for decisions that are older than these fields. */
 const contextDefaults: Partial<DecisionContext> = { operatingSystem: '' };
@@ -30,7 +30,7 @@ export function createReplayDecisions(
   store: ObjectStore,
   decisions: Pick<DecisionArchive, 'find'>,
 ): ReplayDecisions {
-  const plans = new LRUCache<string, PlanIndex>({ max: plansMax });
+  const plans = new LRUCache<string, PlanIndex>({ max: maxPlans });
 
   /** Undefined when the store no longer has it. */
   async function planOf(workspaceId: string, digest: string): Promise<PlanIndex | undefined> {

@@ -24,7 +24,7 @@ export interface CountedSlot {
 type Reservation =
   | { readonly kind: 'counted'; readonly slots: readonly CountedSlot[] }
   /** Nothing was counted; for each line item in question the slots that this decision may have. */
-  | { readonly kind: 'refused'; readonly slotsMax: ReadonlyMap<string, number> }
+  | { readonly kind: 'refused'; readonly maxSlots: ReadonlyMap<string, number> }
   | { readonly kind: 'unavailable' };
 
 /** Retries of a decision come within this time; a later one counts anew and releases the surplus. */
@@ -68,7 +68,7 @@ export function createGoalGuard(
   redis.on('close', distrustAll);
 
   function readWords(words: readonly string[], requests: readonly SlotRequest[], attempt: string): Reservation {
-    const slotsMax = new Map<string, number>();
+    const maxSlots = new Map<string, number>();
     const slots: CountedSlot[] = [];
     requests.forEach(({ lineItemId, slots: count }, at) => {
       const [word = 'uncounted', detail = ''] = (words[at] ?? '').split(' ');
@@ -77,11 +77,11 @@ export function createGoalGuard(
         for (let slot = 0; slot < count; slot++) slots.push({ lineItemId, attempt: by });
         return;
       }
-      slotsMax.set(lineItemId, Number(detail));
+      maxSlots.set(lineItemId, Number(detail));
       if (word === 'full') full.set(lineItemId, Number(detail));
       if (word === 'uncounted') trusted.delete(lineItemId);
     });
-    return slotsMax.size > 0 ? { kind: 'refused', slotsMax } : { kind: 'counted', slots };
+    return maxSlots.size > 0 ? { kind: 'refused', maxSlots } : { kind: 'counted', slots };
   }
 
   return {

@@ -13,7 +13,7 @@ export interface ListenerBuckets {
 /** The servings to a listener, as stored now. */
 export interface ListenerRecord {
   readonly key: string;
-  /** The stored record of the current bucket, "" when there is none: what a write expects to find. */
+  /** The stored record of the current bucket or "", which a write expects to find unchanged. */
   readonly text: string;
   /** Of both buckets. */
   readonly entries: readonly ServingEntry[];

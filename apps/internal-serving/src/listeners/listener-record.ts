@@ -12,7 +12,7 @@ export interface ServingEntry {
 /** Listener keys live a month, and their predecessors are read two days longer; nothing older can be asked for. */
 export const recordLifeMs = 34 * 86_400_000;
 /** The newest are kept. Only many people behind one address reach this number. */
-const entriesMax = 1_000;
+const maxEntries = 1_000;
 
 const shortHash = (text: string, bytes: number) =>
   hash('sha256', text, 'buffer').subarray(0, bytes).toString('base64url');
@@ -45,7 +45,7 @@ export function putServings(
   const decision = decisionTag(decisionId);
   const others = entries.filter((entry) => entry.decision !== decision && entry.atMs > atMs - recordLifeMs);
   const own = capKeys.map((capKey) => ({ key: entryKey(capKey), atMs, decision }));
-  return renderRecord([...others, ...own].sort((a, b) => a.atMs - b.atMs).slice(-entriesMax));
+  return renderRecord([...others, ...own].sort((a, b) => a.atMs - b.atMs).slice(-maxEntries));
 }
 
 /** Counts servings by cap key since a time, those of the decision itself left out. */

@@ -4,15 +4,15 @@ import { buildIndex, type PlanIndex } from '@longwave/ad-decision';
 import { servingPlanSchema } from '@longwave/events';
 import type { ObjectStore } from '@longwave/object-store';
 
-const sizeBytesMax = 256 * 1024 ** 2;
-const readMsMax = 30_000;
+const maxSizeBytes = 256 * 1024 ** 2;
+const maxReadMs = 30_000;
 
 async function readBody(body: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    if (sizeBytes > sizeBytesMax) throw new Error(`the stored plan has more than ${sizeBytesMax} bytes`);
+    if (sizeBytes > maxSizeBytes) throw new Error(`the stored plan has more than ${maxSizeBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -23,7 +23,7 @@ async function readObject(store: ObjectStore, key: string): Promise<Buffer> {
   let body: Readable | undefined;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${key} does not arrive`)), readMsMax);
+    timer = setTimeout(() => reject(new Error(`${key} does not arrive`)), maxReadMs);
   });
   const read = async () => readBody((body = await store.get(key)));
   return Promise.race([read(), late]).finally(() => {

@@ -52,7 +52,7 @@ export const listenersOverTime = (path: string) =>
 const uncategorised = 'uncategorised';
 
 /**
- * GET /podcasts/{id}/insights/podcasts_categories: the caller's own podcasts only, nobody else's. A podcast counts in its first
+ * GET /podcasts/{id}/insights/podcasts_categories: only podcasts whose analytics the caller may see. A podcast counts in its first
  * category, so that shares add up.
  */
 export const podcastsCategories = (path: string) =>

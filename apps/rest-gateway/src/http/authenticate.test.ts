@@ -14,7 +14,7 @@ test.each([
   expect(credentialOf(headers)).toBe(credential);
 });
 
-test('a credential has at most 4096 characters; a longer one is none', () => {
+test('a credential has at most 4096 characters; a longer one is ignored', () => {
   for (const form of [(text: string) => ({ token: text }), (text: string) => ({ authorization: `Bearer ${text}` })]) {
     expect(credentialOf(form('k'.repeat(4096)))).toHaveLength(4096);
     expect(credentialOf(form('k'.repeat(4097)))).toBeUndefined();

@@ -9,14 +9,14 @@ import type { LookUpCredential } from './wrong-keys.ts';
 export type Caller = Principal & { readonly plan: Plan };
 
 /** Far above every credential that is ever issued. */
-const credentialLengthMax = 4_096;
+const maxCredentialLength = 4_096;
 
 /** Contract, Authentication, rule 1: the `Token` header is read first, then `Authorization`. */
 export function credentialOf(headers: IncomingHttpHeaders): string | undefined {
   const { token, authorization = '' } = headers;
   const bearer = authorization.slice(0, 7).toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';
   const text = (typeof token === 'string' && token.trim()) || bearer;
-  return text === '' || text.length > credentialLengthMax ? undefined : text;
+  return text === '' || text.length > maxCredentialLength ? undefined : text;
 }
 
 const unauthorized = (message: string, reason?: string): RestError => ({
@@ -37,7 +37,7 @@ const answers: Readonly<Record<Refusal, RestError>> = {
   [Refusal.MCP_CREDENTIAL]: unauthorized('This MCP credential is not valid for the legacy API.'),
   [Refusal.CLIENT_BLOCKED]: {
     status: 503,
-    // It is refused at each of its requests.
+    // Every request of a blocked client gets it, so it is not logged as a fault.
     routine: true,
     message: 'This client is blocked. Please contact support if you think that this is an error.',
   },
@@ -45,7 +45,7 @@ const answers: Readonly<Record<Refusal, RestError>> = {
 
 export type Authenticate = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => Promise<Caller>;
 
-/** Asks auth-server about every request's credential, but for wrong ones that come often. Throws `RestFailure` when there is none or it is refused. */
+/** Verifies the credential of every request at auth-server, except wrong ones that are repeated. Throws `RestFailure` when it is missing or refused. */
 export const createAuthenticate =
   (
     credentials: RpcClient<typeof CredentialServiceService>,

@@ -27,7 +27,7 @@ const ownTag = /^"\d{1,9}\.[0-9a-f]{16}"$/;
 
 /**
  * The one tag of `If-Match` that goes with a command on the resource: management compares it in the command's own
- * transaction, after it has looked for an earlier answer under the same key. Throws `version_conflict` when no tag can name
+ * transaction, after the search for an earlier answer under the same key. Throws `version_conflict` when no tag can name
  * a version of anything here (RFC 9110 §13.1.1).
  */
 export function guardFor(header: string | undefined, resource: ResourceView): string | undefined {
@@ -38,7 +38,7 @@ export function guardFor(header: string | undefined, resource: ResourceView): st
   return tag;
 }
 
-/** Throws `version_conflict` when `If-Match` names another version than the resource's, or there is none to name (RFC 9110 §13.1.1). */
+/** Throws `version_conflict` when `If-Match` names another version than the resource's, or the resource has no version (RFC 9110 §13.1.1). */
 export function checkIfMatch(header: string | undefined, resource: ResourceView | undefined): void {
   if (!isStated(header)) return;
   if (!resource) throw new Problem('version_conflict', 'This has no version: send the request without If-Match.');

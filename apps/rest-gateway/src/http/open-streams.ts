@@ -4,13 +4,13 @@ export interface OpenStreams {
   tryOpen(clientId: string): (() => void) | undefined;
 }
 
-/** @param perClientMax streams that one client may have open at the same time */
-export function createOpenStreams(perClientMax: number): OpenStreams {
+/** @param maxPerClient streams that one client may have open at the same time */
+export function createOpenStreams(maxPerClient: number): OpenStreams {
   const counts = new Map<string, number>();
   return {
     tryOpen: (clientId) => {
       const count = counts.get(clientId) ?? 0;
-      if (count >= perClientMax) return undefined;
+      if (count >= maxPerClient) return undefined;
       counts.set(clientId, count + 1);
       return () => {
         const left = (counts.get(clientId) ?? 1) - 1;

@@ -12,7 +12,7 @@ const verify = (_request: unknown, _response: unknown, body: Buffer, charset: st
 };
 const readJson = express.json({ limit, verify });
 const readForm = express.text({ limit, type: formType, verify });
-const formFieldsMax = 1_000;
+const maxFormFields = 1_000;
 
 /** A body as it came; a form's values are texts that still need their types. */
 export interface RawBody {
@@ -33,8 +33,8 @@ const percentDecoded = (text: string): Buffer =>
 
 /** Every field by its own name, `__proto__` too, so that the schema checks all of them. */
 function parseForm(text: string): RawBody {
-  if (text.split('&', formFieldsMax + 2).length > formFieldsMax)
-    throw new Problem('payload_too_large', `The form has more than ${formFieldsMax} fields.`);
+  if (text.split('&', maxFormFields + 2).length > maxFormFields)
+    throw new Problem('payload_too_large', `The form has more than ${maxFormFields} fields.`);
   if (!isUtf8(percentDecoded(text))) throw new Problem('malformed_json', notUtf8);
   return { value: parse(text, '&', '=', { maxKeys: 0 }), form: true };
 }

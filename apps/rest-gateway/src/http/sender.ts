@@ -4,7 +4,7 @@ import { addressKeyBytes, clientAddress, type AddressSet } from '@longwave/audie
 /** Who sends a request, as far as its address says: an IPv4 address, or the /64 network of an IPv6 address. */
 export type SenderOf = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
 
-/** Behind trusted proxies the address is the one that they forward; nobody else's X-Forwarded-For is believed. */
+/** The address that trusted proxies forward; X-Forwarded-For of any other peer is ignored. */
 export const createSenderOf =
   (trustedProxies: AddressSet): SenderOf =>
   ({ headers, socket }) => {

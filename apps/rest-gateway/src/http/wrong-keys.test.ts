@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Refusal, type VerifyResponse } from '@longwave/rpc/credential';
-import { entriesMax, limitWrongKeys, refusedMs, waitMsMax, wrongPerMinute } from './wrong-keys.ts';
+import { maxEntries, limitWrongKeys, refusedMs, maxWaitMs, wrongPerMinute } from './wrong-keys.ts';
 
 const unknown = { $case: 'refusal', value: Refusal.UNKNOWN_USER } as const;
 const suspended = { $case: 'refusal', value: Refusal.SUSPENDED_SUBSCRIPTION } as const;
@@ -88,7 +88,7 @@ test('after 60 wrong keys in a minute an address waits longer and longer, at mos
   expect(door.waits).toEqual([]);
   for (let i = 0; i < 50; i++) await door.ask(`more${i}`);
   expect(door.waits.slice(0, 3)).toEqual([50, 100, 150]);
-  expect(Math.max(...door.waits)).toBe(waitMsMax);
+  expect(Math.max(...door.waits)).toBe(maxWaitMs);
   expect(door.waits).toHaveLength(50);
   door.later(60_000);
   await door.ask('calm');
@@ -97,9 +97,9 @@ test('after 60 wrong keys in a minute an address waits longer and longer, at mos
 
 test('of wrong keys the newest 10000 are remembered, so memory is bounded', async () => {
   const door = createDoor();
-  for (let i = 0; i <= entriesMax; i++) await door.ask(`wrong${i}`, `address${i}`);
+  for (let i = 0; i <= maxEntries; i++) await door.ask(`wrong${i}`, `address${i}`);
   door.lookups.length = 0;
-  await door.ask(`wrong${entriesMax}`);
+  await door.ask(`wrong${maxEntries}`);
   await door.ask('wrong0');
   expect(door.lookups).toEqual(['wrong0']);
 });

@@ -13,9 +13,9 @@ export const wrongPerMinute = 60;
 const windowMs = 60_000;
 /** Time between two lookups for an address that has to wait, and the longest wait of one request. */
 const spacingMs = 50;
-export const waitMsMax = 2_000;
+export const maxWaitMs = 2_000;
 /** Entries of each memory; the least recently used one goes first. */
-export const entriesMax = 10_000;
+export const maxEntries = 10_000;
 
 export type LookUpCredential = (
   credential: string,
@@ -31,9 +31,9 @@ export type LookUpCredential = (
  */
 export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise<void>): LookUpCredential {
   /** Digest → until when, in milliseconds. */
-  const accepted = new LRUCache<string, number>({ max: entriesMax });
-  const refused = new LRUCache<string, number>({ max: entriesMax });
-  const senders = new LRUCache<string, { wrong: number; sinceMs: number; nextLookupMs: number }>({ max: entriesMax });
+  const accepted = new LRUCache<string, number>({ max: maxEntries });
+  const refused = new LRUCache<string, number>({ max: maxEntries });
+  const senders = new LRUCache<string, { wrong: number; sinceMs: number; nextLookupMs: number }>({ max: maxEntries });
   const holds = (memory: LRUCache<string, number>, digest: string) => (memory.get(digest) ?? 0) > clock().getTime();
 
   function senderOf(address: string) {
@@ -52,7 +52,7 @@ export function limitWrongKeys(clock: () => Date, pause: (ms: number) => Promise
     const sender = senderOf(address);
     if (sender.wrong < wrongPerMinute) return;
     const now = clock().getTime();
-    sender.nextLookupMs = Math.min(Math.max(sender.nextLookupMs, now) + spacingMs, now + waitMsMax);
+    sender.nextLookupMs = Math.min(Math.max(sender.nextLookupMs, now) + spacingMs, now + maxWaitMs);
     await pause(sender.nextLookupMs - now);
   }
 

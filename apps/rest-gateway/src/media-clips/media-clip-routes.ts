@@ -8,7 +8,7 @@ import { views } from '../views/views.ts';
 const { duration_ms: _milliseconds, ...fields } = productCatalog.commands['media_clip.register'].changes.shape;
 
 /** Eleven days: longer than any audio that is one file. */
-const durationMax = 1_000_000;
+const maxDurationSeconds = 1_000_000;
 
 /** Field errors of management, in the client's unit and name: it sends `duration` in seconds. */
 function inSeconds(error: unknown): unknown {
@@ -29,7 +29,7 @@ export const registerMediaClip = (path: string) =>
     ...creating,
     object: { type: 'episodes', from: 'body', field: 'episode_id' },
     queryOrBody: true,
-    body: z.strictObject({ ...fields, duration: z.number().min(0.001).max(durationMax) }),
+    body: z.strictObject({ ...fields, duration: z.number().min(0.001).max(maxDurationSeconds) }),
     answer: views.media_clips,
     run: async (call, deps) => {
       const { duration, ...changes } = call.body;

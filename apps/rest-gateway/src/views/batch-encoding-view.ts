@@ -21,9 +21,9 @@ const schema = z.strictObject({
   problem: attributes.problem,
 });
 
-function progressOf(total: number, looked: number, state: string): number {
+function progressOf(total: number, finished: number, state: string): number {
   if (state === 'completed') return 1;
-  return total === 0 ? 0 : Math.min(1, looked / total);
+  return total === 0 ? 0 : Math.min(1, finished / total);
 }
 
 function render({ id, lifecycle_state: state, attributes: stored }: Resource<'batch_encodings'>) {

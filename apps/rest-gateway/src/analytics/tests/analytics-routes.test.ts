@@ -155,7 +155,7 @@ test('an overview of what there is and of the last 30 days', async () => {
   expect(Object.keys((await get(`/podcasts/${arts}/overview`, 'launch')).body)).toEqual(['podcast', 'episodes']);
 });
 
-test('an overview counts nobody twice: listeners are those of the month, downloads those of 30 days', async () => {
+test('an overview counts no listener twice: listeners are those of the month, downloads those of 30 days', async () => {
   expect((await get(`/podcasts/${comedy}/overview`)).body).toMatchObject({
     downloads: { last_30_days: 2, change: null },
     listeners: { this_month: 1 },

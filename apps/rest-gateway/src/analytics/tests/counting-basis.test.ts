@@ -27,7 +27,7 @@ test('an answer names the hour from which its numbers lack facts, when its range
 });
 
 describe('windows and what was known', () => {
-  // Wednesday 10:00 and Thursday 09:00: two dates, within 24 h. The second was told long after its hour was closed.
+  // Wednesday 10:00 and Thursday 09:00: two dates, within 24 h. The second was reported long after its hour was closed.
   const july = 'from=2026-07-01&to=2026-07-02&granularity=day';
   const days = async (at: string) => (await objects(at, 'guest')).map((one) => one['downloads']);
   const metaOf = async (at: string) => (await get(at, 'guest')).body['meta'] as Record<string, unknown>;
