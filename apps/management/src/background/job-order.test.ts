@@ -97,13 +97,13 @@ test('a forecast has the order in which jobs are claimed', () => {
   );
   const left = [...waiting];
   const served = sumServed([]);
-  const given: WaitingJob[] = [];
+  const claimed: WaitingJob[] = [];
   for (let next = nextJob(left, served); next; next = nextJob(left, served)) {
     left.splice(left.indexOf(next), 1);
     served.add(next);
-    given.push(next);
+    claimed.push(next);
   }
-  expect(serve(waiting, Infinity)).toEqual(given);
+  expect(serve(waiting, Infinity)).toEqual(claimed);
 });
 
 test('the time of a file is estimated by its duration, else by its size, else by a usual episode', () => {

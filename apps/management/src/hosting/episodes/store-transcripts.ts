@@ -54,20 +54,20 @@ export async function storeTranscripts(
   }
 
   const read: { key: string; body: Buffer; stored: StoredTranscripts[number] }[] = [];
-  for (const [index, given] of input.transcripts.entries()) {
+  for (const [index, entry] of input.transcripts.entries()) {
     const path = `/changes/transcripts/${index}`;
-    const language = given.language.toLowerCase();
+    const language = entry.language.toLowerCase();
     if (languages.has(language))
       errors.push({
         path: `${path}/language`,
         code: 'not_unique',
-        detail: `Two transcripts are in ${given.language}.`,
+        detail: `Two transcripts are in ${entry.language}.`,
       });
     languages.add(language);
-    const text = await textOf(given, path);
+    const text = await textOf(entry, path);
     if (text === undefined) continue;
     try {
-      const transcript = parseTranscript(given.format, text);
+      const transcript = parseTranscript(entry.format, text);
       const body = Buffer.from(encodeTranscript(transcript));
       const sha256 = createHash('sha256').update(body).digest('hex');
       const key = `transcripts/${sha256}`;
@@ -75,9 +75,9 @@ export async function storeTranscripts(
         key,
         body,
         stored: {
-          language: given.language,
+          language: entry.language,
           // JSON transcripts are mostly timed by the word, too fine to be read as captions.
-          captions: given.captions ?? given.format !== 'json',
+          captions: entry.captions ?? entry.format !== 'json',
           storage_key: key,
           sha256,
           size_bytes: body.length,
@@ -86,7 +86,7 @@ export async function storeTranscripts(
       });
     } catch (error) {
       if (!(error instanceof TranscriptError)) throw error;
-      errors.push(unreadable(`${path}/${given.content === undefined ? 'file_url' : 'content'}`, error.message));
+      errors.push(unreadable(`${path}/${entry.content === undefined ? 'file_url' : 'content'}`, error.message));
     }
   }
   assertNoErrors(errors);

@@ -89,7 +89,7 @@ const listed = new Map(appleCategories.map((name) => [name.toLowerCase(), name])
 /** Apple's present name of a category, or that of its parent for an unknown subcategory; undefined for an unknown parent. */
 export function mapCategory(parent: string, child?: string): (typeof appleCategories)[number] | undefined {
   const tidy = (text: string) => text.trim().replace(/\s+/g, ' ').toLowerCase();
-  const named = (name: string) =>
+  const findCategory = (name: string) =>
     listed.get(name) ?? (Object.hasOwn(formerCategories, name) ? formerCategories[name] : undefined);
-  return (child !== undefined && named(`${tidy(parent)} > ${tidy(child)}`)) || named(tidy(parent));
+  return (child !== undefined && findCategory(`${tidy(parent)} > ${tidy(child)}`)) || findCategory(tidy(parent));
 }

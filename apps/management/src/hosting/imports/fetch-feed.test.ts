@@ -12,10 +12,10 @@ const page = (n: number, next?: number) =>
 /** Another host whose answers each take this long on the clock. */
 function slowHost(answerMs: number, bodyOf: (n: number) => string) {
   let nowMs = 0;
-  const asked: number[] = [];
+  const requested: number[] = [];
   const fetch: GuardedFetch = async (url, { timeoutMs }) => {
     const n = Number(new URL(url).pathname.slice(1));
-    asked.push(n);
+    requested.push(n);
     nowMs += Math.min(answerMs, timeoutMs);
     if (answerMs > timeoutMs) throw new Problem('media_not_fetchable', 'The host takes too long to send the file.');
     return {
@@ -28,7 +28,7 @@ function slowHost(answerMs: number, bodyOf: (n: number) => string) {
       [Symbol.dispose]: () => undefined,
     };
   };
-  return { fetch, asked, now: () => nowMs };
+  return { fetch, requested, now: () => nowMs };
 }
 const start = 'https://host.example/0';
 
@@ -40,9 +40,9 @@ test('each page of a feed has its own time limit, so many slow pages are fetched
 });
 
 test('fetching older pages ends with the caller’s time, and keeps the fetched ones', async () => {
-  const { fetch, asked, now } = slowHost(7_000, (n) => page(n, n + 1));
+  const { fetch, requested, now } = slowHost(7_000, (n) => page(n, n + 1));
   expect(await fetchFeed(fetch, start, { now, endsAtMs: 16_000 })).toMatchObject({ itemCount: 2 });
-  expect(asked).toEqual([0, 1, 2]);
+  expect(requested).toEqual([0, 1, 2]);
   expect(now()).toBe(16_000);
 });
 

@@ -24,8 +24,8 @@ export function importRules(options: FetchImportOptions & { readonly mediaUrl: s
       prepare: async ({ workspaceId: importingTo, changes, deadline }) => {
         const { feed_url: feedUrl, publish = false } = changes;
         const { channel, artwork, feed } = await fetchImport(importingTo, feedUrl, deadline);
-        const { title, language = 'en', artwork_url: _address, podcast_guid: given, ...settings } = channel.settings;
-        const guid = given ?? podcastGuid(feedUrl);
+        const { title, language = 'en', artwork_url: _address, podcast_guid: feedGuid, ...settings } = channel.settings;
+        const guid = feedGuid ?? podcastGuid(feedUrl);
         return async ({ tx, workspaceId, subjectId, now }) => {
           const known = await findImportedPodcast(tx, workspaceId, guid);
           if (known)

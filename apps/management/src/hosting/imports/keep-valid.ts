@@ -27,8 +27,8 @@ const nameOf = (field: string, path: Path): string =>
 const shown = (part: unknown): string => quoted(typeof part === 'string' ? part : (JSON.stringify(part) ?? ''));
 
 /** The value without the parts that its schema refuses; undefined when nothing is left. */
-function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNotes): unknown {
-  const value: unknown = structuredClone(given);
+function prune(schema: z.ZodType, field: string, original: unknown, notes: ImportNotes): unknown {
+  const value: unknown = structuredClone(original);
   for (let faults = 0; faults < maxFaults; faults++) {
     const parsed = schema.safeParse(value);
     if (parsed.success) return Array.isArray(parsed.data) && parsed.data.length === 0 ? undefined : parsed.data;
@@ -49,7 +49,7 @@ function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNo
     );
     remove(value, removed);
   }
-  notes.lost(field, `${shown(given)} is not valid here.`);
+  notes.lost(field, `${shown(original)} is not valid here.`);
   return undefined;
 }
 
@@ -59,12 +59,12 @@ function prune(schema: z.ZodType, field: string, given: unknown, notes: ImportNo
  */
 export function keepValid<S extends z.ZodRawShape>(
   shape: S,
-  given: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
   notes: ImportNotes,
 ): Valid<S> {
   const kept: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(shape) as [string, z.ZodType][]) {
-    const value = given[name];
+    const value = fields[name];
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
     const valid = prune(schema, name, value, notes);
     if (valid !== undefined) kept[name] = valid;

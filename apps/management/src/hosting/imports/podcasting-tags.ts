@@ -95,12 +95,12 @@ export const namespaceBlocks = (channel: XmlNode): string[] =>
 /** A live item is a stream and no file, so it cannot become an episode. */
 function liveItemNote(live: XmlNode): string {
   const [title, status, start] = [firstText(live, 'title'), live.attribute('status'), live.attribute('start')];
-  const named = [
+  const details = [
     quoted(title ?? firstText(live, 'guid') ?? 'without a title'),
     ...(status ? [`status ${quoted(status)}`] : []),
     ...(start ? [`start ${quoted(start)}`] : []),
   ];
-  return `Live streams are not hosted here, so this live item was not imported: ${named.join(', ')}.`;
+  return `Live streams are not hosted here, so this live item was not imported: ${details.join(', ')}.`;
 }
 
 /** Tags of a channel. */

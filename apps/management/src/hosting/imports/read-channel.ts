@@ -62,16 +62,18 @@ const tidy = (text: string) => text.trim().replace(/\s+/g, ' ');
 
 /** Apple's present categories. Former and foreign names become the closest one, with a note. */
 function categoriesOf(channel: XmlNode, notes: ImportNotes): string[] {
-  const named = ['itunes:category', 'googleplay:category'].flatMap((name) => [...channel.children(name)]);
-  const given = named.flatMap((category) => {
+  const elements = ['itunes:category', 'googleplay:category'].flatMap((name) => [...channel.children(name)]);
+  const categories = elements.flatMap((category) => {
     const parent = tidy(category.attribute('text') ?? category.text);
     const children = category.children('itunes:category').map((child) => tidy(child.attribute('text') ?? ''));
     return (children.length > 0 ? children : [undefined]).map((child) => ({ parent, child }));
   });
-  if (given.length === 0)
-    given.push(...channel.children('category').map((category) => ({ parent: tidy(category.text), child: undefined })));
+  if (categories.length === 0)
+    categories.push(
+      ...channel.children('category').map((category) => ({ parent: tidy(category.text), child: undefined })),
+    );
   const found = new Set<string>();
-  for (const { parent, child } of given) {
+  for (const { parent, child } of categories) {
     const name = child === undefined ? parent : `${parent} > ${child}`;
     const mapped = mapCategory(parent, child);
     if (mapped === undefined) notes.lost('categories', `${quoted(name)} is not a category of Apple Podcasts.`);
@@ -104,7 +106,7 @@ export function readChannel(channel: XmlNode, fault?: string): ImportedChannel {
   const blocked = isBlocked(channel);
   const tags = channelTags(channel, notes);
   const order = ['description', 'content:encoded', 'itunes:summary', 'googleplay:description'];
-  const given = {
+  const fields = {
     ...tags,
     ...readTexts(channel, order, maxDescriptionBytes, notes),
     ...(isComplete(channel) &&
@@ -127,5 +129,5 @@ export function readChannel(channel: XmlNode, fault?: string): ImportedChannel {
   };
   const locked = firstText(channel, 'podcast:locked')?.toLowerCase() === 'yes';
   noteUnread(channel, remade, notes);
-  return { locked, blocked: blocked || blocks.includes('all'), settings: keepValid(settings, given, notes), notes };
+  return { locked, blocked: blocked || blocks.includes('all'), settings: keepValid(settings, fields, notes), notes };
 }

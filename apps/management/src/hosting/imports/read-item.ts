@@ -135,11 +135,11 @@ function enclosureOf(item: XmlNode, notes: ImportNotes): string | undefined {
 /** The guid of the episode, or the element that apps use instead. */
 function guidOf(item: XmlNode, enclosureUrl: string | undefined, title: string | undefined, notes: ImportNotes) {
   const own = firstText(item, 'guid', 'atom:id');
-  const given = own ?? enclosureUrl ?? firstText(item, 'link') ?? title;
-  if (given === undefined) return undefined;
+  const identifier = own ?? enclosureUrl ?? firstText(item, 'link') ?? title;
+  if (identifier === undefined) return undefined;
   if (own === undefined)
-    notes.changed('guid', `The item has no guid. Podcast apps and this import use ${quoted(given)} instead.`);
-  const guid = given.replace(/\s+/g, ' ');
+    notes.changed('guid', `The item has no guid. Podcast apps and this import use ${quoted(identifier)} instead.`);
+  const guid = identifier.replace(/\s+/g, ' ');
   if (guid.length <= 255) return guid;
   notes.changed('guid', 'It is longer than 255 characters. Its SHA-256 digest is used instead.');
   return createHash('sha256').update(guid).digest('hex');
@@ -176,7 +176,7 @@ function readFields(item: XmlNode, notes: ImportNotes): ImportedItem | undefined
   const publishedAt = dateOf(item, notes);
   const chaptersUrl = chaptersOf(item, notes);
   const order = ['content:encoded', 'description', 'itunes:summary', 'googleplay:description', 'media:description'];
-  const given = {
+  const fields = {
     ...itemTags(item, notes),
     ...readTexts(item, order, maxNotesBytes, notes),
     ...(isBlocked(item) && { blocked: true }),
@@ -194,7 +194,7 @@ function readFields(item: XmlNode, notes: ImportNotes): ImportedItem | undefined
   return {
     guid,
     title: title ?? guid.slice(0, 255),
-    settings: keepValid(settings, given, notes),
+    settings: keepValid(settings, fields, notes),
     ...(publishedAt && { publishedAt }),
     ...(enclosureUrl !== undefined && { enclosureUrl }),
     ...(chaptersUrl !== undefined && { chaptersUrl }),
