@@ -1,11 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import type { DeliveryFact } from '@longwave/events';
+import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { listenHttp } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { signAccessToken, type AccessTokenClaims } from '@longwave/principal';
 import { createLogger } from '@longwave/service-kit';
+import { fact, lists, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { aggregateNextBatch, settleReadyRows } from '../src/batches/aggregate-batches.ts';
 import { createNoteLayouts } from '../src/batches/known-layout-table.ts';
@@ -14,7 +15,6 @@ import { answerSchemas } from '../src/http/answer-schemas.ts';
 import { audienceOpenApi } from '../src/http/openapi.ts';
 import { createAudienceServer } from '../src/http/server.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
-import { fact, lists, totalBytes } from './_facts.ts';
 
 export const workspace = newId('ws');
 export const podcast = newId('pod');
@@ -25,7 +25,7 @@ export const at = '2025-11-02T10:00:01.000Z';
 
 type Input = Record<string, unknown>;
 
-/** The whole file of `_facts.ts`, served by another party; with what a test changes. */
+/** The whole file of the fixture `fact`, served by another party; with what a test changes. */
 export const byteRow = (changes: Input = {}): Input => ({
   kind: 'byte_range_served',
   request: 'req-1',

@@ -1,6 +1,6 @@
 import type { ByteRangeServed } from '@longwave/events';
+import { fact, seen } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
-import { fact, seen } from './_facts.ts';
 
 /**
  * The method of docs/counting.md once more, for tests alone, by other means and without a line of `libs/audience`: files of 20 bytes

@@ -1,7 +1,7 @@
 import { recount, type VelocityLimits } from '@longwave/audience';
 import type { DeliveryFact } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { lists } from './_facts.ts';
+import { lists } from '@longwave/test-kit/delivery-facts';
 
 type Row = Readonly<Record<string, unknown>>;
 

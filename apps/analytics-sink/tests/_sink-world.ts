@@ -18,8 +18,9 @@ import { signPrincipal } from '@longwave/principal';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import { AnomalyServiceService, AudienceServiceService, Granularity } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
+import { dataFolder, fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { exportJWK, generateKeyPair } from 'jose';
-import { dataFolder, emptyTables, fact, seen, totalBytes } from './_facts.ts';
+import { emptyTables } from './_tables.ts';
 
 export const day = (on: string) => BigInt(Date.parse(`${on}T00:00:00Z`));
 export const november = { fromMs: day('2025-11-01'), toMs: day('2025-11-05') };

@@ -1,7 +1,19 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
-import { emptyTables } from './_facts.ts';
+
+/** Empties every table of the schema but the history of its migrations, with the rights of the one who made them. */
+export async function emptyTables({ adminUrl }: Pick<TestDatabase, 'adminUrl'>): Promise<void> {
+  const pool = createPool(adminUrl, 'audience', { name: 'test', max: 1 });
+  try {
+    const { rows } = await pool.query<{ table: string }>(
+      `select quote_ident(tablename) as table from pg_tables where schemaname = 'audience' and tablename not like '\\_%'`,
+    );
+    await pool.query(`truncate ${rows.map(({ table }) => table).join(', ')}`);
+  } finally {
+    await pool.end();
+  }
+}
 
 export interface Tables {
   readonly database: TestDatabase;

@@ -3,12 +3,12 @@ import { userAgentDigest } from '@longwave/audience';
 import { deliveryEventKinds, type DecisionMade, type DeliveryEvent, type DeliveryFact } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
+import { batches, lists, player, seen, shuffledTwice, withServing } from '@longwave/test-kit/delivery-facts';
 import { recordDecisions } from '../src/ads/ad-ledger.ts';
 import { countAds, countAdSeries, countClientEvents, type AdScope } from '../src/queries/ad-queries.ts';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/counting/record-facts.ts';
-import { batches, emptyTables, lists, player, seen, shuffledTwice, withServing } from './_facts.ts';
-import { useTables } from './_tables.ts';
+import { emptyTables, useTables } from './_tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;

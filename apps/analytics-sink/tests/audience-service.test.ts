@@ -18,9 +18,9 @@ import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { signAccessToken } from '@longwave/principal';
 import { until } from '@longwave/test-kit';
+import { dataFolder } from '@longwave/test-kit/delivery-facts';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { batch, byteRow, claimRow, ownFact, workspace } from './_audience.ts';
-import { dataFolder } from './_facts.ts';
 
 const stack = new AsyncDisposableStack();
 const keys: { privateKey: JWK; publicKey: JWK }[] = [];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { totalBytes } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
 import {
   startAudience,
@@ -11,7 +12,7 @@ import {
   serving,
   type Audience,
 } from './_audience.ts';
-import { emptyTables, totalBytes } from './_facts.ts';
+import { emptyTables } from './_tables.ts';
 
 let api: Audience;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { judgeUserAgent } from '@longwave/audience';
 import { newId } from '@longwave/ids';
+import { lists, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { aggregateNextBatch } from '../src/batches/aggregate-batches.ts';
 import { declaredUserAgents } from '../src/batches/row-facts.ts';
 import {
@@ -17,7 +18,7 @@ import {
   workspace,
   type Audience,
 } from './_audience.ts';
-import { emptyTables, lists, totalBytes } from './_facts.ts';
+import { emptyTables } from './_tables.ts';
 
 let api: Audience;
 beforeAll(async () => {

@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { DeliveryFact } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
+import { lists } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { countByteByByte, tinyFacts, tinyRecords, type TinyRecord } from './_byte-by-byte.ts';
 import { recounted, stored } from './_counts.ts';
-import { emptyTables, lists } from './_facts.ts';
-import { useTables } from './_tables.ts';
+import { emptyTables, useTables } from './_tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { completeUntilMs } from '@longwave/audience-store';
 import type { FactsPublished } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
-import { completeUntilMs } from '../src/counting/fact-table.ts';
+import { fact, lists, seen } from '@longwave/test-kit/delivery-facts';
 import { saveProducerMarks } from '../src/counting/producer-mark-table.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
-import { fact, lists, seen } from './_facts.ts';
 import { useTables } from './_tables.ts';
 
 let pool: Pool;

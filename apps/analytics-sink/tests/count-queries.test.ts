@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { userAgentDigest } from '@longwave/audience';
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
+import { batches, fact, lists, player, randomFacts, seen, shuffledTwice } from '@longwave/test-kit/delivery-facts';
 import {
   countByDimension,
   countByEpisode,
@@ -13,7 +14,6 @@ import {
   type Dimension,
 } from '../src/queries/count-queries.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
-import { batches, fact, lists, player, randomFacts, seen, shuffledTwice } from './_facts.ts';
 import { useTables } from './_tables.ts';
 
 let pool: Pool;

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import { bareEnvironment } from '@longwave/test-kit';
+import { fact, lists, seen } from '@longwave/test-kit/delivery-facts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
-import { fact, lists, seen } from './_facts.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
@@ -61,7 +61,7 @@ test('the recount that counting.md describes runs as it is written, and agrees',
 });
 
 test('the import that counting.md describes runs as it is written, and shows what it stored', async () => {
-  const golden = path.join(root, 'apps/analytics-sink/cases/prefix-log');
+  const golden = path.join(root, 'apps/audience-tools/cases/prefix-log');
   copyFileSync(path.join(golden, 'log.csv'), path.join(folder, 'access.csv'));
   copyFileSync(path.join(golden, 'episodes.csv'), path.join(folder, 'episodes.csv'));
   const printed = await runBlocks('import-log');

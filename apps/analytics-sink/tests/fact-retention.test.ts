@@ -2,25 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readKeptFrom } from '@longwave/audience-store';
 import type { DeliveryFact } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
+import { fact, lists, randomFacts, seen, withServing } from '@longwave/test-kit/delivery-facts';
 import { declaredUserAgents, declaredUserAgentsSeen } from '../src/batches/row-facts.ts';
-import { runCommandLine } from '../src/cli/command-line.ts';
-import { overview, recountCommands } from '../src/cli/recount.ts';
 import { readConfiguration } from '../src/config.ts';
-import {
-  moveKeptFrom,
-  readKeptFrom,
-  removeFacts,
-  removePendingFacts,
-  removeRequests,
-} from '../src/counting/fact-retention.ts';
+import { moveKeptFrom, removeFacts, removePendingFacts, removeRequests } from '../src/counting/fact-retention.ts';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { removeUserAgents } from '../src/counting/user-agent-table.ts';
-import { dataFolder, emptyTables, fact, lists, randomFacts, seen, withServing } from './_facts.ts';
-import { useTables } from './_tables.ts';
+import { emptyTables, useTables } from './_tables.ts';
+import { runRecount } from './_recount-program.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -55,17 +49,7 @@ const numbers = async () => ({
   delivered: await rowsOf('ad_delivered'),
 });
 
-/** Runs the tool as a person would, in this process. */
-async function recountTool(...args: string[]) {
-  const said = { out: '', err: '' };
-  const code = await runCommandLine(recountCommands, overview, args, {
-    environment: { DATABASE_URL: database.url, AUDIENCE_DATA: dataFolder },
-    print: (text) => void (said.out += text),
-    tell: (text) => void (said.err += text),
-    now: () => new Date('2026-12-05T00:00:00Z'),
-  });
-  return { code, ...said };
-}
+const recountTool = (...args: string[]) => runRecount(database, args);
 
 const single = (id: string, startedAt: string) => fact({ fact_id: id, listener_key: id, started_at: startedAt });
 const [old, young] = [single('old', '2025-10-30T10:00:00.000Z'), single('young', '2025-11-04T10:00:00.000Z')];

@@ -1,14 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { transaction, type Pool } from '@longwave/postgres';
+import { fact, lists, randomFacts, seen, withServing } from '@longwave/test-kit/delivery-facts';
 import { recordDecisions } from '../src/ads/ad-ledger.ts';
 import { insertWaitingRows } from '../src/batches/batch-table.ts';
 import { createNoteLayouts } from '../src/batches/known-layout-table.ts';
 import { keepClaims, type Claim } from '../src/batches/platform-reported-table.ts';
-import { savePrefixRequests } from '../src/import-log/prefix-table.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { recounted, stored } from './_counts.ts';
-import { fact, lists, randomFacts, seen, withServing } from './_facts.ts';
 import { useTables } from './_tables.ts';
 
 let pool: Pool;
@@ -77,16 +76,6 @@ test('a column that a newer migration adds with a default keeps its default in e
     expect(await keepClaims(tx, 'acme', [claim])).toEqual([true]);
     // The repetition of a claim is compared by what the release knows.
     expect(await keepClaims(tx, 'acme', [claim])).toEqual([true]);
-    await savePrefixRequests(tx, 'ws_1', [
-      {
-        listenerKey: 'anna',
-        episodeId: 'ep_1',
-        podcastId: 'pod_1',
-        windowOn: '2025-11-02',
-        startedAtMs: Date.parse('2025-11-02T10:00:00Z'),
-        firstTwo: false,
-      },
-    ]);
   });
   expect((await stored(pool)).downloads).toEqual(recounted(facts).downloads);
   const written = [
@@ -99,7 +88,7 @@ test('a column that a newer migration adds with a default keeps its default in e
       'download_change',
       'download_hour',
     ],
-    ...['fact', 'known_layout', 'layout', 'listener_episode', 'pending_fact', 'platform_reported', 'prefix_request'],
+    ...['fact', 'known_layout', 'layout', 'listener_episode', 'pending_fact', 'platform_reported'],
     ...['rolling_download', 'served_request', 'session', 'user_agent', 'velocity_day', 'waiting_row'],
   ];
   expect(await addedLater()).toMatchObject(Object.fromEntries(written.map((name) => [name, ['kept']])));

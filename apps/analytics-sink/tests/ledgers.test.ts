@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { methodologyVersion } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
+import { batches, fact, lists, randomFacts, seen, shuffledTwice } from '@longwave/test-kit/delivery-facts';
 import { countAds } from '../src/queries/ad-queries.ts';
 import { countByDimension, countByEpisode, countDownloads, type DownloadBasis } from '../src/queries/count-queries.ts';
 import { countSeries } from '../src/queries/count-series.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { findRestatedAds, findRestatedDownloads } from '../src/queries/restated-ranges.ts';
 import { totalsAndLedgers } from './_counts.ts';
-import { batches, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
 import { useTables } from './_tables.ts';
 
 let pool: Pool;

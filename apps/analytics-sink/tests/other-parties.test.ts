@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { completeUntilMs } from '../src/counting/fact-table.ts';
+import { completeUntilMs } from '@longwave/audience-store';
+import { seen, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { batch, byteRow, ownFact, startAudience, type Audience } from './_audience.ts';
-import { emptyTables, seen, totalBytes } from './_facts.ts';
+import { emptyTables } from './_tables.ts';
 
 let api: Audience;
 beforeAll(async () => {

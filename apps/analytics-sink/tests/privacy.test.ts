@@ -10,9 +10,9 @@ import {
 import type { DeliveryEvent, DeliveryFact } from '@longwave/events';
 import { startTestDatabase } from '@longwave/fleet';
 import { createPool } from '@longwave/postgres';
+import { fact, lists, seen } from '@longwave/test-kit/delivery-facts';
 import { decideAnomaly, listAnomalies } from '../src/velocity/decide-anomaly.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
-import { fact, lists, seen } from './_facts.ts';
 
 const addresses = ['203.0.113.77', '2001:db8:77:1::beef', '::ffff:198.51.100.7'];
 const agents = ['Overcast/3.0 (+http://overcast.fm/; iOS podcast app)', 'HarbourListener 4 (build 7)', 'AhrefsBot/7.0'];

@@ -1,11 +1,19 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeliveryFact } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
+import {
+  batches,
+  lists,
+  randomFacts,
+  seen,
+  shuffledTwice,
+  totalBytes,
+  withServing,
+} from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
 import { countAds } from '../src/queries/ad-queries.ts';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/counting/record-facts.ts';
-import { batches, lists, randomFacts, seen, shuffledTwice, totalBytes, withServing } from './_facts.ts';
 import { useTables } from './_tables.ts';
 
 let pool: Pool;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { completeUntilMs } from '@longwave/audience-store';
+import { retryTransient } from '@longwave/event-bus';
 import type { DeliveryEvent, DeliveryFact } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
-import { completeUntilMs } from '../src/counting/fact-table.ts';
+import { batches, fact, lists, randomFacts, seen, shuffledTwice, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
-import { retryTransient } from '@longwave/event-bus';
 import { recounted, stored, totalsAndLedgers } from './_counts.ts';
-import { batches, emptyTables, fact, lists, randomFacts, seen, shuffledTwice, totalBytes } from './_facts.ts';
-import { useTables } from './_tables.ts';
+import { emptyTables, useTables } from './_tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;

@@ -3,7 +3,7 @@ import { topics, type DecisionMade } from '@longwave/events';
 import type { Child } from '@longwave/fleet';
 import { AnomalyDecision, AnomalyKind, Granularity, Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
-import { fact, seen } from './_facts.ts';
+import { fact, seen } from '@longwave/test-kit/delivery-facts';
 import { facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
 
 let world: SinkWorld;

@@ -6,8 +6,8 @@ import { startTestObjectStore, type Child } from '@longwave/fleet';
 import { createObjectStore } from '@longwave/object-store';
 import { Dimension, Granularity, Window } from '@longwave/rpc/audience';
 import { until } from '@longwave/test-kit';
+import { fact, seen, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { Redis } from 'ioredis';
-import { fact, seen, totalBytes } from './_facts.ts';
 import { day, facts, november, startSinkWorld, type SinkWorld } from './_sink-world.ts';
 
 let world: SinkWorld;

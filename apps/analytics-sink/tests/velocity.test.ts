@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { keyDay } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
+import { batches, fact, lists, randomFacts, seen, shuffledTwice } from '@longwave/test-kit/delivery-facts';
 import { countDownloads, type DownloadBasis } from '../src/queries/count-queries.ts';
 import { decideAnomaly, listAnomalies } from '../src/velocity/decide-anomaly.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/counting/record-facts.ts';
 import { recounted, stored, totalsAndLedgers } from './_counts.ts';
-import { batches, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
 import { useTables } from './_tables.ts';
 
 let pool: Pool;

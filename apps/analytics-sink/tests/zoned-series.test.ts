@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
+import { fact, lists, randomFacts, seen } from '@longwave/test-kit/delivery-facts';
 import { countSeries } from '../src/queries/count-series.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
 import { resolveTimeZone } from '../src/queries/zoned-queries.ts';
-import { fact, lists, randomFacts, seen } from './_facts.ts';
 
 let database: TestDatabase;
 let pool: Pool;

@@ -30,12 +30,12 @@ export interface Tool {
 
 export const tools: Readonly<Record<string, Tool>> = {
   recount: {
-    script: 'apps/analytics-sink/src/cli/recount.ts',
+    script: 'apps/audience-tools/src/cli/recount.ts',
     usage: 'export | count | compare',
     summary: 'Counts exported facts again and compares the result with what the service shows.',
   },
   'import-log': {
-    script: 'apps/analytics-sink/src/cli/import-log.ts',
+    script: 'apps/audience-tools/src/cli/import-log.ts',
     usage: 'FILE… --report | --store',
     summary: 'Counts the requests in the access log of a prefix service or another host.',
   },

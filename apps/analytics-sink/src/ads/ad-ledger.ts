@@ -1,8 +1,8 @@
+import { columns, type Columns, type JsonRows } from '@longwave/audience-store';
 import type { DecisionMade } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, readChangeBasis, type ChangeBasis } from '../counting/change-basis.ts';
 import { adKey, diffRows, movedSums, type AdRow, type Counts } from '../counting/counted-rows.ts';
-import { columns, type Columns, type JsonRows } from '../generated/rows.ts';
 
 /** One entry of the ledger, without what the basis adds. */
 type AdEntry = Readonly<

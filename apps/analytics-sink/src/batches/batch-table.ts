@@ -1,5 +1,5 @@
+import { columns, type Columns, type JsonRows } from '@longwave/audience-store';
 import type { Pool, Transaction } from '@longwave/postgres';
-import { columns, type Columns, type JsonRows } from '../generated/rows.ts';
 import type { Batch, BatchRow } from './batch.ts';
 import type { RejectionCode } from './row-facts.ts';
 

@@ -1,8 +1,7 @@
+import { columns, type Columns, type JsonRows, partsOf, type StoredParts } from '@longwave/audience-store';
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { layoutDigest } from '../counting/fact-table.ts';
-import { columns, type Columns, type JsonRows } from '../generated/rows.ts';
-import { partsOf, type StoredParts } from '../counting/stored-fact.ts';
 import type { KnownLayout } from './row-facts.ts';
 
 type LayoutRow = Columns<

@@ -1,6 +1,6 @@
+import type { Columns } from '@longwave/audience-store';
 import type { DeliveryFact } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 
 type Link = readonly [listenerKey: string, previousKey: string];
 

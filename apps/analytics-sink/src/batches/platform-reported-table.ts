@@ -1,5 +1,5 @@
+import { columns, type JsonRows } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
-import { columns, type JsonRows } from '../generated/rows.ts';
 import type { RowOf } from './batch.ts';
 
 export type Claim = RowOf<'download_qualified'> | RowOf<'ad_delivered'>;

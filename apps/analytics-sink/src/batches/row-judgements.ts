@@ -1,6 +1,6 @@
 import type { EventJudgement } from '@longwave/audience';
+import type { Columns } from '@longwave/audience-store';
 import type { Pool } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 import type { BatchRow } from './batch.ts';
 import { rowFactId } from './row-facts.ts';
 

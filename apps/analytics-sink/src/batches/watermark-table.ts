@@ -1,5 +1,5 @@
+import type { Columns } from '@longwave/audience-store';
 import type { Pool, Transaction } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 
 /** How far a producer's batches have come. */
 export interface Watermark {

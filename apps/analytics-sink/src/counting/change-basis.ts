@@ -1,6 +1,6 @@
 import { methodologyVersion } from '@longwave/audience';
+import { newestOwnFact } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
-import { newestOwnFact } from './fact-table.ts';
 
 /** What every row of a ledger says of itself. */
 export interface ChangeBasis {

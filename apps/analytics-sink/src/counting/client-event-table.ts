@@ -1,7 +1,7 @@
 import { judgeEvent, methodologyVersion, type EventJudgement, type UserAgentVerdict } from '@longwave/audience';
+import type { Columns } from '@longwave/audience-store';
 import type { DeliveryEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 import { holdExcess, lockServingsEvents } from './hold-excess.ts';
 
 /** What a user agent says, as far as its text is known. */

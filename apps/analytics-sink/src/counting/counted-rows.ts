@@ -6,7 +6,7 @@ import {
   type Touch,
   type UserAgentDescription,
 } from '@longwave/audience';
-import type { JsonRows } from '../generated/rows.ts';
+import type { JsonRows } from '@longwave/audience-store';
 import type { StoredRequest } from './request-table.ts';
 
 /** Where and with what something was downloaded. */

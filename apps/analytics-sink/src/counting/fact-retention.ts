@@ -1,15 +1,9 @@
 import { userAgentDigest } from '@longwave/audience';
+import type { Columns } from '@longwave/audience-store';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 import { declaredUserAgents } from '../batches/row-facts.ts';
 import { isDeclared } from './grown-probes.ts';
-
-/** The time before which our own facts are no longer all there; undefined while nothing was removed. */
-export async function readKeptFrom(tx: Pool | Transaction): Promise<Date | undefined> {
-  const { rows } = await tx.query<Columns<'fact_retention', 'kept_from'>>('select kept_from from fact_retention');
-  return rows[0]?.kept_from;
-}
 
 /**
  * Moves the time from which on facts are kept to the start of the UTC day so many months before `now`, never back, and only when there is a fact to

@@ -1,8 +1,7 @@
 import type { Interval } from '@longwave/audience';
+import { parseMultirange, factColumns, factOf, partsOf, type FactRow } from '@longwave/audience-store';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import { parseMultirange } from './multirange.ts';
-import { factColumns, factOf, partsOf, type FactRow } from './stored-fact.ts';
 
 /** A record that looked like a probe, and what its whole request is known to have asked for by now. */
 export interface GrownProbe {

@@ -1,9 +1,8 @@
 import { mergeRequests, type AddressedRequest, type Layout } from '@longwave/audience';
+import { columns, type Rows, parseMultirange, renderMultirange } from '@longwave/audience-store';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { layoutDigest, loadLayouts } from './fact-table.ts';
-import { columns, type Rows } from '../generated/rows.ts';
-import { parseMultirange, renderMultirange } from './multirange.ts';
 import { threadName, type Thread } from './thread-table.ts';
 
 /** A counted request and where it came from. */

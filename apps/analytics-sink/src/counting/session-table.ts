@@ -1,3 +1,4 @@
+import { columns } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
 import {
   diffRows,
@@ -8,7 +9,6 @@ import {
   type RollingRow,
   type SessionRow,
 } from './counted-rows.ts';
-import { columns } from '../generated/rows.ts';
 import { islandKeys, type Island } from './request-table.ts';
 import type { VelocityKey } from '../velocity/velocity-table.ts';
 

@@ -1,6 +1,6 @@
+import { columns, type JsonRows } from '@longwave/audience-store';
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import { columns, type JsonRows } from '../generated/rows.ts';
 
 /** A listener's key and an episode. */
 export type ListenerEpisode = Readonly<Pick<JsonRows['listener_episode'], 'listener_key' | 'episode_id'>> & {

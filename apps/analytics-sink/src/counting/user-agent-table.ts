@@ -1,7 +1,7 @@
 import { userAgentDigest } from '@longwave/audience';
+import type { Columns } from '@longwave/audience-store';
 import type { UserAgentSeen } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 
 /** Stores the texts of user agents that are new, and that the others were used again. Throws `RangeError` when a text has another digest than its fact says. */
 export async function insertUserAgents(tx: Transaction, seen: readonly UserAgentSeen[]): Promise<void> {

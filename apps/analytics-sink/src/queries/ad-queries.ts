@@ -1,5 +1,5 @@
+import type { Columns } from '@longwave/audience-store';
 import type { Pool } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 import type { BucketUnit } from './buckets.ts';
 import { seriesBuckets } from './count-series.ts';
 import type { HourRange } from './count-queries.ts';

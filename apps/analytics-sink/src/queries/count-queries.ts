@@ -1,6 +1,6 @@
 import type { Window } from '@longwave/audience';
+import type { Columns } from '@longwave/audience-store';
 import type { Pool } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
 import type { BucketUnit } from './buckets.ts';
 
 /** Half-open, whole UTC hours. */

@@ -1,4 +1,5 @@
 import { methodologyVersion } from '@longwave/audience';
+import { completeUntilMs } from '@longwave/audience-store';
 import type { Pool } from '@longwave/postgres';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
@@ -29,7 +30,6 @@ import {
 } from '../queries/count-requests.ts';
 import { countSeries } from '../queries/count-series.ts';
 import { decideAnomaly, listAnomalies } from '../velocity/decide-anomaly.ts';
-import { completeUntilMs } from '../counting/fact-table.ts';
 import { findRestatedAds, findRestatedDownloads } from '../queries/restated-ranges.ts';
 
 /** Podcasts whose numbers a call asks for; none when it asks for the whole workspace. */

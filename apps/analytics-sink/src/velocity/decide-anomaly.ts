@@ -1,6 +1,6 @@
+import type { Columns } from '@longwave/audience-store';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import type { Columns } from '../generated/rows.ts';
 import { readChangeBasis } from '../counting/change-basis.ts';
 import { moveHolds } from './judge-velocity.ts';
 import { saveCounts } from '../counting/save-counts.ts';

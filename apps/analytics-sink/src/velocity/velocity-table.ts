@@ -6,8 +6,8 @@ import {
   type HeldReason,
   type VelocityLimits,
 } from '@longwave/audience';
+import type { JsonRows } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
-import type { JsonRows } from '../generated/rows.ts';
 import { sessionKey, type Counts, type HeldBy, type SessionRow } from '../counting/counted-rows.ts';
 
 /** What a person may decide about a key and day that velocity holds. */

@@ -1,11 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { readAudienceLists, userAgentDigest } from '@longwave/audience';
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
-import type { TestDatabase } from '@longwave/fleet';
-import { createPool } from '@longwave/postgres';
 import fc from 'fast-check';
 
-export const dataFolder = fileURLToPath(new URL('../../../libs/audience/data', import.meta.url));
+export const dataFolder = fileURLToPath(new URL('../../audience/data', import.meta.url));
 export const lists = readAudienceLists(dataFolder, Date.now);
 
 export const player = 'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)';
@@ -149,17 +147,4 @@ export function batches<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
     list.slice(index * size, (index + 1) * size),
   );
-}
-
-/** Empties every table of the schema but the history of its migrations, with the rights of the one who made them. */
-export async function emptyTables({ adminUrl }: Pick<TestDatabase, 'adminUrl'>): Promise<void> {
-  const pool = createPool(adminUrl, 'audience', { name: 'test', max: 1 });
-  try {
-    const { rows } = await pool.query<{ table: string }>(
-      `select quote_ident(tablename) as table from pg_tables where schemaname = 'audience' and tablename not like '\\_%'`,
-    );
-    await pool.query(`truncate ${rows.map(({ table }) => table).join(', ')}`);
-  } finally {
-    await pool.end();
-  }
 }

@@ -1,7 +1,6 @@
 import { windows, type Window } from '@longwave/audience';
+import { type Columns, readKeptFrom } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
-import { readKeptFrom } from '../counting/fact-retention.ts';
 import {
   addAds,
   addTo,

@@ -1,7 +1,6 @@
 import { methodologyVersion } from '@longwave/audience';
+import { readKeptFrom, completeUntilMs } from '@longwave/audience-store';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
-import { readKeptFrom } from '../counting/fact-retention.ts';
-import { completeUntilMs } from '../counting/fact-table.ts';
 import type { FactScope } from './fact-range.ts';
 import { streamBilledBefore, streamFacts, streamUserAgents, streamVelocityDays } from './stored-facts.ts';
 import { writeFactFile } from './fact-file.ts';

@@ -1,4 +1,5 @@
-import type { Interval } from '@longwave/audience';
+/** Half-open. */
+type Interval = readonly [from: number, to: number];
 
 /** A Postgres `int8multirange` literal. */
 export function renderMultirange(intervals: readonly Interval[]): string {
@@ -6,6 +7,6 @@ export function renderMultirange(intervals: readonly Interval[]): string {
 }
 
 /** The intervals of an `int8multirange` as Postgres writes it (canonical: half-open, sorted, disjoint). */
-export function parseMultirange(text: string): Interval[] {
-  return Array.from(text.matchAll(/\[(\d+),(\d+)\)/g), ([, from, to]) => [Number(from), Number(to)] as const);
+export function parseMultirange(text: string): [from: number, to: number][] {
+  return Array.from(text.matchAll(/\[(\d+),(\d+)\)/g), ([, from, to]) => [Number(from), Number(to)]);
 }

@@ -5,12 +5,12 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { methodologyVersion, recount } from '@longwave/audience';
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
+import { dataFolder, fact, lists, seen, shuffledTwice, totalBytes } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
 import { bareEnvironment } from '@longwave/test-kit';
 import { countFacts } from '../src/recount/count-facts.ts';
 import { writeFactFile } from '../src/recount/fact-file.ts';
 import type { Tally } from '../src/recount/tally.ts';
-import { dataFolder, fact, lists, seen, shuffledTwice, totalBytes } from './_facts.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(path.join(os.tmpdir(), 'count-'))));

@@ -1,5 +1,5 @@
 import { byteRangeServedSchema, type ByteRangeServed, type CountedPart } from '@longwave/events';
-import type { Columns, Rows } from '../generated/rows.ts';
+import type { Columns, Rows } from './generated/rows.ts';
 import { parseMultirange } from './multirange.ts';
 
 const partsSchema = byteRangeServedSchema.shape.parts;
@@ -22,8 +22,6 @@ export const factColumns = `f.fact_id, f.request_id, f.started_at, f.at, f.works
   f.previous_listener_key, f.address_key, f.address_verdict, f.user_agent_digest, f.prefetch, f.country, f.region,
   f.late, f.lists_version, f.preload, f.internal, f.address_safe, f.web_player`;
 
-const intervalsOf = (text: string) => parseMultirange(text).map(([from, to]): [number, number] => [from, to]);
-
 /** The fact of a row as it came, but for intervals, which are sorted and merged, and the order of fields within its parts. */
 export function factOf({ previous_listener_key, address_safe, web_player, ...row }: FactRow): ByteRangeServed {
   return {
@@ -32,8 +30,8 @@ export function factOf({ previous_listener_key, address_safe, web_player, ...row
     started_at: row.started_at.toISOString(),
     at: row.at.toISOString(),
     published_at: row.published_at.toISOString(),
-    requested: intervalsOf(row.requested),
-    written: intervalsOf(row.written),
+    requested: parseMultirange(row.requested),
+    written: parseMultirange(row.written),
     total_bytes: Number(row.total_bytes),
     ...(previous_listener_key !== null && { previous_listener_key }),
     ...(address_safe && { address_safe }),

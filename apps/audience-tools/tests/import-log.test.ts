@@ -8,13 +8,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import { bareEnvironment } from '@longwave/test-kit';
+import { dataFolder, lists } from '@longwave/test-kit/delivery-facts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { help, importLogCommands } from '../src/cli/import-log.ts';
 import { gatherRequests } from '../src/import-log/gather-requests.ts';
 import { createJudgeRecord } from '../src/import-log/judge-records.ts';
 import { matchByPattern, matchRecords } from '../src/import-log/match-episode.ts';
 import { readLog } from '../src/import-log/read-log.ts';
-import { dataFolder, lists } from './_facts.ts';
 
 const golden = path.resolve(import.meta.dirname, '../cases/prefix-log');
 const goldenLog = (format: string) => path.join(golden, `log.${format}`);
@@ -244,6 +244,22 @@ describe('storing', () => {
       ...files.map((file) => readFileSync(path.join(file.parentPath, file.name), 'utf8')),
     ];
     expect(written.join('\n')).not.toMatch(/192\.0\.2|2001:db8|NovelPlayer|Pod"cast/);
+  });
+
+  test('leaves a column that a newer migration adds with a default at its default', async () => {
+    await using stack = new AsyncDisposableStack();
+    const admin = stack.adopt(createPool(database.adminUrl, 'audience', { name: 'test' }), (it) => it.end());
+    for (const table of ['prefix_import', 'prefix_request']) {
+      await admin.query(`alter table ${table} add column added_later text not null default 'kept'`);
+      stack.defer(async () => void (await admin.query(`alter table ${table} drop column added_later`)));
+    }
+    // The second file writes rows over rows.
+    await store(goldenLog('csv'));
+    await store(goldenLog('jsonl'));
+    const { rows } = await pool.query(
+      'select added_later from prefix_import union all select distinct added_later from prefix_request',
+    );
+    expect(rows).toEqual([{ added_later: 'kept' }, { added_later: 'kept' }, { added_later: 'kept' }]);
   });
 });
 

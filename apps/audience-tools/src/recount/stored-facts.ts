@@ -1,7 +1,6 @@
+import { type Columns, factColumns, factOf, type FactRow } from '@longwave/audience-store';
 import type { ByteRangeServed, UserAgentSeen } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
-import type { Columns } from '../generated/rows.ts';
-import { factColumns, factOf, type FactRow } from '../counting/stored-fact.ts';
 import type { BilledBefore, VelocityDayEntry } from './fact-file.ts';
 import { neededFacts, type FactScope } from './fact-range.ts';
 

@@ -1,5 +1,5 @@
+import { columns, type Columns, type JsonRows } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
-import { columns, type Columns, type JsonRows } from '../generated/rows.ts';
 import type { FileOutcome, PrefixRow } from './gather-requests.ts';
 import { prefixKey, type PrefixTally } from './prefix-tally.ts';
 

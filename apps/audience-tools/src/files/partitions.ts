@@ -1,5 +1,4 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { createReadStream } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync, createReadStream } from 'node:fs';
 import path from 'node:path';
 import { readLines } from './read-lines.ts';
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -6,11 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ByteRangeServed } from '@longwave/events';
 import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
-import { overview, recountCommands } from '../src/cli/recount.ts';
-import { runCommandLine } from '../src/cli/command-line.ts';
+import { batches, fact, lists, randomFacts, seen, shuffledTwice } from '@longwave/test-kit/delivery-facts';
 import { decideAnomaly } from '../src/velocity/decide-anomaly.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
-import { batches, dataFolder, fact, lists, randomFacts, seen, shuffledTwice } from './_facts.ts';
+import { runRecount } from './_recount-program.ts';
 import { useTables } from './_tables.ts';
 
 let database: TestDatabase;
@@ -23,16 +22,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the tool as a person would, in this process. */
 async function recountTool(...args: string[]) {
-  const said = { out: '', err: '' };
-  const code = await runCommandLine(recountCommands, overview, args, {
-    environment: { DATABASE_URL: database.url, AUDIENCE_DATA: dataFolder },
-    print: (text) => void (said.out += text),
-    tell: (text) => void (said.err += text),
-    now: () => new Date('2025-12-01T00:00:00Z'),
-  });
-  return { code, ...said, json: () => JSON.parse(said.out) as CountedJson };
+  const run = await runRecount(database, args);
+  return { ...run, json: () => JSON.parse(run.out) as CountedJson };
 }
 
 interface CountedJson {
@@ -53,12 +45,28 @@ const inFolder = (name: string) => path.join(folder, name);
 
 /** Exports what is stored and compares a count of the file with it. */
 async function exportAndCompare(...range: string[]) {
-  const file = inFolder('facts.jsonl.gz');
+  const file = inFolder(`facts${range.join('')}.jsonl.gz`);
   expect(await recountTool('export', '--out', file, ...range)).toMatchObject({
     code: 0,
     err: expect.stringMatching(/facts/),
   });
   return recountTool('compare', file, '--json');
+}
+
+/** Exports and compares each day by itself, two at once; answers the figures of each. */
+async function expectEqualDays(days: readonly string[]) {
+  const figures: CountedJson['figures'][] = [];
+  for (const pair of batches(days, 2))
+    figures.push(
+      ...(await Promise.all(
+        pair.map(async (day) => {
+          const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+          return (await exportAndCompare('--from', day, '--to', next)).json().figures;
+        }),
+      )),
+    );
+  for (const one of figures) expect(one.filter(({ stored, recounted }) => stored !== recounted)).toEqual([]);
+  return figures;
 }
 
 describe('a count of exported facts equals what the service counted, in every number', () => {
@@ -78,11 +86,7 @@ describe('a count of exported facts equals what the service counted, in every nu
 
   test.each([1, 2, 3, 4])('and so does every day of it, from a file of that day alone (seed %i)', async (seed) => {
     await recordFacts(pool, randomFacts(seed), lists, createCountingMemory());
-    for (const day of ['2025-10-30', '2025-10-31', '2025-11-01', '2025-11-02', '2025-11-03', '2025-11-04']) {
-      const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
-      const compared = await exportAndCompare('--from', day, '--to', next);
-      expect(compared.json().figures.filter((one) => one.stored !== one.recounted)).toEqual([]);
-    }
+    await expectEqualDays(['2025-10-30', '2025-10-31', '2025-11-01', '2025-11-02', '2025-11-03', '2025-11-04']);
   });
 });
 
@@ -112,12 +116,8 @@ test('a listener of every day is followed back as far as it takes, over a change
     });
   });
   await recordFacts(pool, [seen(), ...served], lists, createCountingMemory());
-  for (const day of ['2025-10-29', '2025-10-31', '2025-11-01', '2025-11-02', '2025-11-08', '2025-11-12']) {
-    const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
-    const compared = await exportAndCompare('--from', day, '--to', next);
-    expect(compared.json().figures.filter((one) => one.stored !== one.recounted)).toEqual([]);
-    expect(compared.json().figures.length).toBeGreaterThan(3);
-  }
+  const days = ['2025-10-29', '2025-10-31', '2025-11-01', '2025-11-02', '2025-11-08', '2025-11-12'];
+  for (const figures of await expectEqualDays(days)) expect(figures.length).toBeGreaterThan(3);
 });
 
 describe('velocity', () => {
@@ -169,7 +169,9 @@ describe('velocity', () => {
     expect(compared.json().figures).toContainEqual(
       expect.objectContaining({ section: 'held', stored: 3, recounted: 3 }),
     );
-    expect(gunzipSync(readFileSync(inFolder('facts.jsonl.gz'))).toString()).not.toMatch(/ws_2|pod_2|stranger/);
+    expect(gunzipSync(readFileSync(inFolder('facts--workspacews_1--podcastpod_1.jsonl.gz'))).toString()).not.toMatch(
+      /ws_2|pod_2|stranger/,
+    );
   });
 });
 
@@ -260,39 +262,4 @@ test('every fact is counted once under the rule that judged it', async () => {
   const { facts: judged } = (await recountTool('count', file, '--json')).json();
   expect(judged).toEqual({ dc_ip: 1, eligible: 1, method: 1, no_ua: 1, waiting: 1 });
   expect((await recountTool('compare', file)).code).toBe(0);
-});
-
-test('an export that fails leaves the older file as it was and nothing else', async () => {
-  const file = inFolder('facts.jsonl');
-  writeFileSync(file, 'older');
-  await pool.query(`insert into layout values ('broken', 'arr', 1, '[]')`);
-  await pool.query(
-    `insert into fact (fact_id, request_id, started_at, at, workspace_id, podcast_id, episode_id, layout_digest, method, status,
-       requested, written, published_at, listener_key, address_key, address_verdict, prefetch, country, region, late, lists_version)
-     select 'f1', 'r1', 'infinity', 'infinity', 'ws', 'pod', 'ep', 'broken', 'GET', 200, '{}', '{}', now(), 'k', 'a', 'ok', false,
-       'DE', 'unknown', false, 'v'`,
-  );
-  expect((await recountTool('export', '--out', file)).code).toBe(2);
-  expect(readFileSync(file, 'utf8')).toBe('older');
-  expect(readdirSync(folder)).toEqual(['facts.jsonl']);
-});
-
-test('a cut, foreign or missing file is refused with words that say what to do', async () => {
-  await recordFacts(pool, [seen(), fact({ fact_id: 'f1' })], lists, createCountingMemory());
-  const file = inFolder('facts.jsonl.gz');
-  await recountTool('export', '--out', file);
-  const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n');
-  const attempt = async (name: string, content: string | Buffer) => {
-    writeFileSync(inFolder(name), content);
-    const { code, err, out } = await recountTool('count', inFolder(name));
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    return err;
-  };
-  expect(await attempt('no-end.jsonl', lines.slice(0, -1).join('\n'))).toMatch(/not complete\. Export the facts again/);
-  expect(await attempt('half.jsonl', lines.join('\n').slice(0, -80))).toMatch(/export/i);
-  expect(await attempt('half.gz', readFileSync(file).subarray(0, -20))).toMatch(/damaged|not complete/);
-  expect(await attempt('foreign.jsonl', '{"a":1}\n')).toMatch(/is not a file of facts. Make one with `recount export`/);
-  expect(await attempt('empty.jsonl', '')).toMatch(/empty/);
-  expect((await recountTool('count', inFolder('missing.jsonl'))).err).toMatch(/missing.jsonl/);
-  expect((await recountTool('count')).err).toMatch(/Name one or more files/);
 });

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { dataFolder } from '@longwave/test-kit/delivery-facts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { help, importLogCommands } from '../src/cli/import-log.ts';
-import { dataFolder } from './_facts.ts';
 
 const golden = path.resolve(import.meta.dirname, '../cases/prefix-log');
 
