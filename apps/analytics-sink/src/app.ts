@@ -16,7 +16,8 @@ import { moveKeptFrom, removeFacts, removePendingFacts, removeRequests } from '.
 import { createAuthenticate } from './http/authenticate.ts';
 import { basePath, createAudienceServer } from './http/server.ts';
 import { createCountingMemory } from './counting/record-facts.ts';
-import { anomalyService, audienceService } from './rpc/server.ts';
+import { anomalyService } from './rpc/anomaly-service.ts';
+import { audienceService } from './rpc/audience-service.ts';
 import { followRevocations } from './tokens/follow-revocations.ts';
 import { openTokenKeys } from './tokens/token-keys.ts';
 import { removeUserAgents } from './counting/user-agent-table.ts';

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll } from '@jest/globals';
 import type { DeliveryFact } from '@longwave/events';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { listenHttp } from '@longwave/http-kit';
@@ -15,6 +16,7 @@ import { answerSchemas } from '../src/http/answer-schemas.ts';
 import { audienceOpenApi } from '../src/http/openapi.ts';
 import { createAudienceServer } from '../src/http/server.ts';
 import { createCountingMemory, recordFacts } from '../src/counting/record-facts.ts';
+import { emptyTables } from './_tables.ts';
 
 export const workspace = newId('ws');
 export const podcast = newId('pod');
@@ -82,7 +84,7 @@ export const ownFact = (changes: Partial<Parameters<typeof fact>[0]> = {}) => {
   return { ...base, parts, ...changes };
 };
 
-export interface Sent {
+interface Sent {
   readonly status: number;
   readonly body: Record<string, unknown>;
   readonly text: string;
@@ -111,7 +113,7 @@ export function expectDocumented(method: string, path: string, status: number, t
 }
 
 /** The API over HTTP on a real PostgreSQL; aggregation happens when a test says so. */
-export async function startAudience() {
+async function startAudience() {
   await using stack = new AsyncDisposableStack();
   const database: TestDatabase = stack.use(
     await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' }),
@@ -192,9 +194,10 @@ export async function startAudience() {
   };
 
   const tools = () => ({ pool, lists, memory: createCountingMemory(), clock: () => clock.now });
+  const query = async <R extends object>(sql: string, values: unknown[] = []) =>
+    (await pool.query<R & Record<string, unknown>>(sql, values)).rows;
   const owned = stack.move();
   return {
-    database,
     pool,
     port: listener.port,
     clock,
@@ -213,10 +216,24 @@ export async function startAudience() {
       const own = tools();
       while ((await aggregateNextBatch(own)) || (await settleReadyRows(own)));
     },
-    query: async <R extends object>(sql: string, values: unknown[] = []) =>
-      (await pool.query<R & Record<string, unknown>>(sql, values)).rows,
+    clear: () => emptyTables(database),
+    /** The status of a batch, as the API tells it. */
+    statusOf: async (batchId: string) => (await call(`/batches/${batchId}`)).body,
+    downloads: async () => {
+      const sum = 'select coalesce(sum(downloads), 0)::int as downloads from download_hour';
+      return (await query<{ downloads: number }>(sum))[0]!.downloads;
+    },
+    ads: () => query(`select serving_id, campaign_id, line_item_id, creative_id from ad_delivered order by 1`),
+    query,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
 export type Audience = Awaited<ReturnType<typeof startAudience>>;
+
+/** Gives the tests of a file the API; it is told to `assign` before the first. */
+export function useAudience(assign: (api: Audience) => void): void {
+  let api: Audience | undefined;
+  beforeAll(async () => assign((api = await startAudience())));
+  afterAll(() => api?.[Symbol.asyncDispose]());
+}

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { totalBytes } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
 import {
-  startAudience,
   arrangement,
   batch,
   byteRow,
@@ -10,15 +9,12 @@ import {
   episode,
   ownFact,
   serving,
+  useAudience,
   type Audience,
 } from './_audience.ts';
-import { emptyTables } from './_tables.ts';
 
 let api: Audience;
-beforeAll(async () => {
-  api = await startAudience();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+useAudience((audience) => void (api = audience));
 
 type Row = Record<string, unknown>;
 const unknownArrangement = 'f'.repeat(64);
@@ -86,8 +82,6 @@ async function everything() {
   };
 }
 
-const clear = () => emptyTables(api.database);
-
 /** Rows in batches of a size, with sequences in that order. */
 const batchesOf = (list: readonly Row[], size: number) =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
@@ -107,13 +101,13 @@ test('however rows are shuffled, split, repeated, compressed and interleaved wit
       fc.infiniteStream(fc.nat()),
       async (list, size, choices) => {
         const next = (below: number) => choices.next().value % below;
-        await clear();
+        await api.clear();
         await api.report(ownFact());
         for (const one of batchesOf(list, list.length)) expect((await api.send(one)).status).toBe(202);
         await api.aggregate();
         const { watermark: _once, ...expected } = await everything();
 
-        await clear();
+        await api.clear();
         const rowsInAnyOrder = list.map((row) => ({ row, key: next(1_000_000) })).sort((a, b) => a.key - b.key);
         const sent = batchesOf(
           rowsInAnyOrder.map(({ row }) => row),
@@ -141,7 +135,7 @@ test('the watermark of any set of sequences is what counting them one by one say
     fc.asyncProperty(
       fc.uniqueArray(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 15 }),
       async (sequences) => {
-        await clear();
+        await api.clear();
         for (const sequence of sequences) {
           const to = minute(sequence * 2);
           const window = { from: '2025-11-02T10:00:00Z', to };

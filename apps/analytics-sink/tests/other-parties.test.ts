@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { completeUntilMs } from '@longwave/audience-store';
 import { seen, totalBytes } from '@longwave/test-kit/delivery-facts';
-import { batch, byteRow, ownFact, startAudience, type Audience } from './_audience.ts';
-import { emptyTables } from './_tables.ts';
+import { batch, byteRow, ownFact, useAudience, type Audience } from './_audience.ts';
 
 let api: Audience;
-beforeAll(async () => {
-  api = await startAudience();
-});
-afterAll(() => api[Symbol.asyncDispose]());
-beforeEach(() => emptyTables(api.database));
-
-const downloads = async () =>
-  (
-    await api.query<{ downloads: number }>(`select coalesce(sum(downloads), 0)::int as downloads from download_hour`)
-  )[0]!.downloads;
+useAudience((audience) => void (api = audience));
+beforeEach(() => api.clear());
 
 test('listeners of different producers are different listeners, whatever they are called, and none is one of ours', async () => {
   const whole = { requested: [[0, totalBytes]], written: [[0, totalBytes]] } satisfies Partial<
@@ -24,7 +15,7 @@ test('listeners of different producers are different listeners, whatever they ar
   await api.send(batch());
   await api.send(batch({ producer: 'rival' }), { bearer: await api.token({ producer: 'rival' }) });
   await api.aggregate();
-  expect(await downloads()).toBe(3);
+  expect(await api.downloads()).toBe(3);
   const days = await api.query(`select downloads::int from velocity_day where kind = 'listener'`);
   expect(days.map((day) => day['downloads'])).toEqual([1, 1, 1]);
 });
@@ -53,7 +44,7 @@ test('bytes of two arrangements are never added, whatever response they are said
     byteRow({ serving_id: undefined, arrangement: other, from: 600_000, to: 1_100_000, status: 206 }),
   ];
   for (const own of [rows, rows.toReversed()]) {
-    await emptyTables(api.database);
+    await api.clear();
     await api.report(ownFact(), ownFact({ fact_id: 'own other', arrangement_id: other }));
     for (const [index, row] of own.entries())
       await api.send(batch({ batch_id: `batch-${index}`, sequence: index + 1, rows: [row] }));
@@ -61,7 +52,7 @@ test('bytes of two arrangements are never added, whatever response they are said
     expect(
       await api.query(`select judgement from fact where fact_id like 'batch:%' and judgement = 'eligible'`),
     ).toHaveLength(2);
-    expect(await downloads()).toBe(0);
+    expect(await api.downloads()).toBe(0);
   }
 });
 
@@ -71,7 +62,7 @@ test('what others report does not move the time up to which numbers are complete
   expect(new Date(until).toISOString()).toBe('2025-11-02T09:59:31.000Z');
   await api.send(batch({ rows: [byteRow({ at: '2025-11-02T10:59:00.000Z' })] }));
   await api.aggregate();
-  expect(await downloads()).toBe(1);
+  expect(await api.downloads()).toBe(1);
   expect(await completeUntilMs(api.pool)).toBe(until);
 });
 
@@ -128,5 +119,5 @@ test('a bucket has one bucket before it: rows that say otherwise are rejected, i
     `select distinct listener_key, previous_listener_key from fact where previous_listener_key is not null`,
   );
   expect(links).toHaveLength(1);
-  expect(await downloads()).toBe(1);
+  expect(await api.downloads()).toBe(1);
 });

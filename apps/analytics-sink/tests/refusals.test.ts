@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
 import { lockWatermark } from '../src/batches/watermark-table.ts';
 import { insertRevokedTokens } from '../src/tokens/revoked-token-table.ts';
-import { batch, byteRow, expectDocumented, startAudience, type Audience } from './_audience.ts';
+import { batch, byteRow, expectDocumented, useAudience, type Audience } from './_audience.ts';
 
 interface Refusal {
   readonly name: string;
@@ -45,10 +45,7 @@ function changed(changes: Record<string, unknown>): object {
 }
 
 let api: Audience;
-beforeAll(async () => {
-  api = await startAudience();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+useAudience((audience) => void (api = audience));
 
 const stored = () => api.query('select batch_id from batch');
 

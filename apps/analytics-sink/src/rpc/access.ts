@@ -1,8 +1,15 @@
 import { analyticsRoles, decideAccess, tryVerifyPrincipal, type AccessNeed } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import type { RpcContext } from '@longwave/rpc';
 import { isGateway } from '@longwave/services';
 import type { JWK } from 'jose';
-import type { CheckAccess } from './server.ts';
+
+/** Throws the problem of a caller that may not see the numbers of these podcasts; one undefined, or none: of the whole workspace. */
+export type CheckAccess = (
+  context: RpcContext,
+  workspaceId: string,
+  podcastIds: readonly (string | undefined)[],
+) => Promise<void>;
 
 /**
  * Lets a service see what it asks for, and a person what its signed grants show: every podcast that is named, or the whole workspace.

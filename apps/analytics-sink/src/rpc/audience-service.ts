@@ -2,11 +2,10 @@ import { methodologyVersion } from '@longwave/audience';
 import { completeUntilMs } from '@longwave/audience-store';
 import type { Pool } from '@longwave/postgres';
 import { parseOrProblem, Problem } from '@longwave/problems';
-import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
-import { AnomalyServiceService, AudienceServiceService, type Granularity } from '@longwave/rpc/audience';
+import { rpcService, type RpcService } from '@longwave/rpc';
+import { AudienceServiceService, type Granularity } from '@longwave/rpc/audience';
 import { gateways } from '@longwave/services';
 import { countAds, countAdSeries, countClientEvents, type AdScope } from '../queries/ad-queries.ts';
-import { decideRequest, listRequest, wireAnomaly } from '../velocity/anomaly-requests.ts';
 import { bucketUnit, type BucketUnit } from '../queries/buckets.ts';
 import {
   countByDimension,
@@ -29,15 +28,8 @@ import {
   wireWindow,
 } from '../queries/count-requests.ts';
 import { countSeries } from '../queries/count-series.ts';
-import { decideAnomaly, listAnomalies } from '../velocity/decide-anomaly.ts';
 import { findRestatedAds, findRestatedDownloads } from '../queries/restated-ranges.ts';
-
-/** Podcasts whose numbers a call asks for; none when it asks for the whole workspace. */
-export type CheckAccess = (
-  context: RpcContext,
-  workspaceId: string,
-  podcastIds: readonly (string | undefined)[],
-) => Promise<void>;
+import type { CheckAccess } from './access.ts';
 
 /** The unit of a granularity. Throws `validation_failed` when none was named. */
 function requireUnit(granularity: Granularity): BucketUnit {
@@ -135,24 +127,6 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         const buckets = await countAdSeries(pool, scope, range, requireUnit(granularity));
         const of: AdScope = { workspaceId: scope.workspaceId, kind: 'podcastId', id: scope.podcastId };
         return { buckets, ...at, restated: await findRestatedAds(pool, of, range) };
-      },
-    },
-  );
-}
-
-/** What velocity holds, for the operator alone: keys belong to no workspace, so no tenant may see or move them. */
-export function anomalyService(pool: Pool, listsVersion: string): RpcService {
-  return rpcService(
-    AnomalyServiceService,
-    { listAnomalies: ['operator'], decideAnomaly: ['operator'] },
-    {
-      listAnomalies: async (request) => {
-        const { undecided } = parseOrProblem(listRequest, request);
-        return { anomalies: (await listAnomalies(pool, undecided)).map(wireAnomaly) };
-      },
-      decideAnomaly: async (request) => {
-        const decision = parseOrProblem(decideRequest, request);
-        return { anomaly: wireAnomaly(await decideAnomaly(pool, decision, listsVersion)) };
       },
     },
   );
