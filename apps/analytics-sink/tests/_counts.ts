@@ -38,7 +38,7 @@ export function recounted(
   facts: readonly DeliveryFact[],
   decided?: { readonly limits: VelocityLimits; readonly released: ReadonlySet<string> },
 ): CountedRows {
-  const { sessions, touches } = recount(facts, lists.userAgents, decided);
+  const { sessions, rollingDownloads } = recount(facts, lists.userAgents, decided);
   const qualified = sessions.filter(({ session }) => session.download !== undefined);
   const place = ({ episodeId, session }: (typeof qualified)[number]) => ({
     listener_key: session.first.listenerKey,
@@ -55,7 +55,7 @@ export function recounted(
         .join(' ');
     return rows.sort((a, b) => (text(a) < text(b) ? -1 : 1));
   };
-  const rolling = touches.filter(({ touch }) => touch.firstTouch);
+  const rolling = rollingDownloads.filter(({ rollingDownload }) => rollingDownload.firstTouch);
   const hours = new Map<
     string,
     { episode_id: string; hour: Date; downloads: number; first_touch_24h: number; last_touch_24h: number }
@@ -74,11 +74,11 @@ export function recounted(
   };
   for (const { episodeId, session, held } of qualified)
     if (held === undefined) hour(episodeId, session.first.startedAtMs).downloads += 1;
-  for (const { episodeId, touch, held } of rolling) {
+  for (const { episodeId, rollingDownload, held } of rolling) {
     if (held !== undefined) continue;
-    const row = hour(episodeId, touch.first.startedAtMs);
+    const row = hour(episodeId, rollingDownload.first.startedAtMs);
     row.first_touch_24h += 1;
-    row.last_touch_24h += touch.lastTouch ? 1 : 0;
+    row.last_touch_24h += rollingDownload.lastTouch ? 1 : 0;
   }
   const billable = ads.filter(({ ad, one }) => ad.billable && one.held === undefined);
   const billed = [...Map.groupBy(billable, ({ ad }) => ad.servingId)].map(([serving_id, own]) => {
@@ -105,11 +105,11 @@ export function recounted(
       'window_on',
     ),
     rolling: inOrder(
-      rolling.map(({ episodeId, touch, held }) => ({
-        listener_key: touch.first.listenerKey,
+      rolling.map(({ episodeId, rollingDownload, held }) => ({
+        listener_key: rollingDownload.first.listenerKey,
         episode_id: episodeId,
-        started_at: new Date(touch.first.startedAtMs),
-        last_touch: touch.lastTouch,
+        started_at: new Date(rollingDownload.first.startedAtMs),
+        last_touch: rollingDownload.lastTouch,
         counted: held === undefined,
       })),
       'listener_key',

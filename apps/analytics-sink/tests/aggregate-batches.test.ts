@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { judgeUserAgent } from '@longwave/audience';
+import { classifyUserAgent } from '@longwave/audience';
 import { newId } from '@longwave/ids';
 import { lists, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { aggregateNextBatch } from '../src/batches/aggregate-batches.ts';
@@ -369,5 +369,5 @@ test('two that aggregate at once never take the same batch, and count it once', 
 
 test('what a producer judged is what the lists say of the text that stands for it', () => {
   for (const [verdict, text] of Object.entries(declaredUserAgents))
-    expect([verdict, judgeUserAgent(lists.userAgents, text)]).toEqual([verdict, verdict]);
+    expect([verdict, classifyUserAgent(lists.userAgents, text)]).toEqual([verdict, verdict]);
 });

@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 type FileFact = ByteRangeServed | UserAgentSeen;
 
 /** Counts facts as if they were in a file, with so many in memory at most. */
-async function countAll(facts: readonly FileFact[], mostFacts?: number): Promise<Tally> {
+async function countAll(facts: readonly FileFact[], maxFacts?: number): Promise<Tally> {
   const file = async function* () {
     yield facts.map((one) => ({ entry: one, line: JSON.stringify(one) }));
   };
@@ -30,7 +30,7 @@ async function countAll(facts: readonly FileFact[], mostFacts?: number): Promise
     {
       temporaryFolder: folder,
       onFacts: () => undefined,
-      ...(mostFacts !== undefined && { mostFacts }),
+      ...(maxFacts !== undefined && { maxFacts }),
     },
   );
   expect(readdirSync(folder)).toEqual([]);
@@ -72,16 +72,16 @@ function halfYear(seed: number): FileFact[] {
 describe('counting in pieces equals counting all at once', () => {
   test.each([1, 2, 3, 4])('however small the pieces, over many changes of secrets (seed %i)', async (seed) => {
     const facts = halfYear(seed);
-    const { sessions, touches } = recount(facts, lists.userAgents);
+    const { sessions, rollingDownloads } = recount(facts, lists.userAgents);
     const expected = {
       calendar_utc: sessions.filter(({ session }) => session.download !== undefined).length,
-      first_touch_24h: touches.filter(({ touch }) => touch.firstTouch).length,
-      last_touch_24h: touches.filter(({ touch }) => touch.lastTouch).length,
+      first_touch_24h: rollingDownloads.filter(({ rollingDownload }) => rollingDownload.firstTouch).length,
+      last_touch_24h: rollingDownloads.filter(({ rollingDownload }) => rollingDownload.lastTouch).length,
       ads: sessions.flatMap(({ session }) => session.download?.ads ?? []).length,
     };
     expect(expected.calendar_utc).toBeGreaterThan(20);
-    for (const mostFacts of [1, 40, undefined]) {
-      const { windows, ads, facts: judged } = await countAll(shuffledTwice(facts, seed), mostFacts);
+    for (const maxFacts of [1, 40, undefined]) {
+      const { windows, ads, facts: judged } = await countAll(shuffledTwice(facts, seed), maxFacts);
       const downloads = (window: keyof typeof windows) =>
         [...windows[window].days.values()].reduce((sum, one) => sum + one.downloads, 0);
       expect({

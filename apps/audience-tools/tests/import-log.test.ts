@@ -12,7 +12,7 @@ import { dataFolder, lists } from '@longwave/test-kit/delivery-facts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { help, importLogCommands } from '../src/cli/import-log.ts';
 import { gatherRequests } from '../src/import-log/gather-requests.ts';
-import { createJudgeRecord } from '../src/import-log/judge-records.ts';
+import { createClassifyRecord } from '../src/import-log/classify-records.ts';
 import { matchByPattern, matchRecords } from '../src/import-log/match-episode.ts';
 import { readLog } from '../src/import-log/read-log.ts';
 
@@ -222,7 +222,7 @@ describe('storing', () => {
     const { rows } = await pool.query(
       'select row_to_json(r)::text from prefix_request r union all select row_to_json(i)::text from prefix_import i',
     );
-    const judge = createJudgeRecord(
+    const classify = createClassifyRecord(
       lists,
       matchRecords(matchByPattern('/{episode}.mp3', 'pod_1'), () => undefined),
       Buffer.alloc(32, 1),
@@ -230,7 +230,7 @@ describe('storing', () => {
     const temporary = mkdtempSync(path.join(folder, 'temporary-'));
     const { rows: kept } = await gatherRequests(
       [readLog(goldenLog('csv'), undefined, {})],
-      judge,
+      classify,
       temporary,
       () => undefined,
     );

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAddressSet, describeUserAgent, readAudienceLists, judgeUserAgent } from '@longwave/audience';
+import { createAddressSet, describeUserAgent, readAudienceLists, classifyUserAgent } from '@longwave/audience';
 import { createTokenKeys } from '@longwave/delivery-token';
 import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
@@ -174,7 +174,7 @@ export async function createApp(
         identify,
         choosePlay,
         mayCount: ({ addressVerdict, preload, internal, userAgent }) =>
-          addressVerdict === 'ok' && !preload && !internal && judgeUserAgent(lists.userAgents, userAgent) === 'ok',
+          addressVerdict === 'ok' && !preload && !internal && classifyUserAgent(lists.userAgents, userAgent) === 'ok',
         findPlay,
         runningPlays,
         tokens,

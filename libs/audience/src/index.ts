@@ -15,19 +15,19 @@ export { createUserAgentRules, type UserAgentRules } from './user-agent-rules.ts
 export { methodologyVersion, readAudienceLists, type AudienceLists } from './audience-lists.ts';
 export {
   describeUserAgent,
-  judgeUserAgent,
+  classifyUserAgent,
   type UserAgentDescription,
   type UserAgentVerdict,
-} from './judge-user-agent.ts';
-export { judgeFact, parseTimeMs, rejectionReasons, type Judgement } from './judge-fact.ts';
+} from './classify-user-agent.ts';
+export { classifyFact, parseTimeMs, rejectionReasons, type Judgement } from './classify-fact.ts';
 export { requestedIntervals } from './requested-intervals.ts';
-export { judgeEvent, type EventJudgement } from './judge-event.ts';
+export { classifyEvent, type EventJudgement } from './classify-event.ts';
 export { maxEventsOfServing } from './event-bounds.ts';
 export { unionIntervals, type Interval } from './intervals.ts';
 export { type Layout } from './credit.ts';
 export { dateOf, dayMs, type ServedRequest } from './served-request.ts';
 export { countSessions, type Session } from './count-sessions.ts';
-export { countedStarts, countTouches, windows, type Touch, type Window } from './windows.ts';
+export { countedStarts, countRollingDownloads, windows, type RollingDownload, type Window } from './windows.ts';
 export {
   isAddressInfeasible,
   isListenerInfeasible,
@@ -38,4 +38,4 @@ export {
 } from './velocity.ts';
 export { mergeRequests } from './merge-requests.ts';
 export { recount, type AddressedRequest, type Recount } from './recount.ts';
-export { judgePrefixRequest, mergePrefixMarks, type PrefixJudgement, type PrefixMark } from './prefix-mode.ts';
+export { classifyPrefixRequest, mergePrefixMarks, type PrefixJudgement, type PrefixMark } from './prefix-mode.ts';

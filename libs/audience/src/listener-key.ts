@@ -3,13 +3,13 @@ import { createHash, createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 const unitSeparator = Buffer.from([0x1f]);
 
 /** Bytes of UTF-8 that are kept of a user agent: far more than apps send. */
-const userAgentBytesMax = 512;
+const maxUserAgentBytes = 512;
 
 /** The longest beginning of whole characters that takes at most so many bytes of UTF-8. */
-function cutToBytes(text: string, bytesMax: number): string {
-  const bytes = Buffer.alloc(bytesMax);
+function cutToBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.alloc(maxBytes);
   // Each UTF-16 unit takes at least one byte.
-  const { written } = new TextEncoder().encodeInto(text.slice(0, bytesMax), bytes);
+  const { written } = new TextEncoder().encodeInto(text.slice(0, maxBytes), bytes);
   // A text of its own: a slice would hold the whole text in memory for as long as it is kept.
   return bytes.toString('utf8', 0, written);
 }
@@ -20,7 +20,7 @@ function cutToBytes(text: string, bytesMax: number): string {
  */
 export function normaliseUserAgent(text: string | undefined): string {
   const whole = (text ?? '').replace(/[\r\n]/g, '').trim();
-  return Buffer.byteLength(whole) <= userAgentBytesMax ? whole : cutToBytes(whole, userAgentBytesMax).trimEnd();
+  return Buffer.byteLength(whole) <= maxUserAgentBytes ? whole : cutToBytes(whole, maxUserAgentBytes).trimEnd();
 }
 
 /** SHA-256 (hex) of a normalised user agent, or null for none; the dictionary's key. */

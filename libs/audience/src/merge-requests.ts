@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ByteRangeServed } from '@longwave/events';
 import { unionIntervals, type Interval } from './intervals.ts';
-import { parseTimeMs } from './judge-fact.ts';
+import { parseTimeMs } from './classify-fact.ts';
 
 const minuteMs = 60_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { judgePrefixRequest, mergePrefixMarks, type PrefixRequest } from './prefix-mode.ts';
+import { classifyPrefixRequest, mergePrefixMarks, type PrefixRequest } from './prefix-mode.ts';
 
 const request = (changes: Partial<PrefixRequest>): PrefixRequest => ({
   method: 'GET',
@@ -29,7 +29,7 @@ describe('how much a range asks for (D13)', () => {
     ['what is no byte range', 'items=0-1', 'eligible'],
     ['what is no range', 'bytes=-', 'eligible'],
   ])('%s', (_, range, judgement) => {
-    expect(judgePrefixRequest(request({ range }), 'ok')).toBe(judgement);
+    expect(classifyPrefixRequest(request({ range }), 'ok')).toBe(judgement);
   });
 });
 
@@ -48,7 +48,7 @@ describe('the first rule of D4 that a prefix service can judge decides', () => {
     [{ addressVerdict: 'dc_ip', preload: true }, 'ok', 'dc_ip'],
     [{ preload: true, range: 'bytes=0-1' }, 'ok', 'preload_ref'],
   ] as const)('%j by an agent judged %s', (changes, agent, judgement) => {
-    expect(judgePrefixRequest(request(changes), agent)).toBe(judgement);
+    expect(classifyPrefixRequest(request(changes), agent)).toBe(judgement);
   });
 });
 

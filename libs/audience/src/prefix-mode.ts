@@ -1,5 +1,5 @@
-import type { RejectionReason } from './judge-fact.ts';
-import type { UserAgentVerdict } from './judge-user-agent.ts';
+import type { RejectionReason } from './classify-fact.ts';
+import type { UserAgentVerdict } from './classify-user-agent.ts';
 import type { AddressVerdict } from './network-lists.ts';
 
 /** One request as a prefix service saw it (measurement.md D13): what was asked, never what was written. */
@@ -50,10 +50,10 @@ function askedFor(range: string | undefined): 'more' | 'first_two' | 'probe' {
 }
 
 /**
- * Judges a request by D4 as far as a prefix service can know, first matching rule. Not known there: written bytes (rule 5), who is
+ * Classifies a request by D4 as far as a prefix service can know, first matching rule. Not known there: written bytes (rule 5), who is
  * internal (14), when the episode was published (15) and what was downloaded (16).
  */
-export function judgePrefixRequest(request: PrefixRequest, agent: UserAgentVerdict): PrefixJudgement {
+export function classifyPrefixRequest(request: PrefixRequest, agent: UserAgentVerdict): PrefixJudgement {
   if (request.method !== 'GET') return 'method';
   if (request.status === 304) return 'not_modified';
   if (request.status !== undefined && !goodStatuses.has(request.status)) return 'status';

@@ -1,13 +1,13 @@
 import type { ByteRangeServed, DeliveryFact } from '@longwave/events';
 import { countSessions, type Session } from './count-sessions.ts';
-import { judgeFact, parseTimeMs, type Judgement } from './judge-fact.ts';
-import { judgeUserAgent } from './judge-user-agent.ts';
+import { classifyFact, parseTimeMs } from './classify-fact.ts';
+import { classifyUserAgent } from './classify-user-agent.ts';
 import { mergeRequests, type MergedRequest } from './merge-requests.ts';
 import { requestedIntervals } from './requested-intervals.ts';
 import { dateOf, type ServedRequest } from './served-request.ts';
 import type { UserAgentRules } from './user-agent-rules.ts';
-import { judgeVelocity, velocityLimits, type HeldReason, type VelocityLimits } from './velocity.ts';
-import { countTouches, type Touch } from './windows.ts';
+import { findVelocityHolds, velocityLimits, type HeldReason, type VelocityLimits } from './velocity.ts';
+import { countRollingDownloads, type RollingDownload } from './windows.ts';
 
 /** A request with what velocity asks of its address. */
 export interface AddressedRequest extends ServedRequest {
@@ -28,15 +28,13 @@ interface EpisodeSession extends Place {
   readonly session: Session<AddressedRequest>;
 }
 
-interface EpisodeTouch extends Place {
-  readonly touch: Touch<AddressedRequest>;
+interface EpisodeRollingDownload extends Place {
+  readonly rollingDownload: RollingDownload<AddressedRequest>;
 }
 
 export interface Recount {
-  /** Facts by judgement; `waiting` for those whose user agent was never told. */
-  readonly judged: ReadonlyMap<Judgement | 'waiting', number>;
   readonly sessions: readonly EpisodeSession[];
-  readonly touches: readonly EpisodeTouch[];
+  readonly rollingDownloads: readonly EpisodeRollingDownload[];
 }
 
 const servedRequest = ({ requestId, first, written }: MergedRequest): AddressedRequest => ({
@@ -92,30 +90,27 @@ export function recount(
   const agents = new Map(
     all.flatMap((fact) =>
       fact.kind === 'user_agent_seen'
-        ? [[fact.user_agent_digest, judgeUserAgent(rules, fact.user_agent)] as const]
+        ? [[fact.user_agent_digest, classifyUserAgent(rules, fact.user_agent)] as const]
         : [],
     ),
   );
-  const judged = new Map<Judgement | 'waiting', number>();
   const served = all.filter((fact) => fact.kind === 'byte_range_served');
   const requestedOf = requestedIntervals(served);
-  const eligible = served.filter((fact) => {
-    const judgement = judgeFact(fact, agents.get(fact.user_agent_digest ?? ''), requestedOf(fact)) ?? 'waiting';
-    judged.set(judgement, (judged.get(judgement) ?? 0) + 1);
-    return judgement === 'eligible';
-  });
-  const threads = [...Map.groupBy(eligible, chainNames(eligible)).values()].map((thread) => {
-    const byListener = Map.groupBy(thread, (fact) => fact.listener_key);
-    const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = thread[0]!;
+  const eligible = served.filter(
+    (fact) => classifyFact(fact, agents.get(fact.user_agent_digest ?? ''), requestedOf(fact)) === 'eligible',
+  );
+  const chains = [...Map.groupBy(eligible, chainNames(eligible)).values()].map((chain) => {
+    const byListener = Map.groupBy(chain, (fact) => fact.listener_key);
+    const { workspace_id: workspaceId, podcast_id: podcastId, episode_id: episodeId } = chain[0]!;
     return {
       place: { workspaceId, podcastId, episodeId },
       requests: [...byListener.values()].flatMap(mergeRequests).map(servedRequest),
     };
   });
-  const sessions = threads.flatMap(({ place, requests }) =>
+  const sessions = chains.flatMap(({ place, requests }) =>
     countSessions(requests).map((session) => ({ ...place, session })),
   );
-  const heldBy = judgeVelocity(
+  const holdReasonOf = findVelocityHolds(
     sessions.flatMap(({ podcastId, session: { first, download } }) =>
       download === undefined ? [] : [{ podcastId, ...velocityOf(first) }],
     ),
@@ -123,10 +118,16 @@ export function recount(
     decided.released,
   );
   return {
-    judged,
-    sessions: sessions.map((one) => ({ ...one, held: one.session.download && heldBy(velocityOf(one.session.first)) })),
-    touches: threads.flatMap(({ place, requests }) =>
-      countTouches(requests).map((touch) => ({ ...place, touch, held: heldBy(velocityOf(touch.first)) })),
+    sessions: sessions.map((one) => ({
+      ...one,
+      held: one.session.download && holdReasonOf(velocityOf(one.session.first)),
+    })),
+    rollingDownloads: chains.flatMap(({ place, requests }) =>
+      countRollingDownloads(requests).map((one) => ({
+        ...place,
+        rollingDownload: one,
+        held: holdReasonOf(velocityOf(one.first)),
+      })),
     ),
   };
 }

@@ -1,6 +1,6 @@
 import type { ByteRangeServed } from '@longwave/events';
 import { unionIntervals, type Interval } from './intervals.ts';
-import { isProbe } from './judge-fact.ts';
+import { isProbe } from './classify-fact.ts';
 
 /** Names the request of a listener that a record is a piece of. */
 const requestKey = (fact: Pick<ByteRangeServed, 'request_id' | 'listener_key' | 'episode_id' | 'arrangement_id'>) =>

@@ -52,17 +52,17 @@ function reachesThreshold(requests: readonly ServedRequest[]): boolean {
  * More requests never reach less, so it doubles and halves: the cost follows the answer, not the number of requests.
  */
 export function shortestRun(ordered: readonly ServedRequest[], from: number, to: number): number | undefined {
-  const most = to - from;
+  const max = to - from;
   const reaches = (length: number) => reachesThreshold(ordered.slice(from, from + length));
   let short = 0;
   let enough = 1;
-  while (enough < most && !reaches(enough)) {
+  while (enough < max && !reaches(enough)) {
     short = enough;
     enough *= 2;
   }
-  if (enough >= most) {
-    if (most === 0 || !reaches(most)) return undefined;
-    enough = most;
+  if (enough >= max) {
+    if (max === 0 || !reaches(max)) return undefined;
+    enough = max;
   }
   while (enough - short > 1) {
     const middle = (short + enough) >> 1;

@@ -45,7 +45,7 @@ export interface UserAgentRules {
 }
 
 /** Longer than any user agent of a real app; the lists see no more, so that no text makes their patterns search for long. */
-const matchedCharactersMax = 1_024;
+const maxMatchedCharacters = 1_024;
 
 const botWords = /bot|crawler|spider/i;
 
@@ -81,12 +81,12 @@ export function createUserAgentRules(lists: UserAgentLists): UserAgentRules {
   const notBots = lists.corrections.notBots.entries.map(({ pattern }) => new RegExp(pattern, 'g'));
   return {
     declaresBot: (userAgent) => {
-      const text = userAgent.slice(0, matchedCharactersMax);
+      const text = userAgent.slice(0, maxMatchedCharacters);
       if (!botWords.test(text)) return false;
       return botWords.test(notBots.reduce((rest, exception) => rest.replace(exception, ' '), text));
     },
     match: (userAgent) => {
-      const text = userAgent.slice(0, matchedCharactersMax);
+      const text = userAgent.slice(0, maxMatchedCharacters);
       const found = inOrder.find(({ pattern }) => pattern.test(text));
       const device = devices.find(({ pattern }) => pattern.test(text));
       const operatingSystem = operatingSystems.find(({ pattern }) => pattern.test(text));

@@ -30,8 +30,8 @@ export function isAddressInfeasible(downloads: number, limits: VelocityLimits): 
   return downloads > limits.addressDownloads;
 }
 
-/** A session that reached the threshold, as far as velocity judges it. */
-export interface JudgedSession {
+/** A session that reached the threshold, as far as velocity looks at it. */
+export interface VelocitySession {
   readonly listenerKey: string;
   readonly podcastId: string;
   /** `YYYY-MM-DD`. */
@@ -44,16 +44,16 @@ export interface JudgedSession {
 export const keyDay = (kind: 'listener' | 'address', key: string, day: string) => `${kind} ${key} ${day}`;
 
 /**
- * Judges whole days of keys: the answer depends on the set of sessions alone. Sessions of a safe address neither count towards its limit
+ * Finds the days of keys that rule 16 holds: the answer depends on the set of sessions alone. Sessions of a safe address neither count towards its limit
  * nor are held by it.
  * @param released keys and days, by `keyDay`, that a person has released
  * @returns why a listener's downloads of a day are held, if they are
  */
-export function judgeVelocity(
-  sessions: readonly JudgedSession[],
+export function findVelocityHolds(
+  sessions: readonly VelocitySession[],
   limits: VelocityLimits,
   released: ReadonlySet<string>,
-): (one: Omit<JudgedSession, 'podcastId'>) => HeldReason | undefined {
+): (one: Omit<VelocitySession, 'podcastId'>) => HeldReason | undefined {
   const held = new Set<string>();
   for (const [name, own] of Map.groupBy(sessions, (one) => keyDay('listener', one.listenerKey, one.windowOn))) {
     const ofPodcasts = Map.groupBy(own, (one) => one.podcastId).values();

@@ -22,40 +22,42 @@ export function countedStarts(window: Window, startsMs: readonly number[]): bool
   });
 }
 
-/** One time that a listener reached the threshold, and the rolling windows in which that is a download. */
-export interface Touch<R extends ServedRequest = ServedRequest> {
-  /** The request that it began with; its listener key and start are the touch's. */
+/** One time that a listener reached the threshold, and whether each rolling window counts it (docs/counting.md#the-three-windows). */
+export interface RollingDownload<R extends ServedRequest = ServedRequest> {
+  /** The request that it began with; its listener key and start are the download's. */
   readonly first: R;
+  /** The window first_touch_24h counts it. */
   readonly firstTouch: boolean;
+  /** The window last_touch_24h counts it. */
   readonly lastTouch: boolean;
 }
 
-/** The requests that touches begin with, oldest first. */
-function touchingRequests<R extends ServedRequest>(ordered: readonly R[]): R[] {
-  const touching: R[] = [];
+/** The requests that rolling downloads begin with, oldest first. */
+function firstRequests<R extends ServedRequest>(ordered: readonly R[]): R[] {
+  const firsts: R[] = [];
   for (let at = 0, end = 0; at < ordered.length;) {
     const first = ordered[at]!;
     while (end < ordered.length && ordered[end]!.startedAtMs < first.startedAtMs + dayMs) end++;
     const length = shortestRun(ordered, at, end);
     if (length !== undefined) {
-      touching.push(first);
+      firsts.push(first);
       at += length;
     } else if (end === ordered.length) break;
     // Later runs within the same 24 h hold fewer of the same requests: the next that can qualify reaches the request at `end`.
     else while (ordered[at]!.startedAtMs <= ordered[end]!.startedAtMs - dayMs) at++;
   }
-  return touching;
+  return firsts;
 }
 
 /**
- * Counts the requests of one listener and one episode in the rolling windows. A touch is the shortest run of requests, within 24 h of its
+ * Counts the requests of one listener and one episode in the rolling windows. A rolling download is the shortest run of requests, within 24 h of its
  * first, that reaches the threshold in one arrangement; the next begins after it. Counts depend on the set of requests alone, and
  * nothing reaches across a gap of 24 h or more between two requests. Requests of one id must be merged before.
  */
-export function countTouches<R extends ServedRequest>(requests: Iterable<R>): Touch<R>[] {
-  const touching = touchingRequests([...requests].sort(byStart));
-  const starts = touching.map((first) => first.startedAtMs);
+export function countRollingDownloads<R extends ServedRequest>(requests: Iterable<R>): RollingDownload<R>[] {
+  const firsts = firstRequests([...requests].sort(byStart));
+  const starts = firsts.map((first) => first.startedAtMs);
   const inFirst = countedStarts('first_touch_24h', starts);
   const inLast = countedStarts('last_touch_24h', starts);
-  return touching.map((first, index) => ({ first, firstTouch: inFirst[index]!, lastTouch: inLast[index]! }));
+  return firsts.map((first, index) => ({ first, firstTouch: inFirst[index]!, lastTouch: inLast[index]! }));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { countedStarts, judgeFact, judgeUserAgent, recount, userAgentDigest } from '../src/index.ts';
+import { countedStarts, classifyFact, classifyUserAgent, recount, userAgentDigest } from '../src/index.ts';
 import { caseFacts, fact, lists, player, type CountingCase } from './_facts.ts';
 
 function cases<T>(name: string): T[] {
@@ -18,12 +18,12 @@ describe('D4: a record is eligible unless the first matching rule rejects it', (
   test.each(cases<JudgementCase>('judgement'))('$name', (one) => {
     const agent = one.user_agent ?? player;
     const record = fact({ ...one.fact, user_agent_digest: userAgentDigest(agent) });
-    expect(judgeFact(record, judgeUserAgent(lists.userAgents, agent))).toBe(one.expect);
+    expect(classifyFact(record, classifyUserAgent(lists.userAgents, agent))).toBe(one.expect);
   });
 
   test('rules that need no user agent decide at once, the others wait for its text', () => {
-    expect(judgeFact(fact({ method: 'HEAD' }), undefined)).toBe('method');
-    expect(judgeFact(fact({ address_verdict: 'dc_ip' }), undefined)).toBeUndefined();
+    expect(classifyFact(fact({ method: 'HEAD' }), undefined)).toBe('method');
+    expect(classifyFact(fact({ address_verdict: 'dc_ip' }), undefined)).toBeUndefined();
   });
 });
 

@@ -62,16 +62,18 @@ function numbers(counted: Recount): unknown {
     download,
     held,
   }));
-  const touches = counted.touches.map(({ episodeId, held, touch: { first, firstTouch, lastTouch } }) => ({
-    episodeId,
-    listener: first.listenerKey,
-    startedAtMs: first.startedAtMs,
-    requestId: first.requestId,
-    firstTouch,
-    lastTouch,
-    held,
-  }));
-  return [inOrder(sessions), inOrder(touches)];
+  const rollingDownloads = counted.rollingDownloads.map(
+    ({ episodeId, held, rollingDownload: { first, firstTouch, lastTouch } }) => ({
+      episodeId,
+      listener: first.listenerKey,
+      startedAtMs: first.startedAtMs,
+      requestId: first.requestId,
+      firstTouch,
+      lastTouch,
+      held,
+    }),
+  );
+  return [inOrder(sessions), inOrder(rollingDownloads)];
 }
 
 /** Limits so low that some of these few listeners are held. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createUserAgentRules, describeUserAgent, judgeUserAgent } from '../src/index.ts';
+import { createUserAgentRules, describeUserAgent, classifyUserAgent } from '../src/index.ts';
 import { lists } from './_facts.ts';
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0';
@@ -63,7 +63,7 @@ test.each([
   ['AppleCoreMedia/1.0.0.16G114 (iPod touch; U; CPU OS 12_4_2 like Mac OS X; en_us)', 'ok'],
   ['Rubycon Player/1.0', 'ok'],
 ])('a library without the name of an app: %s is judged %s', (userAgent, verdict) => {
-  expect(judgeUserAgent(lists.userAgents, userAgent)).toBe(verdict);
+  expect(classifyUserAgent(lists.userAgents, userAgent)).toBe(verdict);
 });
 
 test.each([
@@ -86,9 +86,9 @@ test('a user agent that was sent percent-encoded is named like the one it means'
 test('no user agent holds up the process, however long it is and whatever it repeats', () => {
   for (const piece of ['a', 'Linux; ', 'Windows ', 'Android ', 'Linux AppleWebKit ', '%41']) {
     const userAgent = piece.repeat(Math.floor(15_000 / piece.length));
-    judgeUserAgent(lists.userAgents, piece);
+    classifyUserAgent(lists.userAgents, piece);
     const beganMs = performance.now();
-    judgeUserAgent(lists.userAgents, userAgent);
+    classifyUserAgent(lists.userAgents, userAgent);
     expect(performance.now() - beganMs).toBeLessThan(500);
   }
 });

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { judgeUserAgent } from '../src/index.ts';
+import { classifyUserAgent } from '../src/index.ts';
 import { lists } from './_facts.ts';
 
 const { user_agents: crawlers } = JSON.parse(
   readFileSync(new URL('../cases/crawler-user-agents/named-like-browsers.json', import.meta.url), 'utf8'),
 ) as { user_agents: string[] };
 
-const judge = (userAgent: string) => judgeUserAgent(lists.userAgents, userAgent);
+const classify = (userAgent: string) => classifyUserAgent(lists.userAgents, userAgent);
 
 test('each of 100 real crawlers that say so is a bot, although a list takes it for a browser or an app', () => {
   expect(crawlers).toHaveLength(100);
   for (const crawler of crawlers)
     expect(lists.userAgents.match(crawler).kind).toEqual(expect.stringMatching(/^(browser|app)$/));
-  expect(crawlers.filter((crawler) => judge(crawler) !== 'bot_ua')).toEqual([]);
+  expect(crawlers.filter((crawler) => classify(crawler) !== 'bot_ua')).toEqual([]);
 });
 
 const chrome = (device: string) =>
@@ -24,16 +24,16 @@ test.each([
   ...['IDbot553PLUS Build/MRA58K', 'ID bot 53+', 'VR BOT 552 PLUS', 'POWER BOT Build/MRA58K', 'C Bot Tab 100'],
   ...['M_bot_tab_1150 Build/N9F27F', 'XBot_Senior Build/O11019', 'Spider 8', 'HTC; htc_botdugls', '+DRM;BOTECH;ATV R1'],
 ])('%s is a device of people', (device) => {
-  expect(judge(chrome(device))).toBe('ok');
+  expect(classify(chrome(device))).toBe('ok');
 });
 
 test('an excused name excuses only itself, wherever else the text says bot', () => {
-  expect(judge(chrome('CUBOT J9; FeedBot/1.0'))).toBe('bot_ua');
-  expect(judge('Tweetbot/5 (crawler)')).toBe('bot_ua');
-  expect(judge('Cubotron/1.0')).toBe('bot_ua');
+  expect(classify(chrome('CUBOT J9; FeedBot/1.0'))).toBe('bot_ua');
+  expect(classify('Tweetbot/5 (crawler)')).toBe('bot_ua');
+  expect(classify('Cubotron/1.0')).toBe('bot_ua');
 });
 
 test('a percent-encoded phone of the exception list counts, a percent-encoded crawler does not', () => {
-  expect(judge(encodeURIComponent(chrome('M bot 60')))).toBe('ok');
-  expect(judge(encodeURIComponent(crawlers[0]!))).toBe('bot_ua');
+  expect(classify(encodeURIComponent(chrome('M bot 60')))).toBe('ok');
+  expect(classify(encodeURIComponent(crawlers[0]!))).toBe('bot_ua');
 });

@@ -21,8 +21,8 @@ function spree(episodes: number, changes: Partial<ByteRangeServed> = {}): ByteRa
 
 const held = (facts: readonly ByteRangeServed[], released: readonly string[] = []) => {
   const decided = { limits: velocityLimits, released: new Set(released) };
-  const { sessions, touches } = recount([seen(player), ...facts], lists.userAgents, decided);
-  const reasons = [...sessions, ...touches].map((one) => one.held);
+  const { sessions, rollingDownloads } = recount([seen(player), ...facts], lists.userAgents, decided);
+  const reasons = [...sessions, ...rollingDownloads].map((one) => one.held);
   return {
     all: reasons.length,
     of: [...new Set(reasons)],

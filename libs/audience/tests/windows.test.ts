@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { countTouches, recount, userAgentDigest, type Recount, type ServedRequest, type Window } from '../src/index.ts';
+import {
+  countRollingDownloads,
+  recount,
+  userAgentDigest,
+  type Recount,
+  type ServedRequest,
+  type Window,
+} from '../src/index.ts';
 import { caseFacts, fact, layouts, lists, seen, type CountingCase } from './_facts.ts';
 
 type WindowCase = Omit<CountingCase, 'downloads'> & { readonly [window in Window]: readonly string[] };
@@ -9,13 +16,17 @@ type WindowCase = Omit<CountingCase, 'downloads'> & { readonly [window in Window
 const cases = JSON.parse(readFileSync(new URL('../cases/windows.json', import.meta.url), 'utf8')) as WindowCase[];
 
 /** Starts of what each window counts, oldest first. */
-function countedStarts({ sessions, touches }: Recount): { readonly [window in Window]: readonly number[] } {
+function countedStarts({ sessions, rollingDownloads }: Recount): { readonly [window in Window]: readonly number[] } {
   const starts = (of: readonly { readonly startedAtMs: number }[]) =>
     of.map((one) => one.startedAtMs).sort((a, b) => a - b);
   return {
     calendar_utc: starts(sessions.filter((one) => one.session.download).map((one) => one.session.first)),
-    first_touch_24h: starts(touches.filter((one) => one.touch.firstTouch).map((one) => one.touch.first)),
-    last_touch_24h: starts(touches.filter((one) => one.touch.lastTouch).map((one) => one.touch.first)),
+    first_touch_24h: starts(
+      rollingDownloads.filter((one) => one.rollingDownload.firstTouch).map((one) => one.rollingDownload.first),
+    ),
+    last_touch_24h: starts(
+      rollingDownloads.filter((one) => one.rollingDownload.lastTouch).map((one) => one.rollingDownload.first),
+    ),
   };
 }
 
@@ -66,8 +77,8 @@ const toRequests = (list: typeof requests extends fc.Arbitrary<infer L> ? L : ne
     written: [[one.from, Math.min(one.from + one.length, total)]],
   }));
 
-/** Which requests begin touches, straight from the definition: try every first and every last request, the earliest first. */
-function touchesByDefinition(all: readonly ServedRequest[]): string[] {
+/** Which requests begin rollingDownloads, straight from the definition: try every first and every last request, the earliest first. */
+function rollingDownloadsByDefinition(all: readonly ServedRequest[]): string[] {
   const ordered = [...all].sort((a, b) => a.startedAtMs - b.startedAtMs || (a.requestId < b.requestId ? -1 : 1));
   const seconds = (run: readonly ServedRequest[]) => {
     const bytes = new Set(run.flatMap(({ written: [piece] }) => hundredths(piece![0], piece![1])));
@@ -77,24 +88,26 @@ function touchesByDefinition(all: readonly ServedRequest[]): string[] {
     const media = Math.max(from, 1000);
     return Array.from({ length: Math.max(0, (to - media) / 1000) }, (_, nth) => media + nth * 1000);
   };
-  const touching: string[] = [];
+  const firsts: string[] = [];
   for (let first = 0; first < ordered.length; first++)
     for (let last = first; last < ordered.length; last++) {
       const run = ordered.slice(first, last + 1);
       if (ordered[last]!.startedAtMs - ordered[first]!.startedAtMs >= 24 * hourMs) break;
       if (!['arr_1', 'arr_2'].some((name) => seconds(run.filter((one) => one.arrangementId === name)) >= 60)) continue;
-      touching.push(ordered[first]!.requestId);
+      firsts.push(ordered[first]!.requestId);
       first = last;
       break;
     }
-  return touching;
+  return firsts;
 }
 
-test('touches are those of the definition, however many requests they take', () => {
+test('rollingDownloads are those of the definition, however many requests they take', () => {
   fc.assert(
     fc.property(requests, (list) => {
       const all = toRequests(list);
-      expect(countTouches(all).map((touch) => touch.first.requestId)).toEqual(touchesByDefinition(all));
+      expect(countRollingDownloads(all).map((rollingDownload) => rollingDownload.first.requestId)).toEqual(
+        rollingDownloadsByDefinition(all),
+      );
     }),
     { numRuns: 300 },
   );
@@ -104,13 +117,13 @@ test('nothing reaches across a gap of 24 h, so counting may begin anew after eac
   fc.assert(
     fc.property(requests, (list) => {
       const ordered = toRequests(list).sort((a, b) => a.startedAtMs - b.startedAtMs);
-      const islands: ServedRequest[][] = [];
+      const parts: ServedRequest[][] = [];
       for (const request of ordered) {
-        const last = islands.at(-1);
+        const last = parts.at(-1);
         if (last && request.startedAtMs - last.at(-1)!.startedAtMs < 24 * hourMs) last.push(request);
-        else islands.push([request]);
+        else parts.push([request]);
       }
-      expect(islands.flatMap((island) => countTouches(island))).toEqual(countTouches(ordered));
+      expect(parts.flatMap((part) => countRollingDownloads(part))).toEqual(countRollingDownloads(ordered));
     }),
   );
 });
@@ -118,12 +131,14 @@ test('nothing reaches across a gap of 24 h, so counting may begin anew after eac
 test('counted starts of a rolling window are at least 24 h apart', () => {
   fc.assert(
     fc.property(requests, (list) => {
-      const touches = countTouches(toRequests(list));
+      const rollingDownloads = countRollingDownloads(toRequests(list));
       for (const window of ['firstTouch', 'lastTouch'] as const) {
-        const starts = touches.filter((touch) => touch[window]).map((touch) => touch.first.startedAtMs);
+        const starts = rollingDownloads
+          .filter((rollingDownload) => rollingDownload[window])
+          .map((rollingDownload) => rollingDownload.first.startedAtMs);
         starts.forEach((at, nth) => nth > 0 && expect(at - starts[nth - 1]!).toBeGreaterThanOrEqual(24 * hourMs));
       }
-      expect(touches.some((touch) => touch.firstTouch)).toBe(touches.length > 0);
+      expect(rollingDownloads.some((rollingDownload) => rollingDownload.firstTouch)).toBe(rollingDownloads.length > 0);
     }),
   );
 });
@@ -141,6 +156,6 @@ test('a hundred thousand small ranges of one listener are counted in seconds', (
     };
   });
   const began = performance.now();
-  expect(countTouches(many)).toHaveLength(Math.floor(100_000 / 60));
+  expect(countRollingDownloads(many)).toHaveLength(Math.floor(100_000 / 60));
   expect(performance.now() - began).toBeLessThan(5_000);
 });

@@ -2,7 +2,7 @@ import { columns, type Columns, type JsonRows } from '@longwave/audience-store';
 import type { DecisionMade } from '@longwave/events';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, readChangeBasis, type ChangeBasis } from '../counting/change-basis.ts';
-import { adKey, diffRows, movedSums, type AdRow, type Counts } from '../counting/counted-rows.ts';
+import { adKey, diffRows, ledgerDelta, type AdRow, type Counts } from '../counting/counted-rows.ts';
 
 /** One entry of the ledger, without what the basis adds. */
 type AdEntry = Readonly<
@@ -94,7 +94,7 @@ async function moveBills(tx: Transaction, servingIds: readonly string[]): Promis
   ]);
 }
 
-/** Stores delivered ads and appends to the ledger what that changes. The caller holds the locks of threads and days. */
+/** Stores delivered ads and appends to the ledger what that changes. The caller holds the locks of chains and days. */
 export async function saveAds(tx: Transaction, before: Counts, after: Counts, basis: ChangeBasis): Promise<void> {
   const { saved, gone } = diffRows(before.ads, after.ads, adKey);
   if (saved.length + gone.length === 0) return;
@@ -116,7 +116,7 @@ export async function saveAds(tx: Transaction, before: Counts, after: Counts, ba
          platform = excluded.platform, operating_system = excluded.operating_system`,
       [JSON.stringify(saved)],
     );
-  const delivered = movedSums(before.ads, after.ads, (row) => [placeOf(row), { quantity: row.counted ? 1 : 0 }]);
+  const delivered = ledgerDelta(before.ads, after.ads, (row) => [placeOf(row), { quantity: row.counted ? 1 : 0 }]);
   const old = new Map(before.ads.map((row) => [adKey(row), row.serving_id]));
   const servings = new Set([...gone, ...saved].map((row) => row.serving_id));
   for (const row of saved) servings.add(old.get(adKey(row)) ?? row.serving_id);

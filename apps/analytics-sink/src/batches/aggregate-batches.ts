@@ -136,7 +136,7 @@ export async function aggregateNextBatch(tools: AggregationTools): Promise<boole
   }
 }
 
-const rowsAtOnce = 500;
+const maxRows = 500;
 
 const batchKey = (one: WaitingRow) => JSON.stringify([one.producer, one.batchId]);
 
@@ -146,7 +146,7 @@ const batchKey = (one: WaitingRow) => JSON.stringify([one.producer, one.batchId]
  */
 export function settleReadyRows(tools: AggregationTools): Promise<boolean> {
   return transaction(tools.pool, async (tx) => {
-    const rows = await takeReadyRows(tx, rowsAtOnce);
+    const rows = await takeReadyRows(tx, maxRows);
     const batches = [...Map.groupBy(rows, batchKey)].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [, own] of batches) {
       const { producer, batchId } = own[0]!;

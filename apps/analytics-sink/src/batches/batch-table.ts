@@ -130,7 +130,7 @@ export async function postponeBatch(pool: Pool, { producer, batchId }: TakenBatc
   );
 }
 
-const rejectionsMax = 20;
+const maxRejections = 20;
 
 /** Adds what became of some rows of a batch that is locked. */
 export async function addToStatus(
@@ -162,7 +162,7 @@ export async function addToStatus(
       change.waiting,
       change.rejections.length,
       JSON.stringify(change.rejections),
-      rejectionsMax,
+      maxRejections,
     ],
   );
 }

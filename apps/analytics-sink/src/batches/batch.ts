@@ -5,7 +5,7 @@ import { producerPattern } from '@longwave/principal';
 import { Problem, fieldErrors, fieldSentence, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
 
-const rowsMax = 1000;
+const maxRows = 1000;
 const schemaVersion = 1;
 
 /** A name that a producer gives: of a batch, a response, a claim. It has the form of an idempotency key. */
@@ -146,23 +146,23 @@ export const batchSchema = z.strictObject({
   /** Half-open; every row's `at` lies in it. */
   window: z.strictObject({ from: instant, to: instant }),
   schema_version: z.literal(schemaVersion),
-  rows: z.array(rowSchema).min(1).max(rowsMax),
+  rows: z.array(rowSchema).min(1).max(maxRows),
 });
 
 export type Batch = z.infer<typeof batchSchema>;
 export type BatchRow = Batch['rows'][number];
 export type RowOf<K extends BatchRow['kind']> = Extract<BatchRow, { kind: K }>;
 
-const fieldErrorsMax = 20;
+const maxFieldErrors = 20;
 /** Before this no podcast was measured, and years get shorter than stores can hold. */
 const earliest = Date.parse('2000-01-01T00:00:00Z');
 /** A response takes no longer. */
-const responseMsMax = 24 * 3_600_000;
+const maxResponseMs = 24 * 3_600_000;
 /** A producer's clock may be ahead of ours by this much. */
-const skewMsMax = 5 * 60_000;
+const maxSkewMs = 5 * 60_000;
 
 const invalid = (errors: readonly FieldError[]) => {
-  const shown = errors.slice(0, fieldErrorsMax);
+  const shown = errors.slice(0, maxFieldErrors);
   return new Problem('validation_failed', shown.map(({ path, detail }) => `${path || '/'}: ${detail}`).join(' '), {
     errors: shown,
   });
@@ -175,7 +175,7 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
   const [from, to] = [Date.parse(window.from), Date.parse(window.to)];
   if (from < earliest) return [error('/window/from', 'too_early', 'The window begins before the year 2000.')];
   if (from >= to) return [error('/window/to', 'empty_window', 'The window ends before it begins.')];
-  if (to > now.getTime() + skewMsMax) return [error('/window/to', 'in_future', 'The window ends in the future.')];
+  if (to > now.getTime() + maxSkewMs) return [error('/window/to', 'in_future', 'The window ends in the future.')];
   return rows.flatMap((row, index) => {
     const at = Date.parse(row.at);
     const found: FieldError[] = [];
@@ -204,7 +204,7 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
     const startedAt = Date.parse(row.started_at);
     if (startedAt > at)
       found.push(error(`/rows/${index}/started_at`, 'after_end', 'The request began after its bytes were written.'));
-    if (startedAt < at - responseMsMax)
+    if (startedAt < at - maxResponseMs)
       found.push(
         error(
           `/rows/${index}/started_at`,
@@ -250,6 +250,6 @@ export function refuseForeign(
   }
   if (errors.length > 0)
     throw new Problem('permission_denied', 'The token is not valid for this producer and these workspaces.', {
-      errors: errors.slice(0, fieldErrorsMax),
+      errors: errors.slice(0, maxFieldErrors),
     });
 }

@@ -56,7 +56,7 @@ const namesOf = (fact: ByteRangeServed): string[] => [
   ...fact.parts.flatMap((part) => (part.ad ? [part.ad.serving_id] : [])),
 ];
 
-const rememberedMax = 50_000;
+const maxRemembered = 50_000;
 
 /**
  * Remembers what our own facts, once recorded with their layouts, say of arrangements and servings, and wakes the rows that waited for it. The rows are looked for after
@@ -65,7 +65,7 @@ const rememberedMax = 50_000;
 export function createNoteLayouts(pool: Pool): (facts: readonly DeliveryFact[]) => Promise<void> {
   const noted = new Set<string>();
   return async (facts) => {
-    if (noted.size > rememberedMax) noted.clear();
+    if (noted.size > maxRemembered) noted.clear();
     const unknown = new Map<string, ByteRangeServed>();
     for (const fact of facts)
       if (fact.kind === 'byte_range_served')

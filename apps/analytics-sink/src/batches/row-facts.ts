@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { judgeFact, keyMonths, userAgentDigest } from '@longwave/audience';
+import { classifyFact, keyMonths, userAgentDigest } from '@longwave/audience';
 import {
   deliveryEventFactId,
   type ByteRangeServed,
@@ -143,7 +143,7 @@ export function byteRangeFact(
   const { user_agent_verdict: agent, previous_listener: previous } = row;
   // Only a row that counts may link two buckets, and only in the first 48 h of a month, in which the previous key is valid.
   const isInTime = keyMonths(new Date(row.started_at)).previous !== undefined;
-  const isLink = previous !== undefined && isInTime && agent !== 'no_ua' && judgeFact(fact, agent) === 'eligible';
+  const isLink = previous !== undefined && isInTime && agent !== 'no_ua' && classifyFact(fact, agent) === 'eligible';
   return isLink ? { ...fact, previous_listener_key: listenerOf(producer, previous) } : fact;
 }
 

@@ -12,7 +12,7 @@ export interface RowJudgements {
   readonly uncounted: readonly { readonly row: number; readonly rule: EventJudgement }[];
 }
 
-const uncountedMax = 20;
+const maxUncounted = 20;
 
 /** Looks at the facts that these rows became. A judgement may change while more rows of the same request come. */
 export async function findRowJudgements(
@@ -34,7 +34,7 @@ export async function findRowJudgements(
     const judgement = judgementOf.get(id ?? '');
     if (judgement === undefined) continue;
     judgements[judgement] = (judgements[judgement] ?? 0) + 1;
-    if (judgement !== 'eligible' && uncounted.length < uncountedMax) uncounted.push({ row, rule: judgement });
+    if (judgement !== 'eligible' && uncounted.length < maxUncounted) uncounted.push({ row, rule: judgement });
   }
   return { judgements, uncounted };
 }

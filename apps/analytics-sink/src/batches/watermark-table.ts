@@ -66,7 +66,7 @@ export async function advanceWatermark(
   return { ...moved, event_time: latest[0]!.event_time.toISOString() };
 }
 
-const gapsMax = 20;
+const maxGaps = 20;
 
 /** Where a producer stands, with its first missing sequences; zeros when nothing was received. */
 export async function readWatermark(
@@ -78,7 +78,7 @@ export async function readWatermark(
        (select json_agg(json_build_object('from', lower(g), 'to', upper(g) - 1)) from
          (select g from unnest(int8multirange(int8range(1, upper(sequences))) - sequences) g limit $2) as missing) as gaps
      from batch_watermark where producer = $1`,
-    [producer, gapsMax],
+    [producer, maxGaps],
   );
   const row = rows[0];
   return row

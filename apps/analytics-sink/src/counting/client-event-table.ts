@@ -1,4 +1,4 @@
-import { judgeEvent, methodologyVersion, type EventJudgement, type UserAgentVerdict } from '@longwave/audience';
+import { classifyEvent, methodologyVersion, type EventJudgement, type UserAgentVerdict } from '@longwave/audience';
 import type { Columns } from '@longwave/audience-store';
 import type { DeliveryEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
@@ -50,13 +50,13 @@ export async function recordEvents(
   verdictOf: VerdictOf,
   listsVersion: string,
 ): Promise<string[]> {
-  const judged = mergeRepetitions(
+  const classified = mergeRepetitions(
     events.map((event) => {
-      const judgement: EventJudgement | undefined = judgeEvent(event, verdictOf(event.user_agent_digest));
+      const judgement: EventJudgement | undefined = classifyEvent(event, verdictOf(event.user_agent_digest));
       return { ...event, judgement, judged_by: judgement && `${methodologyVersion} ${listsVersion}` };
     }),
   );
-  const rows = await holdExcess(tx, judged);
+  const rows = await holdExcess(tx, classified);
   const { rows: inserted } = await tx.query<Columns<'client_event', 'fact_id'>>(
     `with judged as (
        insert into client_event as known (${eventColumns}, counted_at)
@@ -76,19 +76,19 @@ export async function recordEvents(
     .flatMap((row) => row.user_agent_digest ?? []);
 }
 
-/** Judges up to `most` reports that wait for these user agents, as far as their texts are known; answers how many. */
+/** Classifies up to `limit` reports that wait for these user agents, as far as their texts are known; answers how many. */
 export async function settleEvents(
   tx: Transaction,
   digests: readonly string[],
   verdictOf: VerdictOf,
   listsVersion: string,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const waiting = digests.filter((digest) => verdictOf(digest) !== undefined);
   const condition = `judgement is null and user_agent_digest = any($1)`;
   const { rows: servings } = await tx.query<Columns<'client_event', 'serving_id'>>(
     `select serving_id from client_event where ${condition} order by fact_id limit $2`,
-    [waiting, most],
+    [waiting, limit],
   );
   if (servings.length === 0) return 0;
   const servingIds = servings.map((row) => row.serving_id);
@@ -102,12 +102,12 @@ export async function settleEvents(
   >(
     `select fact_id, serving_id, event, at, ad_duration_ms, user_agent_digest, address_verdict from client_event
      where ${condition} and serving_id = any($3) order by fact_id limit $2 for update`,
-    [waiting, most, servingIds],
+    [waiting, limit, servingIds],
   );
-  const judged = await holdExcess(
+  const classified = await holdExcess(
     tx,
     rows.map((row) => {
-      const judgement: EventJudgement | undefined = judgeEvent(row, verdictOf(row.user_agent_digest));
+      const judgement: EventJudgement | undefined = classifyEvent(row, verdictOf(row.user_agent_digest));
       return { ...row, judgement };
     }),
   );
@@ -117,7 +117,11 @@ export async function settleEvents(
          counted_at = case when k.${isSettled} then now() end
        from unnest($1::text[], $2::text[]) as k (fact_id, judgement) where e.fact_id = k.fact_id returning e.*)
      ${countJudged}`,
-    [judged.map((row) => row.fact_id), judged.map((row) => row.judgement), `${methodologyVersion} ${listsVersion}`],
+    [
+      classified.map((row) => row.fact_id),
+      classified.map((row) => row.judgement),
+      `${methodologyVersion} ${listsVersion}`,
+    ],
   );
   return servings.length;
 }

@@ -3,7 +3,7 @@ import {
   methodologyVersion,
   type HeldReason,
   type Session,
-  type Touch,
+  type RollingDownload,
   type UserAgentDescription,
 } from '@longwave/audience';
 import type { JsonRows } from '@longwave/audience-store';
@@ -24,7 +24,7 @@ export type RollingRow = Readonly<JsonRows['rolling_download']>;
 /** An ad delivered within a qualified session as stored. */
 export type AdRow = Readonly<JsonRows['ad_delivered']>;
 
-/** What a set of threads counts, in stored form. */
+/** What a set of chains counts, in stored form. */
 export interface Counts {
   readonly sessions: readonly SessionRow[];
   readonly rolling: readonly RollingRow[];
@@ -94,8 +94,11 @@ export function sessionRows(
   return { session, ads };
 }
 
-/** The row of a touch that a rolling window counts, as if nothing were held: what last_touch_24h counts, first_touch_24h does too. */
-export function rollingRow({ first, lastTouch }: Touch<StoredRequest>, agent: UserAgentDescription): RollingRow {
+/** The row of a rolling download, as if nothing were held: what last_touch_24h counts, first_touch_24h does too. */
+export function rollingRow(
+  { first, lastTouch }: RollingDownload<StoredRequest>,
+  agent: UserAgentDescription,
+): RollingRow {
   return {
     ...placeOf(first),
     ...addressOf(first),
@@ -106,22 +109,22 @@ export function rollingRow({ first, lastTouch }: Touch<StoredRequest>, agent: Us
 }
 
 /** Why velocity holds what a listener downloaded on a UTC day, if it does. */
-export type HeldBy = (
+export type HoldReasonOf = (
   one: Pick<SessionRow, 'listener_key' | 'address_key' | 'address_safe'> & { readonly day: string },
 ) => HeldReason | undefined;
 
 /** The same rows with what is held not counted. */
-export function withHolds({ sessions, rolling, ads }: Counts, heldBy: HeldBy): Counts {
-  const judged = sessions.map((row) => {
-    const held = row.qualified ? (heldBy({ ...row, day: row.window_on }) ?? null) : null;
+export function withHolds({ sessions, rolling, ads }: Counts, holdReasonOf: HoldReasonOf): Counts {
+  const rows = sessions.map((row) => {
+    const held = row.qualified ? (holdReasonOf({ ...row, day: row.window_on }) ?? null) : null;
     return { ...row, held, counted: row.qualified && held === null };
   });
-  const counted = new Map(judged.map((row) => [sessionKey(row), row.counted]));
+  const counted = new Map(rows.map((row) => [sessionKey(row), row.counted]));
   return {
-    sessions: judged,
+    sessions: rows,
     rolling: rolling.map((row) => ({
       ...row,
-      counted: heldBy({ ...row, day: dateOf(Date.parse(row.started_at)) }) === undefined,
+      counted: holdReasonOf({ ...row, day: dateOf(Date.parse(row.started_at)) }) === undefined,
     })),
     ads: ads.map((row) => ({ ...row, counted: counted.get(sessionKey(row)) === true })),
   };
@@ -140,26 +143,26 @@ export function diffRows<R extends object>(before: readonly R[], after: readonly
 }
 
 /** What turns the numbers of `before` into those of `after`: for each place, what it gains; places that gain nothing are absent. */
-export function movedSums<R, P extends object, N extends string>(
+export function ledgerDelta<R, P extends object, N extends string>(
   before: readonly R[],
   after: readonly R[],
   entryOf: (row: R) => readonly [place: P, numbers: Readonly<Record<N, number>>],
 ): (P & Record<N, number>)[] {
-  const moved = new Map<string, { readonly place: P; readonly numbers: Record<N, number> }>();
+  const deltas = new Map<string, { readonly place: P; readonly numbers: Record<N, number> }>();
   const add = (rows: readonly R[], sign: 1 | -1) => {
     for (const row of rows) {
       const [place, numbers] = entryOf(row);
       const name = JSON.stringify(place);
-      const known = moved.get(name);
+      const known = deltas.get(name);
       if (known === undefined) {
         const signed = Object.fromEntries(Object.entries<number>(numbers).map(([of, number]) => [of, sign * number]));
-        moved.set(name, { place, numbers: signed as Record<N, number> });
+        deltas.set(name, { place, numbers: signed as Record<N, number> });
       } else for (const of of Object.keys(numbers) as N[]) known.numbers[of] += sign * numbers[of];
     }
   };
   add(before, -1);
   add(after, 1);
-  return [...moved.values()]
+  return [...deltas.values()]
     .filter(({ numbers }) => Object.values<number>(numbers).some((number) => number !== 0))
     .map(({ place, numbers }) => ({ ...place, ...numbers }));
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, type ChangeBasis } from './change-basis.ts';
-import { movedSums, type Counts, type Dimensions, type RollingRow, type SessionRow } from './counted-rows.ts';
+import { ledgerDelta, type Counts, type Dimensions, type RollingRow, type SessionRow } from './counted-rows.ts';
 
 const ledgerColumns = `methodology_version, lists_version, restates, workspace_id, podcast_id, episode_id, hour, country, region, app,
   device, platform, operating_system, downloads, first_touch_24h, last_touch_24h`;
@@ -26,7 +26,7 @@ export async function appendDownloadChanges(
   after: Counts,
   basis: ChangeBasis,
 ): Promise<void> {
-  const changes = movedSums([...before.sessions, ...before.rolling], [...after.sessions, ...after.rolling], entryOf);
+  const changes = ledgerDelta([...before.sessions, ...before.rolling], [...after.sessions, ...after.rolling], entryOf);
   if (changes.length === 0) return;
   await tx.query(
     `with change as (

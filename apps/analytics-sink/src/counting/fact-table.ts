@@ -4,7 +4,7 @@ import { columns, type Columns, type JsonRows, renderMultirange } from '@longwav
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 
-export interface JudgedFact {
+export interface ClassifiedFact {
   readonly fact: ByteRangeServed;
   /** Undefined while the text of its user agent is unknown. */
   readonly judgement: Judgement | undefined;
@@ -44,9 +44,9 @@ export async function loadLayouts(tx: Transaction, digests: readonly string[]): 
 /** Appends facts and answers those that were not there before; a redelivered fact is not counted again. */
 export async function insertFacts(
   tx: Transaction,
-  facts: readonly JudgedFact[],
+  facts: readonly ClassifiedFact[],
   listsVersion: string,
-): Promise<JudgedFact[]> {
+): Promise<ClassifiedFact[]> {
   const judgedBy = `${methodologyVersion} ${listsVersion}`;
   const rows = facts.map(({ fact, judgement }): JsonRows['fact'] & { readonly parts: undefined } => ({
     ...fact,
@@ -87,18 +87,18 @@ export async function insertFacts(
   return fresh;
 }
 
-/** Takes up to `most` facts whose user agent is known by now out of waiting; two at once never take the same one. */
+/** Takes up to `limit` facts whose user agent is known by now out of waiting; two at once never take the same one. */
 export async function takePendingFacts(
   tx: Transaction,
   digests: readonly string[],
-  most: number,
+  limit: number,
 ): Promise<ByteRangeServed[]> {
   const { rows } = await tx.query<Columns<'pending_fact', 'payload', { payload: ByteRangeServed }>>(
     `with taken as (
        select p.fact_id from pending_fact p join user_agent u on u.digest = p.user_agent_digest
        where p.user_agent_digest = any($1) order by p.fact_id limit $2 for update of p)
      delete from pending_fact using taken where pending_fact.fact_id = taken.fact_id returning payload`,
-    [digests, most],
+    [digests, limit],
   );
   return rows.map((row) => row.payload);
 }
@@ -106,7 +106,7 @@ export async function takePendingFacts(
 /** Writes the judgements of facts that had to wait. */
 export async function saveJudgements(
   tx: Transaction,
-  facts: readonly JudgedFact[],
+  facts: readonly ClassifiedFact[],
   listsVersion: string,
 ): Promise<void> {
   await tx.query(

@@ -1,9 +1,9 @@
 import {
   countSessions,
-  countTouches,
+  countRollingDownloads,
   describeUserAgent,
-  judgeFact,
-  judgeUserAgent,
+  classifyFact,
+  classifyUserAgent,
   velocityLimits,
   type AudienceLists,
   type Layout,
@@ -22,15 +22,16 @@ import {
   layoutDigest,
   saveJudgements,
   takePendingFacts,
-  type JudgedFact,
+  type ClassifiedFact,
 } from './fact-table.ts';
 import { withoutRemovedTimes } from './fact-retention.ts';
 import { isDeclared, takeGrownProbes } from './grown-probes.ts';
-import { judgeVelocity } from '../velocity/judge-velocity.ts';
-import { addToRequests, loadIslands, type Island, type StoredRequest } from './request-table.ts';
+import { applyVelocity } from '../velocity/apply-velocity.ts';
+import { lockChains } from './listener-episode-table.ts';
+import { addToRequests, loadRecountWindows, type RecountWindow, type StoredRequest } from './request-table.ts';
 import { saveCounts } from './save-counts.ts';
 import { loadCounts } from './session-table.ts';
-import { lockThreads } from './thread-table.ts';
+
 import { findUserAgents, insertUserAgents } from './user-agent-table.ts';
 
 /** What the lists say of a user agent. */
@@ -50,21 +51,21 @@ export function createCountingMemory(): CountingMemory {
   return { agents: new Map(), layouts: new Map(), storedLayouts: new Set() };
 }
 
-/** By what facts are judged. */
+/** The lists and limits that facts are classified by. */
 interface CountingRules {
   readonly lists: AudienceLists;
   readonly limits: VelocityLimits;
 }
 
-const mostEntries = 20_000;
+const maxEntries = 20_000;
 
 /** Keeps the memory bounded: a full one is forgotten and filled again. */
 function trim(memory: CountingMemory): void {
-  for (const part of [memory.agents, memory.layouts, memory.storedLayouts]) if (part.size > mostEntries) part.clear();
+  for (const part of [memory.agents, memory.layouts, memory.storedLayouts]) if (part.size > maxEntries) part.clear();
 }
 
 /** True when the judgement of this fact needs its user agent. */
-const needsUserAgent = (fact: ByteRangeServed) => judgeFact(fact, undefined) === undefined;
+const needsUserAgent = (fact: ByteRangeServed) => classifyFact(fact, undefined) === undefined;
 
 /** Remembers what the lists say of these user agents, as far as their texts are known. */
 async function readUserAgents(
@@ -76,7 +77,7 @@ async function readUserAgents(
   const unknown = [...new Set(digests)].filter((digest) => !agents.has(digest));
   if (unknown.length === 0) return;
   for (const [digest, text] of await findUserAgents(tx, unknown))
-    agents.set(digest, { verdict: judgeUserAgent(userAgents, text), ...describeUserAgent(userAgents, text) });
+    agents.set(digest, { verdict: classifyUserAgent(userAgents, text), ...describeUserAgent(userAgents, text) });
 }
 
 const verdictIn =
@@ -84,34 +85,34 @@ const verdictIn =
   (digest: string | null) =>
     agents.get(digest ?? '')?.verdict;
 
-/** Judges facts as far as their user agents are known. */
-async function judgeFacts(
+/** Classifies facts as far as their user agents are known. */
+async function classifyFacts(
   tx: Transaction,
   facts: readonly ByteRangeServed[],
   lists: AudienceLists,
   memory: CountingMemory,
-): Promise<JudgedFact[]> {
+): Promise<ClassifiedFact[]> {
   const needed = facts.filter(needsUserAgent).map((fact) => fact.user_agent_digest!);
   await readUserAgents(tx, needed, lists, memory);
   const verdictOf = verdictIn(memory);
-  return facts.map((fact) => ({ fact, judgement: judgeFact(fact, verdictOf(fact.user_agent_digest)) }));
+  return facts.map((fact) => ({ fact, judgement: classifyFact(fact, verdictOf(fact.user_agent_digest)) }));
 }
 
-/** Counts the islands anew, as if nothing were held. */
-function countIslands(islands: readonly Island[], agents: CountingMemory['agents']): Counts {
+/** Counts the requests of recount windows, as if nothing were held. */
+function countWindows(recountWindows: readonly RecountWindow[], agents: CountingMemory['agents']): Counts {
   const sessions: SessionRow[] = [];
   const rolling: RollingRow[] = [];
   const ads: AdRow[] = [];
   // Only judged facts become requests, and only a known user agent is judged eligible.
   const agentOf = (first: StoredRequest) => agents.get(first.userAgentDigest)!;
-  for (const { requests } of islands) {
+  for (const { requests } of recountWindows) {
     for (const session of countSessions(requests)) {
       const rows = sessionRows(session, agentOf(session.first));
       sessions.push(rows.session);
       ads.push(...rows.ads);
     }
-    for (const touch of countTouches(requests))
-      if (touch.firstTouch) rolling.push(rollingRow(touch, agentOf(touch.first)));
+    for (const rollingDownload of countRollingDownloads(requests))
+      if (rollingDownload.firstTouch) rolling.push(rollingRow(rollingDownload, agentOf(rollingDownload.first)));
   }
   return { sessions, rolling, ads };
 }
@@ -119,7 +120,7 @@ function countIslands(islands: readonly Island[], agents: CountingMemory['agents
 /** Brings the counts up to date with new facts of whatever judgement. */
 async function countFacts(
   tx: Transaction,
-  facts: readonly JudgedFact[],
+  facts: readonly ClassifiedFact[],
   { lists, limits }: CountingRules,
   memory: CountingMemory,
   basis: ChangeBasis,
@@ -129,13 +130,13 @@ async function countFacts(
     facts.filter((one) => one.judgement === 'eligible').map((one) => one.fact),
   );
   if (eligible.length === 0) return;
-  const threads = await lockThreads(tx, eligible);
+  const chains = await lockChains(tx, eligible);
   await addToRequests(tx, eligible);
-  const islands = await loadIslands(tx, threads, memory.layouts);
-  const digests = islands.flatMap(({ requests }) => requests.map((request) => request.userAgentDigest));
+  const recountWindows = await loadRecountWindows(tx, chains, memory.layouts);
+  const digests = recountWindows.flatMap(({ requests }) => requests.map((request) => request.userAgentDigest));
   await readUserAgents(tx, digests, lists, memory);
-  const counted = { before: await loadCounts(tx, islands), after: countIslands(islands, memory.agents) };
-  await saveCounts(tx, await judgeVelocity(tx, counted, limits), basis);
+  const counted = { before: await loadCounts(tx, recountWindows), after: countWindows(recountWindows, memory.agents) };
+  await saveCounts(tx, await applyVelocity(tx, counted, limits), basis);
 }
 
 /**
@@ -163,13 +164,13 @@ export async function recordFacts(
   const unjudged = await transaction(pool, async (tx) => {
     const basis = await readChangeBasis(tx, lists.listsVersion);
     if (seen.length > 0) await insertUserAgents(tx, seen);
-    const judged = await judgeFacts(tx, served, lists, memory);
+    const classified = await classifyFacts(tx, served, lists, memory);
     if (newLayouts.size > 0) await insertLayouts(tx, newLayouts);
-    const fresh = served.length > 0 ? await insertFacts(tx, judged, lists.listsVersion) : [];
+    const fresh = served.length > 0 ? await insertFacts(tx, classified, lists.listsVersion) : [];
     await countFacts(tx, fresh, { lists, limits }, memory, basis);
     const isFresh = new Set(fresh.map(({ fact }) => fact.fact_id));
     // A fact that was here before came with a batch that somebody did not finish: it may wait although its user agent is known by now.
-    const waiting = judged
+    const waiting = classified
       .filter(({ fact, judgement }) => judgement === undefined || (!isFresh.has(fact.fact_id) && needsUserAgent(fact)))
       .map(({ fact }) => fact.user_agent_digest!);
     if (events.length === 0) return waiting;
@@ -201,16 +202,16 @@ function settleGrownProbes(
     const agents = grown.flatMap(({ fact }) => fact.user_agent_digest ?? []);
     await readUserAgents(tx, agents, lists, memory);
     const verdictOf = verdictIn(memory);
-    const judged = grown.map(({ fact, requested }) => ({
+    const classified = grown.map(({ fact, requested }) => ({
       fact,
-      judgement: judgeFact(fact, verdictOf(fact.user_agent_digest), requested),
+      judgement: classifyFact(fact, verdictOf(fact.user_agent_digest), requested),
     }));
-    await saveJudgements(tx, judged, lists.listsVersion);
-    await countFacts(tx, judged, rules, memory, await readChangeBasis(tx, lists.listsVersion));
+    await saveJudgements(tx, classified, lists.listsVersion);
+    await countFacts(tx, classified, rules, memory, await readChangeBasis(tx, lists.listsVersion));
   });
 }
 
-const mostAtOnce = 1_000;
+const maxFacts = 1_000;
 
 /** Counts the facts that wait for these user agents, as far as their texts are known. */
 async function settlePendingFacts(
@@ -222,14 +223,14 @@ async function settlePendingFacts(
   const { lists } = rules;
   const settle = async (tx: Transaction): Promise<boolean> => {
     const basis = await readChangeBasis(tx, lists.listsVersion);
-    const judged = await judgeFacts(tx, await takePendingFacts(tx, digests, mostAtOnce), lists, memory);
-    if (judged.length > 0) {
-      await saveJudgements(tx, judged, lists.listsVersion);
-      await countFacts(tx, judged, rules, memory, basis);
+    const classified = await classifyFacts(tx, await takePendingFacts(tx, digests, maxFacts), lists, memory);
+    if (classified.length > 0) {
+      await saveJudgements(tx, classified, lists.listsVersion);
+      await countFacts(tx, classified, rules, memory, basis);
     }
     await readUserAgents(tx, digests, lists, memory);
-    const events = await settleEvents(tx, digests, verdictIn(memory), lists.listsVersion, mostAtOnce);
-    return Math.max(judged.length, events) === mostAtOnce;
+    const events = await settleEvents(tx, digests, verdictIn(memory), lists.listsVersion, maxFacts);
+    return Math.max(classified.length, events) === maxFacts;
   };
   while (await transaction(pool, settle));
 }

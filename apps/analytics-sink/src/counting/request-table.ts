@@ -3,7 +3,7 @@ import { columns, type Rows, parseMultirange, renderMultirange } from '@longwave
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { layoutDigest, loadLayouts } from './fact-table.ts';
-import { threadName, type Thread } from './thread-table.ts';
+import { listenerEpisodeName, type ListenerEpisodeChain } from './listener-episode-table.ts';
 
 /** A counted request and where it came from. */
 export interface StoredRequest extends AddressedRequest {
@@ -24,8 +24,8 @@ const beginning = (row: string) =>
 
 /** Adds the bytes of eligible facts to their requests; adding the same bytes again changes nothing. */
 export async function addToRequests(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<void> {
-  const byThread = Map.groupBy(facts, threadName);
-  const rows = [...byThread.values()].flatMap(mergeRequests).map(({ requestId, first, written }) => ({
+  const byChain = Map.groupBy(facts, listenerEpisodeName);
+  const rows = [...byChain.values()].flatMap(mergeRequests).map(({ requestId, first, written }) => ({
     ...first,
     request_id: requestId,
     layout_digest: layoutDigest(first),
@@ -47,43 +47,43 @@ export async function addToRequests(tx: Transaction, facts: readonly ByteRangeSe
   );
 }
 
-type RequestRow = Rows['served_request'] & { readonly thread: number; readonly island: Date };
+type RequestRow = Rows['served_request'] & { readonly chain: number; readonly window_start: Date };
 
-/** The requests of a thread that new facts may have moved, and the time from which they are all there. */
-export interface Island {
-  readonly thread: Thread;
+/** The requests of a chain that new facts may have moved, and the time from which they are all there. */
+export interface RecountWindow {
+  readonly chain: ListenerEpisodeChain;
   readonly fromMs: number;
   readonly requests: readonly StoredRequest[];
 }
 
 /**
- * The requests of each thread from the last gap of 24 h before its first new fact on: no session and no rolling window reaches across
+ * The requests of each chain from the last gap of 24 h before its first new fact on: no session and no rolling window reaches across
  * such a gap.
  * @param layouts layouts already read, by digest; grows
  */
-export async function loadIslands(
+export async function loadRecountWindows(
   tx: Transaction,
-  threads: readonly Thread[],
+  chains: readonly ListenerEpisodeChain[],
   layouts: Map<string, Layout>,
-): Promise<Island[]> {
+): Promise<RecountWindow[]> {
   const { rows } = await tx.query<RequestRow>(
-    `with recursive thread as materialized (
-       select thread, array(select json_array_elements_text(keys)) as keys, episode_id, since
-       from json_to_recordset($1) as t(thread int, keys json, episode_id text, since timestamptz)),
+    `with recursive chain as materialized (
+       select chain, array(select json_array_elements_text(keys)) as keys, episode_id, since
+       from json_to_recordset($1) as t(chain int, keys json, episode_id text, since timestamptz)),
      step as (
-       select thread, since as island from thread
+       select chain, since as window_start from chain
        union all
-       select s.thread, earlier.at from step s join thread t using (thread) cross join lateral (
+       select s.chain, earlier.at from step s join chain t using (chain) cross join lateral (
          select min(r.started_at) as at from served_request r where r.listener_key = any(t.keys) and r.episode_id = t.episode_id
-           and r.started_at > s.island - interval '24 hours' and r.started_at < s.island) earlier
+           and r.started_at > s.window_start - interval '24 hours' and r.started_at < s.window_start) earlier
        where earlier.at is not null),
-     start as (select thread, min(island) as island from step group by thread)
-     select s.thread, s.island, r.* from start s join thread t using (thread)
-       join served_request r on r.listener_key = any(t.keys) and r.episode_id = t.episode_id and r.started_at >= s.island`,
+     start as (select chain, min(window_start) as window_start from step group by chain)
+     select s.chain, s.window_start, r.* from start s join chain t using (chain)
+       join served_request r on r.listener_key = any(t.keys) and r.episode_id = t.episode_id and r.started_at >= s.window_start`,
     [
       JSON.stringify(
-        threads.map(({ keys, episodeId, sinceMs }, thread) => ({
-          thread,
+        chains.map(({ keys, episodeId, sinceMs }, chain) => ({
+          chain,
           keys,
           episode_id: episodeId,
           since: new Date(sinceMs).toISOString(),
@@ -93,12 +93,12 @@ export async function loadIslands(
   );
   const missing = [...new Set(rows.map((row) => row.layout_digest))].filter((digest) => !layouts.has(digest));
   if (missing.length > 0) for (const [digest, layout] of await loadLayouts(tx, missing)) layouts.set(digest, layout);
-  const byThread = Map.groupBy(rows, (row) => row.thread);
-  return threads.map((thread, nth) => {
-    const own = byThread.get(nth) ?? [];
+  const byChain = Map.groupBy(rows, (row) => row.chain);
+  return chains.map((chain, nth) => {
+    const own = byChain.get(nth) ?? [];
     return {
-      thread,
-      fromMs: own[0]?.island.getTime() ?? thread.sinceMs,
+      chain,
+      fromMs: own[0]?.window_start.getTime() ?? chain.sinceMs,
       requests: own.map((row) => ({
         requestId: row.request_id,
         listenerKey: row.listener_key,
@@ -120,10 +120,10 @@ export async function loadIslands(
   });
 }
 
-/** The islands' keys as rows, with the time from which their rows matter. */
-export function islandKeys(islands: readonly Island[]): string {
+/** The recountWindows' keys as rows, with the time from which their rows matter. */
+export function recountWindowKeys(recountWindows: readonly RecountWindow[]): string {
   return JSON.stringify(
-    islands.flatMap(({ thread: { keys, episodeId }, fromMs }) =>
+    recountWindows.flatMap(({ chain: { keys, episodeId }, fromMs }) =>
       keys.map((key) => ({ listener_key: key, episode_id: episodeId, since: new Date(fromMs).toISOString() })),
     ),
   );

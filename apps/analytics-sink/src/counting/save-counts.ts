@@ -2,11 +2,11 @@ import type { Transaction } from '@longwave/postgres';
 import { saveAds } from '../ads/ad-ledger.ts';
 import type { ChangeBasis } from './change-basis.ts';
 import { appendDownloadChanges } from './download-ledger.ts';
-import type { Move } from '../velocity/judge-velocity.ts';
+import type { CountsChange } from '../velocity/apply-velocity.ts';
 import { saveRolling, saveSessions } from './session-table.ts';
 
-/** Turns the stored counts `before` into `after`, ledgers and totals with them. The caller holds the locks of threads and days. */
-export async function saveCounts(tx: Transaction, { before, after }: Move, basis: ChangeBasis): Promise<void> {
+/** Turns the stored counts `before` into `after`, ledgers and totals with them. The caller holds the locks of chains and days. */
+export async function saveCounts(tx: Transaction, { before, after }: CountsChange, basis: ChangeBasis): Promise<void> {
   await saveSessions(tx, before, after);
   await saveRolling(tx, before, after);
   await saveAds(tx, before, after, basis);

@@ -9,7 +9,7 @@ import {
   type RollingRow,
   type SessionRow,
 } from './counted-rows.ts';
-import { islandKeys, type Island } from './request-table.ts';
+import { recountWindowKeys, type RecountWindow } from './request-table.ts';
 import type { VelocityKey } from '../velocity/velocity-table.ts';
 
 /** Runs a query for whole rows of a table, as `row`; times in RFC 3339 with milliseconds. */
@@ -18,9 +18,9 @@ async function readRows<R>(tx: Transaction, sql: string, parameter: string): Pro
   return rows.map(({ row }) => ({ ...row, started_at: new Date(row.started_at).toISOString() }));
 }
 
-/** The stored counts of the islands. */
-export async function loadCounts(tx: Transaction, islands: readonly Island[]): Promise<Counts> {
-  const keys = islandKeys(islands);
+/** The stored counts of the recountWindows. */
+export async function loadCounts(tx: Transaction, recountWindows: readonly RecountWindow[]): Promise<Counts> {
+  const keys = recountWindowKeys(recountWindows);
   const read = <R>(table: 'session' | 'rolling_download' | 'ad_delivered') =>
     readRows<R>(
       tx,

@@ -5,7 +5,7 @@ import { boundedBytes, requestBytes } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 
 /** Most bytes of a body, as it travels and as it is. */
-const bodyBytesMax = 1024 * 1024;
+const maxBodyBytes = 1024 * 1024;
 
 const tooLarge = () => new Problem('payload_too_large', 'The body must not exceed 1 MiB, compressed or not.');
 
@@ -17,7 +17,7 @@ export function checkBodyHeaders({ headers }: IncomingMessage): 'gzip' | 'identi
   const coding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (coding !== 'gzip' && coding !== 'identity')
     throw new Problem('unsupported_media_type', 'The only supported content coding is gzip.');
-  if (Number(headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge();
+  if (Number(headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge();
   return coding;
 }
 
@@ -52,9 +52,9 @@ function findRepeatedName(text: string): string | undefined {
 export async function readJson(request: IncomingMessage, coding: 'gzip' | 'identity'): Promise<unknown> {
   const chunks: Buffer[] = [];
   const collect = async (source: AsyncIterable<Buffer>) => {
-    for await (const chunk of boundedBytes(source, bodyBytesMax, tooLarge)) chunks.push(chunk);
+    for await (const chunk of boundedBytes(source, maxBodyBytes, tooLarge)) chunks.push(chunk);
   };
-  const sent = requestBytes(request, bodyBytesMax, tooLarge);
+  const sent = requestBytes(request, maxBodyBytes, tooLarge);
   try {
     if (coding === 'gzip') await pipeline(sent, createGunzip(), collect);
     else await collect(sent);

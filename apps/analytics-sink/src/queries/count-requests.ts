@@ -98,11 +98,11 @@ export const totalsRequest = z.strictObject({ workspaceId: id, podcastIds: z.arr
 
 export const firstDownloadsRequest = z.strictObject({ workspaceId: id, podcastIds: z.array(id).max(1000) });
 
-const mostDays = 31n;
+const maxDays = 31n;
 const shortRange = wireRange
   .refine(
-    ({ fromMs, toMs }) => toMs - fromMs <= mostDays * 24n * BigInt(hourMs),
-    `the range may span at most ${mostDays} days`,
+    ({ fromMs, toMs }) => toMs - fromMs <= maxDays * 24n * BigInt(hourMs),
+    `the range may span at most ${maxDays} days`,
   )
   .transform(inHours);
 

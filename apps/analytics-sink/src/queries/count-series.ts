@@ -11,14 +11,14 @@ import {
 } from './count-queries.ts';
 import { countZonedDownloads, wallClockRange } from './zoned-queries.ts';
 
-const mostBuckets = 20_000;
+const maxBuckets = 20_000;
 
 const tooManyBuckets = () =>
-  new Problem('validation_failed', `The range has more than ${mostBuckets} buckets; use a coarser granularity.`);
+  new Problem('validation_failed', `The range has more than ${maxBuckets} buckets; use a coarser granularity.`);
 
 /** Starts of every bucket of a series in UTC, milliseconds since the epoch. Throws `validation_failed` when there are too many. */
 export function seriesBuckets({ from, to }: HourRange, unit: BucketUnit): number[] {
-  const starts = bucketStarts(from.getTime(), to.getTime(), unit, mostBuckets);
+  const starts = bucketStarts(from.getTime(), to.getTime(), unit, maxBuckets);
   if (starts === undefined) throw tooManyBuckets();
   return starts;
 }
@@ -31,10 +31,10 @@ async function seriesStarts(
   timeZone: string | undefined,
 ): Promise<number[] | undefined> {
   const [fromMs, toMs] = [from.getTime(), to.getTime()];
-  if (timeZone === undefined) return bucketStarts(fromMs, toMs, unit, mostBuckets);
-  if (unit === 'hour') return bucketStarts(0, toMs - fromMs, unit, mostBuckets)?.map((at) => fromMs + at);
+  if (timeZone === undefined) return bucketStarts(fromMs, toMs, unit, maxBuckets);
+  if (unit === 'hour') return bucketStarts(0, toMs - fromMs, unit, maxBuckets)?.map((at) => fromMs + at);
   const wall = await wallClockRange(pool, { from, to }, timeZone);
-  return bucketStarts(wall.fromMs, wall.toMs, unit, mostBuckets);
+  return bucketStarts(wall.fromMs, wall.toMs, unit, maxBuckets);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Columns } from '@longwave/audience-store';
 import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { readChangeBasis } from '../counting/change-basis.ts';
-import { moveHolds } from './judge-velocity.ts';
+import { applyHolds } from './apply-velocity.ts';
 import { saveCounts } from '../counting/save-counts.ts';
 import {
   findDays,
@@ -56,7 +56,7 @@ export async function decideAnomaly(pool: Pool, decision: Decision, listsVersion
     );
     const now = { ...old, decision: decision.decision };
     if (isHeld(old) !== isHeld(now))
-      await saveCounts(tx, await moveHolds(tx, [old], [now], { sessions: [], rolling: [], ads: [] }), basis);
+      await saveCounts(tx, await applyHolds(tx, [old], [now], { sessions: [], rolling: [], ads: [] }), basis);
     return now;
   });
 }

@@ -8,7 +8,7 @@ import {
 } from '@longwave/audience';
 import type { JsonRows } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
-import { sessionKey, type Counts, type HeldBy, type SessionRow } from '../counting/counted-rows.ts';
+import { sessionKey, type Counts, type HoldReasonOf, type SessionRow } from '../counting/counted-rows.ts';
 
 /** What a person may decide about a key and day that velocity holds. */
 export type AnomalyDecision = 'release' | 'reject';
@@ -28,7 +28,7 @@ export const velocityName = ({ kind, key, day }: VelocityKey) => keyDay(kind, ke
 export const isHeld = ({ infeasible, decision }: VelocityDay) => infeasible && decision !== 'release';
 
 /** How days answer why something is held. */
-export function heldByDays(days: ReadonlyMap<string, VelocityDay>): HeldBy {
+export function holdReasonsOfDays(days: ReadonlyMap<string, VelocityDay>): HoldReasonOf {
   const holds = (name: string) => {
     const day = days.get(name);
     return day !== undefined && isHeld(day);
@@ -108,7 +108,7 @@ async function podcastsOf(
 }
 
 /** Judges the days anew; answers those whose judgement has changed, as they are now, and stores it. */
-export async function judgeDays(
+export async function updateInfeasibleDays(
   tx: Transaction,
   days: readonly VelocityDay[],
   before: Counts,

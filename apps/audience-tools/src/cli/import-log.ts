@@ -7,7 +7,7 @@ import { fileDigest } from '../files/file-digest.ts';
 import { createProgress } from '../files/progress.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
 import { gatherRequests, type FileOutcome, type GatheredRequests } from '../import-log/gather-requests.ts';
-import { createJudgeRecord, secretName } from '../import-log/judge-records.ts';
+import { createClassifyRecord, secretName } from '../import-log/classify-records.ts';
 import { parseColumns, type NamedColumns } from '../import-log/log-columns.ts';
 import {
   matchByEnclosure,
@@ -136,10 +136,10 @@ async function importFiles(values: Values, files: readonly string[], terminal: T
   // An entry of the safe list holds or not at the time of the request.
   let atMs = 0;
   const lists = readLists(values, terminal, () => atMs);
-  const judge = createJudgeRecord(lists, match, secret);
-  const judgeAt: typeof judge = (record) => {
+  const classify = createClassifyRecord(lists, match, secret);
+  const classifyAt: typeof classify = (record) => {
     atMs = record.time;
-    return judge(record);
+    return classify(record);
   };
   const progress = createProgress({ work: 'import', unit: 'records' }, terminal.tell, () => performance.now());
   using folder = temporaryFolder(textOf(values, 'temp') ?? os.tmpdir());
@@ -147,7 +147,7 @@ async function importFiles(values: Values, files: readonly string[], terminal: T
   const gather = async (places: readonly number[]) => {
     const gathered = await gatherRequests(
       places.map((place) => readLog(files[place]!, format, columns)),
-      judgeAt,
+      classifyAt,
       folder.path,
       progress.add,
     );

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { readLines } from './read-lines.ts';
 
 const partitionCount = 64;
-const mostBuffered = 64 * 1024;
+const maxBuffered = 64 * 1024;
 
 /** Lines with a key each, spread over files by their keys: equal keys are in the same file. */
 export interface Partitions {
@@ -63,7 +63,7 @@ export function createPartitions(folder: string, level = 0): Partitions {
       const file = files[hash(key, level) % partitionCount]!;
       file.buffered += `${key}\t${line}\n`;
       file.lines += 1;
-      if (file.buffered.length >= mostBuffered) flush(file);
+      if (file.buffered.length >= maxBuffered) flush(file);
     },
     parts: files.map((file) => ({
       get lines() {
@@ -79,24 +79,24 @@ export function createPartitions(folder: string, level = 0): Partitions {
 }
 
 /** Keys that share a partition on so many levels share their hash, mostly because they are one key. */
-const mostLevels = 5;
+const maxLevels = 5;
 
 /**
  * The partitions that hold lines, one after another; one that is too large for the memory is spread over finer ones first.
  * @param folder for finer partitions
- * @param mostLines that one may have, unless they have one key
+ * @param maxLines that one may have, unless they have one key
  */
 export async function* visitPartitions(
   partitions: Partitions,
   folder: string,
-  mostLines: number,
+  maxLines: number,
   level = 0,
 ): AsyncGenerator<Partition> {
   for (const part of partitions.parts) {
-    if (part.lines > mostLines && level < mostLevels) {
+    if (part.lines > maxLines && level < maxLevels) {
       const finer = createPartitions(folder, level + 1);
       for await (const group of part.read()) for (const [key, line] of group) finer.add(key, line);
-      yield* visitPartitions(finer, folder, mostLines, level + 1);
+      yield* visitPartitions(finer, folder, maxLines, level + 1);
       finer.remove();
     } else if (part.lines > 0) yield part;
   }

@@ -24,9 +24,9 @@ export async function openPlain(file: string): Promise<NodeJS.ReadableStream & A
 /**
  * Lines of a byte stream, in groups as they come, without their line ends. A last line without an end is a line.
  * Throws `LineTooLong`.
- * @param mostBytes of one line
+ * @param maxBytes of one line
  */
-export async function* readLines(bytes: AsyncIterable<Buffer>, mostBytes = 16 * 1024 * 1024): AsyncGenerator<string[]> {
+export async function* readLines(bytes: AsyncIterable<Buffer>, maxBytes = 16 * 1024 * 1024): AsyncGenerator<string[]> {
   let rest: Buffer[] = [];
   let restBytes = 0;
   let lineNumber = 0;
@@ -44,7 +44,7 @@ export async function* readLines(bytes: AsyncIterable<Buffer>, mostBytes = 16 * 
     const tail = chunk.subarray(end + 1);
     if (tail.length > 0) rest.push(tail);
     restBytes += tail.length;
-    if (restBytes > mostBytes) throw new LineTooLong(`line ${lineNumber + 1} is longer than ${mostBytes} bytes`);
+    if (restBytes > maxBytes) throw new LineTooLong(`line ${lineNumber + 1} is longer than ${maxBytes} bytes`);
   }
   if (restBytes > 0) yield [Buffer.concat(rest).toString('utf8')];
 }

@@ -30,7 +30,7 @@ const standIns: Partial<Readonly<Record<LogField, LogField>>> = { range: 'range_
 export const isColumnName = (text: string) =>
   /^[A-Za-z_][\w ()-]{0,63}(\.[A-Za-z_][\w-]{0,63})*$/.test(text) && !/\d{4}/.test(text);
 
-const mostNames = 100;
+const maxNames = 100;
 
 /** Gathers what is known of the columns of one file. */
 export function createColumnReport(): ColumnReport {
@@ -40,7 +40,7 @@ export function createColumnReport(): ColumnReport {
     note: (columns) => {
       for (const [field, column] of columns.understood) understood.set(`${field} ${column}`, { field, column });
       for (const name of columns.ignored)
-        if (ignored.size < mostNames) ignored.add(isColumnName(name) ? name : '(a name that is not shown)');
+        if (ignored.size < maxNames) ignored.add(isColumnName(name) ? name : '(a name that is not shown)');
     },
     read: () => {
       const present = new Set([...understood.values()].map(({ field }) => field));

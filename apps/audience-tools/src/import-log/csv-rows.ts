@@ -3,7 +3,7 @@ export type CsvRow =
   { readonly line: number; readonly cells: readonly string[] } | { readonly line: number; readonly problem: string };
 
 /** A quoted cell may go on over so many lines; a quote that opens and never ends spoils its own line only. */
-const mostLines = 50;
+const maxLines = 50;
 
 /** Cells of a row (RFC 4180), or undefined when a quoted cell is still open. A quote within an unquoted cell stands for itself. */
 function tryParseRow(text: string, delimiter: string): string[] | undefined {
@@ -62,7 +62,7 @@ export function createRowReader(
       const { number: start } = open[0]!;
       open = [];
       emit({ line: start, cells });
-    } else if (open.length >= mostLines) giveUp();
+    } else if (open.length >= maxLines) giveUp();
   };
   return {
     feed,

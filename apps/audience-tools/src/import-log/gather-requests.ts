@@ -1,6 +1,6 @@
 import { dateOf, mergePrefixMarks, type PrefixMark } from '@longwave/audience';
 import { createPartitions, visitPartitions } from '../files/partitions.ts';
-import type { RecordJudgement, createJudgeRecord } from './judge-records.ts';
+import type { RecordJudgement, createClassifyRecord } from './classify-records.ts';
 import type { FileColumns } from './column-report.ts';
 import type { LogFile } from './read-log.ts';
 
@@ -29,13 +29,13 @@ export interface GatheredRequests {
   readonly rows: AsyncIterable<readonly PrefixRow[]>;
 }
 
-const mostProblems = 20;
+const maxProblems = 20;
 /** Lines that are merged at once: some 100 MB of memory. */
-const mostLines = 300_000;
+const maxLines = 300_000;
 
 async function spreadFile(
   { entries, columns }: LogFile,
-  judge: ReturnType<typeof createJudgeRecord>,
+  classify: ReturnType<typeof createClassifyRecord>,
   add: (key: string, line: string) => void,
   onRecords: (count: number) => void,
 ): Promise<FileOutcome> {
@@ -47,10 +47,10 @@ async function spreadFile(
     for (const entry of group) {
       if ('problem' in entry) {
         malformed += 1;
-        if (problems.length < mostProblems) problems.push({ line: entry.line, problem: entry.problem });
+        if (problems.length < maxProblems) problems.push({ line: entry.line, problem: entry.problem });
         continue;
       }
-      const { judgement, kept } = judge(entry.record);
+      const { judgement, kept } = classify(entry.record);
       judged.set(judgement, (judged.get(judgement) ?? 0) + 1);
       if (kept)
         add(
@@ -65,21 +65,21 @@ async function spreadFile(
 }
 
 /**
- * Judges the records of files and merges those of one listener, episode and window, in a bounded memory: what is kept goes into
+ * Classifies the records of files and merges those of one listener, episode and window, in a bounded memory: what is kept goes into
  * temporary files, which hold no address and no user agent.
  * @param folder for the temporary files; removed by the caller
  */
 export async function gatherRequests(
   files: readonly LogFile[],
-  judge: ReturnType<typeof createJudgeRecord>,
+  classify: ReturnType<typeof createClassifyRecord>,
   folder: string,
   onRecords: (count: number) => void,
 ): Promise<GatheredRequests> {
   const spread = createPartitions(folder);
   const outcomes: FileOutcome[] = [];
-  for (const file of files) outcomes.push(await spreadFile(file, judge, spread.add, onRecords));
+  for (const file of files) outcomes.push(await spreadFile(file, classify, spread.add, onRecords));
   const rows = async function* () {
-    for await (const part of visitPartitions(spread, folder, mostLines)) {
+    for await (const part of visitPartitions(spread, folder, maxLines)) {
       const marks = new Map<string, PrefixMark>();
       for await (const group of part.read())
         for (const [key, line] of group) {

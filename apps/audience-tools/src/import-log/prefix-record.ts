@@ -61,7 +61,7 @@ const bytes = z
   .pipe(z.int('not a whole number').min(0, 'not a whole number'))
   .optional();
 
-const text = (most: number) => z.string({ error: 'not a text' }).max(most, 'too long');
+const text = (max: number) => z.string({ error: 'not a text' }).max(max, 'too long');
 
 /**
  * One record of a foreign log, after its columns were named; absent fields are undefined. Messages never repeat what was in the record.

@@ -37,7 +37,7 @@ function columnsOf(
   throw new UnreadableLog(`${file} has no column for ${missing.join(', ')}. ${instead}`);
 }
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /** The header of a CSV: the first line, or the `#Fields:` of a W3C extended log file, whose cells are parted by tabs. */
 function tryParseHeader(line: string): { readonly names: readonly string[]; readonly delimiter: string } | undefined {
@@ -77,7 +77,7 @@ async function* readCsv(file: string, named: NamedColumns, report: ColumnReport)
     };
     reader = createRowReader(delimiter, add);
   };
-  for await (const lines of readLines(await openPlain(file), mostBytes)) {
+  for await (const lines of readLines(await openPlain(file), maxBytes)) {
     for (const line of lines) {
       number += 1;
       if (reader && !(isExtended && line.startsWith('#'))) reader.feed(line, number);
@@ -91,7 +91,7 @@ async function* readCsv(file: string, named: NamedColumns, report: ColumnReport)
   yield group;
 }
 
-const mostShapes = 1_000;
+const maxShapes = 1_000;
 
 /** Members that a record leaves out are absent fields, so the columns are looked for in records of every shape. */
 async function* readJsonLines(file: string, named: NamedColumns, report: ColumnReport): AsyncGenerator<LogEntry[]> {
@@ -111,13 +111,13 @@ async function* readJsonLines(file: string, named: NamedColumns, report: ColumnR
     const shape = JSON.stringify(names);
     const found = shapes.get(shape) ?? findColumns(names, named);
     if (!shapes.has(shape)) report.note(found);
-    if (shapes.size < mostShapes) shapes.set(shape, found);
+    if (shapes.size < maxShapes) shapes.set(shape, found);
     return entryOf(
       number,
       found.read((name) => columns.get(name)),
     );
   };
-  for await (const lines of readLines(await openPlain(file), mostBytes)) {
+  for await (const lines of readLines(await openPlain(file), maxBytes)) {
     const group: LogEntry[] = [];
     for (const line of lines) {
       number += 1;
@@ -162,7 +162,7 @@ async function* readCombined(file: string, _named: NamedColumns, report: ColumnR
   report.note({ understood: combinedColumns, ignored: ['identity', 'user'] });
   let hasMore = false;
   let number = 0;
-  for await (const lines of readLines(await openPlain(file), mostBytes)) {
+  for await (const lines of readLines(await openPlain(file), maxBytes)) {
     const group: LogEntry[] = [];
     for (const line of lines) {
       number += 1;

@@ -3,7 +3,7 @@ import { transaction, type Pool } from '@longwave/postgres';
 import type { GatheredRequests } from './gather-requests.ts';
 import { findPrefixImports, insertPrefixImport, lockPrefixImports, savePrefixRequests } from './prefix-table.ts';
 
-const rowsAtOnce = 5_000;
+const maxRows = 5_000;
 
 /** The workspace has requests under another secret; the message says what to do. */
 class OtherSecret extends Error {}
@@ -44,8 +44,8 @@ export async function storeRequests<G extends GatheredRequests>(
         { methodologyVersion, listsVersion: by.listsVersion },
       );
     for await (const rows of gathered.rows)
-      for (let at = 0; at < rows.length; at += rowsAtOnce)
-        await savePrefixRequests(tx, workspaceId, rows.slice(at, at + rowsAtOnce));
+      for (let at = 0; at < rows.length; at += maxRows)
+        await savePrefixRequests(tx, workspaceId, rows.slice(at, at + maxRows));
     return { places, gathered };
   });
 }

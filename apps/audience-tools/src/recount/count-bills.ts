@@ -9,7 +9,7 @@ export interface Bills {
   readonly count: (range: CountRange, tally: Tally) => Promise<void>;
 }
 
-const mostLines = 200_000;
+const maxLines = 200_000;
 
 /** An empty set of bills. A serving may be delivered to many listeners, so they wait in temporary files of the folder. */
 export function createBills(folder: string): Bills {
@@ -17,7 +17,7 @@ export function createBills(folder: string): Bills {
   return {
     add: (servingId, startedAtMs, lineItem = '') => deliveries.add(servingId, `${startedAtMs} ${lineItem}`),
     count: async ({ fromMs = -Infinity, toMs = Infinity }, tally) => {
-      for await (const part of visitPartitions(deliveries, folder, mostLines)) {
+      for await (const part of visitPartitions(deliveries, folder, maxLines)) {
         const earliest = new Map<string, { startedAtMs: number; lineItem: string }>();
         for await (const group of part.read())
           for (const [servingId, line] of group) {

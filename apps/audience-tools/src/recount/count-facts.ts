@@ -45,15 +45,15 @@ async function readGroup(part: Partition, seen: ReadonlyMap<string, UserAgentSee
  * Counts from facts alone, by `recount` of libs/audience, however many they are: facts go into temporary files, each listener's
  * into one of them, and are counted file by file. Memory holds one such file and the user agents.
  * @param files the facts of each, in groups; the same fact may be in several
- * @param options.mostFacts that are counted at once
+ * @param options.maxFacts that are counted at once
  */
 export async function countFacts(
   files: readonly AsyncIterable<readonly FileLine[]>[],
   rules: UserAgentRules,
   range: CountRange,
-  options: { readonly temporaryFolder: string; readonly onFacts: (count: number) => void; readonly mostFacts?: number },
+  options: { readonly temporaryFolder: string; readonly onFacts: (count: number) => void; readonly maxFacts?: number },
 ): Promise<Tally> {
-  const { mostFacts = usualFacts } = options;
+  const { maxFacts = usualFacts } = options;
   using folder = temporaryFolder(options.temporaryFolder);
   const lines = createPartitions(folder.path);
   const links = createPartitions(folder.path);
@@ -82,12 +82,12 @@ export async function countFacts(
   const downloads = new Map<string, number>();
   const mayExceed = (addressDay: string) => addressFacts.atMost(addressDay) > velocityLimits.addressDownloads;
   if (addressFacts.greatest() > velocityLimits.addressDownloads)
-    for await (const part of visitPartitions(byListener, folder.path, mostFacts))
+    for await (const part of visitPartitions(byListener, folder.path, maxFacts))
       addAddressDays(await readGroup(part, seen), remembering, mayExceed, downloads);
   const { released, held } = knownDays(velocityDays);
   const days = { released, held: held.union(infeasibleDays(downloads).difference(released)) };
   const tally = createTally();
-  for await (const part of visitPartitions(byListener, folder.path, mostFacts))
+  for await (const part of visitPartitions(byListener, folder.path, maxFacts))
     countGroup(await readGroup(part, seen), remembering, range, days, tally, bills);
   await bills.count(range, tally);
   return tally;

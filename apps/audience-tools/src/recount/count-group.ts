@@ -1,8 +1,8 @@
 import {
   dateOf,
   isAddressInfeasible,
-  judgeFact,
-  judgeUserAgent,
+  classifyFact,
+  classifyUserAgent,
   keyDay,
   recount,
   requestedIntervals,
@@ -83,23 +83,23 @@ export function countGroup(
   tally: Tally,
   bills: Bills,
 ): void {
-  const verdicts = new Map(group.seen.map((one) => [one.user_agent_digest, judgeUserAgent(rules, one.user_agent)]));
+  const verdicts = new Map(group.seen.map((one) => [one.user_agent_digest, classifyUserAgent(rules, one.user_agent)]));
   const requestedOf = requestedIntervals(group.facts);
   for (const fact of group.facts)
     if (isWithin(range, Date.parse(fact.started_at))) {
       const verdict = verdicts.get(fact.user_agent_digest ?? '');
-      addTo(tally.facts, judgeFact(fact, verdict, requestedOf(fact)) ?? 'waiting', 1);
+      addTo(tally.facts, classifyFact(fact, verdict, requestedOf(fact)) ?? 'waiting', 1);
     }
   const addDownload = downloadCounter(tally);
-  const heldBy = (held: HeldReason | undefined, first: AddressedRequest): HeldReason | undefined => {
+  const holdReasonOf = (held: HeldReason | undefined, first: AddressedRequest): HeldReason | undefined => {
     if (held !== undefined || days.held.has(listenerDay(first))) return held ?? 'velocity_listener';
     return !first.addressSafe && days.held.has(addressDay(first)) ? 'velocity_address' : undefined;
   };
-  const { sessions, touches } = recountGroup(group, rules, days.released);
+  const { sessions, rollingDownloads } = recountGroup(group, rules, days.released);
   for (const { session, held, ...place } of sessions) {
     const { first, windowOn, download } = session;
     if (download === undefined) continue;
-    const reason = heldBy(held, first);
+    const reason = holdReasonOf(held, first);
     const isAsked = isWithin(range, first.startedAtMs);
     if (reason !== undefined) {
       if (isAsked) addTo(tally.held, reason, 1);
@@ -112,9 +112,9 @@ export function countGroup(
       if (ad.billable) bills.add(ad.servingId, first.startedAtMs, lineItem);
     }
   }
-  for (const { touch, held, ...place } of touches) {
-    const { first, firstTouch, lastTouch } = touch;
-    if (!isWithin(range, first.startedAtMs) || heldBy(held, first) !== undefined) continue;
+  for (const { rollingDownload, held, ...place } of rollingDownloads) {
+    const { first, firstTouch, lastTouch } = rollingDownload;
+    if (!isWithin(range, first.startedAtMs) || holdReasonOf(held, first) !== undefined) continue;
     const at = { ...place, day: dateOf(first.startedAtMs) };
     if (firstTouch) addDownload('first_touch_24h', at, first.listenerKey);
     if (lastTouch) addDownload('last_touch_24h', at, first.listenerKey);

@@ -12,7 +12,7 @@ async function readKeys(links: Partitions, index: number): Promise<Map<string, s
 }
 
 /** Longer than the chains of any listener: one key a month, for a hundred years. */
-const mostKeys = 1200;
+const maxKeys = 1200;
 
 /**
  * Finds the first key of each listener's chain of keys (measurement.md D5: one a month, of the same address and user agent), with
@@ -27,7 +27,7 @@ async function findFirstKeys(links: Partitions, folder: string): Promise<Partiti
   for (const [index] of links.parts.entries())
     for (const [key, before] of await readKeys(links, index)) open.add(before, key);
   for (let steps = 0, left = 1; left > 0; steps += 1) {
-    if (steps > mostKeys) throw new RangeError('listener keys precede each other');
+    if (steps > maxKeys) throw new RangeError('listener keys precede each other');
     const next = createPartitions(folder);
     left = 0;
     for (const [index, part] of open.parts.entries()) {

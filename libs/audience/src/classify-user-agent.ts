@@ -48,10 +48,10 @@ export function describeUserAgent(rules: UserAgentRules, userAgent: string): Use
 }
 
 /**
- * Judges a normalised user agent, first matching rule of D4's order. The lists see the text as sent and, when they do not know it,
+ * Classifies a normalised user agent, first matching rule of D4's order. The lists see the text as sent and, when they do not know it,
  * the repaired text.
  */
-export function judgeUserAgent(rules: UserAgentRules, userAgent: string): UserAgentVerdict {
+export function classifyUserAgent(rules: UserAgentRules, userAgent: string): UserAgentVerdict {
   if ((userAgent.startsWith('atc/') && userAgent.includes('watchOS')) || userAgent.includes('(null)/(null) watchOS'))
     return 'watch';
   if (/^Podcasts\/.* Scout\//.test(userAgent)) return 'scout';

@@ -1,6 +1,6 @@
 import type { ByteRangeServed } from '@longwave/events';
 import { totalBytes, unionIntervals, type Interval } from './intervals.ts';
-import type { UserAgentVerdict } from './judge-user-agent.ts';
+import type { UserAgentVerdict } from './classify-user-agent.ts';
 
 /** Why a record does not count, in the order of measurement.md D4; exactly one per record. */
 export const rejectionReasons = [
@@ -38,13 +38,13 @@ export function parseTimeMs(text: string): number {
 export const isProbe = (requested: readonly Interval[]) => totalBytes(unionIntervals(requested)) <= 2;
 
 /**
- * Judges one record by the rules of docs/counting.md, first matching rule. Rule 16 (`velocity`) needs the whole day and is not applied
+ * Classifies one record by the rules of docs/counting.md, first matching rule. Rule 16 (`velocity`) needs the whole day and is not applied
  * here.
  * @param agent what its user agent says; undefined while its text is unknown
  * @param requested what the whole request asked for, when this record is one of several that say a part of it each
  * @returns undefined when the answer must wait for the user agent's text
  */
-export function judgeFact(
+export function classifyFact(
   fact: ByteRangeServed,
   agent: UserAgentVerdict | undefined,
   requested: readonly Interval[] = fact.requested,

@@ -4,9 +4,9 @@ import { adKey, rollingKey, sessionKey, withHolds, type Counts } from '../counti
 import { loadDays } from '../counting/session-table.ts';
 import {
   findDays,
-  heldByDays,
+  holdReasonsOfDays,
   isHeld,
-  judgeDays,
+  updateInfeasibleDays,
   lockDays,
   velocityChanges,
   velocityKeys,
@@ -15,7 +15,7 @@ import {
 } from './velocity-table.ts';
 
 /** Counts as they were and as they become. */
-export interface Move {
+export interface CountsChange {
   readonly before: Counts;
   readonly after: Counts;
 }
@@ -44,40 +44,44 @@ const together = (a: Counts, b: Counts): Counts => ({
  * What the stored counts of these days become when their holds change from `was` to `now`.
  * @param known rows that the caller moves itself
  */
-export async function moveHolds(
+export async function applyHolds(
   tx: Transaction,
   was: readonly VelocityDay[],
   now: readonly VelocityDay[],
   known: Counts,
-): Promise<Move> {
+): Promise<CountsChange> {
   const stored = without(await loadDays(tx, now), known);
   // A key's other day-mates may be held by keys of their own.
   const others = await findDays(tx, velocityKeys(stored));
   return {
-    before: withHolds(stored, heldByDays(byName([...others, ...was]))),
-    after: withHolds(stored, heldByDays(byName([...others, ...now]))),
+    before: withHolds(stored, holdReasonsOfDays(byName([...others, ...was]))),
+    after: withHolds(stored, holdReasonsOfDays(byName([...others, ...now]))),
   };
 }
 
 /**
  * Judges the days of all keys that these counts touch (measurement.md D4 rule 16): the whole day of a key as a set. Crossing a limit,
- * either way, moves everything of that key and day. The caller holds the threads' locks; this takes those of the days.
- * @param counted the threads' counts, stored and new, as if nothing were held
+ * either way, moves everything of that key and day. The caller holds the chains' locks; this takes those of the days.
+ * @param counted the chains' counts, stored and new, as if nothing were held
  */
-export async function judgeVelocity(tx: Transaction, counted: Move, limits: VelocityLimits): Promise<Move> {
+export async function applyVelocity(
+  tx: Transaction,
+  counted: CountsChange,
+  limits: VelocityLimits,
+): Promise<CountsChange> {
   const { before, after } = counted;
   const changes = velocityChanges(before, after);
   if (changes.length === 0) return counted;
   const days = await lockDays(tx, changes);
-  const changed = await judgeDays(tx, days, before, after, limits);
+  const changed = await updateInfeasibleDays(tx, days, before, after, limits);
   const was = byName(days);
-  const own: Move = {
-    before: withHolds(before, heldByDays(was)),
-    after: withHolds(after, heldByDays(byName([...days, ...changed]))),
+  const own: CountsChange = {
+    before: withHolds(before, holdReasonsOfDays(was)),
+    after: withHolds(after, holdReasonsOfDays(byName([...days, ...changed]))),
   };
   const moved = changed.filter((one) => isHeld(one) !== isHeld(was.get(velocityName(one))!));
   if (moved.length === 0) return own;
-  const others = await moveHolds(
+  const others = await applyHolds(
     tx,
     moved.map((one) => was.get(velocityName(one))!),
     moved,

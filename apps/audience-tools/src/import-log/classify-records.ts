@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import {
   addressKeyBytes,
-  judgePrefixRequest,
-  judgeUserAgent,
+  classifyPrefixRequest,
+  classifyUserAgent,
   keyMonths,
   listenerKey,
   normaliseUserAgent,
@@ -24,7 +24,7 @@ export interface KeptRequest extends EpisodeRef {
 /** A record's judgement, from a closed list: `unmatched_url` is of no episode, the others are those of prefix mode. */
 export type RecordJudgement = PrefixJudgement | 'unmatched_url';
 
-const mostRemembered = 50_000;
+const maxRemembered = 50_000;
 
 /** A function that remembers its answers, in a bounded memory. */
 function remember<T>(answer: (key: string) => T): (key: string) => T {
@@ -32,7 +32,7 @@ function remember<T>(answer: (key: string) => T): (key: string) => T {
   return (key) => {
     const found = known.get(key);
     if (found !== undefined) return found;
-    if (known.size >= mostRemembered) known.clear();
+    if (known.size >= maxRemembered) known.clear();
     const fresh = answer(key);
     known.set(key, fresh);
     return fresh;
@@ -44,23 +44,23 @@ export const secretName = (secret: Buffer) =>
   createHmac('sha256', secret).update('longwave prefix secret').digest('hex').slice(0, 16);
 
 /**
- * Judges records and makes pseudonyms of their listeners, with keys that are never those of downloads: requests and downloads cannot
+ * Classifies records and makes pseudonyms of their listeners, with keys that are never those of downloads: requests and downloads cannot
  * be joined (measurement.md D5, D13).
  * @param secret of at least 32 bytes
  */
-export function createJudgeRecord(
+export function createClassifyRecord(
   lists: AudienceLists,
   match: MatchRecord,
   secret: Buffer,
 ): (record: PrefixRecord) => { readonly judgement: RecordJudgement; readonly kept: KeptRequest | undefined } {
   const own = createHmac('sha256', secret).update('longwave prefix requests').digest();
   const secretOf = remember((month) => periodSecret(own, month));
-  const verdictOf = remember<UserAgentVerdict>((userAgent) => judgeUserAgent(lists.userAgents, userAgent));
+  const verdictOf = remember<UserAgentVerdict>((userAgent) => classifyUserAgent(lists.userAgents, userAgent));
   return (record) => {
     const episode = match(record);
     if (episode === undefined) return { judgement: 'unmatched_url', kept: undefined };
     const userAgent = normaliseUserAgent(record.user_agent);
-    const judgement = judgePrefixRequest(
+    const judgement = classifyPrefixRequest(
       {
         method: record.method,
         status: record.status,

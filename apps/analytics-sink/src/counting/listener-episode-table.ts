@@ -8,14 +8,14 @@ export type ListenerEpisode = Readonly<Pick<JsonRows['listener_episode'], 'liste
 };
 
 /** All keys of one listener and one episode that may share a window, and the earliest start among the new facts. */
-export interface Thread {
+export interface ListenerEpisodeChain {
   readonly keys: readonly string[];
   readonly episodeId: string;
   readonly sinceMs: number;
 }
 
 /** Names a listener's key and an episode. */
-export const threadName = (one: Pick<ListenerEpisode, 'listener_key' | 'episode_id'>) =>
+export const listenerEpisodeName = (one: Pick<ListenerEpisode, 'listener_key' | 'episode_id'>) =>
   `${one.listener_key} ${one.episode_id}`;
 
 /** Makes and locks the rows in key order; remembers the link to the previous key. */
@@ -45,15 +45,15 @@ async function findLinks(tx: Transaction, rows: readonly ListenerEpisode[]): Pro
 }
 
 /**
- * Locks everything these facts can change and answers it as threads. Until the transaction ends nobody else counts these
+ * Locks everything these facts can change and answers it as chains. Until the transaction ends nobody else counts these
  * listeners' sessions, under this period's key or one that is linked to it (measurement.md D5).
  */
-export async function lockThreads(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<Thread[]> {
+export async function lockChains(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<ListenerEpisodeChain[]> {
   const touched = new Map<string, ListenerEpisode & { sinceMs: number }>();
   for (const { listener_key, episode_id, previous_listener_key, started_at } of facts) {
     const row = { listener_key, episode_id, previous_listener_key };
-    const known = touched.get(threadName(row));
-    touched.set(threadName(row), {
+    const known = touched.get(listenerEpisodeName(row));
+    touched.set(listenerEpisodeName(row), {
       ...row,
       previous_listener_key: previous_listener_key ?? known?.previous_listener_key,
       sinceMs: Math.min(known?.sinceMs ?? Infinity, Date.parse(started_at)),
@@ -64,10 +64,10 @@ export async function lockThreads(tx: Transaction, facts: readonly ByteRangeServ
     const fresh = new Map<string, ListenerEpisode>();
     for (const row of rows) {
       const previous = row.previous_listener_key;
-      if (!locked.has(threadName(row))) fresh.set(threadName(row), row);
+      if (!locked.has(listenerEpisodeName(row))) fresh.set(listenerEpisodeName(row), row);
       const before = { listener_key: previous ?? '', episode_id: row.episode_id };
-      if (previous != null && !locked.has(threadName(before)) && !fresh.has(threadName(before)))
-        fresh.set(threadName(before), before);
+      if (previous != null && !locked.has(listenerEpisodeName(before)) && !fresh.has(listenerEpisodeName(before)))
+        fresh.set(listenerEpisodeName(before), before);
     }
     if (fresh.size > 0) await lock(tx, [...fresh.values()]);
     for (const one of fresh.keys()) locked.add(one);
@@ -77,7 +77,7 @@ export async function lockThreads(tx: Transaction, facts: readonly ByteRangeServ
   // windows reach as far as somebody listens every day, so links are followed to their ends.
   const known = new Map<string, ListenerEpisode>(touched);
   const know = (one: ListenerEpisode) => {
-    if (!known.has(threadName(one))) known.set(threadName(one), one);
+    if (!known.has(listenerEpisodeName(one))) known.set(listenerEpisodeName(one), one);
     if (one.previous_listener_key != null)
       know({ listener_key: one.previous_listener_key, episode_id: one.episode_id });
   };
@@ -92,27 +92,27 @@ export async function lockThreads(tx: Transaction, facts: readonly ByteRangeServ
   };
   let links = await follow();
   while (await lockAll([...touched.values(), ...links])) links = await follow();
-  return joinThreads([...touched.values()], links);
+  return joinChains([...touched.values()], links);
 }
 
 /** Puts what the links join under one name. */
-function joinThreads(
+function joinChains(
   touched: readonly (ListenerEpisode & { readonly sinceMs: number })[],
   links: readonly Required<ListenerEpisode>[],
-): Thread[] {
+): ListenerEpisodeChain[] {
   type Growing = { readonly keys: Set<string>; readonly episodeId: string; sinceMs: number };
-  const threads = new Map<string, Growing>();
+  const chains = new Map<string, Growing>();
   const join = (episodeId: string, keys: readonly string[], sinceMs: number) => {
-    const thread: Growing = { keys: new Set(keys), episodeId, sinceMs };
+    const chain: Growing = { keys: new Set(keys), episodeId, sinceMs };
     for (const key of keys) {
-      const other = threads.get(`${key} ${episodeId}`);
+      const other = chains.get(`${key} ${episodeId}`);
       if (other === undefined) continue;
-      other.keys.forEach((one) => thread.keys.add(one));
-      thread.sinceMs = Math.min(thread.sinceMs, other.sinceMs);
+      other.keys.forEach((one) => chain.keys.add(one));
+      chain.sinceMs = Math.min(chain.sinceMs, other.sinceMs);
     }
-    for (const key of thread.keys) threads.set(`${key} ${episodeId}`, thread);
+    for (const key of chain.keys) chains.set(`${key} ${episodeId}`, chain);
   };
   for (const row of touched) join(row.episode_id, [row.listener_key], row.sinceMs);
   for (const link of links) join(link.episode_id, [link.listener_key, link.previous_listener_key], Infinity);
-  return [...new Set(threads.values())].map((thread) => ({ ...thread, keys: [...thread.keys] }));
+  return [...new Set(chains.values())].map((chain) => ({ ...chain, keys: [...chain.keys] }));
 }
