@@ -6,14 +6,14 @@ export interface AddressRange {
   readonly last: AddressNumber;
 }
 
-/** A set of addresses; `has` is a binary search and answers false for what is no address. */
+/** A set of addresses; `has` is a binary search, and false for a text that is not an address. */
 export interface AddressSet {
   has(address: string): boolean;
 }
 
 /**
  * Parses `first,last[,…]`, `address/bits[,…]` or one address; further columns are ignored.
- * Throws `RangeError` when the text is none of them.
+ * Throws `RangeError` for any other text.
  */
 export function parseAddressRange(text: string): AddressRange {
   const [left = '', right] = text.split(',', 2).map((part) => part.trim());

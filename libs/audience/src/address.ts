@@ -25,7 +25,7 @@ function ipv6Number(text: string): bigint {
   );
 }
 
-/** The number of an address in text, or undefined when it is none. A zone (`%eth0`) is ignored. */
+/** The number of an address in text; undefined for any other text. A zone (`%eth0`) is ignored. */
 export function tryParseAddress(text: string): AddressNumber | undefined {
   if (isIP(text) === 0) return undefined;
   return isIPv4(text) ? mapped | ipv4Number(text) : ipv6Number(text);
@@ -36,15 +36,15 @@ export function isIpv4Number(address: AddressNumber): boolean {
   return address >> 32n === 0xffffn;
 }
 
-/** The usual text: dotted quad for IPv4 and IPv4-mapped (D2), eight lower-case groups for IPv6. */
+/** The usual text of an address: dotted quad for IPv4 and IPv4-mapped (docs/counting.md#definitions), eight lower-case groups for IPv6. */
 export function renderAddress(address: AddressNumber): string {
   if (isIpv4Number(address)) return [24n, 16n, 8n, 0n].map((shift) => (address >> shift) & 0xffn).join('.');
   return Array.from({ length: 8 }, (_, i) => ((address >> BigInt(112 - 16 * i)) & 0xffffn).toString(16)).join(':');
 }
 
 /**
- * What a listener key knows of an address (measurement.md D2): IPv4 whole (4 bytes, also when IPv4-mapped), IPv6 its first
- * 64 bits with the rest zero (16 bytes). Throws `RangeError` when the text is no address.
+ * The bytes of an address that go into a listener key (docs/counting.md#definitions, Listener): IPv4 whole (4 bytes, also when
+ * IPv4-mapped), IPv6 its first 64 bits with the rest zero (16 bytes). Throws `RangeError` when the text is not an address.
  */
 export function addressKeyBytes(address: string): Buffer {
   const value = tryParseAddress(address);

@@ -13,11 +13,11 @@ export const methodologyVersion = 'longwave-1.1/ptmg-2.3';
 export interface AudienceLists {
   readonly networks: NetworkLists;
   readonly userAgents: UserAgentRules;
-  /** Whether a request only preloads (D4 rule 13), by its `Referer` as sent and its normalised user agent. */
+  /** Whether rule 13 rejects a request (docs/counting.md#rule-13), by its `Referer` as sent and its normalised user agent. */
   readonly isPreload: (referrer: string | undefined, userAgent: string) => boolean;
-  /** The web player that a `Referer` as sent belongs to, as OPAWG names it; undefined where the list knows none. */
+  /** The web player of a `Referer` as sent, by OPAWG's name; undefined when the list has none. */
   readonly findWebPlayer: (referrer: string | undefined) => string | undefined;
-  /** The sources' commits and a digest over all files, so that any edit gives another version. */
+  /** The sources' commits and a digest of all files: any edit gives another version. */
   readonly listsVersion: string;
 }
 
@@ -69,7 +69,7 @@ export function readAudienceLists(folder: string, nowMs: () => number): Audience
   const preloads = parsePreloadEntries(read('local', 'preload.csv'));
   const onPreloadList = createPreloadList(preloads);
   const isPreload = (referrer: string | undefined, userAgent: string) => {
-    // The common, empty list costs no walk of the user-agent lists.
+    // Nearly always the list is empty: then the user-agent lists need not be searched.
     if (preloads.length === 0) return false;
     const { kind, name } = userAgents.match(userAgent);
     return onPreloadList(referrer, kind === 'browser' ? name : undefined);

@@ -2,14 +2,14 @@ import type { DeliveryEvent } from '@longwave/events';
 import type { Judgement } from './classify-fact.ts';
 import type { UserAgentVerdict } from './classify-user-agent.ts';
 
-/** How a player's report is classified: `excess` when its serving already has as many of its kind as can happen. */
+/** How a player's report is classified: `excess` when its serving has already as many of its kind as one play can give. */
 export type EventJudgement = Judgement | 'excess';
 
 /**
- * Classifies a player's own report (measurement.md D11) by the rules of D4 that concern who sent it: 6 to 8 and 10 to 12. The signature of
- * its address was checked where it came in.
- * @param agent what its user agent says; undefined while its text is unknown
- * @returns undefined when the answer must wait for the user agent's text
+ * Classifies a player's own report by the rules about its sender, 6 to 8 and 10 to 12 (docs/counting.md#what-players-report). public-delivery
+ * has checked the signature of the address that it came to.
+ * @param agent the verdict on its user agent; undefined while its text is unknown
+ * @returns undefined when the judgement needs the user agent's text
  */
 export function classifyEvent(
   event: Pick<DeliveryEvent, 'user_agent_digest' | 'address_verdict'>,

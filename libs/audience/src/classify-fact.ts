@@ -2,7 +2,7 @@ import type { ByteRangeServed } from '@longwave/events';
 import { totalBytes, unionIntervals, type Interval } from './intervals.ts';
 import type { UserAgentVerdict } from './classify-user-agent.ts';
 
-/** Why a record does not count, in the order of measurement.md D4; exactly one per record. */
+/** The codes of rules 1 to 15, in their order (docs/counting.md#rules-and-reason-codes); one rejects a record. */
 export const rejectionReasons = [
   'method',
   'not_modified',
@@ -27,22 +27,22 @@ export const rejectionReasons = [
 export type RejectionReason = (typeof rejectionReasons)[number];
 export type Judgement = 'eligible' | RejectionReason;
 
-/** Milliseconds since the epoch of an RFC 3339 time; throws `RangeError` for anything else. */
+/** Milliseconds since the epoch of an RFC 3339 time; throws `RangeError` for any other text. */
 export function parseTimeMs(text: string): number {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new RangeError('a fact has a time that is none');
   return ms;
 }
 
-/** At most two bytes: what players ask for to see whether ranges work. */
+/** At most two bytes: players ask for so many to see whether ranges work. */
 export const isProbe = (requested: readonly Interval[]) => totalBytes(unionIntervals(requested)) <= 2;
 
 /**
- * Classifies one record by the rules of docs/counting.md, first matching rule. Rule 16 (`velocity`) needs the whole day and is not applied
- * here.
- * @param agent what its user agent says; undefined while its text is unknown
- * @param requested what the whole request asked for, when this record is one of several that say a part of it each
- * @returns undefined when the answer must wait for the user agent's text
+ * Classifies one record by rules 1 to 15 (docs/counting.md#rules-and-reason-codes): the first that matches decides. Rule 16 needs the
+ * downloads of a whole day: see velocity.ts.
+ * @param agent the verdict on its user agent; undefined while its text is unknown
+ * @param requested the intervals of the whole request, when the record holds only a part of them
+ * @returns undefined when the judgement needs the user agent's text
  */
 export function classifyFact(
   fact: ByteRangeServed,

@@ -1,11 +1,11 @@
 import type { UserAgentMatch, UserAgentRules } from './user-agent-rules.ts';
 
-/** What a user agent alone says (measurement.md D4 rules 7, 8, 10, 11). */
+/** The verdict of rules 7, 8, 10 and 11 on a user agent (docs/counting.md#rules-and-reason-codes). */
 export type UserAgentVerdict = 'ok' | 'watch' | 'scout' | 'bot_ua' | 'malformed_ua';
 
 const placeholders = new Set(['-', 'null', '(null)', 'undefined', 'unknown', 'none', 'user-agent']);
 
-/** The published repair table: outer quotes, a header name inside the value, percent-encoding of the whole value. */
+/** Repairs a user agent as docs/counting.md#rules-and-reason-codes says: outer quotes, a header name in the value, percent-encoding. */
 function repairUserAgent(userAgent: string): string {
   const bare = userAgent
     .replace(/^(["'])(.*)\1$/, '$2')
@@ -19,7 +19,7 @@ function repairUserAgent(userAgent: string): string {
   }
 }
 
-/** What the lists say of the text as sent or, when they do not know it, of the repaired text. */
+/** Matches the text as sent or, when the lists do not know it, the repaired text. */
 function matchRepaired(rules: UserAgentRules, userAgent: string): UserAgentMatch {
   const sent = rules.match(userAgent);
   if (sent.kind !== 'unknown') return sent;
@@ -27,7 +27,7 @@ function matchRepaired(rules: UserAgentRules, userAgent: string): UserAgentMatch
   return repaired === userAgent ? sent : rules.match(repaired);
 }
 
-/** With what something was downloaded, in the lists' names; 'unknown' where they say nothing. */
+/** The app and device of a user agent, by the lists' names; 'unknown' when the lists have no entry. */
 export interface UserAgentDescription {
   /** App, browser or library: "Overcast". */
   readonly app: string;
@@ -37,7 +37,7 @@ export interface UserAgentDescription {
   readonly platform: string;
   /** "iOS", which includes iPadOS. */
   readonly operatingSystem: string;
-  /** The app is a browser, so that the page it shows names the player. */
+  /** The app is a browser: then the page that it shows names the player. */
   readonly isBrowser: boolean;
 }
 
@@ -47,17 +47,14 @@ export function describeUserAgent(rules: UserAgentRules, userAgent: string): Use
   return { app: name, device, platform, operatingSystem, isBrowser: kind === 'browser' };
 }
 
-/**
- * Classifies a normalised user agent, first matching rule of D4's order. The lists see the text as sent and, when they do not know it,
- * the repaired text.
- */
+/** Classifies a normalised user agent by rules 7, 8, 10 and 11: the first that matches decides (docs/counting.md#rules-and-reason-codes). */
 export function classifyUserAgent(rules: UserAgentRules, userAgent: string): UserAgentVerdict {
   if ((userAgent.startsWith('atc/') && userAgent.includes('watchOS')) || userAgent.includes('(null)/(null) watchOS'))
     return 'watch';
   if (/^Podcasts\/.* Scout\//.test(userAgent)) return 'scout';
   const repaired = repairUserAgent(userAgent);
   const match = matchRepaired(rules, userAgent);
-  // Who says to be a bot is one, whatever browser or app the text names as well.
+  // A text that declares a bot is a bot's, whatever browser or app it names as well.
   const isBot = match.kind === 'bot' || (match.kind === 'library' && match.category === 'bot');
   if (isBot || rules.declaresBot(repaired)) return 'bot_ua';
   if (/\p{Cc}|\ufffd/u.test(repaired) || !/\p{L}/u.test(repaired) || placeholders.has(repaired.toLowerCase()))

@@ -9,9 +9,9 @@ function forwardedAddress(entry: string): string | undefined {
 }
 
 /**
- * The address of the client (measurement.md D2): the peer, or, only when the peer is a trusted proxy, the right-most address of
- * `X-Forwarded-For` that is not one. An entry that is no address ends the search at the proxy that wrote it.
- * @param peer address of the socket; throws `RangeError` when it is none
+ * The address of the client (docs/counting.md#definitions, Listener): the peer, or, only when the peer is a trusted proxy, the right-most
+ * untrusted address of `X-Forwarded-For`. An entry that is not an address ends the search: the proxy that wrote it is then the client.
+ * @param peer address of the socket; throws `RangeError` for any other text
  * @param forwardedFor the header's text, or several headers in order
  */
 export function clientAddress(

@@ -11,7 +11,7 @@ import {
   type ServedRequest,
 } from './served-request.ts';
 
-/** What a session is worth. */
+/** The download that a session counts as. */
 interface CountedDownload {
   readonly arrangementId: string;
   /** Whole milliseconds, rounded down. */
@@ -19,17 +19,17 @@ interface CountedDownload {
   /** The same for content parts alone. */
   readonly contentMs: number;
   readonly ads: readonly DeliveredAd[];
-  /** Other arrangements that reached the threshold too (`duplicate_arrangement`). */
+  /** Other arrangements of the session that also reached the threshold. */
   readonly duplicateArrangements: readonly string[];
 }
 
-/** The requests of one listener and episode in one window (measurement.md D9, calendar_utc). */
+/** The requests of one listener and episode in one window `calendar_utc` (docs/counting.md#the-three-windows). */
 export interface Session<R extends ServedRequest = ServedRequest> {
   /** The earliest request; its listener key and start are the session's. */
   readonly first: R;
   /** UTC date of the start, `YYYY-MM-DD`; the window. */
   readonly windowOn: string;
-  /** Undefined below the threshold. */
+  /** Undefined when the requests stay below the threshold. */
   readonly download: CountedDownload | undefined;
 }
 
@@ -47,7 +47,7 @@ function countDownload(requests: readonly ServedRequest[]): CountedDownload | un
   const [arrangementId, ...duplicateArrangements] = qualifiedArrangements(requests);
   if (arrangementId === undefined) return undefined;
   const own = requests.filter((request) => request.arrangementId === arrangementId);
-  // One arrangement is the same bytes whatever was decided: they add up to the download, and not to anybody's ads.
+  // The bytes of one arrangement add up to the download, whatever ads were decided; ads count by serving.
   const credit = creditOf(own[0]!.layout, writtenBy(own));
   return {
     arrangementId,
@@ -60,8 +60,8 @@ function countDownload(requests: readonly ServedRequest[]): CountedDownload | un
 
 /**
  * Counts the requests of one listener and one episode in calendar_utc windows. A session is every request that started on the
- * UTC date of its first; one that is below the threshold at midnight goes on to 24 h after its start. Counts depend on the set of
- * requests alone, not on their order. Requests of one id must be merged before.
+ * UTC date of its first; a session that is below the threshold at midnight goes on to 24 h after its start. Counts depend on the set of
+ * requests alone, not on their order. The caller merges requests with the same id first.
  */
 export function countSessions<R extends ServedRequest>(requests: Iterable<R>): Session<R>[] {
   const ordered = [...requests].sort(byStart);

@@ -1,19 +1,19 @@
 import type { CountedPart } from '@longwave/events';
 import { coveredBytes, type Interval } from './intervals.ts';
 
-/** What counting knows of an arrangement: its parts in byte order. */
+/** The size of an arrangement and its parts in byte order. */
 export interface Layout {
   readonly totalBytes: number;
   readonly parts: readonly CountedPart[];
 }
 
-/** What a union of written intervals is worth in one arrangement (measurement.md D6, D7). */
+/** The credit of written bytes in one arrangement (docs/counting.md#from-a-request-to-a-number, steps 3 and 4). */
 export interface Credit {
   /** Media bytes: headers are never credited. */
   readonly bytes: number;
   /** Nanoseconds of playing time, inserted segments included. */
   readonly timeNs: bigint;
-  /** Nanoseconds of content parts alone. */
+  /** The same for content parts alone. */
   readonly contentNs: bigint;
   /** Every media byte is credited. */
   readonly complete: boolean;
@@ -21,7 +21,7 @@ export interface Credit {
 
 const thresholdNs = 60_000_000_000n;
 
-/** Parts that play; one untimed part for an arrangement whose index is unknown. */
+/** The parts that play; for an arrangement whose index is unknown, one part without a duration. */
 function mediaParts(layout: Layout): readonly CountedPart[] {
   const parts = layout.parts.filter((part) => part.kind !== 'header' && part.to > part.from);
   return parts.length > 0 ? parts : [{ kind: 'content', from: 0, to: layout.totalBytes, duration_ms: 0 }];
@@ -49,7 +49,8 @@ export function creditOf(layout: Layout, written: readonly Interval[]): Credit {
 }
 
 /**
- * The threshold of D8: 60.000 s, or every media byte when the arrangement is shorter or the time of one of its parts is unknown.
+ * Whether a credit reaches the threshold: 60.000 s, or every media byte when the arrangement is shorter or the playing time of a part is
+ * unknown (docs/counting.md#from-a-request-to-a-number, step 4).
  */
 export function isValidDownload(layout: Layout, credit: Credit): boolean {
   const parts = mediaParts(layout);

@@ -2,7 +2,7 @@ import type { CountedPart } from '@longwave/events';
 import { coveredBytes } from './intervals.ts';
 import { byStart, writtenBy, type ServedRequest } from './served-request.ts';
 
-/** An ad all of whose bytes were written for its serving within a valid download (docs/counting.md, ledger of ads). */
+/** An ad all of whose bytes were written for its serving within a valid download (docs/counting.md#the-ledger-of-ads). */
 export interface DeliveredAd {
   readonly servingId: string;
   readonly campaignId: string;
@@ -10,13 +10,13 @@ export interface DeliveredAd {
   readonly creativeId: string;
   readonly breakKey: string;
   readonly slot: number;
-  /** Delivered, its serving is billed. */
+  /** Whether its delivery bills the serving. */
   readonly billable: boolean;
 }
 
 type AdPart = CountedPart & { readonly ad: NonNullable<CountedPart['ad']> };
 
-/** One serving in one place of an arrangement, and the requests that were made for it, in their order. */
+/** A serving in one place of an arrangement, and the requests that were made for it, in order. */
 interface Offer {
   readonly place: string;
   readonly parts: readonly AdPart[];
@@ -25,7 +25,7 @@ interface Offer {
 
 const isAd = (part: CountedPart): part is AdPart => part.kind === 'ad' && part.ad !== undefined && part.to > part.from;
 
-/** The servings that these requests were made for, each with its place: break, slot and creative. */
+/** The servings that these requests were made for, each with its break, slot and creative. */
 function offersOf(ordered: readonly ServedRequest[]): Offer[] {
   const offers = new Map<string, Offer>();
   for (const request of ordered) {
@@ -49,7 +49,7 @@ function isWhole({ parts, requests }: Offer, count = requests.length): boolean {
   return parts.every(({ from, to }) => coveredBytes(written, from, to) === to - from);
 }
 
-/** The request that wrote the last byte that a whole ad lacked. More requests never write less, so it halves. */
+/** The request that wrote the last missing byte of a whole ad, by binary search: more requests never write less. */
 function completedBy(offer: Offer): ServedRequest {
   let short = 0;
   let enough = offer.requests.length;
@@ -63,8 +63,8 @@ function completedBy(offer: Offer): ServedRequest {
 
 /**
  * The ads that requests of one arrangement delivered, in byte order. An ad is delivered when all its bytes were written by requests that
- * were made for its serving: what was written for another decision, or for none, counts for the download and never for this ad. Each
- * break, slot and creative is delivered once, by the serving that was whole first.
+ * were made for its serving: bytes written for another decision, or for none, count for the download and never for this ad. Each break,
+ * slot and creative is delivered once, by the serving that was whole first.
  * @param ordered by start
  */
 export function deliveredAds(ordered: readonly ServedRequest[]): DeliveredAd[] {
@@ -83,7 +83,7 @@ export function deliveredAds(ordered: readonly ServedRequest[]): DeliveredAd[] {
         creativeId: ad.creative_id,
         breakKey: ad.break_key,
         slot: ad.slot,
-        // Layouts of before ads had a price do not say.
+        // Layouts that were stored before ads had a price lack the field.
         billable: ad.billable === true,
       };
     });

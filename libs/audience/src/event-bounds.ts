@@ -1,6 +1,6 @@
 import type { DeliveryEventKind } from '@longwave/events';
 
-/** How often a kind can happen while one ad plays once: once, or once in each started stretch of so many seconds of the ad. */
+/** How often a kind can happen while one ad plays once: once, or once for each started stretch of so many seconds of the ad. */
 const secondsBetween: Readonly<Record<DeliveryEventKind, 'once' | number>> = {
   loaded: 'once',
   impression: 'once',
@@ -20,10 +20,10 @@ const secondsBetween: Readonly<Record<DeliveryEventKind, 'once' | number>> = {
   companion_view: 5,
 };
 
-/** The length of an ad that nobody told. */
+/** For an ad of unknown length. */
 const usualAdMs = 30_000;
 
-/** How many reports of a kind count for one serving; what goes beyond is `excess` (docs/counting.md, what players report). */
+/** How many reports of a kind count for one serving; further reports are `excess` (docs/counting.md#what-players-report). */
 export function maxEventsOfServing(kind: DeliveryEventKind, adDurationMs = usualAdMs): number {
   const seconds = secondsBetween[kind];
   return seconds === 'once' ? 1 : Math.max(1, Math.ceil(adDurationMs / (seconds * 1000)));

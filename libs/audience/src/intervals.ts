@@ -1,9 +1,9 @@
 /** Half-open byte interval [from, to). */
 export type Interval = readonly [from: number, to: number];
 
-/** Sorted, disjoint, non-touching intervals covering the same bytes; empty ones vanish. */
+/** Sorted, disjoint, non-touching intervals covering the same bytes; empty ones are left out. */
 export function unionIntervals(intervals: readonly Interval[]): Interval[] {
-  // Most requests and facts have one.
+  // Most requests and facts have one interval.
   if (intervals.length === 1) return intervals[0]![0] < intervals[0]![1] ? [intervals[0]!] : [];
   const sorted = intervals.filter(([from, to]) => from < to).sort((a, b) => a[0] - b[0]);
   const merged: [number, number][] = [];

@@ -28,7 +28,7 @@ test('the same address, agent and month give the same listener; any difference g
   expect(() => periodSecret(master, '2026-13')).toThrow(RangeError);
 });
 
-test('the previous month holds for look-up during the first 48 hours and not after', () => {
+test('the key of the previous month is valid during the first 48 hours and not after', () => {
   expect(keyMonths(new Date('2026-12-02T23:59:59.999Z'))).toEqual({ current: '2026-12', previous: '2026-11' });
   expect(keyMonths(new Date('2026-12-03T00:00:00Z'))).toEqual({ current: '2026-12' });
   expect(keyMonths(new Date('2027-01-01T00:00:00Z'))).toEqual({ current: '2027-01', previous: '2026-12' });
@@ -41,7 +41,7 @@ test('a user agent loses line breaks and outer space and keeps its case', () => 
   expect(userAgentDigest('Foo')).not.toBe(userAgentDigest('foo'));
 });
 
-test('of a user agent at most 512 bytes count, whole characters alone', () => {
+test('a user agent is cut to 512 bytes of whole characters', () => {
   const byteLengthOf = (text: string) => Buffer.byteLength(normaliseUserAgent(text));
   expect(normaliseUserAgent('x'.repeat(600))).toBe('x'.repeat(512));
   expect(normaliseUserAgent(`${'x'.repeat(511)} y`)).toBe('x'.repeat(511));
@@ -50,7 +50,7 @@ test('of a user agent at most 512 bytes count, whole characters alone', () => {
   expect(normaliseUserAgent(`xy${'😀'.repeat(200)}`)).toBe(`xy${'😀'.repeat(127)}`);
 });
 
-test('the rest of a long user agent is not kept in memory', () => {
+test('the cut part of a long user agent is not kept in memory', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();
@@ -63,7 +63,7 @@ test('the rest of a long user agent is not kept in memory', () => {
   expect(kept).toHaveLength(1_000);
 });
 
-test('the address key of a day tells nothing about another day', () => {
+test('an address has another key on another day', () => {
   const secret = periodSecret(master, '2026-11');
   const address = addressKeyBytes('203.0.113.9');
   expect(dailyAddressKey(secret, address, '2026-11-01')).not.toBe(dailyAddressKey(secret, address, '2026-11-02'));

@@ -2,7 +2,7 @@ import { createHash, createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 
 const unitSeparator = Buffer.from([0x1f]);
 
-/** Bytes of UTF-8 that are kept of a user agent: far more than apps send. */
+/** Bytes of UTF-8 that counting keeps of a user agent: far more than apps send. */
 const maxUserAgentBytes = 512;
 
 /** The longest beginning of whole characters that takes at most so many bytes of UTF-8. */
@@ -10,12 +10,12 @@ function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.alloc(maxBytes);
   // Each UTF-16 unit takes at least one byte.
   const { written } = new TextEncoder().encodeInto(text.slice(0, maxBytes), bytes);
-  // A text of its own: a slice would hold the whole text in memory for as long as it is kept.
+  // A new text: a slice would keep the whole text in memory.
   return bytes.toString('utf8', 0, written);
 }
 
 /**
- * The user agent as counting knows it (docs/counting.md, Listener): CR and LF removed, trimmed, case kept, and of that at most the first
+ * The user agent as counting knows it (docs/counting.md#definitions, Listener): CR and LF removed, trimmed, case kept, and of that at most the first
  * 512 bytes of UTF-8; '' when absent.
  */
 export function normaliseUserAgent(text: string | undefined): string {
@@ -23,7 +23,7 @@ export function normaliseUserAgent(text: string | undefined): string {
   return Buffer.byteLength(whole) <= maxUserAgentBytes ? whole : cutToBytes(whole, maxUserAgentBytes).trimEnd();
 }
 
-/** SHA-256 (hex) of a normalised user agent, or null for none; the dictionary's key. */
+/** SHA-256 (hex) of a normalised user agent, or null for ''; the key of table `user_agent`. */
 export function userAgentDigest(userAgent: string): string | null {
   return userAgent === '' ? null : createHash('sha256').update(userAgent).digest('hex');
 }
@@ -35,8 +35,8 @@ export function periodSecret(master: Buffer, month: string): Buffer {
 }
 
 /**
- * Months whose keys hold at a time (measurement.md D5): the current one, and during its first 48 h also the one before it,
- * for look-up only.
+ * The month whose secret makes the keys of a time, and during its first 48 h also the month before it, whose keys link a window that
+ * began under them (docs/counting.md#the-three-windows).
  */
 export function keyMonths(at: Date): { readonly current: string; readonly previous?: string } {
   const current = at.toISOString().slice(0, 7);
@@ -45,7 +45,7 @@ export function keyMonths(at: Date): { readonly current: string; readonly previo
 }
 
 /**
- * Pseudonym of a listener within a period (measurement.md D5), 64 hex digits: HMAC-SHA-256 over address key, 0x1F and user agent.
+ * Pseudonym of a listener within a month (docs/counting.md#definitions), 64 hex digits: HMAC-SHA-256 over address key, 0x1F and user agent.
  * @param addressKey from `addressKeyBytes`
  * @param userAgent from `normaliseUserAgent`
  */
@@ -53,7 +53,7 @@ export function listenerKey(secret: Buffer | KeyObject, addressKey: Buffer, user
   return createHmac('sha256', secret).update(addressKey).update(unitSeparator).update(userAgent, 'utf8').digest('hex');
 }
 
-/** Pseudonym of an address within one UTC day (`YYYY-MM-DD`), 64 hex digits, for velocity rules only. */
+/** Pseudonym of an address within one UTC day (`YYYY-MM-DD`), 64 hex digits, for rule 16 only (docs/counting.md#rule-16). */
 export function dailyAddressKey(secret: Buffer | KeyObject, addressKey: Buffer, day: string): string {
   return createHmac('sha256', secret).update(`address ${day}`).update(unitSeparator).update(addressKey).digest('hex');
 }

@@ -17,8 +17,8 @@ function partsDigest(parts: ByteRangeServed['parts']): string {
 }
 
 /**
- * Names the request of a listener and an episode that a fact belongs to: its arrangement, the UTC minute in which it began, and what
- * it says of the parts, so that bytes are never credited to the ads of another decision.
+ * Names the request that a fact belongs to, within one listener and episode: its arrangement, the UTC minute in which it began, and its
+ * parts, so that bytes are never credited to the ads of another decision.
  */
 function requestName(fact: ByteRangeServed): string {
   const minute = Math.floor(parseTimeMs(fact.started_at) / minuteMs);
@@ -27,7 +27,7 @@ function requestName(fact: ByteRangeServed): string {
 
 const compare = <T extends string | number | boolean>(a: T, b: T) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Order in which facts of one request begin. */
+/** Order of the facts of one request. */
 function byBegin(a: ByteRangeServed, b: ByteRangeServed): number {
   return (
     compare(parseTimeMs(a.started_at), parseTimeMs(b.started_at)) ||
@@ -38,19 +38,21 @@ function byBegin(a: ByteRangeServed, b: ByteRangeServed): number {
   );
 }
 
-/** All that one listener did of one request. */
+/** The facts of one request as one. */
 export interface MergedRequest {
   readonly requestId: string;
-  /** The fact that began first: by start, then an address that is not safe, then country, region and web player. Its address, place and
-   * player are the request's. */
+  /**
+   * The fact that began first: by start, then an address that is not safe, then country, region and web player. The request takes its
+   * address, country, region and player.
+   */
   readonly first: ByteRangeServed;
   readonly written: readonly Interval[];
 }
 
 /**
- * Puts eligible facts of one listener's key and one episode together to requests. What begins within one UTC minute in one arrangement
- * is one request, from the earliest start on, however finely a player cuts its ranges: no window is cut within a minute, and nobody can
- * have more requests a day than it has minutes (ADR 18).
+ * Merges eligible facts of one listener key and episode into requests (docs/counting.md#definitions, Request). Facts that begin within
+ * one UTC minute in one arrangement are one request, from the earliest start on, however finely a player cuts its ranges: a listener has
+ * at most as many requests a day as the day has minutes (ADR 18).
  */
 export function mergeRequests(facts: readonly ByteRangeServed[]): MergedRequest[] {
   return [...Map.groupBy(facts, requestName)].map(([requestId, own]) => ({

@@ -5,7 +5,7 @@ const dataCentres = parseAddressRanges(
   '# a comment\n192.0.2.0,192.0.2.255,Example,https://example.org/\n2001:db8::/32\n',
 );
 
-test('an address is judged by the first list that holds it, in the order of D4', () => {
+test('the first list that holds an address decides, in the order of rule 12', () => {
   const lists = createNetworkLists(
     { dataCentres, vpn: parseAddressRanges('192.0.2.7\n198.51.100.7'), deny: parseAddressRanges('203.0.113.0/24') },
     () => 0,

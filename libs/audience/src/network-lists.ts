@@ -1,16 +1,16 @@
 import { createAddressSet, parseAddressRange, type AddressRange, type AddressSet } from './address-set.ts';
 
-/** What the network lists say of an address (measurement.md D4 rule 12). */
+/** The verdict of rule 12 on an address (docs/counting.md#rule-12). */
 export type AddressVerdict = 'ok' | 'dc_ip' | 'vpn_ip' | 'tor_ip' | 'deny_ip';
 
 export interface NetworkLists {
-  /** The first list in D4's order that holds the address, unless a valid safe entry does. */
+  /** The code of the first list that holds the address: data centres, VPN, Tor, denied; `ok` when a valid safe entry holds it. */
   verdict(address: string): AddressVerdict;
-  /** A valid safe entry holds the address: it may have many listeners (rule 16). */
+  /** A valid safe entry holds the address: rule 16 does not limit it. */
   isSafe(address: string): boolean;
 }
 
-/** A shared address of real listeners; lapses 90 days after it was last validated. */
+/** A range of addresses that many real listeners share; it lapses 90 days after its last validation. */
 export interface SafeEntry {
   readonly range: AddressRange;
   /** `YYYY-MM-DD`. */
@@ -51,7 +51,7 @@ export function parseSafeEntries(text: string): SafeEntry[] {
   });
 }
 
-/** Compiles the lists. The clock decides which safe entries still hold. */
+/** Compiles the lists. The clock decides which safe entries are valid. */
 export function createNetworkLists(ranges: NetworkRanges, nowMs: () => number): NetworkLists {
   const inOrder: readonly (readonly [AddressVerdict, AddressSet])[] = [
     ['dc_ip', createAddressSet(ranges.dataCentres)],

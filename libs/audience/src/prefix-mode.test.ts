@@ -13,7 +13,7 @@ const request = (changes: Partial<PrefixRequest>): PrefixRequest => ({
   ...changes,
 });
 
-describe('how much a range asks for (D13)', () => {
+describe('how much a range asks for', () => {
   test.each([
     ['the whole file', undefined, 'eligible'],
     ['the two-byte probe, which is kept', 'bytes=0-1', 'first_two'],
@@ -33,7 +33,7 @@ describe('how much a range asks for (D13)', () => {
   });
 });
 
-describe('the first rule of D4 that a prefix service can judge decides', () => {
+describe('the first matching rule decides, of those whose data a log has', () => {
   test.each([
     [{ method: 'HEAD', status: 304 }, 'ok', 'method'],
     [{ status: 304 }, 'ok', 'not_modified'],

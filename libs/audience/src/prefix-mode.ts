@@ -2,10 +2,10 @@ import type { RejectionReason } from './classify-fact.ts';
 import type { UserAgentVerdict } from './classify-user-agent.ts';
 import type { AddressVerdict } from './network-lists.ts';
 
-/** One request as a prefix service saw it (measurement.md D13): what was asked, never what was written. */
+/** A request as a prefix service logs it: the log knows the requested bytes, never the written ones (docs/counting.md#importing-other-logs). */
 export interface PrefixRequest {
   readonly method: string;
-  /** What the prefix service answered, mostly a redirect; undefined where its log does not say. */
+  /** The status of the answer, mostly a redirect; undefined when the log has no status. */
   readonly status: number | undefined;
   /** The Range header as sent; undefined for none. */
   readonly range: string | undefined;
@@ -18,7 +18,7 @@ export interface PrefixRequest {
   readonly addressVerdict: AddressVerdict;
 }
 
-/** `first_two`: the probe of two bytes, which is kept in prefix mode, because the request for the rest may bypass the prefix. */
+/** `first_two`: a request for the first two bytes; it counts here, because the request for the rest may bypass the prefix. */
 export type PrefixJudgement = 'eligible' | 'first_two' | RejectionReason;
 
 /**
@@ -27,20 +27,17 @@ export type PrefixJudgement = 'eligible' | 'first_two' | RejectionReason;
  */
 const goodStatuses = new Set([0, 200, 206, 301, 302, 303, 307, 308]);
 
-/**
- * How much a Range header asks for, without the length of what it asks of. Anything that is no list of byte ranges is ignored, as
- * servers do (RFC 9110 §14.2).
- */
-function askedFor(range: string | undefined): 'more' | 'first_two' | 'probe' {
+/** How much a Range header requests of a file of unknown length. A header that is not a list of byte ranges is ignored (RFC 9110 §14.2). */
+function requestedBytes(range: string | undefined): 'more' | 'first_two' | 'probe' {
   const list = /^\s*bytes\s*=\s*(.+?)\s*$/i.exec(range ?? '')?.[1];
   if (list === undefined) return 'more';
-  const asked = list.split(',').map((one) => /^\s*(\d*)\s*-\s*(\d*)\s*$/.exec(one));
-  if (asked.some((one) => one === null || (one[1] === '' && one[2] === ''))) return 'more';
+  const ranges = list.split(',').map((one) => /^\s*(\d*)\s*-\s*(\d*)\s*$/.exec(one));
+  if (ranges.some((one) => one === null || (one[1] === '' && one[2] === ''))) return 'more';
   const positions = new Set<number>();
-  for (const one of asked) {
+  for (const one of ranges) {
     const [first, last] = [one![1]!, one![2]!];
     if (last === '') return 'more';
-    // A suffix counts from the end: at most so many bytes, somewhere else than the first two.
+    // A suffix range counts from the end, so it never names the first two bytes.
     const [from, to] = first === '' ? [-Number(last), -1] : [Number(first), Number(last)];
     if (to - from > 1) return 'more';
     for (let at = from; at <= to; at += 1) positions.add(at);
@@ -50,32 +47,32 @@ function askedFor(range: string | undefined): 'more' | 'first_two' | 'probe' {
 }
 
 /**
- * Classifies a request by D4 as far as a prefix service can know, first matching rule. Not known there: written bytes (rule 5), who is
- * internal (14), when the episode was published (15) and what was downloaded (16).
+ * Classifies a request by the rules whose data a log of a prefix service has: the first that matches decides. It lacks the written bytes
+ * (rule 5), our own addresses (14), the publication time (15) and the downloads of a day (16).
  */
 export function classifyPrefixRequest(request: PrefixRequest, agent: UserAgentVerdict): PrefixJudgement {
   if (request.method !== 'GET') return 'method';
   if (request.status === 304) return 'not_modified';
   if (request.status !== undefined && !goodStatuses.has(request.status)) return 'status';
-  const asked = askedFor(request.range);
-  if (asked === 'probe') return 'probe';
+  const requested = requestedBytes(request.range);
+  if (requested === 'probe') return 'probe';
   if (request.userAgent === '') return 'no_ua';
   if (agent === 'watch' || agent === 'scout') return agent;
   if (request.prefetch) return 'prefetch';
   if (agent !== 'ok') return agent;
   if (request.addressVerdict !== 'ok') return request.addressVerdict;
   if (request.preload) return 'preload_ref';
-  return asked === 'first_two' ? 'first_two' : 'eligible';
+  return requested === 'first_two' ? 'first_two' : 'eligible';
 }
 
-/** What one listener asked of one episode in one window (UTC date): one of the `prefix_requests`. */
+/** The requests of one listener for one episode on one UTC date: one of the `prefix_requests`. */
 export interface PrefixMark {
   readonly startedAtMs: number;
-  /** Nothing but the first two bytes was asked for. */
+  /** They asked for the first two bytes alone. */
   readonly firstTwo: boolean;
 }
 
-/** Two marks of one listener, episode and window as one: the earlier start; a larger request supersedes the first two bytes. */
+/** Merges two marks of one listener, episode and date: the earlier start; a larger request supersedes the first two bytes. */
 export function mergePrefixMarks(a: PrefixMark, b: PrefixMark): PrefixMark {
   return { startedAtMs: Math.min(a.startedAtMs, b.startedAtMs), firstTwo: a.firstTwo && b.firstTwo };
 }

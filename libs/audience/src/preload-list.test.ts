@@ -22,7 +22,7 @@ test.each([
   expect(isPreload(referrer, browser)).toBe(expected);
 });
 
-test('an empty list knows no preload', () => {
+test('an empty list finds no preload', () => {
   expect(createPreloadList(parsePreloadEntries('# none\n'))(undefined, 'Safari')).toBe(false);
 });
 

@@ -1,6 +1,6 @@
 import { listLines } from './network-lists.ts';
 
-/** One line of the preload list (measurement.md D4 rule 13). */
+/** One line of the preload list (docs/counting.md#lists). */
 export interface PreloadEntry {
   /** A host, its subdomains included, with the path its pages begin with; undefined when the browser sends no referrer. */
   readonly referrer: { readonly host: string; readonly path: string } | undefined;
@@ -8,12 +8,12 @@ export interface PreloadEntry {
   readonly browser: string | undefined;
 }
 
-/** Whether a referrer, or its absence, says that a page fetched audio nobody asked for. */
+/** Whether the list has a referrer, or its absence: such pages fetch audio that nobody plays. */
 export type IsPreload = (referrer: string | undefined, browser: string | undefined) => boolean;
 
 /**
- * Parses `host[/path][,browser]` and `-,browser` lines; throws `RangeError` with the wrong line. No referrer at all is what most
- * apps send, so it needs its browser.
+ * Parses `host[/path][,browser]` and `-,browser` lines; throws `RangeError` with the wrong line. Most apps send no
+ * referrer, so an entry for its absence needs a browser.
  */
 export function parsePreloadEntries(text: string): PreloadEntry[] {
   return listLines(text).map((line) => {
@@ -26,7 +26,7 @@ export function parsePreloadEntries(text: string): PreloadEntry[] {
   });
 }
 
-/** Compiles the list. A referrer that is no URL is on no list. */
+/** Compiles the list. A referrer that is not a URL matches no entry. */
 export function createPreloadList(entries: readonly PreloadEntry[]): IsPreload {
   return (referrer, browser) => {
     const page = referrer === undefined ? undefined : URL.parse(referrer);

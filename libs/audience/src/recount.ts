@@ -9,7 +9,7 @@ import type { UserAgentRules } from './user-agent-rules.ts';
 import { findVelocityHolds, velocityLimits, type HeldReason, type VelocityLimits } from './velocity.ts';
 import { countRollingDownloads, type RollingDownload } from './windows.ts';
 
-/** A request with what velocity asks of its address. */
+/** A request with the address that rule 16 counts it for. */
 export interface AddressedRequest extends ServedRequest {
   readonly addressKey: string;
   /** The safe list holds the address. */
@@ -20,7 +20,7 @@ interface Place {
   readonly workspaceId: string;
   readonly podcastId: string;
   readonly episodeId: string;
-  /** Why it does not count although it reached the threshold (rule 16). */
+  /** Why rule 16 holds it (docs/counting.md#rule-16). */
   readonly held: HeldReason | undefined;
 }
 
@@ -49,8 +49,8 @@ const servedRequest = ({ requestId, first, written }: MergedRequest): AddressedR
 });
 
 /**
- * Names each listener of an episode by one of its keys, so that a window survives a change of secrets (D5). A link holds for the
- * episode of its fact.
+ * Names the listener-episode chain of each fact: the keys of one listener for one episode that `previous_listener_key` links over changes
+ * of secrets (docs/counting.md#the-three-windows).
  */
 function chainNames(facts: readonly ByteRangeServed[]): (fact: ByteRangeServed) => string {
   const parent = new Map<string, string>();
@@ -75,8 +75,8 @@ const velocityOf = ({ listenerKey, addressKey, addressSafe, startedAtMs }: Addre
 });
 
 /**
- * Counts from nothing but facts, in any order and with any repetition: the reference that incremental counting must equal.
- * @param decided limits of rule 16, and the keys and days (by `keyDay`) that a person has released
+ * Counts facts in any order and with any repetition: the reference that incremental counting must equal.
+ * @param decided limits of rule 16, and the keys and days (by `keyDay`) that people have released
  */
 export function recount(
   facts: Iterable<DeliveryFact>,

@@ -3,7 +3,7 @@ import { unionIntervals, type Interval } from './intervals.ts';
 
 export const dayMs = 86_400_000;
 
-/** All eligible bytes of one request. */
+/** The eligible bytes of one request. */
 export interface ServedRequest {
   readonly requestId: string;
   readonly listenerKey: string;
@@ -28,13 +28,13 @@ export function byStart(a: ServedRequest, b: ServedRequest): number {
   return a.startedAtMs - b.startedAtMs || (a.requestId < b.requestId ? -1 : a.requestId > b.requestId ? 1 : 0);
 }
 
-/** The bytes of these requests together. */
+/** The union of the bytes that these requests wrote. */
 export function writtenBy(requests: readonly ServedRequest[]): readonly Interval[] {
   const [only] = requests;
   return requests.length === 1 ? only!.written : unionIntervals(requests.flatMap((request) => request.written));
 }
 
-/** Whether requests of one arrangement reach the threshold of D8. */
+/** Whether requests of one arrangement reach the threshold together. */
 export function qualifies(own: readonly ServedRequest[]): boolean {
   const [first] = own;
   return first !== undefined && isValidDownload(first.layout, creditOf(first.layout, writtenBy(own)));
@@ -48,8 +48,8 @@ function reachesThreshold(requests: readonly ServedRequest[]): boolean {
 }
 
 /**
- * How many requests from `from` on it takes to reach the threshold in one arrangement; undefined when all before `to` do not.
- * More requests never reach less, so it doubles and halves: the cost follows the answer, not the number of requests.
+ * The least number of requests from `from` on that reach the threshold in one arrangement; undefined when those before `to` do not.
+ * More requests never credit less, so a doubling search finds it: its cost grows with the answer, not with the number of requests.
  */
 export function shortestRun(ordered: readonly ServedRequest[], from: number, to: number): number | undefined {
   const max = to - from;

@@ -13,52 +13,52 @@ export interface UserAgentLists {
   readonly libraries: UserAgentList;
   readonly browsers: UserAgentList;
   readonly devices: UserAgentList;
-  /** Our own deny list; consulted first, always bots. */
+  /** The operator's deny list: searched first, and every match is a bot. */
   readonly local: UserAgentList;
   readonly corrections: {
-    /** What holds the word of a bot in its name and is none. */
+    /** Names that hold the word bot, crawler or spider and are no bots. */
     readonly notBots: UserAgentList;
-    /** Consulted before OPAWG's. */
+    /** Searched before OPAWG's list. */
     readonly libraries: UserAgentList;
     readonly devices: UserAgentList;
   };
-  /** Ours: OPAWG has none. */
+  /** Ours: OPAWG has no such list. */
   readonly operatingSystems: UserAgentList;
 }
 
-/** What the lists say of a user agent. `name` is 'unknown' when nothing matches. */
+/** The entry of the lists that matches a user agent. `name` is 'unknown' when none does. */
 export interface UserAgentMatch {
   readonly kind: 'bot' | 'app' | 'library' | 'browser' | 'unknown';
   readonly name: string;
   readonly category?: string;
-  /** Name and category in the device list, which is matched apart; 'unknown' when nothing matches. */
+  /** Name and category in the device list; 'unknown' when no entry matches. */
   readonly device: string;
   readonly platform: string;
-  /** By a list of its own; 'unknown' when nothing matches. */
+  /** Name in the list of operating systems; 'unknown' when no entry matches. */
   readonly operatingSystem: string;
 }
 
 export interface UserAgentRules {
   match(userAgent: string): UserAgentMatch;
-  /** Whether the text itself says bot, crawler or spider, beyond the names of the exception list. */
+  /** Whether the text says bot, crawler or spider outside the names of the exception list. */
   declaresBot(userAgent: string): boolean;
 }
 
-/** Longer than any user agent of a real app; the lists see no more, so that no text makes their patterns search for long. */
+/** The lists see no more characters: a longer text would make their patterns search for long, and no real app sends one. */
 const maxMatchedCharacters = 1_024;
 
 const botWords = /bot|crawler|spider/i;
 
 /**
- * The same test without a search that begins anew at every character: before a match `.*` asks for nothing, `.+` for one character.
+ * The same pattern without a leading `.*`, which makes the search start anew at every character and changes no match; of a leading `.+`
+ * one character stays.
  */
 const withoutLead = (pattern: string): string =>
   pattern.replace(/^\.([*+])(?![*+?{])/, (_, quantifier) => (quantifier === '+' ? '.' : ''));
 
 /**
- * Compiles the lists once; `match` walks them in OPAWG's order: bots, apps, libraries, browsers; corrections come before the list that
- * they correct. Both tests see the first 1,024
- * characters. A name of the exception list is taken out of the text, so that "Cubot" beside "Googlebot" excuses nobody.
+ * Compiles the lists once. `match` searches them in OPAWG's order (bots, apps, libraries, browsers), corrections before the list that
+ * they correct. `declaresBot` first removes the names of the exception list from the text, so that "Cubot" does not excuse "Googlebot".
  */
 export function createUserAgentRules(lists: UserAgentLists): UserAgentRules {
   const compile = (kind: UserAgentMatch['kind'], list: UserAgentList) =>

@@ -1,21 +1,19 @@
-/**
- * Rule 16 of measurement.md D4: more downloads in one UTC day than people make. The published defaults; a number above the limit holds.
- */
+/** The published limits of rule 16 (docs/counting.md#rule-16): a day with more downloads than people make is held. */
 export const velocityLimits = {
   /** Distinct episodes of one podcast, per listener key. */
   podcastEpisodes: 50,
   /** Distinct episodes of all podcasts, per listener key. */
   episodes: 500,
-  /** Downloads per address that no safe list holds. */
+  /** Downloads per address that the safe list does not hold. */
   addressDownloads: 2_000,
 } as const;
 
 export type VelocityLimits = { readonly [limit in keyof typeof velocityLimits]: number };
 
-/** Why a download is held until somebody decides: its listener, or its address, had too many that day. */
+/** Why a download is held until a person decides: its listener, or its address, had too many that day. */
 export type HeldReason = 'velocity_listener' | 'velocity_address';
 
-/** Whether a listener key's day is infeasible. One download an episode and day, so downloads are distinct episodes. */
+/** Whether a listener key's day is above a limit. It has one download an episode and day, so downloads are distinct episodes. */
 export function isListenerInfeasible(downloadsOfPodcasts: Iterable<number>, limits: VelocityLimits): boolean {
   let all = 0;
   for (const downloads of downloadsOfPodcasts) {
@@ -25,12 +23,12 @@ export function isListenerInfeasible(downloadsOfPodcasts: Iterable<number>, limi
   return all > limits.episodes;
 }
 
-/** Whether an address's day is infeasible. */
+/** Whether an address's day is above the limit. */
 export function isAddressInfeasible(downloads: number, limits: VelocityLimits): boolean {
   return downloads > limits.addressDownloads;
 }
 
-/** A session that reached the threshold, as far as velocity looks at it. */
+/** The fields that rule 16 needs of a session that reached the threshold. */
 export interface VelocitySession {
   readonly listenerKey: string;
   readonly podcastId: string;
@@ -40,7 +38,7 @@ export interface VelocitySession {
   readonly addressSafe: boolean;
 }
 
-/** Names a key and a UTC day, as decisions about them do. */
+/** Names a key and a UTC day. */
 export const keyDay = (kind: 'listener' | 'address', key: string, day: string) => `${kind} ${key} ${day}`;
 
 /**

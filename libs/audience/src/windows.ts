@@ -1,6 +1,6 @@
 import { byStart, dayMs, dayStartMs, shortestRun, type ServedRequest } from './served-request.ts';
 
-/** The three windows of measurement.md D9; the first is the published default. */
+/** The three windows (docs/counting.md#the-three-windows); the first is the published default. */
 export const windows = ['calendar_utc', 'first_touch_24h', 'last_touch_24h'] as const;
 export type Window = (typeof windows)[number];
 
@@ -43,7 +43,7 @@ function firstRequests<R extends ServedRequest>(ordered: readonly R[]): R[] {
       firsts.push(first);
       at += length;
     } else if (end === ordered.length) break;
-    // Later runs within the same 24 h hold fewer of the same requests: the next that can qualify reaches the request at `end`.
+    // A later run within the same 24 h has fewer of the same requests: the next one that can qualify includes the request at `end`.
     else while (ordered[at]!.startedAtMs <= ordered[end]!.startedAtMs - dayMs) at++;
   }
   return firsts;
@@ -52,7 +52,7 @@ function firstRequests<R extends ServedRequest>(ordered: readonly R[]): R[] {
 /**
  * Counts the requests of one listener and one episode in the rolling windows. A rolling download is the shortest run of requests, within 24 h of its
  * first, that reaches the threshold in one arrangement; the next begins after it. Counts depend on the set of requests alone, and
- * nothing reaches across a gap of 24 h or more between two requests. Requests of one id must be merged before.
+ * nothing reaches across a gap of 24 h or more between two requests. The caller merges requests with the same id first.
  */
 export function countRollingDownloads<R extends ServedRequest>(requests: Iterable<R>): RollingDownload<R>[] {
   const firsts = firstRequests([...requests].sort(byStart));

@@ -14,7 +14,7 @@ interface JudgementCase {
   readonly expect: string;
 }
 
-describe('D4: a record is eligible unless the first matching rule rejects it', () => {
+describe('a record is eligible unless the first matching rule rejects it', () => {
   test.each(cases<JudgementCase>('judgement'))('$name', (one) => {
     const agent = one.user_agent ?? player;
     const record = fact({ ...one.fact, user_agent_digest: userAgentDigest(agent) });
@@ -27,7 +27,7 @@ describe('D4: a record is eligible unless the first matching rule rejects it', (
   });
 });
 
-describe('D6 to D10: credit, threshold, windows and ads', () => {
+describe('credit, threshold, windows and ads', () => {
   test.each(cases<CountingCase>('counting'))('$name', (one) => {
     const { sessions } = recount(caseFacts(one), lists.userAgents);
     const downloads = sessions.flatMap(({ session: { first, windowOn, download } }) =>

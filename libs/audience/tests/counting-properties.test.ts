@@ -81,7 +81,7 @@ const decided = { limits: { podcastEpisodes: 1, episodes: 2, addressDownloads: 3
 
 const count = (facts: readonly DeliveryFact[]) => numbers(recount([seen(player), ...facts], lists.userAgents, decided));
 
-test('D6: the result does not depend on the order or multiplicity in which facts arrive', () => {
+test('the result does not depend on the order or multiplicity in which facts arrive', () => {
   fc.assert(
     fc.property(
       requests.chain((list) => {
@@ -96,7 +96,7 @@ test('D6: the result does not depend on the order or multiplicity in which facts
   );
 });
 
-test('D1: a response reported in pieces counts like the response reported at once', () => {
+test('a response reported in pieces counts like the response reported at once', () => {
   fc.assert(
     fc.property(requests, fc.integer({ min: 1, max: 99 }), (list, percent) => {
       const facts = toFacts(list);
@@ -158,7 +158,7 @@ test('however finely a play is cut into ranges, what begins within a minute coun
   );
 });
 
-test('D8: a listener has at most one download per episode and window', () => {
+test('a listener has at most one download per episode and window', () => {
   fc.assert(
     fc.property(requests, (list) => {
       const { sessions } = recount([seen(player), ...toFacts(list)], lists.userAgents);
@@ -170,7 +170,7 @@ test('D8: a listener has at most one download per episode and window', () => {
   );
 });
 
-test('D10: an ad is never delivered without a valid download of at least a minute', () => {
+test('an ad is never delivered without a valid download of at least a minute', () => {
   fc.assert(
     fc.property(requests, (list) => {
       for (const { session } of recount([seen(player), ...toFacts(list)], lists.userAgents).sessions)

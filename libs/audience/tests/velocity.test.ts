@@ -30,19 +30,19 @@ const held = (facts: readonly ByteRangeServed[], released: readonly string[] = [
   };
 };
 
-test('D4 rule 16: fifty episodes of a podcast a day are counted, with the fifty-first the whole day is held in every window', () => {
+test('rule 16: fifty episodes of a podcast a day are counted, with the fifty-first the whole day is held in every window', () => {
   expect(held(spree(50))).toEqual({ all: 100, of: [undefined], heldOnes: 0 });
   expect(held(spree(51))).toEqual({ all: 102, of: ['velocity_listener'], heldOnes: 102 });
 });
 
-test('D4 rule 16: five hundred episodes of many podcasts are counted, one more holds the day', () => {
+test('rule 16: five hundred episodes of many podcasts are counted, one more holds the day', () => {
   const podcasts = Array.from({ length: 10 }, (_, nth) => spree(50, { podcast_id: `pod_${nth}` })).flat();
   expect(held(podcasts).of).toEqual([undefined]);
   const more = held([...podcasts, ...spree(1, { podcast_id: 'pod_x' })]);
   expect(more).toEqual({ all: 1002, of: ['velocity_listener'], heldOnes: 1002 });
 });
 
-test('D4 rule 16: an address may have 2,000 downloads a day, unless the safe list holds it', () => {
+test('rule 16: an address may have 2,000 downloads a day, unless the safe list holds it', () => {
   const listeners = (count: number, changes: Partial<ByteRangeServed>) =>
     Array.from({ length: count }, (_, nth) => spree(1, { ...changes, listener_key: `listener ${nth}` })).flat();
   expect(held(listeners(2_000, {})).of).toEqual([undefined]);

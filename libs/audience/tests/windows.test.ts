@@ -30,7 +30,7 @@ function countedStarts({ sessions, rollingDownloads }: Recount): { readonly [win
   };
 }
 
-describe('D9: three windows of the same facts', () => {
+describe('three windows of the same facts', () => {
   test.each(cases)('$name', (one) => {
     const counted = countedStarts(recount(caseFacts({ ...one, downloads: [] }), lists.userAgents));
     for (const window of ['calendar_utc', 'first_touch_24h', 'last_touch_24h'] as const)
@@ -101,7 +101,7 @@ function rollingDownloadsByDefinition(all: readonly ServedRequest[]): string[] {
   return firsts;
 }
 
-test('rollingDownloads are those of the definition, however many requests they take', () => {
+test('rolling downloads are those of the definition, however many requests they take', () => {
   fc.assert(
     fc.property(requests, (list) => {
       const all = toRequests(list);
