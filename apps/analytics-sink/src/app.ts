@@ -52,16 +52,16 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
       sweeps: [
         {
           name: 'requests',
-          remove: async (rowsMax) => {
+          remove: async (maxRows) => {
             await moveKeptFrom(pool, clock(), config.FACT_MONTHS);
-            return removeRequests(pool, rowsMax);
+            return removeRequests(pool, maxRows);
           },
         },
-        { name: 'pending_facts', remove: (rowsMax) => removePendingFacts(pool, rowsMax) },
-        { name: 'facts', remove: (rowsMax) => removeFacts(pool, rowsMax) },
+        { name: 'pending_facts', remove: (maxRows) => removePendingFacts(pool, maxRows) },
+        { name: 'facts', remove: (maxRows) => removeFacts(pool, maxRows) },
         {
           name: 'user_agents',
-          remove: (rowsMax) => removeUserAgents(pool, new Date(clock().getTime() - userAgentMs), rowsMax),
+          remove: (maxRows) => removeUserAgents(pool, new Date(clock().getTime() - userAgentMs), maxRows),
         },
       ],
       everyMs: config.SWEEP_EVERY_MS,

@@ -17,16 +17,15 @@ const schema = z.object({
   /** Public root of the ad server APIs, without a slash at the end. */
   API_URL: z.url(),
   /**
-   * How long the text of a user agent is kept after its last use. A recount needs the texts of its facts: one over a longer time wants a
-   * larger number.
+   * How many days the text of a user agent is kept after its last use. A recount needs the texts of its facts, so a recount of older facts
+   * needs a larger number.
    */
   USER_AGENT_DAYS: z.coerce.number().int().min(90).default(90),
   /**
-   * How many months facts are kept from their time on. Numbers that were counted stay; they cannot be counted again from facts
-   * that are gone.
+   * How many months facts are kept. The numbers counted from removed facts stay, but cannot be counted again.
    */
   FACT_MONTHS: z.coerce.number().int().min(13).max(1_200).default(13),
-  /** How often rows whose time is over are removed. */
+  /** How often expired rows are removed. */
   SWEEP_EVERY_MS: z.coerce.number().int().min(1).max(86_400_000).default(3_600_000),
   /** Folder with the user-agent and network lists. */
   AUDIENCE_DATA: z.string().min(1).default('libs/audience/data'),

@@ -63,7 +63,7 @@ test('one wrong row of a thousand refuses the whole batch', async () => {
   expect(await api.query('select batch_id from batch')).toEqual([]);
 });
 
-test('of many wrong fields the first twenty are named', async () => {
+test('an answer names the first twenty wrong fields', async () => {
   const rows = Array.from({ length: 50 }, () => byteRow({ ip: '192.0.2.1' }));
   const { body } = await api.send(batch({ rows }));
   expect((body['errors'] as unknown[]).length).toBe(20);
@@ -96,7 +96,7 @@ test('the watermark shows every gap, and its time moves only over what has none'
   });
 });
 
-test('a producer that has sent nothing stands at zero', async () => {
+test('the watermark of a producer that has sent nothing is zero', async () => {
   expect((await api.call('/watermarks?producer=acme')).body).toEqual({
     producer: 'acme',
     contiguous_sequence: 0,

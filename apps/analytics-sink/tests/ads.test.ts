@@ -58,7 +58,7 @@ const entries = async () =>
   ).rows.map((row) => row.text);
 
 describe('decided, delivered, billable', () => {
-  test('a serving is decided once, however often its decision is told and whatever comes first', async () => {
+  test('a serving is decided once, however often its decision arrives, before or after its delivery', async () => {
     await decide(decision('srv_1'), decision('srv_1'));
     await decide(decision('srv_1'), decision('srv_2'));
     expect(await stages()).toEqual([2, 0, 0]);
@@ -93,11 +93,11 @@ describe('decided, delivered, billable', () => {
     expect((await reconcileAds(pool, 'ws_1', range)).findings).toEqual([]);
   });
 
-  test('a bill goes with the download that is taken back and moves to the next that stands', async () => {
+  test('when a billed download is taken back, the bill moves to the next delivery', async () => {
     const later = withServing('srv_1', { fact_id: 'fct_2', started_at: '2025-11-03T00:05:00.000Z' });
     const other = withServing('srv_1', { fact_id: 'fct_3', listener_key: 'z', started_at: '2025-11-05T12:00:00.000Z' });
     await record([seen(), later, other]);
-    // What began the day before takes the download of the third with it.
+    // The download of the third becomes part of a session that began the day before.
     await record([
       withServing('srv_1', {
         fact_id: 'fct_1',
@@ -166,7 +166,7 @@ describe('decided, delivered, billable', () => {
   });
 });
 
-describe('what players report', () => {
+describe('a report of a player', () => {
   const event = (kind: DeliveryEvent['event'], changes: Partial<DeliveryEvent> = {}): DeliveryEvent => ({
     kind: 'delivery_event',
     fact_id: `srv_1 ${kind} ${changes.sequence ?? 0} ${changes.serving_id ?? ''}${changes.address_verdict ?? ''}`,
@@ -258,12 +258,12 @@ describe('what players report', () => {
     expect(starts).toEqual({ event: 'start', count: 2n, excess: 4n });
   });
 
-  test('of an ad whose length nobody told is bounded as one of 30 s', async () => {
+  test('is bounded as for an ad of 30 s when the length of its ad is unknown', async () => {
     await record([seen(), ...Array.from({ length: 40 }, (_, sequence) => event('progress', { sequence }))]);
     expect(await countClientEvents(pool, line, range)).toEqual([{ event: 'progress', count: 30n, excess: 10n }]);
   });
 
-  test('does not count from bots, data centres and senders without a name, but is kept with the reason', async () => {
+  test('does not count from bots, data centres and senders without a user agent, but is stored with the reason', async () => {
     const bot = 'AhrefsBot/7.0';
     await record([
       seen(),
@@ -281,7 +281,7 @@ describe('what players report', () => {
     ]);
   });
 
-  test('counts when any of its repetitions may, whichever comes first', async () => {
+  test('counts when any of its repetitions counts, whichever comes first', async () => {
     const scanned = { ...event('start'), address_verdict: 'dc_ip' as const };
     const played = event('start');
     const waiting = event('start', { user_agent_digest: userAgentDigest('HarbourListener 4') });
@@ -301,7 +301,7 @@ describe('what players report', () => {
     }
   });
 
-  test('waits for the text of its user agent and is counted once when that comes', async () => {
+  test('waits for the text of its user agent and is counted once when it comes', async () => {
     const fresh = 'HarbourListener 4';
     const told = event('midpoint', { user_agent_digest: userAgentDigest(fresh) });
     await record([told]);

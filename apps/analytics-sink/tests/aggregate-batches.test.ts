@@ -132,7 +132,7 @@ describe('rows of one request add up before anything is judged', () => {
   });
 });
 
-test('a producer is told of every row that a rule leaves out: how many by rule, and the first twenty by row', async () => {
+test('the status of a batch shows how many rows each rule leaves out, and the first twenty of them', async () => {
   await api.report(ownFact({ published_at: '2025-11-02T10:00:00.000Z' }));
   const early = { started_at: '2025-11-02T09:59:59Z' };
   const rows = [
@@ -203,7 +203,7 @@ test('offsets within a part are those of the arrangement', async () => {
   expect(written).toEqual({ written: '[161000,2081000)' });
 });
 
-test('without the serving that they were made for, bytes count as a download and deliver no ad', async () => {
+test('bytes without a serving count as a download and deliver no ad', async () => {
   await api.report(ownFact());
   await api.send(batch({ rows: [byteRow({ serving_id: undefined })] }));
   await api.aggregate();
@@ -219,7 +219,7 @@ test('the same row in two batches is one fact', async () => {
   expect(await api.query(`select fact_id from fact where fact_id like 'batch:%'`)).toHaveLength(1);
 });
 
-test('rows of an arrangement that nobody has shown wait, and count once it is known', async () => {
+test('rows of an unknown arrangement wait, and count once it is known', async () => {
   await api.send(batch({ rows: [byteRow(), byteRow({ request: 'req-2', listener: 'b'.repeat(32) })] }));
   await api.aggregate();
   expect(await api.statusOf('batch-1')).toMatchObject({ state: 'waiting', stored: 0, aggregated: 0, waiting: 2 });
@@ -266,7 +266,7 @@ test('rows that contradict what is known of their arrangement are rejected, each
   expect(await api.downloads()).toBe(1);
 });
 
-test('what another party counted is kept as its claim, once, and changes no number of ours', async () => {
+test('a claim of another party is stored once and changes no number of ours', async () => {
   await api.report(ownFact());
   const campaign = newId('cmp');
   const delivered = {
@@ -335,7 +335,7 @@ test('playlists and assets are kept and shown as stored', async () => {
   expect(await api.statusOf('batch-1')).toMatchObject({ state: 'aggregated', received: 2, stored: 2, aggregated: 0 });
 });
 
-test('a batch that cannot be aggregated is put off and done later; others go on', async () => {
+test('a batch that fails is put off and aggregated later; other batches go on', async () => {
   await api.report(ownFact());
   await api.send(batch({ rows: [byteRow()] }));
   await api.query(`update batch set rows = '[{"kind": "download_qualified"}]'`);
@@ -352,7 +352,7 @@ test('a batch that cannot be aggregated is put off and done later; others go on'
   expect(await api.statusOf('batch-1')).toMatchObject({ state: 'aggregated', aggregated: 1 });
 });
 
-test('two that aggregate at once never take the same batch, and count it once', async () => {
+test('concurrent processes never take the same batch, and each batch counts once', async () => {
   await api.report(ownFact());
   for (let sequence = 1; sequence <= 6; sequence++)
     await api.send(
@@ -367,7 +367,7 @@ test('two that aggregate at once never take the same batch, and count it once', 
   expect(await api.query('select claim from platform_reported')).toHaveLength(6);
 });
 
-test('what a producer judged is what the lists say of the text that stands for it', () => {
+test('the lists give the user agents that stand for verdicts the same verdicts', () => {
   for (const [verdict, text] of Object.entries(declaredUserAgents))
     expect([verdict, classifyUserAgent(lists.userAgents, text)]).toEqual([verdict, verdict]);
 });

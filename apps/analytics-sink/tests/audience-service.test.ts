@@ -123,7 +123,7 @@ const call = async (where: string, bearer: string, body?: object) => {
 const downloads = async () =>
   (await pool.query<{ n: number }>('select coalesce(sum(downloads), 0)::int as n from download_hour')).rows[0]!.n;
 
-test('a process that is killed while it aggregates has counted nothing twice when its successor is done', async () => {
+test('after a kill during aggregation the successor counts nothing twice', async () => {
   const bearer = await token();
   await bus.publish([
     { topic: topics.deliveryFacts, key: 'own', id: 'own', type: 'byte_range_served', payload: ownFact() },
@@ -147,7 +147,7 @@ test('a process that is killed while it aggregates has counted nothing twice whe
   expect((await pool.query('select from platform_reported')).rowCount).toBe(1);
 });
 
-test('rows that wait are counted when the bus brings the first fact of their arrangement', async () => {
+test('waiting rows are counted when the bus brings the first fact of their arrangement', async () => {
   const bearer = await token();
   const unknown = 'd'.repeat(64);
   const rows = [byteRow({ request: 'later', arrangement: unknown, serving_id: undefined, listener: '9'.repeat(32) })];
@@ -211,7 +211,7 @@ test('a revocation takes effect within 5 s of its event', async () => {
   expect((await call('/watermarks?producer=acme', await token())).status).toBe(200);
 });
 
-test('a key that is added to the file is known without a restart, and the older ones stay', async () => {
+test('a key that is added to the file works without a restart, and the older keys still do', async () => {
   const older = await token();
   await addKey();
   const newer = await token();

@@ -22,7 +22,7 @@ const mark = (producer: string, first: string, second = first, ended = false) =>
     })),
   );
 
-test('counts are complete up to the time at which nothing was outstanding, without any new fact', async () => {
+test('counts are complete up to the marks of producers, without any new fact', async () => {
   await record([seen(), fact({ fact_id: 'fct_1', at: '2025-11-02T10:00:00.000Z' })]);
   expect(await completeUntil()).toBe('11-02T09:59:30');
   await mark('one', '02T10:15:00');
@@ -31,7 +31,7 @@ test('counts are complete up to the time at which nothing was outstanding, witho
   expect(await completeUntil()).toBe('11-02T10:15:30');
 });
 
-test('the part that is read last, and the producer that is last, decide', async () => {
+test('the earliest mark among parts and producers decides', async () => {
   await record([seen(), fact({ fact_id: 'fct_1', at: '2025-11-02T12:00:00.000Z' })]);
   await mark('one', '02T12:00:00', '02T10:00:30');
   expect(await completeUntil()).toBe('11-02T10:00:00');
@@ -41,7 +41,7 @@ test('the part that is read last, and the producer that is last, decide', async 
   expect(await completeUntil()).toBe('11-02T11:30:00');
 });
 
-test('a producer that fell silent is waited for, for 24 h; one that ended in good order is not', async () => {
+test('a crashed producer is waited for, for 24 h; one that ended in good order is not', async () => {
   await mark('crashed', '02T10:00:30');
   await mark('running', '03T09:00:30');
   expect(await completeUntil()).toBe('11-02T10:00:00');
@@ -53,7 +53,7 @@ test('a producer that fell silent is waited for, for 24 h; one that ended in goo
   expect(await completeUntil()).toBe('11-03T10:00:01');
 });
 
-test('when all producers have ended nothing is outstanding up to the last end', async () => {
+test('when all producers have ended, counts are complete up to the last end', async () => {
   await mark('one', '02T10:00:30', '02T10:00:30', true);
   await mark('two', '02T11:00:30', '02T11:00:30', true);
   expect(await completeUntil()).toBe('11-02T11:00:00');
@@ -65,14 +65,14 @@ test('a mark that comes again after a crash changes nothing', async () => {
   expect(await completeUntil()).toBe('11-02T10:00:00');
 });
 
-test('a mark of a clock that is ahead claims nothing of the time to come', async () => {
+test('a mark of a clock that is ahead counts as one of now', async () => {
   await saveProducerMarks(pool, [
     { kind: 'facts_published', producer: 'one', until: '2199-01-01T00:00:00Z', ended: false, part: 0, parts: 1 },
   ]);
   expect(await completeUntilMs(pool)).toBeLessThan(Date.now());
 });
 
-test('a clock that is ahead does not end the waiting for other producers, and holds nothing back once it is right', async () => {
+test('a clock that is ahead does not end the waiting for other producers, and its later marks count once it is right', async () => {
   const said = (producer: string, until: Date): FactsPublished => ({
     ...{ kind: 'facts_published', producer, until: until.toISOString(), ended: false, part: 0, parts: 1 },
   });
@@ -81,7 +81,7 @@ test('a clock that is ahead does not end the waiting for other producers, and ho
   await saveProducerMarks(pool, [said('ahead', new Date('2199-01-01T00:00:00Z')), said('right', behind)]);
   expect(await completeUntilMs(pool)).toBe(behind.getTime() - 30_000);
 
-  // As a release before this one stored it.
+  // A mark as an earlier release stored it.
   await pool.query(`update producer_mark set until = '2199-01-01' where producer = 'ahead'`);
   const corrected = ago(20);
   await saveProducerMarks(pool, [said('ahead', corrected)]);

@@ -174,7 +174,7 @@ test('the first download of each podcast is known, in its workspace alone, and m
     ['pod_1', '2025-11-02T10:00:00.000Z'],
   ]);
   expect(await firsts('ws_2')).toEqual([['pod_1', '2025-11-02T10:00:00.000Z']]);
-  // An earlier, larger session takes the place of the download of pod_2.
+  // An earlier, larger session replaces the download of pod_2.
   const earlier = { listener_key: 'gina', podcast_id: 'pod_2', episode_id: 'ep_9' };
   await record([
     by(player, {

@@ -54,7 +54,7 @@ const recountTool = (...args: string[]) => runRecount(database, args);
 const single = (id: string, startedAt: string) => fact({ fact_id: id, listener_key: id, started_at: startedAt });
 const [old, young] = [single('old', '2025-10-30T10:00:00.000Z'), single('young', '2025-11-04T10:00:00.000Z')];
 
-test('facts are removed 13 months after their day, what was counted from them stays', async () => {
+test('facts are removed 13 months after their day, and the numbers counted from them stay', async () => {
   await record([seen(), old, young]);
   const before = await numbers();
   await sweep('2026-11-30T23:59:59Z');
@@ -90,7 +90,7 @@ test('a fact that waits for its user agent is removed with its time', async () =
   expect(await rowsOf('pending_fact', 'fact_id')).toEqual(['{"fact_id":"young"}']);
 });
 
-test('what other parties reported stays: it may be of any time', async () => {
+test('reports of other parties stay', async () => {
   const [declaredAgent] = declaredUserAgentsSeen([{ user_agent_verdict: 'ok' } as never]);
   expect(declaredAgent!.user_agent).toBe(declaredUserAgents.ok);
   const declared = {
@@ -130,7 +130,7 @@ describe('facts that come later are counted as if nothing had been removed', () 
     expect(removed).toBeGreaterThan(20);
   });
 
-  test('who listens every day keeps the run, over the change of keys, until it has ended', async () => {
+  test('the facts of daily listening stay, over changes of keys, until the run has ended', async () => {
     const nights = Array.from({ length: 20 }, (_, n) => {
       const at = new Date(Date.UTC(2025, 9, 25, 10) + n * 20 * 3_600_000);
       const month = at.toISOString().slice(0, 7);
@@ -155,7 +155,7 @@ describe('facts that come later are counted as if nothing had been removed', () 
   });
 });
 
-describe('counting again what is no longer stored', () => {
+describe('a recount of removed facts', () => {
   const file = () => path.join(folder, 'facts.jsonl');
 
   test('an export begins with the facts that are stored, and a range before them is refused', async () => {
@@ -171,7 +171,7 @@ describe('counting again what is no longer stored', () => {
     const compared = await recountTool('compare', file());
     expect(compared).toMatchObject({ code: 0 });
     expect(compared.out).toMatch(/From 2025-11-02T00:00:00.000Z/);
-    // A file of before has the facts that the service has no more: totals agree.
+    // An older file has the removed facts: its totals agree.
     const ofBefore = await recountTool('compare', whole);
     expect(ofBefore).toMatchObject({ code: 0 });
     expect(ofBefore.err).toMatch(/facts by judgement are not compared/);
@@ -191,7 +191,7 @@ describe('counting again what is no longer stored', () => {
     expect((await recountTool('compare', file())).code).toBe(1);
   });
 
-  test('reconciliation says which deliveries it cannot check any more, and finds nothing wrong with them', async () => {
+  test('reconciliation reports deliveries whose facts are removed as unchecked, and finds nothing wrong with them', async () => {
     await record([seen(), withServing('srv_1', old), withServing('srv_2', young)]);
     const range = { from: new Date('2025-10-30T00:00Z'), to: new Date('2025-11-06T00:00Z') };
     await sweep(december(2));

@@ -61,7 +61,7 @@ test('the tables that queries read can be made again from the ledgers alone', as
   expect(totals).toEqual(ledgers);
 });
 
-test('a change says by which method and lists, and whether it restates an hour that was closed', async () => {
+test('a change has the versions of method and lists, and says whether it restates a closed hour', async () => {
   await record([seen(), fact({ fact_id: 'fct_1', listener_key: 'anna', started_at: '2025-11-02T10:00:00.000Z' })]);
   await record([fact({ fact_id: 'fct_2', listener_key: 'bert', started_at: '2025-11-03T10:30:00.000Z' })]);
   // Within 25 h of the newest fact, less what the bus may be behind: not closed yet.
@@ -90,7 +90,7 @@ test('no row of a ledger can be changed or taken out', async () => {
   }
 });
 
-test('what was known is kept by hours of UTC, so it has no zone', async () => {
+test('numbers as known at an earlier time are in UTC alone', async () => {
   const basis: DownloadBasis = { window: 'calendar_utc', knownAt: new Date() };
   await expect(countSeries(pool, scope, range, 'day', 'Europe/Paris', basis)).rejects.toMatchObject({
     code: 'validation_failed',
@@ -119,7 +119,7 @@ const restatedIn = async (basis: DownloadBasis, episodeId?: string) => {
   return ranges.map(({ fromMs, toMs }) => `${hour(fromMs)} to ${hour(toMs)}`);
 };
 
-test('restated hours are told by window and as they were known: neighbours as one range, the latest restatement first', async () => {
+test('restated hours are listed by window and as known at a time: neighbours as one range, the latest restatement first', async () => {
   const calendar: DownloadBasis = { window: 'calendar_utc', knownAt: undefined };
   const at = (id: string, startedAt: string, more: Partial<Parameters<typeof fact>[0]> = {}) =>
     fact({ fact_id: id, listener_key: id, started_at: startedAt, ...more });

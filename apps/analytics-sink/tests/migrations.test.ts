@@ -3,7 +3,7 @@ import { startEarlierDatabase } from '@longwave/fleet';
 
 const before = (migration: string) => startEarlierDatabase('apps/analytics-sink/prisma', migration);
 
-test('downloads counted before there were dimensions keep their place, with unknown where nobody noted it', async () => {
+test('downloads counted before there were dimensions keep their place, with unknown dimensions', async () => {
   await using database = await before('_audience_dimensions');
   const { pool } = database;
   const session = (listener: string, startedAt: string, counted: boolean, country: string) => [
@@ -167,7 +167,7 @@ test('batches, user agents and reports of players from before 22 November 2026 a
     { batch_id: 'b_1', rejected_by_code: { too_large: 2, bot: 1 } },
     { batch_id: 'b_2', rejected_by_code: {} },
   ]);
-  // Nobody noted when an agent was used last: none is swept before its time.
+  // The time of last use is unknown, so no user agent is removed too early.
   expect(await read(`select text, last_used_at > now() - interval '1 hour' as recent from user_agent`)).toEqual([
     { text: 'Overcast/3.0', recent: true },
   ]);

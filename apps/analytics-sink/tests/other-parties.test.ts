@@ -7,7 +7,7 @@ let api: Audience;
 useAudience((audience) => void (api = audience));
 beforeEach(() => api.clear());
 
-test('listeners of different producers are different listeners, whatever they are called, and none is one of ours', async () => {
+test('equal buckets of two producers are different listeners, and none is one of ours', async () => {
   const whole = { requested: [[0, totalBytes]], written: [[0, totalBytes]] } satisfies Partial<
     Parameters<typeof ownFact>[0]
   >;
@@ -20,7 +20,7 @@ test('listeners of different producers are different listeners, whatever they ar
   expect(days.map((day) => day['downloads'])).toEqual([1, 1, 1]);
 });
 
-test('a listener goes on under the bucket of a new salt', async () => {
+test('a link to the previous bucket joins a listener over a change of salt', async () => {
   await api.report(ownFact());
   const next = 'f'.repeat(32);
   const half = 40 * 16_000;
@@ -36,7 +36,7 @@ test('a listener goes on under the bucket of a new salt', async () => {
   expect(await api.query(`select credited_ms::int from session`)).toEqual([{ credited_ms: 130_000 }]);
 });
 
-test('bytes of two arrangements are never added, whatever response they are said to be of and whichever comes first', async () => {
+test('bytes of two arrangements are never added, whatever response they name and whichever comes first', async () => {
   const other = 'b'.repeat(64);
   // Half a minute of each.
   const rows = [
@@ -56,7 +56,7 @@ test('bytes of two arrangements are never added, whatever response they are said
   }
 });
 
-test('what others report does not move the time up to which numbers are complete', async () => {
+test('reports of other parties do not move complete_until', async () => {
   await api.report(ownFact());
   const until = await completeUntilMs(api.pool);
   expect(new Date(until).toISOString()).toBe('2025-11-02T09:59:31.000Z');
@@ -86,7 +86,7 @@ test('a region that a producer names is the same key as one of our own', async (
   ).toEqual([{ country: 'DE', region: 'BY', downloads: 2 }]);
 });
 
-test('a bucket has one bucket before it: rows that say otherwise are rejected, in whatever batch, and change no number', async () => {
+test('a bucket has one previous bucket: contradicting rows are rejected, in any batch, and change no number', async () => {
   await api.report(ownFact());
   const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(32));
   const link = (request: string, listener: string | undefined, previous: string | undefined, changes: object = {}) =>
@@ -96,7 +96,7 @@ test('a bucket has one bucket before it: rows that say otherwise are rejected, i
       rows: [
         link('req-1', a, b),
         link('req-2', a, c),
-        // Does not count, so it joins nobody to anybody.
+        // A row that does not count links no buckets.
         link('req-3', a, c, { address_verdict: 'dc_ip' }),
       ],
     }),

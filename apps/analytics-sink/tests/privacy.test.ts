@@ -18,7 +18,7 @@ const addresses = ['203.0.113.77', '2001:db8:77:1::beef', '::ffff:198.51.100.7']
 const agents = ['Overcast/3.0 (+http://overcast.fm/; iOS podcast app)', 'HarbourListener 4 (build 7)', 'AhrefsBot/7.0'];
 const secret = Buffer.alloc(32, 7);
 
-/** What every table but the dictionary of user agents must not hold, in any column. */
+/** Texts that no column may hold, except those of the user agents in `user_agent`. */
 const forbidden = [
   ...agents,
   ...addresses,

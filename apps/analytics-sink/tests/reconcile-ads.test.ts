@@ -66,7 +66,7 @@ describe('nothing is delivered without its download', () => {
   });
 });
 
-test('reconciling finds what does not fit: bytes, downloads, bills and totals', async () => {
+test('reconciling finds contradictions of bytes, downloads, bills and totals', async () => {
   await record([seen(), withServing('srv_1', { fact_id: 'fct_1' })]);
   await admin.query(`update fact set written = '{[161000,2081000)}'`);
   expect(await reconcileAds(pool, 'ws_1', range)).toEqual({

@@ -94,7 +94,7 @@ describe('incremental counting equals counting from all facts at once, in all wi
   });
 });
 
-test('a key goes on under the next one where a fact of the same episode says so, and nowhere else', async () => {
+test('a fact links two keys of a listener for its own episode alone', async () => {
   const previous = { listener_key: 'old', episode_id: 'ep_2', started_at: '2025-10-31T23:00:00.000Z' };
   const facts = [
     seen(),
@@ -112,7 +112,7 @@ test('a key goes on under the next one where a fact of the same episode says so,
   expect((await stored(pool)).rolling).toHaveLength(3);
 });
 
-test('facts whose user agent is told later are counted when it is told', async () => {
+test('facts are counted when the text of their user agent comes later', async () => {
   await record([fact({ fact_id: 'fct_1' })]);
   expect((await stored(pool)).downloads).toEqual([]);
   await record([seen()]);
@@ -120,7 +120,7 @@ test('facts whose user agent is told later are counted when it is told', async (
   expect((await pool.query('select judgement from fact')).rows).toEqual([{ judgement: 'eligible' }]);
 });
 
-test('who dies before it looks for its user agent again, told meanwhile by another, counts when it gets its facts again', async () => {
+test('after a crash between storing facts and settling them, their redelivery counts them', async () => {
   const { country, region, lists_version, listener_key, user_agent_digest, workspace_id, podcast_id, episode_id } =
     fact({
       fact_id: 'fct_1',
@@ -132,7 +132,7 @@ test('who dies before it looks for its user agent again, told meanwhile by anoth
     ...{ at: '2025-11-02T10:00:01.000Z', late: false, address_verdict: 'ok' },
   };
   await record([fact({ fact_id: 'fct_1' }), report]);
-  // The other one: it had looked for waiting facts before these were committed.
+  // The other process: it searched for waiting facts before these were committed.
   const { user_agent_digest: digest, user_agent: text, at } = seen();
   await pool.query('insert into user_agent (digest, text, first_seen_at) values ($1, $2, $3)', [digest, text, at]);
   await record([fact({ fact_id: 'fct_1' }), report], createCountingMemory());
@@ -212,7 +212,7 @@ describe('one listener with very many small ranges', () => {
     expect(await stored(pool)).toEqual(recounted(facts));
   });
 
-  test('has the place of the one that began first, in whatever order they come', async () => {
+  test('has the place of its first range, in whatever order they come', async () => {
     const [one, two] = ranges(2, 1000).map((each, nth) => ({ ...each, country: ['DE', 'AT'][nth]! }));
     for (const order of [
       [one!, two!],

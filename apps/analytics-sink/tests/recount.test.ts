@@ -104,7 +104,7 @@ test('a download that a late fact moved to the day before is counted there by bo
 });
 
 test('a listener of every day is followed back as far as it takes, over a change of secrets', async () => {
-  // Every 20 hours: each 24 h hold a request, so which touches count follows from the first of them.
+  // Every 20 hours: each 24 h have a request, so which rolling downloads count follows from the first one.
   const served = Array.from({ length: 30 }, (_, n) => {
     const at = new Date(Date.UTC(2025, 9, 20, 10) + n * 20 * 3_600_000);
     const [month, before] = [at, new Date(at.getTime() - 48 * 3_600_000)].map((one) => one.toISOString().slice(0, 7));
@@ -126,7 +126,7 @@ describe('velocity', () => {
       fact({ fact_id: `${podcast} ${n}`, podcast_id: podcast, episode_id: `${podcast} ep_${n}`, ...changes }),
     );
 
-  test('what the service holds a count holds too, and neither holds what a person has released', async () => {
+  test('a recount holds what the service holds, and neither holds what a person has released', async () => {
     await recordFacts(pool, [seen(), ...episodesOf('pod_1', 51)], lists, createCountingMemory());
     const held = await exportAndCompare();
     expect(held.json().figures).toContainEqual(
@@ -152,7 +152,7 @@ describe('velocity', () => {
     );
   });
 
-  test('a file of one podcast knows the days that are held for what was done in another, and no other keys', async () => {
+  test('a file of one podcast has the days of its keys that are held for downloads of another podcast, and no other keys', async () => {
     await recordFacts(
       pool,
       [
@@ -223,7 +223,7 @@ test('a file of one podcast holds nothing of another workspace or podcast', asyn
   ]);
 });
 
-test('a number that was tampered with is found, with exit code 1, unless the tolerance covers it', async () => {
+test('a changed number is found, with exit code 1, unless the tolerance covers it', async () => {
   const many = Array.from({ length: 100 }, (_, n) => fact({ fact_id: `f${n}`, listener_key: `listener ${n}` }));
   await recordFacts(pool, [seen(), ...many], lists, createCountingMemory());
   await pool.query('update download_hour set downloads = downloads + 4');
@@ -235,7 +235,7 @@ test('a number that was tampered with is found, with exit code 1, unless the tol
   expect((await recountTool('compare', file, '--tolerance', '5')).code).toBe(0);
 });
 
-test('facts that came after the export show up as facts that the file lacks', async () => {
+test('facts that came after the export are a difference of facts', async () => {
   const memory = createCountingMemory();
   await recordFacts(pool, [seen(), fact({ fact_id: 'f1' })], lists, memory);
   const file = inFolder('facts.jsonl');

@@ -90,7 +90,7 @@ const post = (body: string | Buffer<ArrayBuffer>, headers: Record<string, string
     headers: { 'content-type': 'application/json', 'idempotency-key': 'key-1', ...headers },
   });
 
-test('a revoked token is as good as none, and what the table holds of it goes when it has expired', async () => {
+test('a revoked token is refused, and its row is deleted when it has expired', async () => {
   const jti = newId('mtk');
   const bearer = await api.token({ jti });
   expect((await api.call('/watermarks?producer=acme', {}, bearer)).status).toBe(200);
@@ -119,7 +119,7 @@ test('a body of more than 1 MiB is refused, announced or not', async () => {
   expect(response.status).toBe(413);
 });
 
-test('what 1 GiB would unpack to is refused before it is unpacked', async () => {
+test('a gzip body that would unpack to 1 GiB is refused before it is unpacked', async () => {
   const megabyte = gzipSync(Buffer.alloc(1024 * 1024, 32), { level: 9 });
   // Members of one gzip file follow each other (RFC 1952 §2.2).
   const bomb = Buffer.concat(Array.from({ length: 900 }, () => megabyte));
@@ -129,7 +129,7 @@ test('what 1 GiB would unpack to is refused before it is unpacked', async () => 
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
 });
 
-test('a gzip file that is cut short or has something behind it is refused', async () => {
+test('a gzip body that is cut, or followed by other bytes, is refused', async () => {
   const packed = gzipSync(JSON.stringify(batch()));
   for (const body of [packed.subarray(0, -9), Buffer.concat([packed, Buffer.from('more')])])
     expect((await post(body, { 'content-encoding': 'gzip' })).body).toMatchObject({
@@ -177,7 +177,7 @@ test('a connection goes on after a refused body', async () => {
   expect((await post(JSON.stringify(batch()))).status).toBe(202);
 });
 
-test('while another batch of the producer is being accepted, a batch is told to come again, and is then accepted', async () => {
+test('a batch is refused while another one of the producer is being accepted, and accepted afterwards', async () => {
   const send = () => api.send(batch({ batch_id: 'held', sequence: 99 }));
   const refused = await transaction(api.pool, async (tx) => {
     await lockWatermark(tx, 'acme');
@@ -188,7 +188,7 @@ test('while another batch of the producer is being accepted, a batch is told to 
   expect((await send()).status).toBe(202);
 });
 
-test('who sends its body a byte now and then is cut off', async () => {
+test('a client that sends its body too slowly is cut off', async () => {
   const slow = connect(api.port, '127.0.0.1').on('error', () => undefined);
   slow.write(
     [
@@ -208,7 +208,7 @@ test('who sends its body a byte now and then is cut off', async () => {
   expect((await api.call('/watermarks?producer=acme')).status).toBe(200);
 });
 
-test('contract, document and metadata of the resource are there for everybody', async () => {
+test('contract, document and metadata of the resource need no token', async () => {
   const root = `http://127.0.0.1:${api.port}`;
   const read = async (path: string) => (await fetch(root + path)).json();
   expect(await read('/audience/v1/contract')).toEqual({

@@ -81,7 +81,7 @@ test('the same downloads in a rolling window and as they were known, each answer
   expect([episodes.map((one) => one.downloads), window]).toEqual([[1n, 1n], Window.LAST_TOUCH_24H]);
 });
 
-test('held days are shown to the operator alone, who decides with name and reason', async () => {
+test('the operator alone sees held days, and decides with name and reason', async () => {
   const spree = Array.from({ length: 51 }, (_, nth) =>
     fact({ fact_id: `fct ${nth}`, listener_key: 'glutton', episode_id: `ep_${nth}` }),
   );

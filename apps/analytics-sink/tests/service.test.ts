@@ -142,7 +142,7 @@ test('the same downloads by dimension, as totals and as rows of an export', asyn
     { dayMs: day('2025-11-02'), episodeId: 'ep_2', downloads: 1n, listeners: 1n },
     { dayMs: day('2025-11-03'), episodeId: 'ep_1', downloads: 1n, listeners: 1n },
   ];
-  // Management asks as itself: its export job acts for nobody.
+  // Management calls without a principal: its export job acts for nobody.
   const management = world.clientOf('management');
   for (const [client, options] of [
     [world.gateway, world.ownerOf('ws_1')],
@@ -173,12 +173,12 @@ test('facts published again change no number', async () => {
   expect((await world.countDays()).buckets).toEqual(before.buckets);
 });
 
-test('a process killed in the middle of a batch leaves nothing half counted, and its successor counts once', async () => {
+test('after a kill in the middle of a batch nothing is half counted, and the successor counts it once', async () => {
   const blocker = await world.pool.connect();
   await blocker.query('begin');
   await blocker.query('lock table session in exclusive mode');
   await world.publish(facts);
-  // The batch has stored its facts and stands before the sessions.
+  // The batch has stored its facts and waits for the lock on sessions.
   await until(async () => {
     const { rowCount } = await world.pool.query(
       `select 1 from pg_stat_activity where application_name = 'analytics-sink' and wait_event_type = 'Lock'
@@ -242,7 +242,7 @@ test('facts that left Redis for the archive while the sink was away are each cou
   expect(ads).toMatchObject({ delivered: 150n, billable: 1n });
 });
 
-test('a message that is no fact becomes a dead letter and holds up nothing', async () => {
+test('a message that is not a fact becomes a dead letter and delays nothing', async () => {
   await world.bus.publish([
     { topic: topics.deliveryFacts, key: 'anna', id: 'bad', type: 'x', payload: { kind: 'nothing' } },
   ]);
@@ -251,7 +251,7 @@ test('a message that is no fact becomes a dead letter and holds up nothing', asy
   await until(async () => (await world.stored()) === 6);
 });
 
-test('only the gateway and the operator may ask, and a wrong question says what is wrong', async () => {
+test('only the gateway and the operator may call, and a wrong request names what is wrong', async () => {
   const encoder = world.clientOf('encoder');
   const request = { workspaceId: 'ws_1', podcastId: 'pod_1', range: november };
   await expect(encoder.countByEpisode(request, world.ownerOf('ws_1'))).rejects.toMatchObject({

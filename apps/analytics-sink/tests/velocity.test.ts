@@ -59,7 +59,7 @@ test('the fifty-first episode of a day takes back the fifty before it, in every 
   expect(await stored(pool)).toEqual(recounted([seen(), ...spree('glutton', 51), ...spree('other', 1)]));
 });
 
-test('a person releases a day, takes that back, and every step stays on record', async () => {
+test('a person releases a day and takes that back, and every decision is stored', async () => {
   const facts = [seen(), ...spree('glutton', 51), ...spree('other', 1)];
   await record(facts);
   const held = { kind: 'listener', key: 'glutton', day: '2025-11-02', downloads: 51, infeasible: true };
@@ -72,7 +72,7 @@ test('a person releases a day, takes that back, and every step stays on record',
   const released = new Set([keyDay('listener', 'glutton', '2025-11-02')]);
   expect(await stored(pool)).toEqual(recounted(facts, { limits, released }));
 
-  // What comes later on a released day counts too.
+  // Later downloads of a released day count too.
   await record(spree('glutton', 1, 51));
   expect(await counted()).toEqual([53, 53, 53]);
   await decide('reject');
@@ -87,7 +87,7 @@ test('a person releases a day, takes that back, and every step stays on record',
   expect(totals).toEqual(ledgers);
 });
 
-test('nothing can be decided about what is not held', async () => {
+test('a day that is not held cannot be decided', async () => {
   await record([seen(), ...spree('glutton', 3)]);
   await expect(decide('release')).rejects.toMatchObject({ code: 'not_found' });
   await expect(decide('release', 'address', 'nobody')).rejects.toMatchObject({ code: 'not_found' });
@@ -95,7 +95,7 @@ test('nothing can be decided about what is not held', async () => {
   expect((await pool.query(`select 1 from velocity_day where key = 'nobody'`)).rowCount).toBe(0);
 });
 
-test('two thousand listeners behind one address count, with one more none does, unless the safe list holds the address', async () => {
+test('two thousand listeners of one address count; with one more none counts, unless the safe list holds the address', async () => {
   const crowd = (from: number, to: number, safe: boolean) =>
     Array.from({ length: to - from }, (_, nth) =>
       fact({

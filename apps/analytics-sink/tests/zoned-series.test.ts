@@ -98,7 +98,7 @@ test('in UTC counting from sessions and from rollups is the same', async () => {
   }
 });
 
-test('a bare name has its summer time, and what is no zone is named in the refusal', async () => {
+test('a name without a slash has its summer time, and a refusal names an unknown zone', async () => {
   // PostgreSQL's abbreviation CET would be an hour late here.
   const summer = ['2025-10-24T22:00Z', '2025-10-25T22:00Z'] as const;
   expect(await series('day', ...summer, resolveTimeZone('CET'))).toEqual([['2025-10-25', 1, 1]]);

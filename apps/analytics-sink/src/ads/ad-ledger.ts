@@ -4,12 +4,12 @@ import { transaction, type Pool, type Transaction } from '@longwave/postgres';
 import { asLedgerRow, hourOf, readChangeBasis, type ChangeBasis } from '../counting/change-basis.ts';
 import { adKey, diffRows, ledgerDelta, type AdRow, type Counts } from '../counting/counted-rows.ts';
 
-/** One entry of the ledger, without what the basis adds. */
+/** An entry of the ledger, without the columns that the basis adds. */
 type AdEntry = Readonly<
   Omit<JsonRows['ad_entry'], 'id' | 'recorded_at' | 'methodology_version' | 'lists_version' | 'restates'>
 > & { readonly stage: 'decided' | 'delivered' | 'billable' };
 
-/** What an entry is about. */
+/** The delivery or serving that an entry is about. */
 function placeOf(row: AdRow): Omit<AdEntry, 'stage' | 'quantity'> {
   return {
     serving_id: row.serving_id,
@@ -57,8 +57,8 @@ async function appendEntries(tx: Transaction, entries: readonly AdEntry[], basis
 }
 
 /**
- * Bills each serving at most once: for the earliest of its deliveries that count and are to be billed, by the start of the download. When
- * that one is taken back, the bill moves to the next.
+ * Bills each serving at most once: for the earliest of its counted, billable deliveries, by the start of the download. When that delivery is
+ * taken back, the bill moves to the next one. Answers the entries of the ledger.
  */
 async function moveBills(tx: Transaction, servingIds: readonly string[]): Promise<AdEntry[]> {
   type Billed = Omit<AdEntry, 'stage' | 'quantity'>;
@@ -94,7 +94,7 @@ async function moveBills(tx: Transaction, servingIds: readonly string[]): Promis
   ]);
 }
 
-/** Stores delivered ads and appends to the ledger what that changes. The caller holds the locks of chains and days. */
+/** Stores delivered ads and appends the changes to the ledger. The caller holds the locks of chains and days. */
 export async function saveAds(tx: Transaction, before: Counts, after: Counts, basis: ChangeBasis): Promise<void> {
   const { saved, gone } = diffRows(before.ads, after.ads, adKey);
   if (saved.length + gone.length === 0) return;
@@ -127,15 +127,15 @@ export async function saveAds(tx: Transaction, before: Counts, after: Counts, ba
   );
 }
 
-/** Enters decisions into the ledger, each serving once, however often it is told. */
+/** Enters decisions into the ledger, each serving once, however often its decision arrives. */
 export async function recordDecisions(
   pool: Pool,
   decisions: readonly DecisionMade[],
   listsVersion: string,
 ): Promise<void> {
   const slots = new Map(
-    decisions.flatMap(({ slots: given, ...decision }) =>
-      given.map((slot) => [slot.serving_id, { ...slot, ...decision }] as const),
+    decisions.flatMap(({ slots: decided, ...decision }) =>
+      decided.map((slot) => [slot.serving_id, { ...slot, ...decision }] as const),
     ),
   );
   await transaction(pool, async (tx) => {

@@ -1,18 +1,18 @@
 import type { Pool } from '@longwave/postgres';
 
-/** What must not be, by the name of the rule that it breaks. */
+/** A contradiction that the reconciliation looks for. */
 type AdCheck =
-  /** A delivered ad that is not wholly covered by written bytes of eligible facts of its session. */
+  /** The eligible facts of its session do not cover a delivered ad. */
   | 'delivered_without_bytes'
-  /** A delivered ad whose session is no counted download. */
+  /** The session of a delivered ad is not a counted download. */
   | 'delivered_without_download'
   /** The ledger's entries of a delivery do not add up to it. */
   | 'ledger_differs_from_deliveries'
   /** The ledger bills a serving more than once, or less than never. */
   | 'billed_not_once'
-  /** A serving is billed that was never delivered in a counted download. */
+  /** A billed serving has no delivery in a counted download. */
   | 'billed_without_delivery'
-  /** A serving is billed that no decision gave away. */
+  /** A billed serving has no decision. */
   | 'billed_without_decision'
   /** The hourly totals differ from the sum of the ledger. */
   | 'hours_differ_from_ledger';
@@ -20,12 +20,12 @@ type AdCheck =
 export interface AdReconciliation {
   readonly decided: number;
   readonly delivered: number;
-  /** Delivered ads whose every byte is found again among the written bytes of facts; in a sound ledger all but `unchecked`. */
+  /** Delivered ads that written bytes of facts cover; in a sound ledger all but `unchecked`. */
   readonly covered: number;
-  /** Delivered ads from before the facts that are kept: their bytes cannot be looked for. */
+  /** Delivered ads that are older than the stored facts: nobody can check their bytes. */
   readonly unchecked: number;
   readonly billable: number;
-  /** Rules that are broken, with how often and up to ten servings (or hours) that break them. */
+  /** The contradictions found: how often, and up to ten servings (or hours). */
   readonly findings: readonly {
     readonly check: AdCheck;
     readonly count: number;
@@ -34,8 +34,8 @@ export interface AdReconciliation {
 }
 
 /**
- * Deliveries of the range with the bytes of the ad and the bytes that eligible facts of its session wrote for its own serving: facts
- * whose layout names the serving in this place.
+ * Deliveries of the range, the bytes of their ads, and the deliveries that are covered: eligible facts of the session wrote all bytes of the
+ * ad for its own serving, which the facts' layout names in this place.
  */
 const deliveries = `
   delivery as materialized (
@@ -67,7 +67,7 @@ const deliveries = `
           where e.previous_listener_key = d.listener_key and e.episode_id = d.episode_id))) ad
     where ad.written @> ad.bytes)`;
 
-/** One row of each broken rule and case. */
+/** A row for each contradiction. */
 const findings = `
   entry as materialized (
     select * from ad_entry where workspace_id = $1 and hour >= date_trunc('hour', $2::timestamptz, 'UTC') and hour < $3),
@@ -111,7 +111,7 @@ const findings = `
       or coalesce(t.billable, 0) <> coalesce(h.billable, 0))`;
 
 /**
- * Checks the ad ledger of a workspace against the bytes of facts and against itself (measurement.md D10, D14).
+ * Checks the ad ledger of a workspace against the bytes of facts and against itself (docs/counting.md#the-ledger-of-ads).
  * @param range of decisions and of downloads' starts, half-open, whole UTC hours
  */
 export async function reconcileAds(

@@ -15,7 +15,7 @@ const conflict = () =>
   new Problem('idempotency_conflict', 'This batch ID or idempotency key was already used with another body.');
 
 /**
- * Accepts a batch whole and durably, or answers as it was answered first. Batches of one producer are accepted one after the other.
+ * Accepts a whole batch durably; a repetition gets the first answer. Batches of one producer are accepted one after the other.
  * Throws `idempotency_conflict` when the id or the key names another body, `value_taken` when the sequence names another batch.
  */
 export function acceptBatch(

@@ -45,14 +45,14 @@ function factOf(producer: string, row: BatchRow, layout: KnownLayout): DeliveryF
   return row.kind === 'delivery_event' ? deliveryEventFact(producer, row, layout) : undefined;
 }
 
-/** Rows of one producer by what they became. */
+/** Rows of one producer, sorted: facts, rejected rows and waiting rows. */
 interface Sorted {
   readonly facts: readonly DeliveryFact[];
   readonly rejections: readonly Rejection[];
   readonly waiting: readonly (IndexedRow & { readonly awaits: string })[];
 }
 
-/** Turns rows that name an arrangement or a serving into facts, as far as it is known in their own workspace. */
+/** Turns rows into facts when their workspace knows the arrangement or serving that they name. */
 async function sortRows(tx: Transaction, producer: string, rows: readonly IndexedRow[]): Promise<Sorted> {
   const named = rows.flatMap((one) => {
     const awaits = awaitedName(one.row);
@@ -84,7 +84,7 @@ async function sortRows(tx: Transaction, producer: string, rows: readonly Indexe
   return { facts, rejections, waiting };
 }
 
-/** Counts facts like our own, with the dictionary's entries for what the producer judged. */
+/** Counts facts like our own, with the user agents that stand for the producer's verdicts. */
 async function countRows(
   { pool, lists, memory }: AggregationTools,
   facts: readonly DeliveryFact[],
@@ -94,9 +94,9 @@ async function countRows(
 }
 
 /**
- * Aggregates the batch that is due longest. Its row is locked until everything it says is kept, so a process that dies leaves it to the
- * next one at once; facts and claims are kept once by their own ids, so doing it again changes nothing. A batch that fails is put off.
- * @returns false when none is due
+ * Aggregates the batch that is due longest. Its row is locked until its facts and claims are stored: when a process dies, the next one
+ * takes the batch at once, and stores nothing twice, because facts and claims have ids. A batch that fails is put off.
+ * @returns false when no batch is due
  */
 export async function aggregateNextBatch(tools: AggregationTools): Promise<boolean> {
   let taken: TakenBatch | undefined;
@@ -142,7 +142,7 @@ const batchKey = (one: WaitingRow) => JSON.stringify([one.producer, one.batchId]
 
 /**
  * Aggregates rows whose arrangement or serving has become known.
- * @returns false when there are none
+ * @returns false when there are no such rows
  */
 export function settleReadyRows(tools: AggregationTools): Promise<boolean> {
   return transaction(tools.pool, async (tx) => {

@@ -3,19 +3,19 @@ import type { Pool, Transaction } from '@longwave/postgres';
 import type { Batch, BatchRow } from './batch.ts';
 import type { RejectionCode } from './row-facts.ts';
 
-/** A row that cannot count: its index in the batch, and why. */
+/** A rejected row: its index in the batch, and why. */
 export interface Rejection {
   readonly row: number;
   readonly code: RejectionCode;
 }
 
-/** What became of the rows of a batch; the four kinds add up to `received`. */
+/** The status of a batch; stored, aggregated, rejected and waiting rows add up to `received`. */
 export interface BatchStatus {
   readonly batch_id: string;
-  /** `stored` until its rows were looked at, `waiting` while some name what nobody has shown us yet, then `aggregated`. */
+  /** `stored` until its rows are processed, `waiting` while a row names an unknown arrangement or serving, then `aggregated`. */
   readonly state: 'stored' | 'waiting' | 'aggregated';
   readonly received: number;
-  /** Kept: not looked at yet, or of a kind that no number is made of. */
+  /** Rows that are not processed yet, or of a kind that is not counted. */
   readonly stored: number;
   readonly aggregated: number;
   readonly rejected: number;
@@ -29,7 +29,7 @@ export interface BatchStatus {
 export interface StoredAnswer {
   readonly batchId: string;
   readonly digest: string;
-  /** JSON as first answered. */
+  /** The first answer, JSON. */
   readonly answer: string;
 }
 
@@ -110,7 +110,7 @@ export interface TakenBatch {
   readonly rows: readonly BatchRow[];
 }
 
-/** The batch that is due longest, locked until the end of this transaction; nobody else takes it meanwhile. */
+/** The batch that is due longest, locked until the transaction ends. */
 export async function takeBatch(tx: Transaction, now: Date): Promise<TakenBatch | undefined> {
   const { rows } = await tx.query<Columns<'batch', 'producer' | 'batch_id' | 'rows', { rows: BatchRow[] }>>(
     `select producer, batch_id, rows from batch where state = 'stored' and next_attempt_at <= $1
@@ -120,7 +120,7 @@ export async function takeBatch(tx: Transaction, now: Date): Promise<TakenBatch 
   return rows[0] && { producer: rows[0].producer, batchId: rows[0].batch_id, rows: rows[0].rows };
 }
 
-/** Puts a batch off whose rows could not be looked at: 1 s, 2 s, 4 s … at most 5 min. */
+/** Puts off a batch that failed: by 1 s, 2 s, 4 s … at most 5 min. */
 export async function postponeBatch(pool: Pool, { producer, batchId }: TakenBatch, now: Date): Promise<void> {
   await pool.query(
     `update batch set attempts = attempts + 1,
@@ -132,7 +132,7 @@ export async function postponeBatch(pool: Pool, { producer, batchId }: TakenBatc
 
 const maxRejections = 20;
 
-/** Adds what became of some rows of a batch that is locked. */
+/** Adds the outcome of some rows to the status of a locked batch. */
 export async function addToStatus(
   tx: Transaction,
   batch: { readonly producer: string; readonly batchId: string },
@@ -174,7 +174,7 @@ export interface WaitingRow {
   readonly row: BatchRow;
 }
 
-/** Keeps rows until what they name is known. */
+/** Stores rows until the arrangement or serving that they name is known. */
 export async function insertWaitingRows(
   tx: Transaction,
   { producer, batchId }: TakenBatch,
@@ -197,8 +197,8 @@ export async function insertWaitingRows(
   );
 }
 
-/** Takes up to `most` rows whose layouts are known out of waiting; two at once never take the same one. */
-export async function takeReadyRows(tx: Transaction, most: number): Promise<WaitingRow[]> {
+/** Takes up to `limit` waiting rows whose layouts are known; concurrent transactions never take the same row. */
+export async function takeReadyRows(tx: Transaction, limit: number): Promise<WaitingRow[]> {
   const { rows } = await tx.query<
     Columns<'waiting_row', 'producer' | 'batch_id' | 'row_index' | 'row', { row: BatchRow }>
   >(
@@ -208,7 +208,7 @@ export async function takeReadyRows(tx: Transaction, most: number): Promise<Wait
      delete from waiting_row w using taken t
      where (w.producer, w.batch_id, w.row_index) = (t.producer, t.batch_id, t.row_index)
      returning w.producer, w.batch_id, w.row_index, w.row`,
-    [most],
+    [limit],
   );
   return rows.map((row) => ({
     producer: row.producer,

@@ -5,14 +5,14 @@ import { aggregateNextBatch, settleReadyRows, type AggregationTools } from './ag
 import { wakeWaitingRows } from './known-layout-table.ts';
 
 /**
- * Aggregates batches after they were accepted, one at a time. Any number of processes may do it.
- * @param options.pollMs how long work of another process may go unnoticed
+ * Aggregates accepted batches, one at a time. Any number of processes may run it.
+ * @param options.pollMs the longest time until it notices a batch that another process accepted
  */
 export function startBatchWorker(
   options: AggregationTools & { readonly logger: Logger; readonly pollMs?: number },
 ): PollLoop {
   const { logger, pollMs = 1_000, ...tools } = options;
-  // A process may have ended between keeping a row and looking for its layout again.
+  // An earlier process may have ended between storing a waiting row and looking for its layout again.
   const woken = wakeWaitingRows(tools.pool).catch((error: unknown) =>
     logger.warn({ err: error }, 'batches.waking_failed'),
   );

@@ -8,21 +8,21 @@ import { z } from 'zod';
 const maxRows = 1000;
 const schemaVersion = 1;
 
-/** A name that a producer gives: of a batch, a response, a claim. It has the form of an idempotency key. */
+/** A producer's name for a batch, a response or a claim, in the form of an idempotency key. */
 export const givenName = z
   .string()
   .regex(idempotencyKeyPattern, '1 to 128 of letters, digits, ".", "_", ":", "-"; no sign first');
 
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `This is not an ID of the form ${prefix}_….`);
-/** RFC 3339, of any offset from UTC; with one it is kept as the same time of UTC. */
+/** RFC 3339 with any offset; stored in UTC. */
 const instant = z.iso
   .datetime({ offset: true })
   .transform((text) => (text.endsWith('Z') ? text : new Date(text).toISOString()));
 /** A byte offset. */
 const offset = z.int().min(0);
 const status = z.int().min(100).max(599);
-/** A listener's bucket: 16 bytes, salted and rotating, made by the producer; never an address or a user agent. */
+/** A listener's bucket: 16 bytes that the producer derives with a rotating salt; never an address or a user agent. */
 const listener = z.string().regex(/^[0-9a-f]{32}$/, 'expected 16 bytes in lower-case hex');
 
 const place = { workspace: id('ws'), podcast: id('pod'), episode: id('ep') };
@@ -39,23 +39,23 @@ const region = {
     .default('unknown'),
 };
 
-/** What a user agent says by the published rules (docs/counting.md), decided where it is known. */
+/** A producer's verdict on a user agent by rules 6 to 8, 10 and 11 (docs/counting.md#rules-and-reason-codes). */
 const userAgentVerdicts = ['ok', 'watch', 'scout', 'bot_ua', 'malformed_ua', 'no_ua'] as const;
 
-/** What the producer judged by the published rules, because it alone knows address and user agent. */
-const judged = {
+/** The producer's verdicts: it alone knows address and user agent. */
+const verdicts = {
   user_agent_verdict: z.enum(userAgentVerdicts),
   address_verdict: z.enum(addressVerdicts),
 };
 
 const byteRangeServed = z.strictObject({
   kind: z.literal('byte_range_served'),
-  /** The response; its rows add up. */
+  /** The response; the bytes of its rows add up. */
   request: givenName,
   arrangement: z.string().regex(/^[0-9a-f]{64}$/, 'expected SHA-256 in lower-case hex'),
-  /** One serving of the decision that the bytes were made for; without it the bytes count and no ad is delivered. */
+  /** A serving of the decision that the bytes were made for; without it no ad is delivered. */
   serving_id: id('srv').optional(),
-  /** Index of the arrangement's part that `from` and `to` lie in; without it they lie in the whole. */
+  /** Index of the arrangement's part that `from` and `to` count from; without it they count from the start of the arrangement. */
   part: z.int().min(0).max(9_999).optional(),
   /** First byte written. */
   from: offset,
@@ -67,11 +67,11 @@ const byteRangeServed = z.strictObject({
   at: instant,
   status,
   listener,
-  /** The bucket under the previous salt; only of requests of the first 48 h of a UTC month. */
+  /** The bucket under the previous salt; only for requests of the first 48 h of a UTC month. */
   previous_listener: listener.optional(),
   ...place,
-  ...judged,
-  /** Announced as a prefetch or a preview. */
+  ...verdicts,
+  /** The request announced a prefetch or a preview. */
   prefetch: z.boolean().default(false),
   ...region,
 });
@@ -103,15 +103,15 @@ const deliveryEvent = z.strictObject({
   /** 0 unless the player counts repetitions. */
   seq: z.int().min(0).max(99_999),
   at: instant,
-  /** Came after the life of its opportunity. */
+  /** It came after the opportunity of its ad had expired. */
   late: z.boolean(),
   workspace: id('ws'),
   listener,
-  ...judged,
+  ...verdicts,
   ...region,
 });
 
-/** One thing that another party counted, or several that it counted as one. */
+/** Something that another party counted. */
 const claimed = {
   claim: givenName,
   at: instant,
@@ -141,7 +141,7 @@ const rowSchema = z.discriminatedUnion('kind', [
 export const batchSchema = z.strictObject({
   batch_id: givenName,
   producer: z.string().regex(producerPattern),
-  /** 1, 2, 3 … without a hole; each names one batch of the producer. */
+  /** 1, 2, 3 … without a gap; each names one batch of the producer. */
   sequence: z.int().min(1),
   /** Half-open; every row's `at` lies in it. */
   window: z.strictObject({ from: instant, to: instant }),
@@ -154,11 +154,11 @@ export type BatchRow = Batch['rows'][number];
 export type RowOf<K extends BatchRow['kind']> = Extract<BatchRow, { kind: K }>;
 
 const maxFieldErrors = 20;
-/** Before this no podcast was measured, and years get shorter than stores can hold. */
+/** No podcast was measured before, and PostgreSQL cannot store every year. */
 const earliest = Date.parse('2000-01-01T00:00:00Z');
-/** A response takes no longer. */
+/** The longest response. */
 const maxResponseMs = 24 * 3_600_000;
-/** A producer's clock may be ahead of ours by this much. */
+/** How far a producer's clock may be ahead of ours. */
 const maxSkewMs = 5 * 60_000;
 
 const invalid = (errors: readonly FieldError[]) => {
@@ -170,7 +170,7 @@ const invalid = (errors: readonly FieldError[]) => {
 
 const error = (path: string, code: string, detail: string): FieldError => ({ path, code, detail });
 
-/** What no schema says: how the times, bytes and places of a batch lie to each other. */
+/** Contradictions between the times, bytes and places of a batch, which the schema cannot express. */
 function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
   const [from, to] = [Date.parse(window.from), Date.parse(window.to)];
   if (from < earliest) return [error('/window/from', 'too_early', 'The window begins before the year 2000.')];
@@ -216,7 +216,7 @@ function contradictions({ window, rows }: Batch, now: Date): FieldError[] {
   });
 }
 
-/** The batch in a body, or `validation_failed` with at most 20 errors. */
+/** Parses the batch of a body. Throws `validation_failed` with at most 20 errors. */
 export function parseBatch(body: unknown, now: Date): Batch {
   const result = batchSchema.safeParse(body, { error: fieldSentence });
   if (!result.success) throw invalid(fieldErrors(result.error));
@@ -231,10 +231,10 @@ const textAt = (value: unknown, name: string): string | undefined => {
 };
 
 /**
- * Refuses a body, whatever else is wrong with it, that speaks for another producer or of a workspace outside the closed set: the same
- * words for one that exists and one that does not.
+ * Throws `permission_denied`, whatever else is wrong with the body, when it names another producer or a workspace that the token is not
+ * for. Existing and missing workspaces get the same answer.
  */
-export function refuseForeign(
+export function assertOwnData(
   body: unknown,
   client: { readonly producer: string; readonly workspaces: ReadonlySet<string> },
 ): void {

@@ -10,7 +10,7 @@ type LayoutRow = Columns<
 > &
   Columns<'layout', 'total_bytes' | 'parts', { parts: StoredParts }>;
 
-/** Layouts by the names (arrangement or serving ids) that these workspaces know them by. */
+/** Layouts of these workspaces by name: the id of an arrangement or a serving. */
 export async function findKnownLayouts(
   tx: Transaction,
   names: readonly string[],
@@ -40,8 +40,8 @@ export async function findKnownLayouts(
 }
 
 /**
- * Wakes the rows that wait for what is known by now.
- * @param names left out: whatever they wait for
+ * Marks waiting rows as ready when their layout is known.
+ * @param names of the layouts; undefined: all
  */
 export async function wakeWaitingRows(pool: Pool, names?: readonly string[]): Promise<void> {
   await pool.query(
@@ -59,8 +59,8 @@ const namesOf = (fact: ByteRangeServed): string[] => [
 const maxRemembered = 50_000;
 
 /**
- * Remembers what our own facts, once recorded with their layouts, say of arrangements and servings, and wakes the rows that waited for it. The rows are looked for after
- * the layouts were committed, and a row looks for its layout again after it was committed: whoever is second sees the other.
+ * Stores the layouts of arrangements and servings from our own facts, and wakes the rows that wait for them. Layouts are committed before
+ * waiting rows are searched, and a waiting row is committed before its layout is searched again: whoever commits second sees the other.
  */
 export function createNoteLayouts(pool: Pool): (facts: readonly DeliveryFact[]) => Promise<void> {
   const noted = new Set<string>();

@@ -9,7 +9,7 @@ const linkOf = (fact: DeliveryFact): Link | undefined =>
     ? [fact.listener_key, fact.previous_listener_key]
     : undefined;
 
-/** The links that are stored of these keys and of all before them. */
+/** The stored links of these keys and of all keys before them. */
 async function loadLinks(tx: Transaction, keys: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await tx.query<
     Columns<'listener_episode', 'listener_key' | 'previous_listener_key', { previous_listener_key: string }>
@@ -27,10 +27,10 @@ async function loadLinks(tx: Transaction, keys: readonly string[]): Promise<Map<
 }
 
 /**
- * Refuses the links of a producer's buckets that contradict earlier ones: a key has one key before it, and none comes before itself
- * (measurement.md D5). Our own keys are made so; what a producer sends has to be looked at, or counts would depend on what came first.
- * Holds the producer's links until the transaction ends. The facts that it lets pass may be committed before.
- * @returns whether a fact may be counted; asked in the order of the rows
+ * Checks the links of a producer's buckets: a key has at most one key before it, and never comes before itself. Our own keys are made so;
+ * links of a producer that contradict each other would make counts depend on the order of arrival.
+ * Holds the producer's links until the transaction ends. Accepted facts may be committed before.
+ * @returns whether a fact may be counted; call it in the order of the rows
  */
 export async function lockLinks(
   tx: Transaction,

@@ -22,8 +22,8 @@ const rowOf = (producer: string, row: Claim): JsonRows['platform_reported'] => (
 const columnsOf = (row: 'p' | 'r') => columns.platform_reported.replace(/\w+/g, `${row}.$&`);
 
 /**
- * Keeps what a producer says it counted, once per claim. Answers, in the order of the rows, whether what is kept says the same: a claim
- * is never changed by a later one.
+ * Stores the claims of a producer, each once. Answers, in the order of the rows, whether the stored claim is the same: a later claim of the
+ * same name changes nothing.
  */
 export async function keepClaims(tx: Transaction, producer: string, rows: readonly Claim[]): Promise<boolean[]> {
   if (rows.length === 0) return [];

@@ -56,7 +56,7 @@ const bytes: RowOf<'byte_range_served'> = {
   ...judged,
 };
 
-test('an event says what happened and when; what it happened to is what our own facts said of the serving', () => {
+test('an event takes its ad from our own facts of the serving', () => {
   const fact = deliveryEventFact('acme', event, layout);
   expect(deliveryFactSchema.parse(fact)).toEqual(fact);
   expect(fact).toMatchObject({
@@ -73,7 +73,7 @@ test('an event says what happened and when; what it happened to is what our own 
   });
 });
 
-test('an event is the same fact whichever producer brings it, and another one when its sequence differs', () => {
+test('an event of two producers is one fact, and another one when its sequence differs', () => {
   const idOf = (producer: string, seq: number) => {
     const fact = deliveryEventFact(producer, { ...event, seq }, layout);
     return typeof fact === 'string' ? fact : fact.fact_id;
@@ -82,11 +82,11 @@ test('an event is the same fact whichever producer brings it, and another one wh
   expect(idOf('acme', 1)).not.toBe(idOf('acme', 2));
 });
 
-test('an event of a serving that the layout does not hold is rejected', () => {
+test('an event of a serving that the layout lacks is rejected', () => {
   expect(deliveryEventFact('acme', { ...event, serving_id: 'srv_2' }, layout)).toBe('other_arrangement');
 });
 
-test('bytes are a whole fact, and each row of each producer a fact of its own', () => {
+test('bytes become a complete fact, and each row of each producer a fact of its own', () => {
   const fact = byteRangeFact('acme', bytes, layout);
   expect(deliveryFactSchema.parse(fact)).toEqual(fact);
   const ids = [
@@ -112,7 +112,7 @@ test.each([
   expect(typeof fact === 'string' ? fact : fact.written[0]).toEqual(expected);
 });
 
-test('bytes without a serving carry no ad, and all of their playing time', () => {
+test('bytes without a serving have no ad and keep their playing time', () => {
   const { serving_id: _serving, ...unnamed } = bytes;
   const fact = byteRangeFact('acme', unnamed, layout);
   expect(typeof fact === 'string' ? fact : fact.parts).toEqual([

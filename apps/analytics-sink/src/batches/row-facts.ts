@@ -9,7 +9,7 @@ import {
 } from '@longwave/events';
 import type { BatchRow, RowOf } from './batch.ts';
 
-/** What our own facts said of the arrangement or the serving that a row names. */
+/** The layout of the arrangement or serving that a row names, from our own facts. */
 export interface KnownLayout {
   readonly arrangementId: string;
   readonly workspaceId: string;
@@ -21,7 +21,7 @@ export interface KnownLayout {
   readonly parts: readonly CountedPart[];
 }
 
-/** Why a row that was accepted cannot count. */
+/** Why an accepted row is rejected. */
 export const rejectionCodes = [
   'other_episode',
   'other_arrangement',
@@ -35,8 +35,8 @@ export type RejectionCode = (typeof rejectionCodes)[number];
 type UserAgentVerdict = RowOf<'byte_range_served'>['user_agent_verdict'];
 
 /**
- * Texts that stand in the dictionary of user agents for what a producer judged: the lists judge each by its name, and none of them
- * names an app or a device.
+ * User agents that stand for the verdicts of producers: the lists give each text the verdict of its name, and no app or device. A test
+ * compares them.
  */
 export const declaredUserAgents: Readonly<Record<Exclude<UserAgentVerdict, 'no_ua'>, string>> = {
   ok: 'producer',
@@ -49,7 +49,7 @@ export const declaredUserAgents: Readonly<Record<Exclude<UserAgentVerdict, 'no_u
 const digestOf = (verdict: UserAgentVerdict) =>
   verdict === 'no_ua' ? null : userAgentDigest(declaredUserAgents[verdict]);
 
-/** The dictionary's entries for what these rows were judged as. */
+/** The user agents that stand for the verdicts of these rows. */
 export function declaredUserAgentsSeen(rows: readonly BatchRow[]): UserAgentSeen[] {
   const verdicts = new Set(rows.flatMap((row) => ('user_agent_verdict' in row ? [row.user_agent_verdict] : [])));
   return [...verdicts].flatMap((verdict) => {
@@ -65,7 +65,7 @@ export function declaredUserAgentsSeen(rows: readonly BatchRow[]): UserAgentSeen
   });
 }
 
-/** A listener as we know it: producers name their own, so the same name of two of them, or one like ours, is another listener. */
+/** The key of a producer's listener: the same bucket of two producers gives two listeners, and neither is one of ours. */
 const listenerOf = (producer: string, listener: string) =>
   createHash('sha256').update(`${producer}\n${listener}`).digest('hex').slice(0, 32);
 
@@ -74,7 +74,7 @@ const regionOf = (region: string) => (region === 'unknown' ? region : region.sli
 
 const rfc3339 = (text: string) => new Date(text).toISOString();
 
-/** Bytes of the arrangement that a row reports, or why there are none such. */
+/** The bytes of the arrangement that a row reports, or why they cannot exist. */
 function writtenBytes(
   { part, from, to }: RowOf<'byte_range_served'>,
   { parts, totalBytes }: KnownLayout,
@@ -85,7 +85,7 @@ function writtenBytes(
   return within.from + to <= within.to ? [within.from + from, within.from + to] : 'outside';
 }
 
-/** Parts in which no ad can be delivered: their time still counts. */
+/** The same parts without ads: nothing is delivered, and their time still counts. */
 const withoutAds = (parts: readonly CountedPart[]): CountedPart[] =>
   parts.map(({ ad, ...part }) => (ad ? { ...part, kind: 'ident' } : part));
 
@@ -94,13 +94,13 @@ const byteRangeFactId = (producer: string, row: RowOf<'byte_range_served'>) =>
     .update(`${producer}\n${JSON.stringify(row)}`)
     .digest('hex')}`;
 
-/** Id of the fact that a row becomes; undefined for rows that become none. It follows from the row alone, whatever batch it comes in. */
+/** Id of the fact that a row becomes, from the row alone, in whatever batch it comes; undefined for rows that become no fact. */
 export function rowFactId(producer: string, row: BatchRow): string | undefined {
   if (row.kind === 'byte_range_served') return byteRangeFactId(producer, row);
   return row.kind === 'delivery_event' ? deliveryEventFactId(row.serving_id, row.event, row.seq) : undefined;
 }
 
-/** The fact behind a row: what `public-delivery` would have reported of the same bytes. */
+/** The fact that `public-delivery` would have reported of the same bytes. */
 export function byteRangeFact(
   producer: string,
   row: RowOf<'byte_range_served'>,
@@ -128,7 +128,7 @@ export function byteRangeFact(
     parts: row.serving_id === undefined ? withoutAds(layout.parts) : [...layout.parts],
     published_at: layout.publishedAt.toISOString(),
     listener_key: listenerOf(producer, row.listener),
-    // No address is known here: a bucket stands for one.
+    // The address is unknown, so the bucket stands for it.
     address_key: listenerOf(producer, row.listener),
     address_verdict: row.address_verdict,
     user_agent_digest: digestOf(row.user_agent_verdict),
@@ -141,13 +141,13 @@ export function byteRangeFact(
     lists_version: `declared by ${producer}`,
   };
   const { user_agent_verdict: agent, previous_listener: previous } = row;
-  // Only a row that counts may link two buckets, and only in the first 48 h of a month, in which the previous key is valid.
+  // Only an eligible row of the first 48 h of a month may link two buckets.
   const isInTime = keyMonths(new Date(row.started_at)).previous !== undefined;
   const isLink = previous !== undefined && isInTime && agent !== 'no_ua' && classifyFact(fact, agent) === 'eligible';
   return isLink ? { ...fact, previous_listener_key: listenerOf(producer, previous) } : fact;
 }
 
-/** The client event behind a row; what it was an event of comes from our own facts. */
+/** The client event of a row. Its ad comes from our own facts. */
 export function deliveryEventFact(
   producer: string,
   row: RowOf<'delivery_event'>,
@@ -182,7 +182,7 @@ export function deliveryEventFact(
   };
 }
 
-/** The name whose layout a row waits for, or undefined when it needs none. */
+/** The name of the layout that a row needs; undefined when it needs none. */
 export function awaitedName(row: BatchRow): string | undefined {
   if (row.kind === 'delivery_event') return row.serving_id;
   return row.kind === 'byte_range_served' ? (row.serving_id ?? row.arrangement) : undefined;

@@ -4,7 +4,7 @@ import type { Pool } from '@longwave/postgres';
 import type { BatchRow } from './batch.ts';
 import { rowFactId } from './row-facts.ts';
 
-/** How the rules of docs/counting.md judged the rows of a batch that became facts. */
+/** The judgements of the rows of a batch that became facts (docs/counting.md#rules-and-reason-codes). */
 export interface RowJudgements {
   /** Rows by judgement: `eligible`, or the code of the rule that leaves them out. */
   readonly judgements: Readonly<Partial<Record<EventJudgement, number>>>;
@@ -14,7 +14,7 @@ export interface RowJudgements {
 
 const maxUncounted = 20;
 
-/** Looks at the facts that these rows became. A judgement may change while more rows of the same request come. */
+/** Reads the judgements of these rows' facts. A judgement may change while more rows of the same request arrive. */
 export async function findRowJudgements(
   pool: Pool,
   producer: string,

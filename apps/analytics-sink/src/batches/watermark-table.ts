@@ -11,7 +11,7 @@ export interface Watermark {
   readonly event_time: string | null;
 }
 
-/** Sequences that are missing below the highest one, both ends included. */
+/** A run of missing sequences below the highest one, both ends included. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
@@ -31,7 +31,7 @@ const watermarkOf = ({ contiguous, highest, event_time }: WatermarkRow): Waterma
   event_time: event_time?.toISOString() ?? null,
 });
 
-/** Makes whoever accepts another batch of the producer wait for the end of this transaction; answers where it stands. */
+/** Locks the producer's watermark until the transaction ends, so that its batches are accepted one by one; answers it. */
 export async function lockWatermark(tx: Transaction, producer: string): Promise<Watermark> {
   await tx.query(`insert into batch_watermark (producer, sequences) values ($1, '{}') on conflict do nothing`, [
     producer,
@@ -43,7 +43,7 @@ export async function lockWatermark(tx: Transaction, producer: string): Promise<
   return watermarkOf(rows[0]!);
 }
 
-/** Moves a locked watermark by one batch, which is stored later in the same transaction. */
+/** Adds a batch, which the same transaction stores later, to a locked watermark. */
 export async function advanceWatermark(
   tx: Transaction,
   producer: string,
@@ -68,7 +68,7 @@ export async function advanceWatermark(
 
 const maxGaps = 20;
 
-/** Where a producer stands, with its first missing sequences; zeros when nothing was received. */
+/** The watermark of a producer, with its first missing sequences; zeros when nothing was received. */
 export async function readWatermark(
   pool: Pool,
   producer: string,

@@ -2,10 +2,10 @@ import { methodologyVersion } from '@longwave/audience';
 import { newestOwnFact } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
 
-/** What every row of a ledger says of itself. */
+/** Fields that are equal in all rows of a ledger that one transaction appends. */
 export interface ChangeBasis {
   readonly listsVersion: string;
-  /** Hours that begin before this are closed: a change of one restates it. Milliseconds since the epoch. */
+  /** Hours that begin before this are closed, and a change restates them. Milliseconds since the epoch. */
   readonly openFromMs: number;
 }
 
@@ -14,8 +14,8 @@ const settlingMs = 30_000;
 const openForMs = 25 * 3_600_000;
 
 /**
- * Reads what is closed by now, by the time of the facts and not by the clock, so that catching up restates nothing: the newest stored
- * fact of our own, less what the parts of the bus may be behind one another, less the longest session.
+ * Reads which hours are closed (docs/counting.md#corrections), by the time of the facts and not by the clock, so that catching up restates
+ * nothing: the newest stored fact of our own, less the time that parts of the bus may be behind one another, less the longest session.
  */
 export async function readChangeBasis(tx: Transaction, listsVersion: string): Promise<ChangeBasis> {
   const { rows } = await tx.query<{ latest: Date }>(newestOwnFact);
@@ -23,7 +23,7 @@ export async function readChangeBasis(tx: Transaction, listsVersion: string): Pr
   return { listsVersion, openFromMs: latest ? latest.getTime() - settlingMs - openForMs : -Infinity };
 }
 
-/** A change of an hour with what the ledger keeps of it. */
+/** A change of an hour as a row of the ledger. */
 export const asLedgerRow = <R extends { readonly hour: string }>(
   row: R,
   { listsVersion, openFromMs }: ChangeBasis,

@@ -4,12 +4,12 @@ import type { DeliveryEvent } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import { holdExcess, lockServingsEvents } from './hold-excess.ts';
 
-/** What a user agent says, as far as its text is known. */
+/** The verdict on a user agent; undefined while its text is unknown. */
 type VerdictOf = (digest: string | null) => UserAgentVerdict | undefined;
 
 const hourColumns = `workspace_id, podcast_id, campaign_id, line_item_id, creative_id, hour, event`;
 
-/** Reports of an hour: those that count, and those beyond the bound. */
+/** Reports that count, and those above the bound of their serving. */
 const isSettled = `judgement in ('eligible', 'excess')`;
 
 /** Adds the settled rows of a statement named `judged` to the hours. */
@@ -20,7 +20,7 @@ const countJudged = `
   from judged where ${isSettled} group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
   on conflict (${hourColumns}) do update set events = h.events + excluded.events, excess = h.excess + excluded.excess`;
 
-/** A repetition that counts takes the place of one that does not, one that may count the place of one that never will. */
+/** An eligible repetition replaces one that is not, and a waiting repetition replaces a rejected one. */
 const supersedes = (repetition: EventJudgement | undefined, known: EventJudgement | undefined) =>
   known !== 'eligible' && (repetition === 'eligible' || (repetition === undefined && known !== undefined));
 
@@ -28,7 +28,7 @@ const eventColumns = `fact_id, serving_id, event, sequence, at, late, workspace_
   creative_id, break_key, slot, ad_duration_ms, listener_key, address_verdict, user_agent_digest, country, region, lists_version, judgement, judged_by`;
 const excluded = eventColumns.replace(/\w+/g, 'excluded.$&');
 
-/** One of the repetitions of each report: the first, unless a later one supersedes it. */
+/** Keeps one repetition of each report: the first, unless a later one supersedes it. */
 function mergeRepetitions<R extends { readonly fact_id: string; readonly judgement: EventJudgement | undefined }>(
   rows: readonly R[],
 ): R[] {
@@ -41,8 +41,9 @@ function mergeRepetitions<R extends { readonly fact_id: string; readonly judgeme
 }
 
 /**
- * Stores what players reported and counts it by kind, each report once: when any of its repetitions counts.
- * @returns digests of user agents that some of them wait for, or may: those that were here before may be of a batch that was not finished
+ * Stores the reports of players and counts them by kind, each once, when any of its repetitions counts.
+ * @returns digests of the user agents that reports wait for; also those of reports that were stored before, because an earlier process may
+ *   have died before it settled them
  */
 export async function recordEvents(
   tx: Transaction,
@@ -76,7 +77,7 @@ export async function recordEvents(
     .flatMap((row) => row.user_agent_digest ?? []);
 }
 
-/** Classifies up to `limit` reports that wait for these user agents, as far as their texts are known; answers how many. */
+/** Classifies up to `limit` reports that wait for these user agents, when their texts are known; answers how many. */
 export async function settleEvents(
   tx: Transaction,
   digests: readonly string[],

@@ -6,14 +6,14 @@ import type { Logger } from '@longwave/service-kit';
 import { saveProducerMarks } from './producer-mark-table.ts';
 import { createCountingMemory, recordFacts } from './record-facts.ts';
 
-/** Reads delivery facts from the bus into the counts. A fact that cannot be parsed becomes a dead letter. */
+/** Counts the delivery facts of the bus. A fact that cannot be parsed becomes a dead letter. */
 export function consumeFacts(options: {
   readonly bus: EventBus;
   readonly pool: Pool;
   readonly lists: AudienceLists;
   readonly logger: Logger;
   readonly batchSize?: number;
-  /** What else facts are told to, after they were recorded. */
+  /** Called with facts after they were recorded. */
   readonly note?: (facts: readonly DeliveryFact[]) => Promise<void>;
 }): AsyncDisposable {
   const { bus, pool, lists, logger, batchSize = 500, note } = options;
@@ -31,7 +31,7 @@ export function consumeFacts(options: {
         await note?.(facts);
         logger.debug({ facts: facts.length }, 'facts.recorded');
       }
-      // A mark is stored after the facts that it speaks of.
+      // A mark says that earlier facts are published, so it is stored after them.
       if (marks.length > 0) await saveProducerMarks(pool, marks);
     },
     onRetry: (error) => logger.warn({ err: error }, 'facts.retried'),

@@ -9,22 +9,22 @@ import {
 import type { JsonRows } from '@longwave/audience-store';
 import type { StoredRequest } from './request-table.ts';
 
-/** Where and with what something was downloaded. */
+/** The dimensions of a download. */
 export type Dimensions = Pick<RollingRow, 'country' | 'region' | 'app' | 'device' | 'platform' | 'operating_system'>;
 
 type Place = Pick<RollingRow, 'listener_key' | 'episode_id' | 'started_at' | 'workspace_id' | 'podcast_id'>;
 type Address = Pick<RollingRow, 'address_key' | 'address_safe'>;
 
-/** A session as stored; column names, so that rows go in and out unchanged. Times are RFC 3339. Counted: qualified and not held. */
+/** A row of `session`. Times are RFC 3339. Counted: qualified and not held. */
 export type SessionRow = Readonly<JsonRows['session']> & { readonly held: HeldReason | null };
 
-/** A download of the rolling windows as stored. */
+/** A row of `rolling_download`. */
 export type RollingRow = Readonly<JsonRows['rolling_download']>;
 
-/** An ad delivered within a qualified session as stored. */
+/** A row of `ad_delivered`: an ad delivered within a qualified session. */
 export type AdRow = Readonly<JsonRows['ad_delivered']>;
 
-/** What a set of chains counts, in stored form. */
+/** The counts of some listener-episode chains, as rows. */
 export interface Counts {
   readonly sessions: readonly SessionRow[];
   readonly rolling: readonly RollingRow[];
@@ -48,7 +48,7 @@ const addressOf = ({ addressKey, addressSafe }: StoredRequest): Address => ({
   address_key: addressKey,
   address_safe: addressSafe,
 });
-/** In a browser the page names the app, where the list of referrers knows it. */
+/** In a browser the web player is the app, when the list of referrers knows the page. */
 const dimensionsOf = ({ country, region, webPlayer }: StoredRequest, agent: UserAgentDescription): Dimensions => ({
   country,
   region,
@@ -58,7 +58,7 @@ const dimensionsOf = ({ country, region, webPlayer }: StoredRequest, agent: User
   operating_system: agent.operatingSystem,
 });
 
-/** The rows of a session, as if nothing were held. */
+/** The rows of a session, as if rule 16 held nothing. */
 export function sessionRows(
   { first, windowOn, download }: Session<StoredRequest>,
   agent: UserAgentDescription,
@@ -94,7 +94,7 @@ export function sessionRows(
   return { session, ads };
 }
 
-/** The row of a rolling download, as if nothing were held: what last_touch_24h counts, first_touch_24h does too. */
+/** The row of a rolling download, as if rule 16 held nothing. What last_touch_24h counts, first_touch_24h counts too. */
 export function rollingRow(
   { first, lastTouch }: RollingDownload<StoredRequest>,
   agent: UserAgentDescription,
@@ -108,12 +108,12 @@ export function rollingRow(
   };
 }
 
-/** Why velocity holds what a listener downloaded on a UTC day, if it does. */
+/** Why rule 16 holds a listener's downloads of a UTC day; undefined when it does not. */
 export type HoldReasonOf = (
   one: Pick<SessionRow, 'listener_key' | 'address_key' | 'address_safe'> & { readonly day: string },
 ) => HeldReason | undefined;
 
-/** The same rows with what is held not counted. */
+/** The same rows; held ones are not counted. */
 export function withHolds({ sessions, rolling, ads }: Counts, holdReasonOf: HoldReasonOf): Counts {
   const rows = sessions.map((row) => {
     const held = row.qualified ? (holdReasonOf({ ...row, day: row.window_on }) ?? null) : null;
@@ -130,7 +130,7 @@ export function withHolds({ sessions, rolling, ads }: Counts, holdReasonOf: Hold
   };
 }
 
-/** Rows of `after` that are new or differ, and rows of `before` that must go. Rows are alike when all their columns are. */
+/** Rows of `after` to save, because they are new or a column differs, and rows of `before` to delete. */
 export function diffRows<R extends object>(before: readonly R[], after: readonly R[], key: (row: R) => string) {
   const columns = (row: R) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
   const old = new Map(before.map((row) => [key(row), row]));
@@ -142,7 +142,7 @@ export function diffRows<R extends object>(before: readonly R[], after: readonly
   return { saved, gone: before.filter((row) => !kept.has(key(row))) };
 }
 
-/** What turns the numbers of `before` into those of `after`: for each place, what it gains; places that gain nothing are absent. */
+/** The difference of the sums of `after` and `before` by place; places without a difference are absent. */
 export function ledgerDelta<R, P extends object, N extends string>(
   before: readonly R[],
   after: readonly R[],

@@ -5,7 +5,7 @@ import { ledgerDelta, type Counts, type Dimensions, type RollingRow, type Sessio
 const ledgerColumns = `methodology_version, lists_version, restates, workspace_id, podcast_id, episode_id, hour, country, region, app,
   device, platform, operating_system, downloads, first_touch_24h, last_touch_24h`;
 
-/** A row of `session` or `rolling_download` as numbers of an hour. */
+/** The hourly numbers that a row of `session` or `rolling_download` adds to. */
 function entryOf(row: SessionRow | RollingRow) {
   const { workspace_id, podcast_id, episode_id, country, region, app, device, platform, operating_system } = row;
   const place = { workspace_id, podcast_id, episode_id, hour: hourOf(row.started_at) };
@@ -19,7 +19,7 @@ function entryOf(row: SessionRow | RollingRow) {
   return [{ ...place, ...dimensions }, numbers] as const;
 }
 
-/** Appends what changes in the hourly numbers of all windows and brings their totals up to date, rows in key order. */
+/** Appends the changes of the hourly numbers of all windows and updates their totals, rows in key order. */
 export async function appendDownloadChanges(
   tx: Transaction,
   before: Counts,

@@ -6,8 +6,8 @@ import { declaredUserAgents } from '../batches/row-facts.ts';
 import { isDeclared } from './grown-probes.ts';
 
 /**
- * Moves the time from which on facts are kept to the start of the UTC day so many months before `now`, never back, and only when there is a fact to
- * remove. Who counts old facts at this moment is waited for.
+ * Moves the time from which facts are kept to the start of the UTC day so many months before `now`; never back, and only when there is a
+ * fact to remove. It waits for transactions that count old facts.
  */
 export async function moveKeptFrom(pool: Pool, now: Date, months: number): Promise<void> {
   await pool.query(
@@ -21,12 +21,12 @@ export async function moveKeptFrom(pool: Pool, now: Date, months: number): Promi
   );
 }
 
-/** No fact that is younger can be older than what is kept: 13 months are the least. */
+/** Younger facts are always kept: `FACT_MONTHS` is at least 13. */
 const alwaysKeptMs = 365 * 86_400_000;
 
 /**
- * Leaves out our own facts of a time whose facts are removed: counted without the others of their time, they would take back what was
- * counted with them. What is kept does not change until the transaction ends.
+ * Leaves out our own facts that are older than the kept ones: counted without the removed facts, they would take back downloads that were
+ * counted with them. Locks the time from which facts are kept until the transaction ends.
  */
 export async function withoutRemovedTimes(
   tx: Transaction,
@@ -44,11 +44,11 @@ export async function withoutRemovedTimes(
 const keptFrom = '(select kept_from from fact_retention)';
 
 /**
- * Removes requests from before that time, at most so many; answers how many. A listener and episode with later requests keep all theirs,
- * and so do keys that later ones are linked to: windows are counted from the beginning of an unbroken run. Requests that other parties
- * reported stay, because they may be of any time.
+ * Removes requests from before that time, at most `maxRows`; answers how many. A listener and episode with later requests keep all of them,
+ * also under earlier keys: windows are counted from the beginning of an unbroken run. Requests that other parties reported stay, because
+ * they may be of any time.
  */
-export async function removeRequests(pool: Pool, rowsMax: number): Promise<number> {
+export async function removeRequests(pool: Pool, maxRows: number): Promise<number> {
   const { rowCount } = await pool.query(
     `delete from served_request where (listener_key, episode_id, request_id) in (
        select r.listener_key, r.episode_id, r.request_id from served_request r
@@ -60,23 +60,23 @@ export async function removeRequests(pool: Pool, rowsMax: number): Promise<numbe
            select from listener_episode next join served_request later using (listener_key, episode_id)
            where next.previous_listener_key = r.listener_key and next.episode_id = r.episode_id)
        limit $1)`,
-    [rowsMax, userAgentDigest(declaredUserAgents.ok)],
+    [maxRows, userAgentDigest(declaredUserAgents.ok)],
   );
   return rowCount ?? 0;
 }
 
-/** Removes facts from before that time that wait for a user agent; at most so many, answers how many. */
-export async function removePendingFacts(pool: Pool, rowsMax: number): Promise<number> {
+/** Removes waiting facts from before that time, at most `maxRows`; answers how many. */
+export async function removePendingFacts(pool: Pool, maxRows: number): Promise<number> {
   const { rowCount } = await pool.query(
     `delete from pending_fact where fact_id in (
        select fact_id from pending_fact where started_at < ${keptFrom} order by started_at limit $1 for update skip locked)`,
-    [rowsMax],
+    [maxRows],
   );
   return rowCount ?? 0;
 }
 
-/** Removes our own facts from before that time, at most so many; answers how many. Those of requests that stay are kept with them. */
-export async function removeFacts(pool: Pool, rowsMax: number): Promise<number> {
+/** Removes our own facts from before that time, at most `maxRows`; answers how many. Facts of kept requests stay. */
+export async function removeFacts(pool: Pool, maxRows: number): Promise<number> {
   const { rowCount } = await pool.query(
     `delete from fact where fact_id in (
        select f.fact_id from fact f
@@ -84,7 +84,7 @@ export async function removeFacts(pool: Pool, rowsMax: number): Promise<number> 
          and not exists (
            select from served_request r where r.listener_key = f.listener_key and r.episode_id = f.episode_id)
        order by f.at limit $1)`,
-    [rowsMax],
+    [maxRows],
   );
   return rowCount ?? 0;
 }

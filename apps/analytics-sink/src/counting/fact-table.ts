@@ -10,7 +10,7 @@ export interface ClassifiedFact {
   readonly judgement: Judgement | undefined;
 }
 
-/** SHA-256 (hex) of what a fact says of its arrangement. */
+/** SHA-256 (hex) of a fact's arrangement, its size and its parts. */
 export function layoutDigest(fact: ByteRangeServed): string {
   return createHash('sha256')
     .update(JSON.stringify([fact.arrangement_id, fact.total_bytes, fact.parts]))
@@ -41,7 +41,7 @@ export async function loadLayouts(tx: Transaction, digests: readonly string[]): 
   return new Map(rows.map((row) => [row.digest, { totalBytes: Number(row.total_bytes), parts: row.parts }]));
 }
 
-/** Appends facts and answers those that were not there before; a redelivered fact is not counted again. */
+/** Appends facts and answers the new ones: a redelivered fact is not counted again. */
 export async function insertFacts(
   tx: Transaction,
   facts: readonly ClassifiedFact[],
@@ -76,7 +76,7 @@ export async function insertFacts(
         JSON.stringify(
           pending.map(({ fact }): JsonRows['pending_fact'] => ({
             fact_id: fact.fact_id,
-            // Only a fact with a user agent waits for its text.
+            // Only facts with a user agent wait for its text.
             user_agent_digest: fact.user_agent_digest!,
             started_at: fact.started_at,
             payload: fact,
@@ -87,7 +87,7 @@ export async function insertFacts(
   return fresh;
 }
 
-/** Takes up to `limit` facts whose user agent is known by now out of waiting; two at once never take the same one. */
+/** Takes up to `limit` waiting facts whose user agent is known; concurrent transactions never take the same fact. */
 export async function takePendingFacts(
   tx: Transaction,
   digests: readonly string[],
@@ -103,7 +103,7 @@ export async function takePendingFacts(
   return rows.map((row) => row.payload);
 }
 
-/** Writes the judgements of facts that had to wait. */
+/** Stores the judgements of facts that waited. */
 export async function saveJudgements(
   tx: Transaction,
   facts: readonly ClassifiedFact[],

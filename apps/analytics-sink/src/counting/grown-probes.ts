@@ -3,19 +3,18 @@ import { parseMultirange, factColumns, factOf, partsOf, type FactRow } from '@lo
 import type { ByteRangeServed } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 
-/** A record that looked like a probe, and what its whole request is known to have asked for by now. */
+/** A record that looked like a probe, and the intervals of its request that are known now. */
 export interface GrownProbe {
   readonly fact: ByteRangeServed;
   readonly requested: readonly Interval[];
 }
 
-/** Whether another party reported this fact: then its request may be told in pieces. */
+/** Whether another party reported this fact: then it may be one of several pieces of its request. */
 export const isDeclared = ({ lists_version }: ByteRangeServed) => lists_version.startsWith('declared by ');
 
 /**
- * The facts of other parties that were judged probes, of these requests, although the pieces of their request hold more than two bytes
- * together. Locked until the transaction ends: two at once never take the same one. The words of the condition are those of the index
- * `fact_declared_request_idx`.
+ * The facts of other parties that were classified as probes although the pieces of their request hold more than two bytes together
+ * (docs/counting.md#rule-4). Locked until the transaction ends. The condition is spelt like that of the index `fact_declared_request_idx`.
  */
 export async function takeGrownProbes(tx: Transaction, requestIds: readonly string[]): Promise<GrownProbe[]> {
   const { rows } = await tx.query<FactRow & { readonly whole: string }>(

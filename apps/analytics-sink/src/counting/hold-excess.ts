@@ -2,7 +2,7 @@ import { maxEventsOfServing, type EventJudgement } from '@longwave/audience';
 import type { DeliveryEventKind } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 
-/** The bounds of a player's reports. */
+/** The fields of a player's report that its bound depends on. */
 interface BoundedEvent {
   readonly fact_id: string;
   readonly serving_id: string;
@@ -13,8 +13,8 @@ interface BoundedEvent {
 }
 
 /**
- * Judges eligible reports `excess` that go beyond what can happen while their ad plays once, the earliest first. Holds the reports of
- * these servings until the transaction ends; what counts by then is never taken back, so the caller locks no row of `client_event` before.
+ * Classifies eligible reports as `excess` when their serving has already as many of their kind as one play can give, in order of time. Locks
+ * the reports of these servings until the transaction ends; to avoid deadlocks, the caller locks no row of `client_event` before.
  */
 export async function holdExcess<E extends BoundedEvent>(tx: Transaction, events: readonly E[]): Promise<E[]> {
   const servings = new Set(events.filter((one) => one.judgement === 'eligible').map((one) => one.serving_id));
@@ -42,7 +42,7 @@ export async function holdExcess<E extends BoundedEvent>(tx: Transaction, events
   return events.map((one) => (excess.has(one) ? { ...one, judgement: 'excess' } : one));
 }
 
-/** Makes whoever judges reports of these servings wait for the end of this transaction. */
+/** Locks the reports of these servings for classification until the transaction ends. */
 export async function lockServingsEvents(tx: Transaction, servingIds: readonly string[]): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hashtextextended('client events of ' || serving, 0)) from unnest($1::text[]) as serving`,

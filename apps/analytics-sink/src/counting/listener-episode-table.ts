@@ -7,7 +7,7 @@ export type ListenerEpisode = Readonly<Pick<JsonRows['listener_episode'], 'liste
   readonly previous_listener_key?: string | undefined;
 };
 
-/** All keys of one listener and one episode that may share a window, and the earliest start among the new facts. */
+/** The keys of one listener for one episode that may share a window, and the earliest start among the new facts. */
 export interface ListenerEpisodeChain {
   readonly keys: readonly string[];
   readonly episodeId: string;
@@ -18,7 +18,7 @@ export interface ListenerEpisodeChain {
 export const listenerEpisodeName = (one: Pick<ListenerEpisode, 'listener_key' | 'episode_id'>) =>
   `${one.listener_key} ${one.episode_id}`;
 
-/** Makes and locks the rows in key order; remembers the link to the previous key. */
+/** Creates and locks the rows in key order; stores the link to the previous key. */
 async function lock(tx: Transaction, rows: readonly ListenerEpisode[]): Promise<void> {
   await tx.query(
     `insert into listener_episode (${columns.listener_episode})
@@ -45,8 +45,8 @@ async function findLinks(tx: Transaction, rows: readonly ListenerEpisode[]): Pro
 }
 
 /**
- * Locks everything these facts can change and answers it as chains. Until the transaction ends nobody else counts these
- * listeners' sessions, under this period's key or one that is linked to it (measurement.md D5).
+ * Locks the chains that these facts can change. Until the transaction ends no other transaction counts these listeners and episodes, under
+ * this month's key or one that is linked to it (docs/counting.md#the-three-windows).
  */
 export async function lockChains(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<ListenerEpisodeChain[]> {
   const touched = new Map<string, ListenerEpisode & { sinceMs: number }>();
@@ -73,8 +73,8 @@ export async function lockChains(tx: Transaction, facts: readonly ByteRangeServe
     for (const one of fresh.keys()) locked.add(one);
     return fresh.size > 0;
   };
-  // Read before locking, so that all rows are nearly always locked in one statement and in order; read again once they are ours. Rolling
-  // windows reach as far as somebody listens every day, so links are followed to their ends.
+  // Links are read before locking, so that one statement nearly always locks all rows in order, and read again after it. Rolling windows
+  // reach back as far as somebody listens every day, so links are followed to their ends.
   const known = new Map<string, ListenerEpisode>(touched);
   const know = (one: ListenerEpisode) => {
     if (!known.has(listenerEpisodeName(one))) known.set(listenerEpisodeName(one), one);
@@ -95,7 +95,7 @@ export async function lockChains(tx: Transaction, facts: readonly ByteRangeServe
   return joinChains([...touched.values()], links);
 }
 
-/** Puts what the links join under one name. */
+/** Joins linked keys into chains. */
 function joinChains(
   touched: readonly (ListenerEpisode & { readonly sinceMs: number })[],
   links: readonly Required<ListenerEpisode>[],

@@ -2,8 +2,8 @@ import type { FactsPublished } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 
 /**
- * Keeps the latest mark of each producer in each part of the topic. Older ones, which come again after a crash, change nothing. A mark
- * of a clock that is ahead counts as one of now: time that is still to come would outweigh the marks of all other producers.
+ * Stores the latest mark of each producer in each part of the topic. Older marks, which come again after a crash, change nothing. A mark
+ * of a clock that is ahead counts as one of now: a future time would outweigh the marks of all other producers.
  */
 export async function saveProducerMarks(pool: Pool, marks: readonly FactsPublished[]): Promise<void> {
   const latest = new Map<string, FactsPublished>();

@@ -34,19 +34,18 @@ import { loadCounts } from './session-table.ts';
 
 import { findUserAgents, insertUserAgents } from './user-agent-table.ts';
 
-/** What the lists say of a user agent. */
+/** The verdict on a user agent and its description. */
 interface KnownUserAgent extends UserAgentDescription {
   readonly verdict: UserAgentVerdict;
 }
 
-/** What counting remembers between batches; every entry is a pure function of its key or known to be stored. */
+/** A cache between batches; every entry is a pure function of its key, or is stored. */
 export interface CountingMemory {
   readonly agents: Map<string, KnownUserAgent>;
   readonly layouts: Map<string, Layout>;
   readonly storedLayouts: Set<string>;
 }
 
-/** An empty memory. */
 export function createCountingMemory(): CountingMemory {
   return { agents: new Map(), layouts: new Map(), storedLayouts: new Set() };
 }
@@ -59,15 +58,15 @@ interface CountingRules {
 
 const maxEntries = 20_000;
 
-/** Keeps the memory bounded: a full one is forgotten and filled again. */
+/** Bounds the memory: a full part is cleared. */
 function trim(memory: CountingMemory): void {
   for (const part of [memory.agents, memory.layouts, memory.storedLayouts]) if (part.size > maxEntries) part.clear();
 }
 
-/** True when the judgement of this fact needs its user agent. */
+/** Whether the judgement of this fact needs its user agent. */
 const needsUserAgent = (fact: ByteRangeServed) => classifyFact(fact, undefined) === undefined;
 
-/** Remembers what the lists say of these user agents, as far as their texts are known. */
+/** Reads the user agents whose texts are stored into the memory. */
 async function readUserAgents(
   tx: Transaction,
   digests: Iterable<string>,
@@ -85,7 +84,7 @@ const verdictIn =
   (digest: string | null) =>
     agents.get(digest ?? '')?.verdict;
 
-/** Classifies facts as far as their user agents are known. */
+/** Classifies facts; the judgement is undefined while a user agent is unknown. */
 async function classifyFacts(
   tx: Transaction,
   facts: readonly ByteRangeServed[],
@@ -98,12 +97,12 @@ async function classifyFacts(
   return facts.map((fact) => ({ fact, judgement: classifyFact(fact, verdictOf(fact.user_agent_digest)) }));
 }
 
-/** Counts the requests of recount windows, as if nothing were held. */
+/** Counts the requests of recount windows, as if rule 16 held nothing. */
 function countWindows(recountWindows: readonly RecountWindow[], agents: CountingMemory['agents']): Counts {
   const sessions: SessionRow[] = [];
   const rolling: RollingRow[] = [];
   const ads: AdRow[] = [];
-  // Only judged facts become requests, and only a known user agent is judged eligible.
+  // Only eligible facts become requests, and an eligible fact has a known user agent.
   const agentOf = (first: StoredRequest) => agents.get(first.userAgentDigest)!;
   for (const { requests } of recountWindows) {
     for (const session of countSessions(requests)) {
@@ -117,7 +116,7 @@ function countWindows(recountWindows: readonly RecountWindow[], agents: Counting
   return { sessions, rolling, ads };
 }
 
-/** Brings the counts up to date with new facts of whatever judgement. */
+/** Updates the counts with new facts of any judgement. */
 async function countFacts(
   tx: Transaction,
   facts: readonly ClassifiedFact[],
@@ -140,11 +139,11 @@ async function countFacts(
 }
 
 /**
- * Records facts and everything they change in one transaction: after a crash at any point all of it happened or none. Facts seen
- * before change nothing. Locks are taken in one order: user agents, layouts, facts, listeners, days of keys, servings, hours.
+ * Records facts and their changes of the counts in one transaction: a crash leaves all of it or nothing. Repeated facts change nothing.
+ * Locks are taken in one order: user agents, layouts, facts, listeners, days of keys, servings, hours.
  *
- * Then come facts that waited for a user agent. Facts and user agents travel apart; whoever commits second sees the other, and a
- * crash in between repeats the batch, so none waits for ever. At last come facts of other parties that are no probes any more.
+ * Two more transactions follow: facts that waited for a user agent, and facts of other parties that are no probes any more. Facts and user
+ * agents travel apart; whoever commits second sees the other, and a crash in between repeats the batch, so no fact waits for ever.
  */
 export async function recordFacts(
   pool: Pool,
@@ -157,7 +156,7 @@ export async function recordFacts(
   const distinct = [...new Map(facts.map((fact) => [fact.fact_id, fact])).values()];
   const seen = distinct.filter((fact) => fact.kind === 'user_agent_seen');
   const served = distinct.filter((fact) => fact.kind === 'byte_range_served');
-  // Repetitions of a report may be judged differently, unlike those of any other fact.
+  // Repetitions of a report may have different judgements, unlike those of any other fact.
   const events = facts.filter((fact) => fact.kind === 'delivery_event');
   const layouts = new Map(served.map((fact) => [layoutDigest(fact), fact] as const));
   const newLayouts = new Map([...layouts].filter(([digest]) => !memory.storedLayouts.has(digest)));
@@ -169,7 +168,7 @@ export async function recordFacts(
     const fresh = served.length > 0 ? await insertFacts(tx, classified, lists.listsVersion) : [];
     await countFacts(tx, fresh, { lists, limits }, memory, basis);
     const isFresh = new Set(fresh.map(({ fact }) => fact.fact_id));
-    // A fact that was here before came with a batch that somebody did not finish: it may wait although its user agent is known by now.
+    // A repeated fact may be of a batch that an earlier process did not finish: it may still wait although its user agent is known.
     const waiting = classified
       .filter(({ fact, judgement }) => judgement === undefined || (!isFresh.has(fact.fact_id) && needsUserAgent(fact)))
       .map(({ fact }) => fact.user_agent_digest!);
@@ -186,8 +185,8 @@ export async function recordFacts(
 }
 
 /**
- * Counts what was judged a probe before the rest of its request was told. Whoever commits second sees the other's rows, and a crash in
- * between repeats the batch.
+ * Counts facts that were classified as probes before more of their request arrived. Whoever commits second sees the other's rows, and a
+ * crash in between repeats the batch.
  */
 function settleGrownProbes(
   pool: Pool,
@@ -213,7 +212,7 @@ function settleGrownProbes(
 
 const maxFacts = 1_000;
 
-/** Counts the facts that wait for these user agents, as far as their texts are known. */
+/** Counts the facts that wait for these user agents, when their texts are known. */
 async function settlePendingFacts(
   pool: Pool,
   digests: readonly string[],

@@ -5,7 +5,7 @@ import type { Transaction } from '@longwave/postgres';
 import { layoutDigest, loadLayouts } from './fact-table.ts';
 import { listenerEpisodeName, type ListenerEpisodeChain } from './listener-episode-table.ts';
 
-/** A counted request and where it came from. */
+/** A request with its episode, place and user agent. */
 export interface StoredRequest extends AddressedRequest {
   readonly episodeId: string;
   readonly workspaceId: string;
@@ -16,13 +16,13 @@ export interface StoredRequest extends AddressedRequest {
   readonly webPlayer: string | undefined;
 }
 
-/** Columns that follow the fact of a request that began first, in the order of `mergeRequests`. */
+/** Columns that a request takes from its first fact, in the order of `mergeRequests`. */
 const ofFirst = ['started_at', 'address_safe', 'country', 'region', 'address_key', 'user_agent_digest', 'web_player'];
 const beginning = (row: string) =>
   `(${row}.started_at, ${row}.address_safe, ${row}.country collate "C", ${row}.region collate "C",
     coalesce(${row}.web_player, '') collate "C")`;
 
-/** Adds the bytes of eligible facts to their requests; adding the same bytes again changes nothing. */
+/** Adds the bytes of eligible facts to their requests; repeated bytes change nothing. */
 export async function addToRequests(tx: Transaction, facts: readonly ByteRangeServed[]): Promise<void> {
   const byChain = Map.groupBy(facts, listenerEpisodeName);
   const rows = [...byChain.values()].flatMap(mergeRequests).map(({ requestId, first, written }) => ({
@@ -49,7 +49,7 @@ export async function addToRequests(tx: Transaction, facts: readonly ByteRangeSe
 
 type RequestRow = Rows['served_request'] & { readonly chain: number; readonly window_start: Date };
 
-/** The requests of a chain that new facts may have moved, and the time from which they are all there. */
+/** The requests of a chain that new facts may move, complete from `fromMs` on. */
 export interface RecountWindow {
   readonly chain: ListenerEpisodeChain;
   readonly fromMs: number;
@@ -58,8 +58,8 @@ export interface RecountWindow {
 
 /**
  * The requests of each chain from the last gap of 24 h before its first new fact on: no session and no rolling window reaches across
- * such a gap.
- * @param layouts layouts already read, by digest; grows
+ * such a gap (docs/counting.md#the-three-windows).
+ * @param layouts a cache by digest, which it fills
  */
 export async function loadRecountWindows(
   tx: Transaction,
@@ -120,7 +120,7 @@ export async function loadRecountWindows(
   });
 }
 
-/** The recountWindows' keys as rows, with the time from which their rows matter. */
+/** The keys of recount windows as JSON rows, each with the start of its window. */
 export function recountWindowKeys(recountWindows: readonly RecountWindow[]): string {
   return JSON.stringify(
     recountWindows.flatMap(({ chain: { keys, episodeId }, fromMs }) =>

@@ -5,7 +5,7 @@ import { appendDownloadChanges } from './download-ledger.ts';
 import type { CountsChange } from '../velocity/apply-velocity.ts';
 import { saveRolling, saveSessions } from './session-table.ts';
 
-/** Turns the stored counts `before` into `after`, ledgers and totals with them. The caller holds the locks of chains and days. */
+/** Replaces the stored counts `before` by `after`, and appends the difference to ledgers and totals. The caller holds the locks of chains and days. */
 export async function saveCounts(tx: Transaction, { before, after }: CountsChange, basis: ChangeBasis): Promise<void> {
   await saveSessions(tx, before, after);
   await saveRolling(tx, before, after);

@@ -12,13 +12,13 @@ import {
 import { recountWindowKeys, type RecountWindow } from './request-table.ts';
 import type { VelocityKey } from '../velocity/velocity-table.ts';
 
-/** Runs a query for whole rows of a table, as `row`; times in RFC 3339 with milliseconds. */
+/** Reads whole rows, which the query names `row`; times in RFC 3339 with milliseconds. */
 async function readRows<R>(tx: Transaction, sql: string, parameter: string): Promise<R[]> {
   const { rows } = await tx.query<{ row: R & { started_at: string } }>(sql, [parameter]);
   return rows.map(({ row }) => ({ ...row, started_at: new Date(row.started_at).toISOString() }));
 }
 
-/** The stored counts of the recountWindows. */
+/** The stored counts of recount windows. */
 export async function loadCounts(tx: Transaction, recountWindows: readonly RecountWindow[]): Promise<Counts> {
   const keys = recountWindowKeys(recountWindows);
   const read = <R>(table: 'session' | 'rolling_download' | 'ad_delivered') =>
@@ -64,7 +64,7 @@ export async function loadDays(tx: Transaction, days: readonly VelocityKey[]): P
   };
 }
 
-/** Stores sessions. A download that is no longer counted as it was is kept as a restatement (measurement.md D14). */
+/** Stores sessions. The old row of a download that is taken back, moved or held is kept in `restatement` (docs/counting.md#corrections). */
 export async function saveSessions(tx: Transaction, before: Counts, after: Counts): Promise<void> {
   const { saved, gone } = diffRows(before.sessions, after.sessions, sessionKey);
   const now = new Map(after.sessions.map((row) => [sessionKey(row), row]));

@@ -3,7 +3,7 @@ import type { Columns } from '@longwave/audience-store';
 import type { UserAgentSeen } from '@longwave/events';
 import type { Pool, Transaction } from '@longwave/postgres';
 
-/** Stores the texts of user agents that are new, and that the others were used again. Throws `RangeError` when a text has another digest than its fact says. */
+/** Stores the texts of new user agents and the time of use of known ones. Throws `RangeError` when a text does not have the digest of its fact. */
 export async function insertUserAgents(tx: Transaction, seen: readonly UserAgentSeen[]): Promise<void> {
   if (seen.some((one) => userAgentDigest(one.user_agent) !== one.user_agent_digest))
     throw new RangeError('a user agent has another digest than its fact says');
@@ -17,7 +17,7 @@ export async function insertUserAgents(tx: Transaction, seen: readonly UserAgent
   );
 }
 
-/** Texts of user agents by digest, as far as they are known. */
+/** The known texts of user agents by digest. */
 export async function findUserAgents(tx: Transaction, digests: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await tx.query<Columns<'user_agent', 'digest' | 'text'>>(
     `select digest, text from user_agent where digest = any($1)`,
@@ -26,14 +26,14 @@ export async function findUserAgents(tx: Transaction, digests: readonly string[]
   return new Map(rows.map((row) => [row.digest, row.text]));
 }
 
-/** Removes user agents that nobody used since a time, at most so many; answers how many. A fact that waits for one keeps it. */
-export async function removeUserAgents(pool: Pool, usedBefore: Date, rowsMax: number): Promise<number> {
+/** Removes user agents that nobody used since a time, at most `maxRows`; answers how many. A waiting fact keeps its user agent. */
+export async function removeUserAgents(pool: Pool, usedBefore: Date, maxRows: number): Promise<number> {
   const { rowCount } = await pool.query(
     `delete from user_agent where digest in (
        select digest from user_agent where last_used_at < $1
          and not exists (select from pending_fact where user_agent_digest = digest)
        order by last_used_at limit $2 for update skip locked)`,
-    [usedBefore, rowsMax],
+    [usedBefore, maxRows],
   );
   return rowCount ?? 0;
 }

@@ -4,18 +4,18 @@ import { Problem, type ProblemCode } from '@longwave/problems';
 import type { JWK } from 'jose';
 import { isTokenRevoked } from '../tokens/revoked-token-table.ts';
 
-/** Who sends, and what for. */
+/** The producer behind a token. */
 export interface Client {
   readonly tokenId: string;
   readonly producer: string;
-  /** Closed: everything else does not exist for this client. */
+  /** Other workspaces do not exist for this client. */
   readonly workspaces: ReadonlySet<string>;
   readonly scopes: ReadonlySet<string>;
 }
 
 export type Authenticate = (authorization: string | undefined) => Promise<Client>;
 
-/** Checks a request's token without asking anybody but our own tables. Throws `token_missing` or `token_invalid`, one for every reason. */
+/** Checks a request's token with keys and our own tables alone (ADR 17). Throws `token_missing`, or `token_invalid` for every other reason. */
 export const createAuthenticate =
   (options: {
     readonly pool: Pool;

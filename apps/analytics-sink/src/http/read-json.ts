@@ -4,12 +4,12 @@ import { createGunzip } from 'node:zlib';
 import { boundedBytes, requestBytes } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 
-/** Most bytes of a body, as it travels and as it is. */
+/** The limit of a body, both compressed and not. */
 const maxBodyBytes = 1024 * 1024;
 
 const tooLarge = () => new Problem('payload_too_large', 'The body must not exceed 1 MiB, compressed or not.');
 
-/** Headers that decide before a byte of the body is read. Throws `unsupported_media_type` or `payload_too_large`. */
+/** Checks the headers before the body is read. Throws `unsupported_media_type` or `payload_too_large`. */
 export function checkBodyHeaders({ headers }: IncomingMessage): 'gzip' | 'identity' {
   const mediaType = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (mediaType !== 'application/json')
@@ -22,8 +22,8 @@ export function checkBodyHeaders({ headers }: IncomingMessage): 'gzip' | 'identi
 }
 
 /**
- * The first name that an object of this JSON text has twice. Which of the two members holds is left open (RFC 8259, section 4), so
- * nobody could say what was accepted. Not recursive: a body may be nested as deep as it is long.
+ * The first name that an object of this JSON text has twice. RFC 8259, section 4, leaves open which of the two members holds. Not
+ * recursive: a body may be nested as deep as it is long.
  */
 function findRepeatedName(text: string): string | undefined {
   const namesOfOpen: Set<string>[] = [];
@@ -46,8 +46,8 @@ function findRepeatedName(text: string): string | undefined {
 }
 
 /**
- * The JSON of a body, never holding more than 1 MiB of it: what a gzip stream unpacks to is bounded as it unpacks. Throws
- * `payload_too_large`, or `malformed_json` for what is no gzip, no UTF-8 or no JSON, or names a member twice.
+ * Reads the JSON of a body of at most 1 MiB; gzip is bounded while it unpacks. Throws `payload_too_large`, or `malformed_json` when the body
+ * is not gzip, UTF-8 or JSON, or an object has a name twice.
  */
 export async function readJson(request: IncomingMessage, coding: 'gzip' | 'identity'): Promise<unknown> {
   const chunks: Buffer[] = [];

@@ -7,7 +7,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { acceptBatch } from '../batches/accept-batch.ts';
 import { findBatchStatus } from '../batches/batch-table.ts';
-import { givenName, parseBatch, refuseForeign } from '../batches/batch.ts';
+import { assertOwnData, givenName, parseBatch } from '../batches/batch.ts';
 import { findRowJudgements } from '../batches/row-judgements.ts';
 import { readWatermark } from '../batches/watermark-table.ts';
 import type { answerSchemas } from './answer-schemas.ts';
@@ -17,7 +17,7 @@ import { checkBodyHeaders, readJson } from './read-json.ts';
 export interface RouteTools {
   readonly pool: Pool;
   readonly clock: () => Date;
-  /** Told of every batch that was accepted. */
+  /** Called after every accepted batch. */
   readonly onAccepted: () => void;
 }
 
@@ -27,20 +27,20 @@ interface Answer {
   readonly body: string;
 }
 
-/** One operation: what it needs and what it answers. */
+/** An operation of the API. */
 export interface AudienceRoute extends RoutePlace {
   readonly operation: 'batch.send' | 'batch.read' | 'watermark.read';
   readonly summary: string;
-  /** More for the documentation, after the scope. */
+  /** A sentence for the documentation, after the scope. */
   readonly note?: string;
   readonly scope: AudienceScope;
-  /** Without, parameters of the query are ignored. */
+  /** Undefined: parameters of the query are ignored. */
   readonly query?: z.ZodObject;
-  /** Status → what it says, and the name of its body in the documentation. */
+  /** Status → its description, and the name of its body in the documentation. */
   readonly answers: Readonly<Record<number, readonly [note: string, body: keyof typeof answerSchemas]>>;
-  /** Statuses of its refusals, beyond 503. */
+  /** Statuses of its refusals, besides 503. */
   readonly refusals: readonly number[];
-  /** What the headers say of a body, before the token is looked at. */
+  /** Checks the headers of a body, before the token is checked. */
   readonly checkHeaders?: (request: Request) => void;
   readonly answer: (request: Request, client: Client, tools: RouteTools) => Promise<Answer>;
 }
@@ -66,7 +66,7 @@ const sendBatch: AudienceRoute = {
     const header = request.get('idempotency-key');
     const idempotencyKey = requireIdempotencyKey(header, 'Send an Idempotency-Key that names this batch.');
     const body = await readJson(request, checkBodyHeaders(request));
-    refuseForeign(body, client);
+    assertOwnData(body, client);
     const receivedAt = clock();
     const batch = parseBatch(body, receivedAt);
     const own = { idempotencyKey, digest: jcsDigest(body), receivedAt };

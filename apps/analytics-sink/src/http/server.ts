@@ -24,7 +24,7 @@ const metadataPath = `/.well-known/oauth-protected-resource${basePath}`;
 
 const contract = { name: 'Audience Analytics Sink API', version: 'v1', status: 'current', deprecations: [] };
 
-/** The errors of unknown kind that say something else than a bug. */
+/** The problems of errors that are not bugs. */
 const toProblem = (error: unknown) =>
   isLockFailure(error)
     ? inProgressProblem('Another batch of this producer is being accepted.', error)
@@ -37,8 +37,8 @@ const sendPublic = (body: unknown) => {
 };
 
 /**
- * The Audience Analytics Sink API over express, its checks in the order of problems.md: route and headers, token, scope, key, then what
- * the operation itself checks.
+ * The Audience Analytics Sink API (docs/audience-api.md). A request is checked in this order: route, headers, token, scope, idempotency key,
+ * body.
  */
 export function createAudienceServer(options: {
   readonly authenticate: Authenticate;

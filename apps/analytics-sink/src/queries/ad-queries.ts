@@ -4,7 +4,7 @@ import type { BucketUnit } from './buckets.ts';
 import { seriesBuckets } from './count-series.ts';
 import type { HourRange } from './count-queries.ts';
 
-/** Columns by which ads are counted. */
+/** The columns of the scopes that ads are counted by. */
 export const scopeColumns = {
   podcastId: 'podcast_id',
   campaignId: 'campaign_id',
@@ -12,7 +12,7 @@ export const scopeColumns = {
   creativeId: 'creative_id',
 } as const;
 
-/** Whose ads are counted. */
+/** The podcast, campaign, line item or creative whose ads are counted. */
 export interface AdScope {
   readonly workspaceId: string;
   readonly kind: keyof typeof scopeColumns;
@@ -68,14 +68,14 @@ export async function countAds(pool: Pool, scope: AdScope, range: HourRange, kno
   return stageCounts(rows[0]!);
 }
 
-/** Reports of one kind: those that count, and those beyond what can happen while an ad plays once. */
+/** Reports of one kind: those that count, and those above the bound (docs/counting.md#what-players-report). */
 export interface ClientEventCounts {
   readonly event: string;
   readonly count: bigint;
   readonly excess: bigint;
 }
 
-/** What players reported in the range, by kind. Reports are never taken back. */
+/** Reports of players in the range, by kind. */
 export async function countClientEvents(
   pool: Pool,
   scope: AdScope,

@@ -10,7 +10,7 @@ test('weeks begin on Monday, also across a year and before 1970', () => {
   expect(new Date(bucketStartMs(ms('1969-12-28T12:00:00Z'), 'week')).toISOString()).toBe('1969-12-22T00:00:00.000Z');
 });
 
-test('a range gives every bucket it overlaps and none it only touches', () => {
+test('a range gives the buckets that it overlaps, and not one that begins at its end', () => {
   expect(days(bucketStarts(ms('2026-10-31T23:00Z'), ms('2026-11-02T00:00Z'), 'day', 9))).toEqual([
     '2026-10-31',
     '2026-11-01',
@@ -24,6 +24,6 @@ test('a range gives every bucket it overlaps and none it only touches', () => {
   expect(bucketStarts(ms('2026-11-01T00:00Z'), ms('2026-11-02T00:00Z'), 'hour', 24)).toHaveLength(24);
 });
 
-test('more buckets than allowed are no answer', () => {
+test('a range with more buckets than the limit gives undefined', () => {
   expect(bucketStarts(0, ms('2026-11-01T00:00Z'), 'hour', 1000)).toBeUndefined();
 });

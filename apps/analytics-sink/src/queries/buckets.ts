@@ -32,11 +32,11 @@ function nextBucketMs(startMs: number, unit: BucketUnit): number {
   return startMs + { hour: hourMs, day: dayMs, week: 7 * dayMs }[unit];
 }
 
-/** Starts of all buckets that overlap [fromMs, toMs), at most `most`; undefined when there are more. */
-export function bucketStarts(fromMs: number, toMs: number, unit: BucketUnit, most: number): number[] | undefined {
+/** Starts of all buckets that overlap [fromMs, toMs), at most `max`; undefined when there are more. */
+export function bucketStarts(fromMs: number, toMs: number, unit: BucketUnit, max: number): number[] | undefined {
   const starts: number[] = [];
   for (let at = bucketStartMs(fromMs, unit); at < toMs; at = nextBucketMs(at, unit)) {
-    if (starts.length === most) return undefined;
+    if (starts.length === max) return undefined;
     starts.push(at);
   }
   return starts;

@@ -22,13 +22,12 @@ export interface DownloadScope {
   readonly episodeId: string | undefined;
 }
 
-/** In which window downloads are counted, and as known at which time; undefined: now. */
+/** The window in which downloads are counted, and the time at which they were known; undefined: now. */
 export interface DownloadBasis {
   readonly window: Window;
   readonly knownAt: Date | undefined;
 }
 
-/** As most numbers are counted. */
 export const defaultBasis: DownloadBasis = { window: 'calendar_utc', knownAt: undefined };
 
 /** Columns of the rollups and their ledger. */
@@ -50,7 +49,7 @@ const source = (totals: string, { knownAt }: DownloadBasis, parameter: string) =
   knownAt === undefined ? totals : `(select * from download_change where recorded_at <= ${parameter}) as known`;
 const known = ({ knownAt }: DownloadBasis) => (knownAt === undefined ? [] : [knownAt]);
 
-/** Downloads and distinct listeners per bucket that has any. What was known before has no listeners: changes do not name them. */
+/** Downloads and distinct listeners per bucket that has any. With `knownAt` there are no listeners: changes do not name them. */
 export async function countDownloads(
   pool: Pool,
   scope: DownloadScope,
@@ -118,7 +117,7 @@ export async function countEpisodes(
   }));
 }
 
-/** What a dimension's key is, in columns of the rollup. A region's code says nothing without its country. */
+/** The key of each dimension as SQL over the rollup. A region's code is unique within its country only. */
 const dimensionKeys = {
   country: 'country',
   region: `case when region = 'unknown' then region else country || '-' || region end`,
@@ -149,7 +148,7 @@ export async function countByDimension(
   return rows.map((row) => ({ key: row.key, downloads: BigInt(row.downloads) }));
 }
 
-/** Downloads and distinct listeners of several podcasts, in the order they were asked for; zero where nothing was counted. */
+/** Downloads and distinct listeners of several podcasts, in the order of `podcastIds`; zero where nothing was counted. */
 export async function countTotals(
   pool: Pool,
   workspaceId: string,

@@ -48,7 +48,7 @@ const wireWindows: Readonly<Record<Window, WireWindow>> = {
   last_touch_24h: WireWindow.LAST_TOUCH_24H,
 };
 
-/** A window as answers name it. */
+/** The wire name of a window. */
 export const wireWindow = (window: Window): WireWindow => wireWindows[window];
 
 const window = z
@@ -60,10 +60,10 @@ const window = z
 const knownAtMs = z.bigint().min(0n).max(lastMs).optional();
 const knownAtOf = (ms: bigint | undefined) => (ms === undefined ? undefined : new Date(Number(ms)));
 
-/** Puts window and time of knowledge together. */
+/** Joins window and `knownAt` to a basis. */
 function withBasis<R extends { readonly window?: keyof typeof windows; readonly knownAtMs?: bigint }>(request: R) {
-  const { window: asked, knownAtMs: ms, ...rest } = request;
-  const basis: DownloadBasis = { window: windows[asked ?? WireWindow.UNSPECIFIED], knownAt: knownAtOf(ms) };
+  const { window: wire, knownAtMs: ms, ...rest } = request;
+  const basis: DownloadBasis = { window: windows[wire ?? WireWindow.UNSPECIFIED], knownAt: knownAtOf(ms) };
   return { ...rest, basis };
 }
 

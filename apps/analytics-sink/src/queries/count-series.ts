@@ -41,8 +41,8 @@ async function seriesStarts(
  * Downloads and distinct listeners in every bucket that overlaps the range, zero-filled, oldest first.
  * @param range whole UTC hours, or exact instants where a zone is named
  * @param timeZone as PostgreSQL knows it; undefined: UTC
- * Throws `validation_failed` when there are too many buckets, or when a zone is named and a time at which the numbers were known: changes
- * are kept by whole hours of UTC.
+ * Throws `validation_failed` when there are too many buckets, or when both a zone and `knownAt` are given: changes are kept by whole hours
+ * of UTC.
  */
 export async function countSeries(
   pool: Pool,

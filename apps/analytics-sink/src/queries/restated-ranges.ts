@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import { scopeColumns, type AdScope } from './ad-queries.ts';
 import { windowColumns, type DownloadBasis, type HourRange } from './count-queries.ts';
 
-/** Hours in a row with numbers that changed after the hours were closed; milliseconds since the epoch, half-open. */
+/** Consecutive hours whose numbers changed after they were closed (docs/counting.md#corrections); milliseconds since the epoch, half-open. */
 export interface RestatedRange {
   readonly fromMs: bigint;
   readonly toMs: bigint;
@@ -36,10 +36,9 @@ async function joinRestatedHours(pool: Pool, ledger: string, parameters: readonl
   }));
 }
 
-/** Every hour that overlaps the range, as far as it was known then. */
 const hourParameters = ({ from, to }: HourRange, knownAt: Date | undefined) => [from, to, knownAt ?? null];
 
-/** Where downloads of podcasts, or of one of their episodes, changed in a window after their hour was closed; at most 100 ranges. */
+/** The restated hours of podcasts, or of one of their episodes, in a window; at most 100 ranges. */
 export async function findRestatedDownloads(
   pool: Pool,
   scope: {
@@ -58,7 +57,7 @@ export async function findRestatedDownloads(
   );
 }
 
-/** Where ads, in whichever stage, changed after their hour was closed; at most 100 ranges. */
+/** The restated hours of ads, in any stage; at most 100 ranges. */
 export async function findRestatedAds(
   pool: Pool,
   { workspaceId, kind, id }: AdScope,

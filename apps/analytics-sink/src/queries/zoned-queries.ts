@@ -4,15 +4,15 @@ import { Problem } from '@longwave/problems';
 import type { BucketUnit } from './buckets.ts';
 import { windowRows, type BucketCount, type DownloadScope, type HourRange } from './count-queries.ts';
 
-/** What PostgreSQL calls a zone that it does not know. */
+/** PostgreSQL's error for an unknown zone: invalid_parameter_value. */
 const isUnknownZone = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22023';
 
 const unknownZone = (name: string) =>
   new Problem('validation_failed', `"${name}" is not the name of an IANA time zone.`);
 
 /**
- * An IANA zone as PostgreSQL understands it. Bare names become the zone they stand for: PostgreSQL reads CET, EET, MET and WET as
- * abbreviations without summer time. Offsets such as +02:00 are no zones. Throws `validation_failed` for what is none.
+ * An IANA zone as PostgreSQL understands it. Names without a slash become the zone that they stand for: PostgreSQL reads CET, EET, MET and WET as
+ * abbreviations without summer time. Offsets such as +02:00 are no zones. Throws `validation_failed` for an unknown zone.
  */
 export function resolveTimeZone(name: string): string {
   if (!/^[A-Za-z]/.test(name)) throw unknownZone(name);
@@ -24,7 +24,7 @@ export function resolveTimeZone(name: string): string {
   }
 }
 
-/** What clocks of the zone show at both ends of a range, as if it were UTC. */
+/** The local time of the zone at both ends of a range, read as UTC. */
 export async function wallClockRange(
   pool: Pool,
   { from, to }: HourRange,
@@ -43,7 +43,7 @@ export async function wallClockRange(
 }
 
 /**
- * Downloads and distinct listeners per bucket that has any, counted from the downloads themselves, so that zones of any offset are
+ * Downloads and distinct listeners per bucket that has any, counted from the downloads themselves, so zones of any offset are
  * exact. Days, weeks and months are those of the zone, each under 00:00 UTC of its first date; hours follow each other from the start of
  * the range on.
  */

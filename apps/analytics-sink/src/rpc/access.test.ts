@@ -46,7 +46,7 @@ test('a person sees numbers of its own workspace, of its organization and of the
   expect(await asked('ws_host', [])).toBe(hidden);
 });
 
-test('who sees without the right to analytics gets nothing but the numbers of one podcast, which milestones are made of', async () => {
+test('a person without a role of analytics sees the numbers of one podcast alone, for its milestones', async () => {
   const refused = 'permission_denied: You may not see analytics here.';
   expect(await asked('ws_visited', [])).toBe(refused);
   expect(await asked('ws_visited', ['pod_1', 'pod_2'])).toBe(refused);
@@ -55,7 +55,7 @@ test('who sees without the right to analytics gets nothing but the numbers of on
   expect(await asked('ws_host', ['pod_edited'])).toBe('allowed');
 });
 
-test('a gateway asks for somebody, with a statement that was signed; the operator asks for itself', async () => {
+test('a gateway needs the signed statement of a person; the operator does not', async () => {
   expect(await answerTo({ caller: 'rest-gateway' }, 'ws_own', [])).toMatch(/^token_missing/);
   expect(await asked('ws_own', [], await exportJWK(other.privateKey))).toMatch(/^token_invalid/);
   expect(await answerTo({ caller: 'operator' }, 'ws_own', [])).toBe('allowed');

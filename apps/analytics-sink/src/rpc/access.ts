@@ -4,7 +4,7 @@ import type { RpcContext } from '@longwave/rpc';
 import { isGateway } from '@longwave/services';
 import type { JWK } from 'jose';
 
-/** Throws the problem of a caller that may not see the numbers of these podcasts; one undefined, or none: of the whole workspace. */
+/** Throws a problem when the caller may not see the numbers of these podcasts. An undefined one, or an empty list, is the whole workspace. */
 export type CheckAccess = (
   context: RpcContext,
   workspaceId: string,
@@ -12,9 +12,9 @@ export type CheckAccess = (
 ) => Promise<void>;
 
 /**
- * Lets a service see what it asks for, and a person what its signed grants show: every podcast that is named, or the whole workspace.
- * Anything else looks like an unknown workspace. What is visible takes a role of analytics too, except the numbers of one podcast:
- * its milestones are for everybody who sees it (contract, Authentication, rule 7).
+ * A service sees every workspace; a person sees the podcasts and workspaces of its signed grants, and any other one looks like an unknown
+ * workspace. Numbers of several podcasts or of a workspace need a role of analytics as well; those of one podcast do not, because
+ * everybody who sees a podcast sees its milestones.
  */
 export const createCheckAccess =
   (keys: readonly JWK[], clock: () => Date): CheckAccess =>

@@ -5,7 +5,7 @@ import { AnomalyServiceService } from '@longwave/rpc/audience';
 import { decideRequest, listRequest, wireAnomaly } from '../velocity/anomaly-requests.ts';
 import { decideAnomaly, listAnomalies } from '../velocity/decide-anomaly.ts';
 
-/** What velocity holds, for the operator alone: keys belong to no workspace, so no tenant may see or move them. */
+/** Days that rule 16 holds, for the operator alone: listener and address keys belong to no workspace. */
 export function anomalyService(pool: Pool, listsVersion: string): RpcService {
   return rpcService(
     AnomalyServiceService,

@@ -41,9 +41,9 @@ function requireUnit(granularity: Granularity): BucketUnit {
 const callers = [...gateways, 'operator'] as const;
 const exporters = [...callers, 'management'] as const;
 
-/** The read side: every query is bound to one workspace, and to what `checkAccess` lets the caller see there. */
+/** Queries of numbers. Each is bound to one workspace, and `checkAccess` decides whether the caller may see it. */
 export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcService {
-  /** Read before the counts: what comes meanwhile is counted, but not promised. */
+  /** Read before the counts: facts that arrive meanwhile are counted, but `completeUntilMs` does not cover them. */
   const basisOf = async (window: Parameters<typeof wireWindow>[0] = 'calendar_utc') => ({
     methodologyVersion,
     completeUntilMs: BigInt(await completeUntilMs(pool)),

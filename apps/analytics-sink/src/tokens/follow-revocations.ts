@@ -8,7 +8,7 @@ import { insertRevokedTokens } from './revoked-token-table.ts';
 
 const machineToken = z.object({ expires_at: z.iso.datetime() });
 
-/** Notes which machine tokens were revoked, from auth-server's events. */
+/** Stores the machine tokens that auth-server's events revoke. */
 export const followRevocations = (options: {
   readonly bus: EventBus;
   readonly pool: Pool;

@@ -1,6 +1,6 @@
 import type { Pool } from '@longwave/postgres';
 
-/** Notes tokens that ended early; those that have expired are forgotten, because their expiry refuses them. */
+/** Stores revoked tokens, and deletes those that have expired: their expiry refuses them. */
 export async function insertRevokedTokens(
   pool: Pool,
   tokens: readonly { readonly id: string; readonly expiresAt: string }[],
@@ -13,7 +13,7 @@ export async function insertRevokedTokens(
   await pool.query(`delete from revoked_token where expires_at < $1::timestamptz - interval '1 day'`, [now]);
 }
 
-/** Whether a token ended early; one index probe. */
+/** Whether a token is revoked. */
 export async function isTokenRevoked(pool: Pool, tokenId: string): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'is_token_revoked',

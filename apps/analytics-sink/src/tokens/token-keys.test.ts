@@ -24,7 +24,7 @@ function write(text: string): void {
 const holding = (...kids: string[]) => write(JSON.stringify({ keys: kids.map((kid) => ({ kid, kty: 'EC' })) }));
 const open = () => openTokenKeys(file, { now: () => now, onError: (error) => errors.push(error) });
 
-test('a key that is added is found, and one that is taken out is gone, within a second', () => {
+test('a key that is added is found, and a removed one is not, within a second', () => {
   holding('one');
   const find = open();
   expect([find('one')?.kid, find('two')]).toEqual(['one', undefined]);
@@ -36,7 +36,7 @@ test('a key that is added is found, and one that is taken out is gone, within a 
   expect([find('one'), find('two')?.kid]).toEqual([undefined, 'two']);
 });
 
-test('the file is looked at once a second, whatever is asked for', () => {
+test('the file is checked at most once a second', () => {
   holding('one');
   const find = open();
   holding('two');
@@ -44,7 +44,7 @@ test('the file is looked at once a second, whatever is asked for', () => {
   expect([find('one')?.kid, find('two')]).toEqual(['one', undefined]);
 });
 
-test('while the file cannot be read its keys stay, and somebody is told', () => {
+test('while the file cannot be read its keys stay, and the error is reported', () => {
   holding('one');
   const find = open();
   write('{"keys": [');
@@ -59,6 +59,6 @@ test('while the file cannot be read its keys stay, and somebody is told', () => 
   expect([find('one'), find('two')?.kid]).toEqual([undefined, 'two']);
 });
 
-test('a file that is not there at first is an error', () => {
+test('a file that is missing at the start is an error', () => {
   expect(open).toThrow('ENOENT');
 });

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { JWK } from 'jose';
 
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 /**
- * The public keys of a file (JWKS) by `kid`. A changed file is read again within a second of the next request: a key that is added or
- * taken out needs no restart. While it cannot be read the keys stay as they were. Throws when it cannot be read at first.
+ * The public keys of a file (JWKS) by `kid`. A changed file is read again at the first look-up after a second, so a new or removed key needs
+ * no restart. While the file cannot be read the last keys stay. Throws when the first read fails.
  */
 export function openTokenKeys(
   file: string,
@@ -13,9 +13,9 @@ export function openTokenKeys(
 ): (kid: string) => JWK | undefined {
   let keys = new Map<string, JWK>();
   let seen = '';
-  let lookedMs = -Infinity;
+  let checkedMs = -Infinity;
   const read = () => {
-    lookedMs = options.now();
+    checkedMs = options.now();
     const { mtimeMs, ino, size } = statSync(file);
     const state = [mtimeMs, ino, size].join(' ');
     if (state === seen) return;
@@ -25,7 +25,7 @@ export function openTokenKeys(
   };
   read();
   return (kid) => {
-    if (options.now() - lookedMs >= lookEveryMs)
+    if (options.now() - checkedMs >= checkEveryMs)
       try {
         read();
       } catch (error) {

@@ -27,7 +27,7 @@ export const decideRequest = z.strictObject({
 
 export const listRequest = z.strictObject({ undecided: z.boolean() });
 
-/** A key's day as the operator sees it. */
+/** A key's day for the operator. */
 export const wireAnomaly = ({ kind, key, day, downloads, decision }: VelocityDay): Anomaly => ({
   kind: kind === 'listener' ? AnomalyKind.LISTENER : AnomalyKind.ADDRESS,
   key,

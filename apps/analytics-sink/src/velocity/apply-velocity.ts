@@ -14,7 +14,7 @@ import {
   type VelocityDay,
 } from './velocity-table.ts';
 
-/** Counts as they were and as they become. */
+/** The counts before and after a change. */
 export interface CountsChange {
   readonly before: Counts;
   readonly after: Counts;
@@ -41,8 +41,8 @@ const together = (a: Counts, b: Counts): Counts => ({
 });
 
 /**
- * What the stored counts of these days become when their holds change from `was` to `now`.
- * @param known rows that the caller moves itself
+ * The change of the stored counts of these days when their holds change from `was` to `now`.
+ * @param known rows that the caller changes itself
  */
 export async function applyHolds(
   tx: Transaction,
@@ -51,7 +51,7 @@ export async function applyHolds(
   known: Counts,
 ): Promise<CountsChange> {
   const stored = without(await loadDays(tx, now), known);
-  // A key's other day-mates may be held by keys of their own.
+  // Another key may hold some of these rows as well.
   const others = await findDays(tx, velocityKeys(stored));
   return {
     before: withHolds(stored, holdReasonsOfDays(byName([...others, ...was]))),
@@ -60,9 +60,9 @@ export async function applyHolds(
 }
 
 /**
- * Judges the days of all keys that these counts touch (measurement.md D4 rule 16): the whole day of a key as a set. Crossing a limit,
- * either way, moves everything of that key and day. The caller holds the chains' locks; this takes those of the days.
- * @param counted the chains' counts, stored and new, as if nothing were held
+ * Applies rule 16 to a change of counts (docs/counting.md#rule-16). It sees the whole day of a key as a set: when the day crosses a limit,
+ * either way, everything of that key and day changes. The caller holds the chains' locks; this takes those of the days.
+ * @param counted the chains' counts, as if rule 16 held nothing
  */
 export async function applyVelocity(
   tx: Transaction,

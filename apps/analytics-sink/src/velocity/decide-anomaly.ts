@@ -13,14 +13,14 @@ import {
   type VelocityKey,
 } from './velocity-table.ts';
 
-/** What a person says about a key and day. */
+/** A person's decision about a key and day. */
 export interface Decision extends VelocityKey {
   readonly decision: AnomalyDecision;
   readonly decidedBy: string;
   readonly reason: string;
 }
 
-/** The addresses of a listener's day: locked before it, as counting does. */
+/** The addresses of a listener's day, which are locked before it as in counting. */
 async function addressesOf(tx: Transaction, { kind, key, day }: VelocityKey): Promise<VelocityKey[]> {
   if (kind === 'address') return [];
   const { rows } = await tx.query<Columns<'session', 'address_key'>>(
@@ -33,8 +33,8 @@ async function addressesOf(tx: Transaction, { kind, key, day }: VelocityKey): Pr
 }
 
 /**
- * Releases or rejects what a key has downloaded on a day. The decision is appended, the counts follow in the same transaction.
- * Throws `not_found` for a key and day that velocity does not hold.
+ * Releases or rejects the downloads of a key and day: appends the decision and changes the counts in one transaction.
+ * Throws `not_found` when rule 16 does not hold the day.
  */
 export async function decideAnomaly(pool: Pool, decision: Decision, listsVersion: string): Promise<VelocityDay> {
   const { kind, key, day } = decision;

@@ -10,7 +10,7 @@ import type { JsonRows } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
 import { sessionKey, type Counts, type HoldReasonOf, type SessionRow } from '../counting/counted-rows.ts';
 
-/** What a person may decide about a key and day that velocity holds. */
+/** What a person may decide about a key and day that rule 16 holds. */
 export type AnomalyDecision = 'release' | 'reject';
 
 /** A key and UTC day (`YYYY-MM-DD`). */
@@ -18,7 +18,7 @@ export type VelocityKey = Readonly<Pick<JsonRows['velocity_day'], 'key' | 'day'>
   readonly kind: 'listener' | 'address';
 };
 
-/** A key's day as stored. */
+/** A row of `velocity_day`. */
 export type VelocityDay = VelocityKey &
   Readonly<Pick<JsonRows['velocity_day'], 'downloads' | 'infeasible'>> & { readonly decision: AnomalyDecision | null };
 
@@ -27,7 +27,7 @@ export const velocityName = ({ kind, key, day }: VelocityKey) => keyDay(kind, ke
 /** Whether downloads of this key and day are held. */
 export const isHeld = ({ infeasible, decision }: VelocityDay) => infeasible && decision !== 'release';
 
-/** How days answer why something is held. */
+/** Why these days hold a download. */
 export function holdReasonsOfDays(days: ReadonlyMap<string, VelocityDay>): HoldReasonOf {
   const holds = (name: string) => {
     const day = days.get(name);
@@ -39,7 +39,7 @@ export function holdReasonsOfDays(days: ReadonlyMap<string, VelocityDay>): HoldR
   };
 }
 
-/** The keys whose volume decides over a row. */
+/** The keys whose days can hold a row. */
 function keysOf(row: Pick<SessionRow, 'listener_key' | 'address_key' | 'address_safe'>, day: string): VelocityKey[] {
   const listener: VelocityKey = { kind: 'listener', key: row.listener_key, day };
   return row.address_safe || row.address_key === ''
@@ -47,7 +47,7 @@ function keysOf(row: Pick<SessionRow, 'listener_key' | 'address_key' | 'address_
     : [listener, { kind: 'address', key: row.address_key, day }];
 }
 
-/** Every key that decides over these counts, with what the counts add to its downloads. */
+/** Every key whose day can hold these counts, with the change of its downloads. */
 export function velocityChanges(before: Counts, after: Counts): (VelocityKey & { readonly downloads: number })[] {
   const changes = new Map<string, VelocityKey & { downloads: number }>();
   const add = (key: VelocityKey, downloads: number) => {
@@ -68,8 +68,8 @@ export function velocityChanges(before: Counts, after: Counts): (VelocityKey & {
 const columns = `v.kind, v.key, v.day::text, v.downloads::int, v.infeasible, v.decision`;
 
 /**
- * Adds downloads to the keys' days and locks them in order, addresses before listeners; answers them with their new downloads and the
- * judgement of before. Until the transaction ends nobody else moves what they hold.
+ * Adds downloads to the keys' days and locks them until the transaction ends, addresses before listeners. Answers them with their new
+ * downloads, and as feasible or not as before.
  */
 export async function lockDays(
   tx: Transaction,
@@ -84,7 +84,7 @@ export async function lockDays(
   return rows;
 }
 
-/** Episodes per podcast of listener keys' days, with what is not stored yet in place of what is. */
+/** Episodes per podcast of listener keys' days, with the rows of `after` in place of `before`. */
 async function podcastsOf(
   tx: Transaction,
   days: readonly VelocityDay[],
@@ -107,7 +107,7 @@ async function podcastsOf(
   return new Map([...byDay].map(([name, own]) => [name, counts(own)]));
 }
 
-/** Judges the days anew; answers those whose judgement has changed, as they are now, and stores it. */
+/** Compares days with the limits; stores and answers those that are newly infeasible or newly feasible. */
 export async function updateInfeasibleDays(
   tx: Transaction,
   days: readonly VelocityDay[],
@@ -134,7 +134,7 @@ export async function updateInfeasibleDays(
   return changed;
 }
 
-/** Days as stored; absent where nothing was downloaded. */
+/** The stored days of these keys; days without downloads are absent. */
 export async function findDays(tx: Transaction, keys: readonly VelocityKey[]): Promise<VelocityDay[]> {
   const { rows } = await tx.query<VelocityDay>(
     `select ${columns} from json_populate_recordset(null::velocity_day, $1) k
@@ -144,5 +144,5 @@ export async function findDays(tx: Transaction, keys: readonly VelocityKey[]): P
   return rows;
 }
 
-/** The keys that decide over these counts. */
+/** The keys whose days can hold these counts. */
 export const velocityKeys = (counts: Counts): VelocityKey[] => velocityChanges(counts, counts);
