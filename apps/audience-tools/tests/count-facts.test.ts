@@ -94,7 +94,7 @@ describe('counting in pieces equals counting all at once', () => {
     }
   });
 
-  test('a listener is one listener of a place however often it comes, and two under two months’ keys', async () => {
+  test('a listener counts once in a place, and twice under the keys of two months', async () => {
     const at = (fact_id: string, started_at: string, listener_key: string) =>
       fact({ fact_id, started_at, listener_key });
     const { windows } = await countAll([
@@ -113,7 +113,7 @@ describe('velocity', () => {
       fact({ fact_id: `${changes.address_key} ${n}`, listener_key: `${changes.address_key} ${n}`, ...changes }),
     );
 
-  test('an address above its limit is held, whatever piece its listeners fall into; one at its limit or safe is not', async () => {
+  test('an address above its limit is held, even when its listeners are in different pieces; one at its limit or safe is not', async () => {
     const { windows, held, ads } = await countAll([
       seen(),
       ...downloadsOfAddress(2_001, { address_key: 'above', podcast_id: 'pod_above' }),
@@ -138,7 +138,7 @@ describe('velocity', () => {
   });
 });
 
-test('a large file is counted within a bounded memory, at a speed that is told', async () => {
+test('a large file is counted within a bounded memory, and its speed is reported', async () => {
   const listeners = 20_000;
   const perListener = 10;
   const file = path.join(folder, 'large.jsonl.gz');
@@ -176,7 +176,7 @@ test('a large file is counted within a bounded memory, at a speed that is told',
   );
   const counted = spawnSync(
     process.execPath,
-    // The heap that it may have: the file, unpacked, has half as much again.
+    // The unpacked file is half as large again as this heap.
     [
       '--max-old-space-size=160',
       path.resolve(import.meta.dirname, '../src/cli/recount.ts'),

@@ -133,7 +133,7 @@ describe('malformed records', () => {
   const write = (lines: readonly string[]) =>
     writeFileSync(inFolder('log.csv'), ['time,url,ip,user_agent', ...lines].join('\n'));
 
-  test('are told with their lines, the first twenty, and never with what was in them', async () => {
+  test('are reported by line, the first twenty, and never quoted', async () => {
     write([good, ...Array.from({ length: 30 }, (_, n) => `secret-${n},/x,198.51.100.7,Agent`), good]);
     const { code, err, json } = await report(inFolder('log.csv'));
     expect(code).toBe(0);
@@ -151,7 +151,7 @@ describe('malformed records', () => {
     expect(json().files[0]!.problems).toEqual([{ line: 3, problem: 'a quote that does not end' }]);
   });
 
-  test('are a failure when asked, and nothing is stored', async () => {
+  test('are a failure with --strict, and nothing is stored', async () => {
     const { code, out, err } = await store(goldenLog('csv'), '--strict');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/log\.csv, line 23: ip: not a valid address/);
@@ -172,7 +172,7 @@ describe('malformed records', () => {
 });
 
 describe('storing', () => {
-  test('a file twice, under whatever name, changes nothing', async () => {
+  test('a file twice, under any name, changes nothing', async () => {
     await store(goldenLog('csv'));
     const dump = async () =>
       (await pool.query('select * from prefix_request order by listener_key, episode_id, window_on')).rows;
@@ -263,7 +263,7 @@ describe('storing', () => {
   });
 });
 
-test('what is missing is said, with what to type', async () => {
+test('the error of a missing option says what to type', async () => {
   const log = goldenLog('csv');
   expect((await importLog(log)).err).toMatch(/--report, --store and --show/);
   expect((await importLog('--report')).err).toMatch(/Name one or more log files/);
@@ -274,7 +274,7 @@ test('what is missing is said, with what to type', async () => {
   expect((await importLog('--report', log, ...ofHarbour, '--secret-file', inFolder('short'))).err).toMatch(/32 bytes/);
 });
 
-test('a log of 200,000 lines is counted within a bounded memory, at a speed that is told', async () => {
+test('a log of 200,000 lines is counted within a bounded memory, and its speed is reported', async () => {
   const file = inFolder('large.csv');
   const out = createWriteStream(file);
   out.write('time,method,status,url,ip,user_agent,range\n');

@@ -4,25 +4,25 @@ import { parseMultirange } from './multirange.ts';
 
 const partsSchema = byteRangeServedSchema.shape.parts;
 
-/** Parts as the store gives them back, of before ads had a price as well. */
+/** Parts as stored; those stored before ads had a price lack `billable`. */
 export type StoredParts = readonly (Omit<CountedPart, 'ad'> & { readonly ad?: Partial<CountedPart['ad']> })[];
 
-/** Parts as a fact has them, whatever order the store gives their fields; what was served before ads had a price was not billed. */
+/** The parts of a fact, with fields in the order of its schema; ads from before they had a price are not billed. */
 export const partsOf = (stored: StoredParts): CountedPart[] =>
   partsSchema.parse(stored.map((part) => (part.ad ? { ...part, ad: { billable: false, ...part.ad } } : part)));
 
-/** A fact with its layout, as a query for `factColumns` answers it. */
+/** A row of `factColumns`. */
 export type FactRow = Omit<Rows['fact'], 'layout_digest' | 'judgement' | 'judged_by' | 'address_verdict' | 'method'> &
   Columns<'layout', 'arrangement_id' | 'total_bytes' | 'parts', { parts: ByteRangeServed['parts'] }> &
   Pick<ByteRangeServed, 'address_verdict' | 'method'>;
 
-/** What a fact is made of again; `f` is the fact, `l` its layout. */
+/** The columns that `factOf` needs; `f` is the fact, `l` its layout. */
 export const factColumns = `f.fact_id, f.request_id, f.started_at, f.at, f.workspace_id, f.podcast_id, f.episode_id,
   l.arrangement_id, f.method, f.status, f.requested, f.written, l.total_bytes, l.parts, f.published_at, f.listener_key,
   f.previous_listener_key, f.address_key, f.address_verdict, f.user_agent_digest, f.prefetch, f.country, f.region,
   f.late, f.lists_version, f.preload, f.internal, f.address_safe, f.web_player`;
 
-/** The fact of a row as it came, but for intervals, which are sorted and merged, and the order of fields within its parts. */
+/** The fact of a row as it was reported, with sorted and merged intervals. */
 export function factOf({ previous_listener_key, address_safe, web_player, ...row }: FactRow): ByteRangeServed {
   return {
     ...row,

@@ -1,30 +1,30 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-/** Exit codes of the tools: done; done, and what was asked to agree does not; could not be done. */
+/** Exit codes of the tools: success; success, and the numbers differ (or records are malformed under --strict); failure. */
 export const exitCodes = { done: 0, differs: 1, failed: 2 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The command line is not valid; the message says what to type. */
+/** The command line is invalid; the message says what to type. */
 export class UsageError extends Error {}
 
-/** Where a command reads its settings and writes its words. */
+/** The settings of a command and its output. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What was asked for. */
+  /** Writes results. */
   readonly print: (text: string) => void;
-  /** Progress, warnings, errors. */
+  /** Writes progress, warnings and errors. */
   readonly tell: (text: string) => void;
   readonly now: () => Date;
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>;
-/** What was typed for each option; a repeated one is refused. */
+/** The value of each option that was typed. */
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface Command {
-  /** '' when the tool is one command. */
+  /** '' when the tool has one command alone. */
   readonly name: string;
-  /** Its help, whole: how it is called, what each option means. */
+  /** The whole help text. */
   readonly help: string;
   readonly options: Options;
   readonly run: (values: Values, files: readonly string[], terminal: Terminal) => Promise<ExitCode>;
@@ -36,7 +36,7 @@ export function textOf(values: Values, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A text option that the command cannot do without. Throws `UsageError`. */
+/** A required text option. Throws `UsageError`. */
 export function needed(values: Values, name: string): string {
   const value = textOf(values, name);
   if (value === undefined) throw new UsageError(`--${name} is missing.`);
@@ -56,9 +56,9 @@ export function hourOf(values: Values, name: string): Date | undefined {
   return at;
 }
 
-const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Runs a tool and answers its exit code; errors become one line that says what to do. */
+/** Runs a command of a tool and answers its exit code; an error becomes a message that says what to do. */
 export async function runCommandLine(
   commands: readonly [Command, ...Command[]],
   overview: string,
@@ -89,14 +89,14 @@ export async function runCommandLine(
     return await command.run(values, positionals, terminal);
   } catch (error) {
     const isUsage = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
-    terminal.tell(`${wordsOf(error)}${isUsage ? '\nRun it with --help to see how it is used.' : ''}\n`);
+    terminal.tell(`${messageOf(error)}${isUsage ? '\nRun it with --help to see how it is used.' : ''}\n`);
     return exitCodes.failed;
   }
 }
 
-/** Runs a tool as the program that this process is. */
+/** Runs a tool with the arguments, environment and output of this process. */
 export async function runProgram(commands: readonly [Command, ...Command[]], overview: string): Promise<void> {
-  // Leaving by `exit` removes temporary files.
+  // `exit` removes temporary files; the signals alone would not.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(exitCodes.failed));
   process.exitCode = await runCommandLine(commands, overview, process.argv.slice(2), {
     environment: process.env,

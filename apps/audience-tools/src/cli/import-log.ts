@@ -76,8 +76,8 @@ function readSecret(values: Values): Buffer {
   return secret;
 }
 
-/** A function of the tool's own parsers, whose complaints are about what was typed. */
-function typed<T>(parse: () => T): T {
+/** Runs a parser of options: its `RangeError` is an error of usage. */
+function parseOption<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
@@ -92,7 +92,7 @@ function readMatch(values: Values): MatchRecord {
     throw new UsageError(
       'Say which episode a URL belongs to, with --episodes FILE or --url-pattern PATTERN. If the log contains the IDs of episodes, --podcast POD is enough.',
     );
-  return typed(() => {
+  return parseOption(() => {
     const table = episodes === undefined ? undefined : parseEpisodes(readFileSync(episodes, 'utf8'), podcast);
     const byTable = table && matchByEnclosure(table);
     const byPattern = pattern === undefined ? undefined : matchByPattern(pattern, podcast);
@@ -101,18 +101,18 @@ function readMatch(values: Values): MatchRecord {
 }
 
 function readFormat(values: Values): { readonly format: LogFormat | undefined; readonly columns: NamedColumns } {
-  const asked = textOf(values, 'format');
-  const format = logFormats.find((one) => one === asked);
-  if (asked !== undefined && format === undefined)
+  const name = textOf(values, 'format');
+  const format = logFormats.find((one) => one === name);
+  if (name !== undefined && format === undefined)
     throw new UsageError(`--format must be one of ${logFormats.join(', ')}.`);
   const columns = textOf(values, 'columns');
-  return { format, columns: columns === undefined ? {} : typed(() => parseColumns(columns)) };
+  return { format, columns: columns === undefined ? {} : parseOption(() => parseColumns(columns)) };
 }
 
-/** Malformed records where none may be; the message is where they are. */
-class Malformed extends Error {}
+/** Malformed records under --strict; the message names their lines. */
+class MalformedRecords extends Error {}
 
-/** Rows as they pass, added up. */
+/** Passes rows on and adds them to a tally. */
 async function* addUp(rows: GatheredRequests['rows'], tally: PrefixTally): GatheredRequests['rows'] {
   for await (const group of rows) {
     for (const one of group)
@@ -127,13 +127,13 @@ interface Imported {
   readonly listsVersion: string;
 }
 
-/** Reads the files and stores what they say, or only adds it up. */
+/** Reads the files and counts their requests; with --store it stores them as well. */
 async function importFiles(values: Values, files: readonly string[], terminal: Terminal): Promise<Imported> {
   const workspaceId = values['store'] ? needed(values, 'workspace') : undefined;
   const match = readMatch(values);
   const { format, columns } = readFormat(values);
   const secret = readSecret(values);
-  // An entry of the safe list holds or not at the time of the request.
+  // The time of the request decides whether an entry of the safe list is valid.
   let atMs = 0;
   const lists = readLists(values, terminal, () => atMs);
   const classify = createClassifyRecord(lists, match, secret);
@@ -155,7 +155,7 @@ async function importFiles(values: Values, files: readonly string[], terminal: T
     const problems = renderProblems(
       gathered.outcomes.map((outcome, index) => ({ file: files[places[index]!]!, outcome })),
     );
-    if (values['strict'] && problems !== '') throw new Malformed(problems);
+    if (values['strict'] && problems !== '') throw new MalformedRecords(problems);
     terminal.tell(problems);
     return { ...gathered, rows: addUp(gathered.rows, tally) };
   };
@@ -219,7 +219,7 @@ const importLogCommand: Command = {
       else terminal.print(renderImport(outcomes, tally));
       return exitCodes.done;
     } catch (error) {
-      if (!(error instanceof Malformed)) throw error;
+      if (!(error instanceof MalformedRecords)) throw error;
       terminal.tell(error.message);
       return exitCodes.differs;
     }

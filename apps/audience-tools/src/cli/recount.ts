@@ -37,16 +37,16 @@ The counting method is described in docs/counting.md.`;
 const progressOf = (work: string, { tell }: Terminal) =>
   createProgress({ work, unit: 'facts' }, tell, () => performance.now());
 
-/** The windows that are asked for. */
+/** The windows of --window. */
 function windowsOf(values: Values, otherwise: readonly Window[]): readonly Window[] {
-  const asked = textOf(values, 'window');
-  if (asked === undefined) return otherwise;
-  const found = windows.filter((window) => asked === 'all' || window === asked);
-  if (found.length === 0) throw new UsageError(`--window must be ${windows.join(', ')} or all, not ${asked}.`);
+  const name = textOf(values, 'window');
+  if (name === undefined) return otherwise;
+  const found = windows.filter((window) => name === 'all' || window === name);
+  if (found.length === 0) throw new UsageError(`--window must be ${windows.join(', ')} or all, not ${name}.`);
   return found;
 }
 
-/** Headers of the files, and the part of them that is asked for. */
+/** The headers of the files, and their common scope, narrowed by --from and --to. */
 async function readScope(values: Values, files: readonly string[]) {
   const [first, ...rest] = await Promise.all(files.map(readFactFileHeader));
   if (first === undefined) throw new UsageError('Name one or more files that `export` has written.');
@@ -68,7 +68,7 @@ async function count(values: Values, files: readonly string[], scope: FactScope,
   return { tally, listsVersion: lists.listsVersion };
 }
 
-/** What the numbers are of and by what they were made; every figure names its method, lists and window. */
+/** The scope of the numbers, and the method and lists that made them. */
 function basisOf(scope: FactScope, headers: readonly FactFileHeader[], listsVersion: string) {
   return {
     from: scope.from?.toISOString() ?? null,
@@ -93,8 +93,8 @@ function renderBasis(basis: ReturnType<typeof basisOf>): string {
   ].join('\n');
 }
 
-/** Warns when the files were judged by others than the installed method and lists: then the count is a restatement (D14). */
-function warnOfOthers(headers: readonly FactFileHeader[], listsVersion: string, { tell }: Terminal): void {
+/** Warns when the files were exported under another method or other lists: then the count is a restatement. */
+function warnOfOtherVersions(headers: readonly FactFileHeader[], listsVersion: string, { tell }: Terminal): void {
   const others = headers.filter(
     (one) => one.lists_version !== listsVersion || one.methodology_version !== methodologyVersion,
   );
@@ -104,7 +104,7 @@ function warnOfOthers(headers: readonly FactFileHeader[], listsVersion: string, 
     );
 }
 
-/** Warns of facts that could not be judged: what they would count is missing. */
+/** Warns of facts without a judgement: the numbers lack them. */
 function warnOfWaiting({ facts }: Tally, { tell }: Terminal): void {
   const waiting = facts.get('waiting') ?? 0;
   if (waiting > 0)
@@ -176,13 +176,13 @@ overlap: each fact counts once. A download belongs to the hour in which it began
   --temp FOLDER            folder for temporary files, which are about as large as the facts (default: the system's)`,
   options: countOptions,
   run: async (values, files, terminal) => {
-    const asked = windowsOf(values, ['calendar_utc']);
+    const shown = windowsOf(values, ['calendar_utc']);
     const { headers, scope } = await readScope(values, files);
     const { tally, listsVersion } = await count(values, files, scope, terminal);
-    warnOfOthers(headers, listsVersion, terminal);
+    warnOfOtherVersions(headers, listsVersion, terminal);
     const basis = basisOf(scope, headers, listsVersion);
-    if (values['json']) terminal.print(`${JSON.stringify({ ...basis, ...tallyJson(tally, asked) }, null, 2)}\n`);
-    else terminal.print(`${renderBasis(basis)}${renderTally(tally, asked)}`);
+    if (values['json']) terminal.print(`${JSON.stringify({ ...basis, ...tallyJson(tally, shown) }, null, 2)}\n`);
+    else terminal.print(`${renderBasis(basis)}${renderTally(tally, shown)}`);
     return exitCodes.done;
   },
 };
@@ -204,7 +204,7 @@ Reads the database at DATABASE_URL.`,
   run: async (values, files, terminal) => {
     const percent = Number(textOf(values, 'tolerance') ?? '0');
     if (!(percent >= 0 && percent <= 100)) throw new UsageError('--tolerance must be a percentage from 0 to 100.');
-    const asked = windowsOf(values, windows);
+    const shown = windowsOf(values, windows);
     const { headers, scope } = await readScope(values, files);
     const stored = await withDatabase(terminal, 'longwave-recount', (pool) =>
       transaction(
@@ -217,13 +217,13 @@ Reads the database at DATABASE_URL.`,
       ),
     );
     const { tally, listsVersion } = await count(values, files, scope, terminal);
-    warnOfOthers(headers, listsVersion, terminal);
+    warnOfOtherVersions(headers, listsVersion, terminal);
     const basis = basisOf(scope, headers, listsVersion);
     if (!stored.hasFacts) {
       tally.facts.clear();
       terminal.tell('Some facts of this range are no longer stored, so facts by judgement are not compared.\n');
     }
-    const figures = compareTallies(stored.numbers, tally, asked, percent / 100);
+    const figures = compareTallies(stored.numbers, tally, shown, percent / 100);
     const differing = figures.filter((one) => one.differs).length;
     if (values['json']) terminal.print(`${JSON.stringify({ ...basis, differing, figures }, null, 2)}\n`);
     else

@@ -8,8 +8,8 @@ import { textOf, UsageError, type Terminal, type Values } from './command-line.t
 const installedLists = fileURLToPath(new URL('../../../../libs/audience/data', import.meta.url));
 
 /**
- * The lists of --lists, of AUDIENCE_DATA, or those that came with the program.
- * @param nowMs decides which entries of the safe list hold
+ * Reads the lists of --lists, of AUDIENCE_DATA, or those that came with the program.
+ * @param nowMs decides which entries of the safe list are valid
  */
 export function readLists(
   values: Values,
@@ -22,7 +22,7 @@ export function readLists(
   return readAudienceLists(folder, nowMs);
 }
 
-/** Works on schema `audience` of the database of DATABASE_URL. */
+/** Calls `work` with a pool on schema `audience` of the database of DATABASE_URL. */
 export async function withDatabase<T>(
   { environment }: Terminal,
   name: string,

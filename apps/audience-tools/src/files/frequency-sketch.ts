@@ -1,4 +1,4 @@
-/** How often keys were added, in a fixed memory: never too few, and now and then too many. */
+/** Upper bounds of how often keys were added, in a fixed memory. */
 export interface FrequencySketch {
   readonly add: (key: string) => void;
   readonly atMost: (key: string) => number;
@@ -6,7 +6,7 @@ export interface FrequencySketch {
   readonly greatest: () => number;
 }
 
-/** Keys that fall on the same counter are added up: with 4 million counters, few do. */
+/** Keys that share a counter are added up: with 4 million counters, few do. */
 export function createFrequencySketch(counters = 1 << 22): FrequencySketch {
   const counts = new Uint32Array(counters);
   let greatest = 0;

@@ -7,9 +7,9 @@ const maxBuffered = 64 * 1024;
 
 /** Lines with a key each, spread over files by their keys: equal keys are in the same file. */
 export interface Partitions {
-  /** Neither key nor line may hold a line break, nor the key a tab. */
+  /** Neither key nor line may hold a line break, and the key no tab. */
   add(key: string, line: string): void;
-  /** The files as they are now, in the same order for every set of partitions of one level. */
+  /** The files; every set of partitions of one level has equal keys at equal indices. */
   readonly parts: readonly Partition[];
   /** Removes the files. */
   remove(): void;
@@ -21,7 +21,7 @@ export interface Partition {
   read(): AsyncGenerator<(readonly [key: string, line: string])[]>;
 }
 
-/** FNV-1a, 32 bits; each level gives another one. */
+/** FNV-1a, 32 bits; each level has another hash. */
 function hash(text: string, level: number): number {
   let value = 0x811c9dc5 ^ Math.imul(level, 0x9e3779b1);
   for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
@@ -31,7 +31,7 @@ function hash(text: string, level: number): number {
 
 /**
  * Empty partitions in a folder.
- * @param level keys that fall together on one level are spread by the next
+ * @param level keys that share a file on one level are spread by the next
  */
 export function createPartitions(folder: string, level = 0): Partitions {
   const own = mkdtempSync(path.join(folder, `${level}-`));
@@ -78,13 +78,13 @@ export function createPartitions(folder: string, level = 0): Partitions {
   };
 }
 
-/** Keys that share a partition on so many levels share their hash, mostly because they are one key. */
+/** Keys that share a file on so many levels are nearly always one key. */
 const maxLevels = 5;
 
 /**
- * The partitions that hold lines, one after another; one that is too large for the memory is spread over finer ones first.
+ * Visits the partitions that hold lines; one that is too large for the memory is first spread over finer ones.
  * @param folder for finer partitions
- * @param maxLines that one may have, unless they have one key
+ * @param maxLines of one partition, unless its lines have one key
  */
 export async function* visitPartitions(
   partitions: Partitions,

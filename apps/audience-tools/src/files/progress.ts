@@ -1,5 +1,5 @@
 export interface Progress {
-  /** So many more are done. */
+  /** Adds to the number that is done. */
   readonly add: (count: number) => void;
   /** Writes the last line. */
   readonly end: () => void;
@@ -8,8 +8,8 @@ export interface Progress {
 const everyMs = 2_000;
 
 /**
- * Says now and then how far a long work is: "recount: 1,200,000 facts, 51,000/s". Short works say it once, at their end.
- * @param write gets whole lines
+ * Reports every 2 s how far a long work is: "recount: 1,200,000 facts, 51,000/s". A short work reports once, at its end.
+ * @param write takes whole lines
  */
 export function createProgress(
   what: { readonly work: string; readonly unit: string },
@@ -18,17 +18,17 @@ export function createProgress(
 ): Progress {
   const startedMs = nowMs();
   let done = 0;
-  let saidMs = startedMs;
-  const say = () => {
-    saidMs = nowMs();
-    const perSecond = Math.round(done / Math.max(0.001, (saidMs - startedMs) / 1000));
+  let reportedMs = startedMs;
+  const report = () => {
+    reportedMs = nowMs();
+    const perSecond = Math.round(done / Math.max(0.001, (reportedMs - startedMs) / 1000));
     write(`${what.work}: ${done.toLocaleString('en')} ${what.unit}, ${perSecond.toLocaleString('en')}/s\n`);
   };
   return {
     add: (count) => {
       done += count;
-      if (nowMs() - saidMs >= everyMs) say();
+      if (nowMs() - reportedMs >= everyMs) report();
     },
-    end: say,
+    end: report,
   };
 }

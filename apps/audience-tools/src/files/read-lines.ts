@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** A line of a file that is longer than any line may be. */
+/** A line above the limit. */
 class LineTooLong extends Error {}
 
 const newline = 10;
@@ -13,7 +13,7 @@ export async function firstBytes(file: string, count: number): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-/** The bytes of a file, unpacked when it is gzip (RFC 1952), whatever it is called. */
+/** The bytes of a file, unpacked when it begins as gzip does (RFC 1952), whatever its name. */
 export async function openPlain(file: string): Promise<NodeJS.ReadableStream & AsyncIterable<Buffer>> {
   const [first, second] = await firstBytes(file, 2);
   const bytes = createReadStream(file, { highWaterMark: 256 * 1024 });
@@ -22,7 +22,7 @@ export async function openPlain(file: string): Promise<NodeJS.ReadableStream & A
 }
 
 /**
- * Lines of a byte stream, in groups as they come, without their line ends. A last line without an end is a line.
+ * Lines of a byte stream without their line ends, in groups as they arrive. The last line needs no line end.
  * Throws `LineTooLong`.
  * @param maxBytes of one line
  */

@@ -1,4 +1,4 @@
-/** A table in plain text: text to the left, numbers to the right. Without rows it says so. */
+/** A table in plain text: text to the left, numbers to the right; "none" without rows. */
 export function renderTable(
   title: string,
   head: readonly string[],

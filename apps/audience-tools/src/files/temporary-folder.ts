@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-/** A folder of our own below `parent`, readable by nobody else, that is gone when it is disposed of or the process exits. */
+/** Makes a folder below `parent` that no other user can read; its disposal, or the exit of the process, removes it. */
 export function temporaryFolder(parent: string): { readonly path: string } & Disposable {
   const folder = mkdtempSync(path.join(parent, 'longwave-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { openPlain } from '../files/read-lines.ts';
 
 const syncBytes = 16;
 
-/** The last bytes of a stream, known when it has ended. */
+/** Keeps the last bytes of a stream. */
 function keepTail(bytes: number): { readonly stream: Transform; readonly tail: () => Buffer } {
   let kept = Buffer.alloc(0);
   const stream = new Transform({
@@ -20,7 +20,7 @@ function keepTail(bytes: number): { readonly stream: Transform; readonly tail: (
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** A name by the rules of Avro (1.11, Names): signs that none may hold become `_`. */
+/** A name by the rules of Avro (1.11, Names): forbidden characters become `_`. */
 const validName = (name: string) => name.replace(/[^\w.]/g, '_').replace(/(^|\.)(?=\d)/g, '$1_');
 
 const primitives = new Set(['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string']);

@@ -12,21 +12,21 @@ import {
   type UserAgentVerdict,
 } from '@longwave/audience';
 import type { EpisodeRef, MatchRecord } from './match-episode.ts';
-import { askedRange, type PrefixRecord } from './prefix-record.ts';
+import { requestedRange, type PrefixRecord } from './prefix-record.ts';
 
-/** What is kept of a record that counts. Its address and user agent end here. */
+/** The part of a counted record that is kept: neither address nor user agent. */
 export interface KeptRequest extends EpisodeRef {
   readonly listenerKey: string;
   readonly startedAtMs: number;
   readonly firstTwo: boolean;
 }
 
-/** A record's judgement, from a closed list: `unmatched_url` is of no episode, the others are those of prefix mode. */
+/** A record's judgement: that of prefix mode, or `unmatched_url` when it is of no known episode. */
 export type RecordJudgement = PrefixJudgement | 'unmatched_url';
 
 const maxRemembered = 50_000;
 
-/** A function that remembers its answers, in a bounded memory. */
+/** Caches the answers of a function in a bounded memory. */
 function remember<T>(answer: (key: string) => T): (key: string) => T {
   const known = new Map<string, T>();
   return (key) => {
@@ -39,13 +39,13 @@ function remember<T>(answer: (key: string) => T): (key: string) => T {
   };
 }
 
-/** Names a secret without telling it: 16 hex digits. */
+/** A name of a secret that does not reveal it: 16 hex digits. */
 export const secretName = (secret: Buffer) =>
   createHmac('sha256', secret).update('longwave prefix secret').digest('hex').slice(0, 16);
 
 /**
- * Classifies records and makes pseudonyms of their listeners, with keys that are never those of downloads: requests and downloads cannot
- * be joined (measurement.md D5, D13).
+ * Classifies records and derives pseudonyms of their listeners. These keys are never those of downloads, so requests and downloads cannot
+ * be joined (docs/counting.md#importing-other-logs).
  * @param secret of at least 32 bytes
  */
 export function createClassifyRecord(
@@ -64,11 +64,11 @@ export function createClassifyRecord(
       {
         method: record.method,
         status: record.status,
-        range: askedRange(record),
+        range: requestedRange(record),
         userAgent,
         prefetch: /\b(prefetch|preview)\b/i.test(record.purpose ?? ''),
         preload: lists.isPreload(record.referer, userAgent),
-        // What came as a hash was judged, if at all, by whoever hashed it.
+        // The network lists cannot match a hashed address: rule 12 is left to whoever hashed it.
         addressVerdict: record.ip === undefined ? 'ok' : lists.networks.verdict(record.ip),
       },
       verdictOf(userAgent),

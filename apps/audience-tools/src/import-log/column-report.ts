@@ -1,7 +1,7 @@
 import type { LogColumns } from './log-columns.ts';
 import { logFields, type LogField } from './prefix-record.ts';
 
-/** Columns of a log that were read and those that were not, and the limits of a log without a field. */
+/** The columns of a log that were understood and those that were not, and the effects of absent fields. */
 export interface FileColumns {
   readonly understood: readonly { readonly field: LogField; readonly column: string }[];
   readonly not_understood: readonly string[];
@@ -9,7 +9,7 @@ export interface FileColumns {
 }
 
 export interface ColumnReport {
-  /** Columns of a file, or of one more shape of its records. */
+  /** Adds the columns of a file, or of one more shape of its records. */
   readonly note: (columns: Pick<LogColumns, 'understood' | 'ignored'>) => void;
   readonly read: () => FileColumns;
 }
@@ -23,16 +23,16 @@ const effects: Partial<Readonly<Record<LogField, string>>> = {
   purpose: 'rule 9 (announced prefetches) cannot be applied',
 };
 
-/** Fields that stand for another one. */
+/** A field in place of another one. */
 const standIns: Partial<Readonly<Record<LogField, LogField>>> = { range: 'range_start' };
 
-/** Whether a text may be the name of a column. Addresses, times, numbers and most user agents are none, so that they are never shown. */
+/** Whether a text looks like the name of a column. Addresses, times, numbers and most user agents do not, so they are never shown. */
 export const isColumnName = (text: string) =>
   /^[A-Za-z_][\w ()-]{0,63}(\.[A-Za-z_][\w-]{0,63})*$/.test(text) && !/\d{4}/.test(text);
 
 const maxNames = 100;
 
-/** Gathers what is known of the columns of one file. */
+/** Collects the columns of one file. */
 export function createColumnReport(): ColumnReport {
   const understood = new Map<string, { readonly field: LogField; readonly column: string }>();
   const ignored = new Set<string>();

@@ -2,12 +2,12 @@ import type { LogField } from './prefix-record.ts';
 
 /**
  * A line of the combined log format (Apache, nginx): address, identity, user, time, request, status, bytes, referrer, user agent. A
- * virtual host may stand before it, further fields behind it. Quoted texts escape quotes.
+ * virtual host may precede them, further fields may follow. Quoted texts escape quotes.
  */
 const line =
   /^(?:\S+ )?(?<ip>\S+) \S+ \S+ \[(?<time>[^\]]+)\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\d{3}) (?<bytes>\d+|-) "(?<referer>(?:[^"\\]|\\.)*)" "(?<agent>(?:[^"\\]|\\.)*)"(?<more>.*)$/;
 
-/** Fields of a combined line, as a report names them. */
+/** The fields of a combined line by their names in reports. */
 export const combinedColumns: readonly (readonly [field: LogField, column: string])[] = [
   ['ip', 'address'],
   ['time', 'time'],
@@ -22,7 +22,7 @@ export const combinedColumns: readonly (readonly [field: LogField, column: strin
 export interface CombinedLine {
   /** A field that is `-` or empty is absent. */
   readonly fields: Partial<Record<LogField, string>>;
-  /** Something stands behind the user agent. */
+  /** Further fields follow the user agent. */
   readonly hasMore: boolean;
 }
 
@@ -32,7 +32,7 @@ const unescape = (text: string) =>
     hex === undefined ? sign : String.fromCharCode(Number.parseInt(hex, 16)),
   );
 
-/** Splits a line into its fields. Answers undefined for a line of another format. */
+/** Splits a line into its fields; undefined for a line of another format. */
 export function tryParseCombinedLine(text: string): CombinedLine | undefined {
   const found = line.exec(text)?.groups;
   if (found === undefined) return undefined;

@@ -1,8 +1,8 @@
-/** One row of a file, or why the line is none. */
+/** A row of a file, or why a line is not a row. */
 export type CsvRow =
   { readonly line: number; readonly cells: readonly string[] } | { readonly line: number; readonly problem: string };
 
-/** A quoted cell may go on over so many lines; a quote that opens and never ends spoils its own line only. */
+/** The most lines of a quoted cell: an unclosed quote spoils its own line alone. */
 const maxLines = 50;
 
 /** Cells of a row (RFC 4180), or undefined when a quoted cell is still open. A quote within an unquoted cell stands for itself. */
@@ -33,15 +33,15 @@ function tryParseRow(text: string, delimiter: string): string[] | undefined {
   }
 }
 
-/** The delimiter of a header line: the sign that splits it into most names. */
+/** The delimiter of a header line: the one that splits it into most names. */
 export function findDelimiter(header: string): string {
-  const signs = [',', '\t', ';', '|'];
-  return signs.reduce((best, sign) => (header.split(sign).length > header.split(best).length ? sign : best));
+  const delimiters = [',', '\t', ';', '|'];
+  return delimiters.reduce((best, one) => (header.split(one).length > header.split(best).length ? one : best));
 }
 
 /**
- * Makes rows of lines, which are fed in order; quoted cells may hold line breaks.
- * @param emit gets each row, with the number of its first line
+ * Joins lines to rows, because quoted cells may hold line breaks. Feed the lines in order.
+ * @param emit takes each row, with the number of its first line
  */
 export function createRowReader(
   delimiter: string,

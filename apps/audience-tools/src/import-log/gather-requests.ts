@@ -4,7 +4,7 @@ import type { RecordJudgement, createClassifyRecord } from './classify-records.t
 import type { FileColumns } from './column-report.ts';
 import type { LogFile } from './read-log.ts';
 
-/** One of the `prefix_requests`: what a listener asked of an episode in a window. */
+/** One of the `prefix_requests`: a listener, an episode and a UTC date. */
 export interface PrefixRow extends PrefixMark {
   readonly listenerKey: string;
   readonly podcastId: string;
@@ -13,19 +13,19 @@ export interface PrefixRow extends PrefixMark {
   readonly windowOn: string;
 }
 
-/** What became of the records of one file. */
+/** The outcome of the records of one file. */
 export interface FileOutcome {
   readonly records: number;
   readonly judged: ReadonlyMap<RecordJudgement, number>;
   readonly malformed: number;
-  /** The first 20 of them. */
+  /** The first 20 malformed records. */
   readonly problems: readonly { readonly line: number; readonly problem: string }[];
   readonly columns: FileColumns;
 }
 
 export interface GatheredRequests {
   readonly outcomes: readonly FileOutcome[];
-  /** Every listener, episode and window once, in groups. Read it once. */
+  /** Every listener, episode and date once, in groups. It can be read once. */
   readonly rows: AsyncIterable<readonly PrefixRow[]>;
 }
 
@@ -65,8 +65,8 @@ async function spreadFile(
 }
 
 /**
- * Classifies the records of files and merges those of one listener, episode and window, in a bounded memory: what is kept goes into
- * temporary files, which hold no address and no user agent.
+ * Classifies the records of files and merges those of one listener, episode and date in a bounded memory: counted records go into temporary
+ * files, which hold no address and no user agent.
  * @param folder for the temporary files; removed by the caller
  */
 export async function gatherRequests(

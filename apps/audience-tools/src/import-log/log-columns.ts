@@ -1,8 +1,8 @@
 import { logFields, type LogField } from './prefix-record.ts';
 
 /**
- * The usual names of columns, in lower case and without signs: OP3, oDL, Amazon CloudFront and S3, nginx, Apache, Cloudflare and others
- * use them. The first name that a log has is taken.
+ * The usual names of columns, lower-case letters and digits alone: OP3, oDL, Amazon CloudFront and S3, nginx, Apache, Cloudflare and others
+ * use them. The first name that a log has is used.
  */
 const usualNames: Readonly<Record<LogField, readonly string[]>> = {
   time: [
@@ -42,10 +42,10 @@ const usualNames: Readonly<Record<LogField, readonly string[]>> = {
   purpose: ['secpurpose', 'purpose', 'xmoz', 'xpurpose'],
 };
 
-/** Columns named by hand: field → the column's own name. */
+/** Columns that the user names: field → column. */
 export type NamedColumns = Partial<Readonly<Record<LogField, string>>>;
 
-/** Parses `time=ts,url=request`. Throws `RangeError` that says what is wrong. */
+/** Parses `time=ts,url=request`. Throws `RangeError` with a message for the user. */
 export function parseColumns(text: string): NamedColumns {
   const named: Partial<Record<LogField, string>> = {};
   for (const pair of text.split(',')) {
@@ -65,14 +65,14 @@ const bare = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 export interface LogColumns {
   /** The fields of a record, by the values of its columns. */
   readonly read: (value: (column: string) => unknown) => Partial<Record<LogField, unknown>>;
-  /** Fields that every log needs and no column gives. */
+  /** Required fields that no column gives. */
   readonly missing: readonly string[];
-  /** Each field with the columns that it is read from. */
+  /** Each field with its column. */
   readonly understood: readonly (readonly [field: LogField, column: string])[];
   readonly ignored: readonly string[];
 }
 
-/** Fields without which a log says nothing. */
+/** The required fields; one of each group is enough. */
 const neededFields: readonly (readonly LogField[])[] = [
   ['time'],
   ['url', 'episode_id'],
@@ -80,7 +80,7 @@ const neededFields: readonly (readonly LogField[])[] = [
   ['user_agent'],
 ];
 
-/** W3C extended log files, as CloudFront writes them, percent-encode what they took from headers. */
+/** CloudFront's W3C extended log files percent-encode values of headers. */
 function decodeHeader(value: unknown): unknown {
   try {
     return typeof value === 'string' ? decodeURIComponent(value) : value;
@@ -89,7 +89,7 @@ function decodeHeader(value: unknown): unknown {
   }
 }
 
-/** Finds the fields among a log's columns: those named by hand, else the usual names. `-` and nothing mean absent. */
+/** Finds the fields among a log's columns: by the names given, else by the usual names. `-` and an empty value mean absent. */
 export function findColumns(names: readonly string[], named: NamedColumns): LogColumns {
   const byBareName = new Map(names.map((name) => [bare(name), name]));
   const columns = new Map<LogField, string>();
@@ -99,7 +99,7 @@ export function findColumns(names: readonly string[], named: NamedColumns): LogC
     if (found !== undefined && names.includes(found)) columns.set(field, found);
   }
   const missing = neededFields.filter((some) => !some.some((field) => columns.has(field)));
-  // CloudFront gives date and time of day apart.
+  // CloudFront has date and time of day in two columns.
   const date = names.find((name) => bare(name) === 'date');
   const understood = [...columns, ...(date === undefined ? [] : [['time', date] as const])];
   const read = new Set(understood.map(([, column]) => column));

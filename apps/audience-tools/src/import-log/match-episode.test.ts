@@ -37,14 +37,14 @@ describe('a logged URL is matched by a pattern', () => {
     ['/xaudio/harbour/2025/ep-1.mp3', undefined],
   ])('%s', (url, episode) => expect(byPattern(url)).toEqual(episode));
 
-  test('which names an episode and a podcast', () => {
+  test('that must name an episode and a podcast', () => {
     expect(() => matchByPattern('/audio/{podcast}.mp3', undefined)).toThrow(/must contain \{episode\}/);
     expect(() => matchByPattern('/audio/{episode}.mp3', undefined)).toThrow(/--podcast/);
     expect(matchByPattern('{episode}.mp3', 'pod_1')('/a/ep_1.mp3')).toEqual({ podcastId: 'pod_1', episodeId: 'ep_1' });
   });
 });
 
-test('a table of episodes that is wrong is refused with its line', () => {
+test('a malformed table of episodes is refused with the number of its line', () => {
   expect(() => parseEpisodes('url,episode_id\nhttps://a.example/1.mp3,ep_1\n', undefined)).toThrow(
     /Line 2.*podcast_id/,
   );

@@ -7,10 +7,10 @@ export interface EpisodeRef {
   readonly episodeId: string;
 }
 
-/** The episode that a logged URL is of, or undefined. */
+/** Finds the episode of a logged URL. */
 export type MatchEpisode = (url: string) => EpisodeRef | undefined;
 
-/** The episode of a record, by the URL that was asked for or by the log's own name of the episode. */
+/** Finds the episode of a record, by its URL or by the log's own name of the episode. */
 export type MatchRecord = (record: Pick<PrefixRecord, 'url' | 'episode_id'>) => EpisodeRef | undefined;
 
 const id = z.string().regex(/^[\w.-]{1,100}$/, 'an id has letters, digits, _, . and -');
@@ -27,7 +27,7 @@ const withoutQuery = (url: string) => url.replace(/\?.*$/, '');
 
 /**
  * Parses a table of enclosures: CSV with the columns url, episode_id and podcast_id. Throws `RangeError` with the wrong line.
- * @param podcastId of the episodes where there is no such column
+ * @param podcastId of the episodes when there is no such column
  */
 export function parseEpisodes(text: string, podcastId: string | undefined): Map<string, EpisodeRef> {
   const [header = '', ...lines] = text.replace(/^\ufeff/, '').split(/\r?\n/);
@@ -52,9 +52,9 @@ export function parseEpisodes(text: string, podcastId: string | undefined): Map<
 }
 
 /**
- * Matches by enclosure URL. A prefix service is called with the enclosure's URL behind its own, so every part of the logged URL that
- * begins after a slash is looked up, the longest first; a query counts only where the enclosure has one. A log of paths alone is
- * matched by path, where only one enclosure has it.
+ * Matches by enclosure URL. The URL of a prefix service ends with the enclosure's URL, so every part of the logged URL that begins after a
+ * slash is looked up, the longest first; the query matters only when the enclosure has one. A log of paths alone is matched by path, when
+ * only one enclosure has it.
  */
 export function matchByEnclosure(byUrl: ReadonlyMap<string, EpisodeRef>): MatchEpisode {
   const byPath = new Map<string, EpisodeRef | undefined>();
@@ -64,7 +64,7 @@ export function matchByEnclosure(byUrl: ReadonlyMap<string, EpisodeRef>): MatchE
   }
   const lookUp = (url: string) => byUrl.get(url) ?? byUrl.get(withoutQuery(url));
   return (url) => {
-    // Prefixes keep or drop the scheme of what follows: /e/https://cdn.example/1.mp3 and /e/cdn.example/1.mp3.
+    // Prefixes keep or drop the scheme of the enclosure: /e/https://cdn.example/1.mp3 and /e/cdn.example/1.mp3.
     const whole = bareUrl(url.replace(/(?<=.)https?:\/\//gi, ''));
     const path = withoutQuery(whole);
     for (let at = 0; at !== -1;) {
@@ -80,7 +80,7 @@ export function matchByEnclosure(byUrl: ReadonlyMap<string, EpisodeRef>): MatchE
 /**
  * Matches the end of a URL's path by a pattern like `/audio/{podcast}/{episode}.mp3`; `*` stands for anything but a slash.
  * Throws `RangeError` when the pattern names no episode.
- * @param podcastId where the pattern names no podcast
+ * @param podcastId when the pattern names no podcast
  */
 export function matchByPattern(pattern: string, podcastId: string | undefined): MatchEpisode {
   if (!pattern.includes('{episode}') || (!pattern.includes('{podcast}') && podcastId === undefined))
@@ -114,7 +114,7 @@ export function matchById(
   return (name) => (podcastId !== undefined && id.safeParse(name).success ? { podcastId, episodeId: name } : undefined);
 }
 
-/** Matches by URL first. The log's own name of an episode may be the address of its enclosure (as in oDL) or its id. */
+/** Matches by URL first. The log's own name of an episode may be its enclosure's URL (as in oDL) or its id. */
 export const matchRecords =
   (byUrl: MatchEpisode, byId: MatchEpisode): MatchRecord =>
   ({ url, episode_id }) =>

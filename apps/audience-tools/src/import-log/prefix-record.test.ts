@@ -27,10 +27,10 @@ describe('a time is understood', () => {
     '[02/Foo/2025:10:00:00 +0000]',
     -1,
     {},
-  ])('or said to be none: %j', (time) => expect(tryParseRecord({ ...whole, time })).toBe('time: not a valid time'));
+  ])('or refused: %j', (time) => expect(tryParseRecord({ ...whole, time })).toBe('time: not a valid time'));
 });
 
-test('what a record lacks or has wrong is named, and nothing of the record is repeated', () => {
+test('the problem of a malformed record names the field and never quotes the record', () => {
   expect(tryParseRecord({ ...whole, time: undefined })).toBe('time: missing');
   expect(tryParseRecord({ ...whole, ip: undefined })).toBe('ip: missing');
   expect(tryParseRecord({ ...whole, ip: '192.0.2.300' })).toBe('ip: not a valid address');
@@ -40,7 +40,7 @@ test('what a record lacks or has wrong is named, and nothing of the record is re
   expect(tryParseRecord({ ...whole, url: 'x'.repeat(9_000) })).toBe('url: too long');
 });
 
-test('a log of downloads needs no method, a redirecting one no status, a hash of the address stands for it', () => {
+test('a record needs neither method nor status, and may have a hash in place of the address', () => {
   expect(tryParseRecord({ ...whole, ip: undefined, ip_hash: 'abc' })).toMatchObject({ method: 'GET', ip_hash: 'abc' });
   expect(tryParseRecord({ ...whole, status: '302' })).toMatchObject({ status: 302 });
 });

@@ -28,7 +28,7 @@ function epochMs(value: number): number {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** RFC 3339, the same with a space or without a zone (then UTC), the common log format, or a number since the epoch. */
+/** Parses RFC 3339, also with a space or without a zone (then UTC), the common log format, or a number since the epoch. */
 function parseTimeMs(value: string | number): number {
   if (typeof value === 'number') return epochMs(value);
   if (/^\d{9,17}(\.\d+)?$/.test(value)) return epochMs(Number(value));
@@ -64,15 +64,15 @@ const bytes = z
 const text = (max: number) => z.string({ error: 'not a text' }).max(max, 'too long');
 
 /**
- * One record of a foreign log, after its columns were named; absent fields are undefined. Messages never repeat what was in the record.
+ * A record of a foreign log by field; absent fields are undefined. Messages never quote the record.
  */
 const prefixRecordSchema = z
   .strictObject({
     time,
     url: text(8_192).min(1, 'missing').optional(),
-    /** The log's own name of the episode: an id, or the address of its enclosure. */
+    /** The log's own name of the episode: an id, or its enclosure's URL. */
     episode_id: text(8_192).min(1, 'missing').optional(),
-    /** A log without methods is one of downloads. */
+    /** A log without methods has downloads alone. */
     method: text(16).default('GET'),
     status: z
       .union([z.string(), z.number()], { error: 'not a valid status' })
@@ -84,7 +84,7 @@ const prefixRecordSchema = z
       )
       .optional(),
     range: text(1_024).optional(),
-    /** First and last byte, where a log has them in columns of their own. */
+    /** First and last byte, when a log has columns for them. */
     range_start: bytes,
     range_end: bytes,
     /** Bytes of the answer without its headers. */
@@ -112,7 +112,7 @@ const prefixRecordSchema = z
 
 export type PrefixRecord = z.infer<typeof prefixRecordSchema>;
 
-/** A record, or why it is none: "time: no time". */
+/** Parses a record; answers a text when it is malformed: "time: missing". */
 export function tryParseRecord(fields: Partial<Record<LogField, unknown>>): PrefixRecord | string {
   const parsed = prefixRecordSchema.safeParse(fields);
   if (parsed.success) return parsed.data;
@@ -122,10 +122,16 @@ export function tryParseRecord(fields: Partial<Record<LogField, unknown>>): Pref
 }
 
 /**
- * The Range header of a request (RFC 9110 §14.2), or what stands for it: the range's ends in two columns, or, where a log has neither,
- * the size of a 206 answer of one or two bytes.
+ * The Range header of a request (RFC 9110 §14.2), or its substitute: the range's ends in two columns, or, when a log has neither, the size
+ * of a 206 answer of one or two bytes.
  */
-export function askedRange({ range, range_start, range_end, status, body_bytes }: PrefixRecord): string | undefined {
+export function requestedRange({
+  range,
+  range_start,
+  range_end,
+  status,
+  body_bytes,
+}: PrefixRecord): string | undefined {
   if (range !== undefined) return range;
   if (range_start !== undefined) return `bytes=${range_start}-${range_end ?? ''}`;
   if (status === 206 && (body_bytes === 1 || body_bytes === 2)) return `bytes=0-${body_bytes - 1}`;

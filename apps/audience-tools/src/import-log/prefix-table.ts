@@ -3,13 +3,13 @@ import type { Transaction } from '@longwave/postgres';
 import type { FileOutcome, PrefixRow } from './gather-requests.ts';
 import { prefixKey, type PrefixTally } from './prefix-tally.ts';
 
-/** Whoever imports into a workspace waits for whoever does so already. */
+/** Locks the imports of a workspace until the transaction ends. */
 export async function lockPrefixImports(tx: Transaction, workspaceId: string): Promise<void> {
   await tx.query(`set local statement_timeout = 0; set local lock_timeout = 0`);
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`prefix import ${workspaceId}`]);
 }
 
-/** The files of a workspace that were imported before, by digest, each with the name of its secret. */
+/** The imported files of a workspace by digest, each with the name of its secret. */
 export async function findPrefixImports(tx: Transaction, workspaceId: string): Promise<Map<string, string>> {
   const { rows } = await tx.query<Columns<'prefix_import', 'digest' | 'secret_name'>>(
     'select digest, secret_name from prefix_import where workspace_id = $1',
@@ -18,7 +18,7 @@ export async function findPrefixImports(tx: Transaction, workspaceId: string): P
   return new Map(rows.map((row) => [row.digest, row.secret_name]));
 }
 
-/** Notes that a file was imported. */
+/** Stores that a file was imported. */
 export async function insertPrefixImport(
   tx: Transaction,
   workspaceId: string,
@@ -41,7 +41,7 @@ export async function insertPrefixImport(
   );
 }
 
-/** Adds requests; those of a listener, episode and window that is there already are merged, as `mergePrefixMarks` does. */
+/** Adds requests; those of a stored listener, episode and date are merged as in `mergePrefixMarks`. */
 export async function savePrefixRequests(
   tx: Transaction,
   workspaceId: string,

@@ -1,7 +1,7 @@
-/** Prefix requests somewhere: requests of distinct listeners in a window, not downloads. */
+/** A number of prefix requests: distinct listeners of an episode on a UTC date, not downloads. */
 export interface PrefixCount {
   prefix_requests: number;
-  /** Those of which nothing but the first two bytes was asked for. */
+  /** Those that asked for the first two bytes alone. */
   first_two: number;
 }
 

@@ -6,14 +6,14 @@ import { createRowReader, findDelimiter, type CsvRow } from './csv-rows.ts';
 import { findColumns, type LogColumns, type NamedColumns } from './log-columns.ts';
 import { tryParseRecord, type PrefixRecord } from './prefix-record.ts';
 
-/** A record of a log and where it stands: the number of its line, or of the record in an Avro file. */
+/** A record of a log, or why it is malformed, with the number of its line (in an Avro file, of the record). */
 type LogEntry =
   { readonly line: number; readonly record: PrefixRecord } | { readonly line: number; readonly problem: string };
 
 export const logFormats = ['csv', 'jsonl', 'avro', 'combined'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** A log that cannot be read at all; the message says what to do. */
+/** An unreadable log; the message says what to do. */
 class UnreadableLog extends Error {}
 
 function entryOf(line: number, fields: ReturnType<LogColumns['read']>): LogEntry {
@@ -21,7 +21,7 @@ function entryOf(line: number, fields: ReturnType<LogColumns['read']>): LogEntry
   return typeof record === 'string' ? { line, problem: record } : { line, record };
 }
 
-/** Makes the reader of a file whose columns are known at its start. No message repeats a first line that holds values. */
+/** Makes the reader of a file whose columns are known at its start. Messages never quote a first line of values. */
 function columnsOf(
   file: string,
   names: readonly string[],
@@ -39,7 +39,7 @@ function columnsOf(
 
 const maxBytes = 1024 * 1024;
 
-/** The header of a CSV: the first line, or the `#Fields:` of a W3C extended log file, whose cells are parted by tabs. */
+/** The header of a CSV: the first line, or the `#Fields:` of a W3C extended log file, whose delimiter is a tab. */
 function tryParseHeader(line: string): { readonly names: readonly string[]; readonly delimiter: string } | undefined {
   const fields = /^#Fields:\s*(.*)$/.exec(line)?.[1];
   if (fields !== undefined) return { names: fields.trim().split(/\s+/), delimiter: '\t' };
@@ -93,7 +93,7 @@ async function* readCsv(file: string, named: NamedColumns, report: ColumnReport)
 
 const maxShapes = 1_000;
 
-/** Members that a record leaves out are absent fields, so the columns are looked for in records of every shape. */
+/** Records may leave out members, so the columns are found for every shape of record. */
 async function* readJsonLines(file: string, named: NamedColumns, report: ColumnReport): AsyncGenerator<LogEntry[]> {
   const shapes = new Map<string, LogColumns>();
   let number = 0;
@@ -177,8 +177,7 @@ async function* readCombined(file: string, _named: NamedColumns, report: ColumnR
 }
 
 /**
- * The format of a file by its first bytes: Avro has a magic number, an object a brace, a combined log a line of that form, and what is
- * left is a table.
+ * The format of a file by its first bytes: the magic number of Avro, a brace (JSON lines), a line of the combined format, or else CSV.
  */
 async function formatOf(file: string): Promise<LogFormat> {
   const plain = await openPlain(file);
@@ -193,15 +192,15 @@ async function formatOf(file: string): Promise<LogFormat> {
 
 const readers = { csv: readCsv, jsonl: readJsonLines, avro: readAvro, combined: readCombined } as const;
 
-/** A log as it is read: its records in groups, and what is known of its columns by then. */
+/** A log: its records in groups, and its columns as far as it was read. */
 export interface LogFile {
   readonly entries: AsyncIterable<readonly LogEntry[]>;
   readonly columns: () => FileColumns;
 }
 
 /**
- * Reads the records of a log, unpacked when it is gzip; each parsed by the closed schema of a record or told why not. Reading throws
- * `UnreadableLog` when the file lacks the named columns or has an unknown format.
+ * Reads the records of a log, unpacked when it is gzip. Reading throws `UnreadableLog` when the file lacks a required column or is not in
+ * the format.
  */
 export function readLog(file: string, format: LogFormat | undefined, named: NamedColumns): LogFile {
   const report = createColumnReport();

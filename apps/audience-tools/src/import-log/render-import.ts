@@ -2,13 +2,13 @@ import { renderTable } from '../files/render-table.ts';
 import type { FileOutcome } from './gather-requests.ts';
 import { prefixRows, type PrefixCount, type PrefixTally } from './prefix-tally.ts';
 
-/** A file and what became of its records; a file that was stored before was not read again. */
+/** A file and the outcome of its records; a file that was stored before is not read again. */
 export interface FileReport {
   readonly file: string;
   readonly outcome: FileOutcome | 'imported_before';
 }
 
-/** Rows of one column set added up over the others. */
+/** The sums of rows with equal columns. */
 function addUp(tally: PrefixTally, columns: (row: ReturnType<typeof prefixRows>[number]) => readonly string[]) {
   const sums = new Map<string, PrefixCount>();
   for (const row of prefixRows(tally)) {
@@ -22,7 +22,7 @@ function addUp(tally: PrefixTally, columns: (row: ReturnType<typeof prefixRows>[
   return [...sums].map(([key, sum]) => [...(JSON.parse(key) as string[]), sum.prefix_requests, sum.first_two]);
 }
 
-/** "log.csv, line 17: time: no time", a line each; never what was in the record. */
+/** "log.csv, line 17: time: missing", a line for each problem; never a part of the record. */
 export function renderProblems(files: readonly FileReport[]): string {
   return files
     .flatMap(({ file, outcome }) => {
@@ -36,7 +36,7 @@ export function renderProblems(files: readonly FileReport[]): string {
 
 const sorted = <K extends string>(judged: ReadonlyMap<K, number>) => [...judged].sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** What was read and counted, as tables for people. */
+/** The columns, records and numbers as tables for people. */
 export function renderImport(files: readonly FileReport[], tally: PrefixTally): string {
   const records = files.flatMap(({ file, outcome }): (string | number)[][] => {
     if (outcome === 'imported_before') return [[file, 'stored before, so not read again', 0]];
@@ -84,7 +84,7 @@ export function tallyJson(tally: PrefixTally) {
   return { window: 'calendar_utc', prefix_requests: prefixRows(tally) };
 }
 
-/** What was read and counted, as JSON. */
+/** The records and numbers as JSON. */
 export function importJson(files: readonly FileReport[], tally: PrefixTally) {
   return {
     files: files.map(({ file, outcome }) =>

@@ -9,10 +9,10 @@ const maxRows = 5_000;
 class OtherSecret extends Error {}
 
 /**
- * Stores the requests of files that are new to a workspace, all or nothing. A file that was imported before, whatever it was called,
- * changes nothing and is not even read. Throws `OtherSecret`.
+ * Stores the requests of files that are new to a workspace, all or nothing. A file that was imported before, under whatever name, changes
+ * nothing and is not read. Throws `OtherSecret`.
  * @param gather reads files, by their places in the list
- * @returns what was gathered of the new files; undefined when there is none
+ * @returns the requests of the new files; undefined when there is no new file
  */
 export async function storeRequests<G extends GatheredRequests>(
   pool: Pool,

@@ -1,17 +1,17 @@
 import { windows, type Window } from '@longwave/audience';
 import { keyParts, placeLevels, type Tally } from './tally.ts';
 
-/** One number of a tally. */
+/** The identity of a number in a tally. */
 interface Figure {
   readonly section: 'podcasts' | 'episodes' | 'days' | 'ads' | 'facts' | 'held';
-  /** Of downloads and listeners. */
+  /** Of downloads and listeners alone. */
   readonly window?: Window;
-  /** Ids, from workspace to the narrowest; a reason code for facts and held downloads. */
+  /** Ids, from the workspace to the narrowest; a code for facts and held downloads. */
   readonly key: readonly string[];
   readonly measure: string;
 }
 
-/** A number that two counters have, or one of them. */
+/** A number by two counters. */
 export interface ComparedFigure extends Figure {
   readonly stored: number;
   readonly recounted: number;
@@ -20,10 +20,10 @@ export interface ComparedFigure extends Figure {
 }
 
 /** Every number of a tally. */
-function figuresOf(tally: Tally, asked: readonly Window[]): (readonly [Figure, number])[] {
+function figuresOf(tally: Tally, shown: readonly Window[]): (readonly [Figure, number])[] {
   const measures = (numbers: object) => Object.entries(numbers) as [string, number][];
   return [
-    ...asked.flatMap((window) =>
+    ...shown.flatMap((window) =>
       placeLevels.flatMap((section) =>
         [...tally.windows[window][section]].flatMap(([key, counted]) =>
           measures(counted).map(([measure, value]): [Figure, number] => [
@@ -50,24 +50,24 @@ function figuresOf(tally: Tally, asked: readonly Window[]): (readonly [Figure, n
   ];
 }
 
-/** Sorts by section in reading order, then window, then key. */
+/** Sections in reading order. */
 const sections: readonly Figure['section'][] = ['podcasts', 'episodes', 'days', 'ads', 'facts', 'held'];
 const place = ({ section, window, key, measure }: Figure) =>
   JSON.stringify([window === undefined ? 9 : windows.indexOf(window), sections.indexOf(section), key, measure]);
 
 /**
  * Sets every number of two tallies side by side. A number that one of them lacks is 0.
- * @param tolerance greatest difference that is none, as part of the stored number: 0 for a recount of our own facts, 0.05 between
- *   counters (measurement.md D15)
+ * @param tolerance the greatest difference that still agrees, as a part of the stored number: 0 for a recount of our own facts, 0.05 between
+ *   different counters (docs/counting.md#recount-it-yourself)
  */
 export function compareTallies(
   stored: Tally,
   recounted: Tally,
-  asked: readonly Window[],
+  shown: readonly Window[],
   tolerance: number,
 ): ComparedFigure[] {
-  const before = new Map(figuresOf(stored, asked).map(([figure, value]) => [place(figure), { figure, value }]));
-  const after = new Map(figuresOf(recounted, asked).map(([figure, value]) => [place(figure), { figure, value }]));
+  const before = new Map(figuresOf(stored, shown).map(([figure, value]) => [place(figure), { figure, value }]));
+  const after = new Map(figuresOf(recounted, shown).map(([figure, value]) => [place(figure), { figure, value }]));
   return [...new Set([...before.keys(), ...after.keys()])].sort().map((key) => {
     const { figure } = (before.get(key) ?? after.get(key))!;
     const numbers = { stored: before.get(key)?.value ?? 0, recounted: after.get(key)?.value ?? 0 };

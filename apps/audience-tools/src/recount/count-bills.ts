@@ -1,17 +1,17 @@
 import { createPartitions, visitPartitions } from '../files/partitions.ts';
 import { addAds, type CountRange, type Tally } from './tally.ts';
 
-/** Deliveries that are to be billed, gathered until all are known. */
+/** Billable deliveries, collected until all are known. */
 export interface Bills {
-  /** @param lineItem by `lineItemKey`; undefined where only the time of a delivery is known */
+  /** @param lineItem by `lineItemKey`; undefined when only the time of a delivery is known */
   readonly add: (servingId: string, startedAtMs: number, lineItem: string | undefined) => void;
-  /** Bills each serving once, for the earliest of its deliveries, if that one began in the range. */
+  /** Bills each serving once, when the earliest of its deliveries began in the range. */
   readonly count: (range: CountRange, tally: Tally) => Promise<void>;
 }
 
 const maxLines = 200_000;
 
-/** An empty set of bills. A serving may be delivered to many listeners, so they wait in temporary files of the folder. */
+/** Makes an empty set of bills. Deliveries wait in temporary files, because a serving may be delivered to many listeners. */
 export function createBills(folder: string): Bills {
   const deliveries = createPartitions(folder);
   return {

@@ -9,11 +9,11 @@ import type { FileLine, VelocityDayEntry } from './fact-file.ts';
 import { joinChains } from './join-chains.ts';
 import { createTally, type Tally, type CountRange } from './tally.ts';
 
-/** What one partition may hold when nothing else is said: some 100 MB of memory. */
+/** Facts of one partition: some 100 MB of memory. */
 const usualFacts = 50_000;
 
-/** Rules that remember what they found: user agents are few, their facts are many. */
-function rememberMatches(rules: UserAgentRules): UserAgentRules {
+/** Caches the matches: user agents are few, their facts are many. */
+function cacheMatches(rules: UserAgentRules): UserAgentRules {
   const found = new Map<string, ReturnType<UserAgentRules['match']>>();
   return {
     ...rules,
@@ -25,7 +25,7 @@ function rememberMatches(rules: UserAgentRules): UserAgentRules {
   };
 }
 
-/** Facts of a partition, each once, with what is known of their user agents. Layouts that are alike become one. */
+/** The facts of a partition, each once, and their user agents. Equal layouts share one object. */
 async function readGroup(part: Partition, seen: ReadonlyMap<string, UserAgentSeen>): Promise<ListenerGroup> {
   const layouts = new Map<string, ByteRangeServed['parts']>();
   const facts = new Map<string, ByteRangeServed>();
@@ -42,10 +42,10 @@ async function readGroup(part: Partition, seen: ReadonlyMap<string, UserAgentSee
 }
 
 /**
- * Counts from facts alone, by `recount` of libs/audience, however many they are: facts go into temporary files, each listener's
- * into one of them, and are counted file by file. Memory holds one such file and the user agents.
- * @param files the facts of each, in groups; the same fact may be in several
- * @param options.maxFacts that are counted at once
+ * Counts any number of facts by `recount` of libs/audience: they go into temporary files, each listener's into one, and are counted file
+ * by file. Memory holds one such file and the user agents.
+ * @param files the facts of each, in groups; several files may have the same fact
+ * @param options.maxFacts of one temporary file
  */
 export async function countFacts(
   files: readonly AsyncIterable<readonly FileLine[]>[],
@@ -60,7 +60,7 @@ export async function countFacts(
   const bills = createBills(folder.path);
   const seen = new Map<string, UserAgentSeen>();
   const velocityDays: VelocityDayEntry[] = [];
-  // A download has one fact at least, so an address with few facts of a day has no more downloads.
+  // A download has at least one fact, so an address never has more downloads of a day than facts.
   const addressFacts = createFrequencySketch();
   for (const file of files)
     for await (const group of file) {
@@ -78,17 +78,17 @@ export async function countFacts(
       options.onFacts(group.length);
     }
   const byListener = await joinChains(lines, links, folder.path);
-  const remembering = rememberMatches(rules);
+  const cached = cacheMatches(rules);
   const downloads = new Map<string, number>();
   const mayExceed = (addressDay: string) => addressFacts.atMost(addressDay) > velocityLimits.addressDownloads;
   if (addressFacts.greatest() > velocityLimits.addressDownloads)
     for await (const part of visitPartitions(byListener, folder.path, maxFacts))
-      addAddressDays(await readGroup(part, seen), remembering, mayExceed, downloads);
+      addAddressDays(await readGroup(part, seen), cached, mayExceed, downloads);
   const { released, held } = knownDays(velocityDays);
   const days = { released, held: held.union(infeasibleDays(downloads).difference(released)) };
   const tally = createTally();
   for await (const part of visitPartitions(byListener, folder.path, maxFacts))
-    countGroup(await readGroup(part, seen), remembering, range, days, tally, bills);
+    countGroup(await readGroup(part, seen), cached, range, days, tally, bills);
   await bills.count(range, tally);
   return tally;
 }

@@ -19,21 +19,21 @@ import { addAds, addTo, downloadCounter, lineItemKey, type CountRange, type Tall
 const isWithin = ({ fromMs, toMs }: CountRange, atMs: number) =>
   atMs >= (fromMs ?? -Infinity) && atMs < (toMs ?? Infinity);
 
-/** All that some listeners did, and the user agents that they named. */
+/** The facts of some listeners and their user agents. */
 export interface ListenerGroup {
   readonly facts: readonly ByteRangeServed[];
   readonly seen: readonly UserAgentSeen[];
 }
 
-/** What velocity holds and does not hold beyond what a group of listeners shows; days by `keyDay`. */
+/** Days (by `keyDay`) whose holds the facts of a group do not show. */
 export interface KnownDays {
-  /** A person has let them pass. */
+  /** A person has released them. */
   readonly released: ReadonlySet<string>;
-  /** The service holds them, for what they did elsewhere. */
+  /** The service holds them for downloads that the files do not have. */
   readonly held: ReadonlySet<string>;
 }
 
-/** What files say of days. A day that one file knows to be released is released. */
+/** The days of the files. A day that one file has as released is released. */
 export function knownDays(entries: readonly VelocityDayEntry[]): KnownDays {
   const names = (held: boolean) =>
     new Set(entries.filter((one) => one.held === held).map((one) => keyDay(one.of, one.key, one.day)));
@@ -41,7 +41,7 @@ export function knownDays(entries: readonly VelocityDayEntry[]): KnownDays {
   return { released, held: names(true).difference(released) };
 }
 
-/** An address has listeners in many groups, so its limit is not for `recount` of one group to judge. */
+/** An address has listeners in many groups, so `recount` of one group cannot apply its limit. */
 const limits = { ...velocityLimits, addressDownloads: Infinity };
 
 const recountGroup = ({ facts, seen }: ListenerGroup, rules: UserAgentRules, released: ReadonlySet<string>) =>
@@ -51,18 +51,18 @@ const listenerDay = (first: AddressedRequest) => keyDay('listener', first.listen
 const addressDay = (first: AddressedRequest) => keyDay('address', first.addressKey, dateOf(first.startedAtMs));
 
 /**
- * Adds up the downloads of addresses and days, as far as they are asked for.
- * @param isAsked whether a download of this key and day (`keyDay`) is added
+ * Adds up the downloads of addresses and days.
+ * @param isCounted whether a download of this key and day (`keyDay`) is added
  */
 export function addAddressDays(
   group: ListenerGroup,
   rules: UserAgentRules,
-  isAsked: (addressDay: string) => boolean,
+  isCounted: (addressDay: string) => boolean,
   downloads: Map<string, number>,
 ): void {
   for (const { session } of recountGroup(group, rules, new Set()).sessions) {
     const day = addressDay(session.first);
-    if (session.download !== undefined && !session.first.addressSafe && isAsked(day)) addTo(downloads, day, 1);
+    if (session.download !== undefined && !session.first.addressSafe && isCounted(day)) addTo(downloads, day, 1);
   }
 }
 
@@ -72,8 +72,8 @@ export function infeasibleDays(downloads: ReadonlyMap<string, number>): Readonly
 }
 
 /**
- * Adds everything that a group of listeners did in a range; what is to be billed goes to `bills`, also from outside the range.
- * @param days those of addresses that are infeasible among the held
+ * Counts a group of listeners in a range. Billable deliveries go to `bills`, also those outside the range.
+ * @param days with the infeasible days of addresses among the held ones
  */
 export function countGroup(
   group: ListenerGroup,
@@ -100,15 +100,15 @@ export function countGroup(
     const { first, windowOn, download } = session;
     if (download === undefined) continue;
     const reason = holdReasonOf(held, first);
-    const isAsked = isWithin(range, first.startedAtMs);
+    const isInRange = isWithin(range, first.startedAtMs);
     if (reason !== undefined) {
-      if (isAsked) addTo(tally.held, reason, 1);
+      if (isInRange) addTo(tally.held, reason, 1);
       continue;
     }
-    if (isAsked) addDownload('calendar_utc', { ...place, day: windowOn }, first.listenerKey);
+    if (isInRange) addDownload('calendar_utc', { ...place, day: windowOn }, first.listenerKey);
     for (const ad of download.ads) {
       const lineItem = lineItemKey(place.workspaceId, ad.lineItemId);
-      if (isAsked) addAds(tally, lineItem, { delivered: 1, billable: 0 });
+      if (isInRange) addAds(tally, lineItem, { delivered: 1, billable: 0 });
       if (ad.billable) bills.add(ad.servingId, first.startedAtMs, lineItem);
     }
   }

@@ -5,10 +5,10 @@ import type { FactScope } from './fact-range.ts';
 import { streamBilledBefore, streamFacts, streamUserAgents, streamVelocityDays } from './stored-facts.ts';
 import { writeFactFile } from './fact-file.ts';
 
-/** The range begins before the facts that are kept. */
+/** The range begins before the stored facts. */
 class RemovedFacts extends Error {}
 
-/** A scope that begins with the facts that are kept, where no beginning is named. Throws `RemovedFacts` when it begins before them. */
+/** The scope, which begins with the stored facts when it has no beginning. Throws `RemovedFacts` when it begins before them. */
 async function keptScope(tx: Transaction, scope: FactScope): Promise<FactScope> {
   const keptFrom = await readKeptFrom(tx);
   if (keptFrom === undefined) return scope;
@@ -22,13 +22,13 @@ async function keptScope(tx: Transaction, scope: FactScope): Promise<FactScope> 
 const text = (at: Date | undefined) => at?.toISOString() ?? null;
 
 /**
- * Writes the stored facts of a scope, as of one moment, with the user agents and layouts they need, to a file. Throws `RemovedFacts` when
- * the scope begins before the facts that are kept.
- * @param listsVersion of the lists that are installed
+ * Writes a snapshot of the stored facts of a scope, with their user agents and layouts, to a file. Throws `RemovedFacts` when the scope begins
+ * before the stored facts.
+ * @param listsVersion of the installed lists
  */
 export async function exportFacts(
   pool: Pool,
-  asked: FactScope,
+  requested: FactScope,
   file: string,
   options: {
     readonly listsVersion: string;
@@ -52,9 +52,9 @@ export async function exportFacts(
   return transaction(
     pool,
     async (tx) => {
-      // A slow disk or a long table is no reason to give up half-way.
+      // A slow disk or a long table must not end the export.
       await tx.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = '10min'`);
-      const scope = await keptScope(tx, asked);
+      const scope = await keptScope(tx, requested);
       const batches = async function* () {
         yield* streamUserAgents(tx, scope);
         yield* streamVelocityDays(tx, scope);

@@ -8,18 +8,18 @@ import { z } from 'zod';
 import { openPlain, readLines } from '../files/read-lines.ts';
 
 /**
- * The first line of a fact file. Then come the facts as they travel on the bus, one a line, with what a part of all facts cannot know by
- * itself, and a last line that says how many, so that a file that was cut is noticed.
+ * The first line of a fact file. The facts follow as they travel on the bus, one a line, with lines for what a part of all facts cannot
+ * show, and a last line with their number, which reveals a cut file.
  */
 const headerSchema = z.strictObject({
   kind: z.literal('fact_file'),
   format: z.literal(1),
-  /** The downloads that can be counted from it began in [from, to); null: no bound. Facts around the range are there too. */
+  /** Downloads that began in [from, to) can be counted from it; null: no bound. It also has the facts around the range that they need. */
   from: z.iso.datetime().nullable(),
   to: z.iso.datetime().nullable(),
   workspace_id: z.string().nullable(),
   podcast_id: z.string().nullable(),
-  /** RFC 3339; null when no fact was counted yet. */
+  /** Null when no fact was counted yet. */
   complete_until: z.iso.datetime().nullable(),
   exported_at: z.iso.datetime(),
   methodology_version: z.string(),
@@ -28,18 +28,18 @@ const headerSchema = z.strictObject({
 
 export type FactFileHeader = z.infer<typeof headerSchema>;
 
-/** A key's day whose velocity (rule 16) these facts do not decide. */
+/** A key's day whose hold by rule 16 the facts of the file do not show. */
 const velocityDaySchema = z.strictObject({
   kind: z.literal('velocity_day'),
   of: z.enum(['listener', 'address']),
   key: z.string(),
   /** UTC date. */
   day: z.iso.date(),
-  /** False: a person has released it. True: it is held for downloads of other podcasts as well, which a file of one does not have. */
+  /** False: a person has released it. True: it is held, also for downloads of podcasts that the file does not have. */
   held: z.boolean(),
 });
 
-/** A serving whose earliest billed delivery is before the range: it is not billed again. */
+/** A serving that was billed before the range, so it is not billed again. */
 const billedBeforeSchema = z.strictObject({
   kind: z.literal('billed_before'),
   serving_id: z.string(),
@@ -72,7 +72,7 @@ function addToTrailer(trailer: Trailer, entries: readonly { readonly kind: FileE
 
 const emptyTrailer = (): Trailer => ({ kind: 'end', facts: 0, user_agents: 0, others: 0 });
 
-/** A file that is not a complete file of facts; the message names it and says what to do. */
+/** The file is not a complete file of facts; the message says what to do. */
 export class UnusableFactFile extends Error {}
 
 async function write(to: Writable, lines: readonly object[]): Promise<void> {
@@ -80,9 +80,9 @@ async function write(to: Writable, lines: readonly object[]): Promise<void> {
 }
 
 /**
- * Writes a fact file under a temporary name and gives it its own when it is whole; a name that ends in `.gz` is compressed. After
- * an error nothing is left, and an older file of that name is as it was.
- * @param onFacts told how many facts each batch had
+ * Writes a fact file under a temporary name and renames it when it is complete; a file with a name in `.gz` is compressed. An error leaves
+ * no new file, and an older file of the name unchanged.
+ * @param onFacts called with the number of facts of each batch
  */
 export async function writeFactFile(
   file: string,
@@ -143,7 +143,7 @@ export async function readFactFileHeader(file: string): Promise<FactFileHeader> 
   throw new UnusableFactFile(`${file} is empty. Export the facts again.`);
 }
 
-/** The lines of a file; one that was cut or damaged is said to be unusable. */
+/** The lines of a file. Throws `UnusableFactFile` when its compression is damaged. */
 async function* linesOf(file: string): AsyncGenerator<string[]> {
   try {
     yield* readLines(await openPlain(file));
@@ -153,13 +153,13 @@ async function* linesOf(file: string): AsyncGenerator<string[]> {
   }
 }
 
-/** One entry of a file with the line it stands in. */
+/** An entry of a file and its line. */
 export interface FileLine {
   readonly entry: FileEntry;
   readonly line: string;
 }
 
-/** The entries of a file, in groups, each checked. Throws `UnusableFactFile` also when the file was cut. */
+/** The parsed entries of a file, in groups. Throws `UnusableFactFile` also when the file was cut. */
 export async function* readFactFile(file: string): AsyncGenerator<FileLine[]> {
   let lineNumber = 0;
   let trailer: Trailer | undefined;

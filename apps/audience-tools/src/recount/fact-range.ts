@@ -1,6 +1,6 @@
 const dayMs = 86_400_000;
 
-/** Which stored facts: those of a workspace or a podcast, as far as downloads that began in [from, to) need them. */
+/** The facts of a workspace or a podcast that downloads which began in [from, to) need. */
 export interface FactScope {
   readonly from: Date | undefined;
   readonly to: Date | undefined;
@@ -9,9 +9,9 @@ export interface FactScope {
 }
 
 /**
- * The facts that a range takes. All from the UTC midnight before it on, because velocity judges whole days, to two days after it: a
- * session goes on for up to 24 h, and so does the day of one that began just before the end. Before that midnight, of each listener and
- * episode the facts of an unbroken run of days with requests: nothing that is counted reaches across 24 h without one.
+ * The facts that a range needs: all from the UTC midnight before it, because rule 16 looks at whole days, to two days after it, because a
+ * session goes on for up to 24 h, and so does the day of one that began just before the end. Before that midnight it also needs the facts of
+ * each listener and episode in an unbroken run of days with requests: nothing that is counted reaches across 24 h without one.
  */
 export function neededFacts({ from, to }: FactScope): {
   readonly from: Date | undefined;

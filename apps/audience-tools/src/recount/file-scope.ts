@@ -5,8 +5,7 @@ const atMs = (time: string | null, unbounded: number) => (time === null ? unboun
 const asDate = (ms: number) => (Number.isFinite(ms) ? new Date(ms) : undefined);
 
 /**
- * What can be counted from these files together: one scope, and ranges that join without a gap.
- * Throws `UnusableFactFile` when they do not belong together.
+ * The scope that these files cover together. Throws `UnusableFactFile` when their scopes differ or their ranges leave a gap.
  */
 export function combineHeaders(headers: readonly [FactFileHeader, ...FactFileHeader[]]): FactScope {
   const [{ workspace_id, podcast_id }] = headers;

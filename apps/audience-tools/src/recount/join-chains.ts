@@ -1,6 +1,6 @@
 import { createPartitions, type Partitions } from '../files/partitions.ts';
 
-/** Keys with the earlier key of each, of one partition. */
+/** The keys of one partition, each with its previous key. */
 async function readKeys(links: Partitions, index: number): Promise<Map<string, string>> {
   const earlier = new Map<string, string>();
   for await (const group of links.parts[index]!.read())
@@ -11,18 +11,18 @@ async function readKeys(links: Partitions, index: number): Promise<Map<string, s
   return earlier;
 }
 
-/** Longer than the chains of any listener: one key a month, for a hundred years. */
+/** The longest chain of a listener: one key a month for a hundred years. */
 const maxKeys = 1200;
 
 /**
- * Finds the first key of each listener's chain of keys (measurement.md D5: one a month, of the same address and user agent), with
- * one partition in memory at a time.
- * @param links under a key, the one before it; as often as you like
- * @returns under each key that has an earlier one, the first
+ * Finds the first key of each listener's chain of keys, which change by the month (docs/counting.md#the-three-windows), with one partition
+ * in memory at a time.
+ * @param links key → previous key; repetitions are allowed
+ * @returns key → first key of its chain, for keys that have a previous one
  */
 async function findFirstKeys(links: Partitions, folder: string): Promise<Partitions> {
   const found = createPartitions(folder);
-  // Under the earliest key known so far: the keys whose chain leads there.
+  // Earliest key known so far → the keys whose chain leads to it.
   let open = createPartitions(folder);
   for (const [index] of links.parts.entries())
     for (const [key, before] of await readKeys(links, index)) open.add(before, key);
@@ -51,9 +51,9 @@ async function findFirstKeys(links: Partitions, folder: string): Promise<Partiti
 }
 
 /**
- * Brings the lines of each listener together over the changes of secrets.
- * @param lines under listener keys; removed
- * @param links under a key, the one before it; removed
+ * Brings the lines of each listener together over changes of secrets. Removes `lines` and `links`.
+ * @param lines listener key → line
+ * @param links key → previous key
  * @returns the same lines, each under the first key of its listener's chain
  */
 export async function joinChains(lines: Partitions, links: Partitions, folder: string): Promise<Partitions> {

@@ -12,8 +12,8 @@ const places = [
 ] as const;
 
 /** A tally as tables for people. */
-export function renderTally(tally: Tally, asked: readonly Window[]): string {
-  const counted = asked.flatMap((window) =>
+export function renderTally(tally: Tally, shown: readonly Window[]): string {
+  const counted = shown.flatMap((window) =>
     places.map(({ level, title, columns }) =>
       renderTable(
         `${title}, window ${window}`,
@@ -39,7 +39,7 @@ export function renderTally(tally: Tally, asked: readonly Window[]): string {
 }
 
 /** A tally as one JSON value, snake_case. */
-export function tallyJson(tally: Tally, asked: readonly Window[]): object {
+export function tallyJson(tally: Tally, shown: readonly Window[]): object {
   const rows = (columns: readonly string[], numbers: ReadonlyMap<string, Counted>) =>
     sorted(numbers).map(([key, counted]) => ({
       ...Object.fromEntries(
@@ -49,7 +49,7 @@ export function tallyJson(tally: Tally, asked: readonly Window[]): object {
     }));
   return {
     windows: Object.fromEntries(
-      asked.map((window) => [
+      shown.map((window) => [
         window,
         Object.fromEntries(places.map(({ level, columns }) => [level, rows(columns, tally.windows[window][level])])),
       ]),

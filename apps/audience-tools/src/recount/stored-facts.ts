@@ -67,7 +67,7 @@ export async function* streamUserAgents(tx: Transaction, scope: FactScope): Asyn
     }));
 }
 
-/** The facts of a scope as they came, but for intervals, which are sorted and merged; in batches, in no order. */
+/** The facts of a scope as they were reported, with sorted and merged intervals; in batches, in no order. */
 export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGenerator<ByteRangeServed[]> {
   const batches = fetchRows<FactRow>(
     tx,
@@ -77,14 +77,14 @@ export async function* streamFacts(tx: Transaction, scope: FactScope): AsyncGene
   for await (const rows of batches) yield rows.map(factOf);
 }
 
-/** A listener's or an address's day that has downloads in the scope, in whatever window. */
+/** Whether a listener's or an address's day has downloads in the scope, in any window. */
 const hasDownloads = (table: string, day: string) => `exists (
   select from ${table} d where ${day} = v.day and ($3::text is null or d.workspace_id = $3) and ($4::text is null or d.podcast_id = $4)
     and case v.kind when 'listener' then d.listener_key = v.key else d.address_key = v.key end)`;
 
 /**
  * The days of keys that people have released and, where the scope is a part of the installation, those that velocity holds; in batches.
- * Keys without downloads in the scope are not told.
+ * Keys without downloads in the scope are left out.
  */
 export async function* streamVelocityDays(tx: Transaction, scope: FactScope): AsyncGenerator<VelocityDayEntry[]> {
   const isPart = scope.workspaceId !== undefined || scope.podcastId !== undefined;

@@ -25,7 +25,7 @@ const columnsOf = {
   days: 'workspace_id, podcast_id, episode_id, day',
 } as const satisfies Record<keyof WindowTally, string>;
 
-/** Where each window's downloads and listeners are. */
+/** The tables of each window's downloads and listeners. */
 const windowSources = {
   calendar_utc: { downloads: 'downloads', table: 'session', day: 'window_on::text', counted: 'counted' },
   first_touch_24h: {
@@ -82,16 +82,15 @@ async function readWindow(tx: Transaction, values: unknown[], window: Window, ta
   }
 }
 
-/** Whether the facts of a scope are all stored, so that a count of them says something. */
+/** Whether all facts of a scope are stored, so that their number can be compared. */
 export async function hasAllFacts(tx: Transaction, { from }: FactScope): Promise<boolean> {
   const keptFrom = await readKeptFrom(tx);
   return keptFrom === undefined || (from !== undefined && from >= keptFrom);
 }
 
 /**
- * The numbers that the service shows, by the tables that it shows them from: downloads and ads by hourly rollups, listeners by
- * downloads, facts and held downloads by the judgement they were given. Facts are left out of a range that begins before those that are
- * kept.
+ * The numbers that the service shows, from the same tables: downloads and ads from hourly totals, listeners and held downloads from
+ * downloads, facts from their judgements. A range that begins before the stored facts has no facts.
  * @param scope times are whole UTC hours
  */
 export async function readStoredTally(tx: Transaction, scope: FactScope): Promise<Tally> {

@@ -1,18 +1,18 @@
 import { windows, type Window } from '@longwave/audience';
 
-/** Downloads somewhere, and the listeners who made them: distinct keys, so not to be summed. */
+/** Downloads and their listeners. Listeners are distinct keys, so never sum them. */
 export interface Counted {
   downloads: number;
   listeners: number;
 }
 
-/** Ads of one line item: delivered, and those of them that are billed. */
+/** Ads of one line item: all delivered ones, and the billed ones among them. */
 export interface CountedAds {
   delivered: number;
   billable: number;
 }
 
-/** Downloads of one window by where they were made; the keys are made by `placeKeys`. */
+/** Downloads of one window by the keys of `placeKeys`. */
 export interface WindowTally {
   readonly podcasts: Map<string, Counted>;
   readonly episodes: Map<string, Counted>;
@@ -25,18 +25,18 @@ export interface CountRange {
   readonly toMs: number | undefined;
 }
 
-/** Numbers of a range by what they are about. */
+/** The numbers of a range. */
 export interface Tally {
   readonly windows: Readonly<Record<Window, WindowTally>>;
   /** Ads of downloads of the window calendar_utc, by `lineItemKey`. */
   readonly ads: Map<string, CountedAds>;
   /** Facts by judgement, from a closed list. */
   readonly facts: Map<string, number>;
-  /** Downloads of the window calendar_utc that rule 16 holds, by its reason code; they are in no other number. */
+  /** Downloads of the window calendar_utc that rule 16 holds, by reason code; no other number has them. */
   readonly held: Map<string, number>;
 }
 
-/** Where a download was made. */
+/** The place and day of a download. */
 export interface Place {
   readonly workspaceId: string;
   readonly podcastId: string;
@@ -55,7 +55,7 @@ export const placeLevels = ['podcasts', 'episodes', 'days'] as const satisfies (
 
 export const lineItemKey = (workspaceId: string, lineItemId: string) => JSON.stringify([workspaceId, lineItemId]);
 
-/** The parts of a key, as they went in. */
+/** The parts of a key. */
 export const keyParts = (key: string) => JSON.parse(key) as string[];
 
 export function createTally(): Tally {
@@ -80,7 +80,7 @@ export function addAds(tally: Tally, key: string, { delivered, billable }: Count
 }
 
 /**
- * Adds downloads one by one. Everything that a listener did must pass one and the same counter: it is what tells listeners apart.
+ * Adds downloads one by one. All downloads of a listener must go to one counter, which tells listeners apart.
  */
 export function downloadCounter(tally: Tally): (window: Window, place: Place, listenerKey: string) => void {
   const seen = new Set<string>();
