@@ -48,6 +48,26 @@ test('every file that a document links to is there', () => {
   expect(broken).toEqual([]);
 });
 
+test('every section of a document that code cites is there', () => {
+  const code = globSync('{apps,libs,deploy,tests}/**/*.{ts,mjs,prisma}', {
+    cwd: root,
+    exclude: (name) => /(^|\/)(node_modules|dist|generated)$/.test(name),
+  });
+  const sectionsOf = (document: string) => {
+    const headings = findAll(/^#+ (.*)$/gm, [document]).map(([, heading]) => heading!);
+    const slugs = headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    return [...slugs, ...findAll(/<a id="([^"]+)">/g, [document]).map(([, id]) => id!)];
+  };
+  const cited = findAll(/\b(docs\/[\w./-]+\.md)#([\w-]+)/g, code);
+  expect(cited.length).toBeGreaterThan(0);
+  expect(cited.filter(([, document, section]) => !sectionsOf(document!).includes(section!))).toEqual([]);
+});
+
 test('every file of the repository that a document names is there', () => {
   const named = findAll(/`((?:apps|libs|deploy|tests|tools|proto|contracts|docs|src|cases)\/[^`\s]*)`/g, present);
   const absent = named.filter(([document, file]) => {

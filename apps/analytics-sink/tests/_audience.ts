@@ -68,7 +68,7 @@ export const batch = (changes: Input = {}): Input => ({
   ...changes,
 });
 
-/** What `public-delivery` reports of that file, which makes its arrangement and its serving known. */
+/** A fact of `public-delivery` of that file, which makes its arrangement and its serving known. */
 export const ownFact = (changes: Partial<Parameters<typeof fact>[0]> = {}) => {
   const base = fact({
     fact_id: 'own',
@@ -104,7 +104,7 @@ const documented = Object.entries(audienceOpenApi().paths as unknown as Record<s
 export function expectDocumented(method: string, path: string, status: number, text: string): void {
   const [where = ''] = path.split('?');
   const operation = documented.find(({ pattern }) => pattern.test(where))?.operations[method.toLowerCase()];
-  // What is no operation has no answer in the document either.
+  // Paths that are no operation have no answers in the document.
   if (!operation) return;
   const [content] = Object.values(operation.responses[status]?.content ?? {});
   if (!content) throw new Error(`${method} ${path} answered ${status}, which the document does not know`);
@@ -112,7 +112,7 @@ export function expectDocumented(method: string, path: string, status: number, t
   if (name) answerSchemas[name].parse(JSON.parse(text));
 }
 
-/** The API over HTTP on a real PostgreSQL; aggregation happens when a test says so. */
+/** The API over HTTP on a real PostgreSQL; a test calls `aggregate` itself. */
 async function startAudience() {
   await using stack = new AsyncDisposableStack();
   const database: TestDatabase = stack.use(
@@ -206,12 +206,12 @@ async function startAudience() {
     call,
     send,
     tools,
-    /** Records what our own delivery reported, as the follower of facts does after a start. */
+    /** Records facts of our own delivery, as the follower of facts does after a start. */
     report: async (...facts: DeliveryFact[]) => {
       await recordFacts(pool, facts, lists, createCountingMemory());
       await createNoteLayouts(pool)(facts);
     },
-    /** Does everything that is to be done. */
+    /** Aggregates all batches and ready rows. */
     aggregate: async () => {
       const own = tools();
       while ((await aggregateNextBatch(own)) || (await settleReadyRows(own)));

@@ -3,9 +3,8 @@ import { fact, seen } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
 
 /**
- * The method of docs/counting.md once more, for tests alone, by other means and without a line of `libs/audience`: files of 20 bytes
- * that play 5 s each, what was written as plain sets of bytes, every window tried request by request. It shares no mistake with the
- * code that counts, because it shares no code.
+ * A second implementation of docs/counting.md for tests, without a line of `libs/audience`: files of 20 bytes that play 5 s each, written
+ * bytes as plain sets, every window tried request by request. It shares no code with counting, and so no mistake.
  */
 
 const hourMs = 3_600_000;
@@ -17,7 +16,7 @@ interface TinyAd {
   readonly bytes: readonly number[];
 }
 
-/** What each byte of a file is. One of 19 playing bytes (95 s), and one that is shorter than a minute. */
+/** The kind of each byte of two files: one of 19 playing bytes (95 s), and one that is shorter than a minute. */
 const files: Readonly<Record<string, { readonly kinds: string; readonly ads: readonly TinyAd[] }>> = {
   long: {
     kinds: 'haaaccccccbbcccccccc',
@@ -36,14 +35,14 @@ export interface TinyRecord {
   readonly minutes: number;
   readonly seconds: number;
   readonly file: 'long' | 'short';
-  /** The ads of the file are its servings; undefined: whoever served the bytes does not say whose ads they are. */
+  /** Its servings are the ads of the file; undefined: the record names no serving. */
   readonly decision: 'A' | 'B' | undefined;
   readonly from: number;
   readonly length: number;
 }
 
 const startMs = Date.parse('2025-11-02T18:00:00Z');
-/** Files and decisions begin at milliseconds of their own, so that no two requests begin at once. */
+/** Files and decisions differ in milliseconds, so that no two requests begin at once. */
 const atMs = ({ file, decision, minutes, seconds }: TinyRecord) =>
   startMs + minutes * 60_000 + seconds * 1000 + file.length * 10 + (decision?.charCodeAt(0) ?? 0);
 const bytesOf = (one: TinyRecord) => {
@@ -69,7 +68,7 @@ const tinyRecord: fc.Arbitrary<TinyRecord> = fc
   })
   .filter((one) => bytesOf(one).length > 0);
 
-/** Records of two listeners over two and a half days: few files, few decisions, whole files now and then. */
+/** Records of two listeners over two and a half days: few files, few decisions, sometimes whole files. */
 export const tinyRecords: fc.Arbitrary<TinyRecord[]> = fc.array(tinyRecord, { minLength: 1, maxLength: 12 });
 
 const adOf = (one: TinyRecord, place: string) => ({
@@ -82,7 +81,7 @@ const adOf = (one: TinyRecord, place: string) => ({
   billable: one.decision === 'A' || place === 'pre',
 });
 
-/** The parts of a file as facts tell them: each run of equal bytes, an ad of no decision as an unnamed insertion. */
+/** The parts of a file in facts: each run of equal bytes; an ad without a decision is an `ident`. */
 function partsOf(one: TinyRecord): ByteRangeServed['parts'] {
   const { kinds, ads } = files[one.file]!;
   const runs = [...kinds.matchAll(/(.)\1*/g)];
@@ -96,7 +95,7 @@ function partsOf(one: TinyRecord): ByteRangeServed['parts'] {
   });
 }
 
-/** The records as facts, each asked for as a whole file, so that none is a probe. */
+/** The records as facts, each of a request for the whole file, so that none is a probe. */
 export const tinyFacts = (records: readonly TinyRecord[]) => [
   ...records.map((one, nth): ByteRangeServed => {
     const startedAt = new Date(atMs(one)).toISOString();
@@ -118,7 +117,7 @@ export const tinyFacts = (records: readonly TinyRecord[]) => [
   seen(),
 ];
 
-/** What began within one minute, of one file, for one decision: its earliest start and all its bytes. */
+/** The records of one minute, file and decision, and their earliest start. */
 interface TinyRequest {
   readonly startedAtMs: number;
   readonly order: string;
@@ -151,7 +150,7 @@ function playedBytes(records: readonly TinyRecord[]): Set<number> {
   return played;
 }
 
-/** A minute was played, or all of what is shorter. */
+/** Whether the records have a minute of playing time, or the whole of a shorter file. */
 function isEnough(records: readonly TinyRecord[], file: string): boolean {
   const playing = [...files[file]!.kinds].filter((kind) => kind !== 'h').length;
   const needed = playing * msPerByte >= 60_000 ? 60_000 / msPerByte : playing;
@@ -168,7 +167,7 @@ function enoughFiles(requests: readonly TinyRequest[]): string[] {
   return reached;
 }
 
-/** The servings whose every byte was written for them, request by request: the first to be whole has the place. */
+/** The servings whose every byte was written for them, request by request: the first whole one gets the place. */
 function deliveredServings(requests: readonly TinyRequest[], file: string): string[] {
   const places = new Map<string, string>();
   requests.forEach((_, nth) => {
@@ -185,7 +184,7 @@ function deliveredServings(requests: readonly TinyRequest[], file: string): stri
 
 const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** What one listener did with one episode. */
+/** Counts the records of one listener and episode. */
 function countListener(records: readonly TinyRecord[]) {
   const { listener: listener_key, episode: episode_id } = records[0]!;
   const requests = requestsOf(records);
@@ -240,7 +239,7 @@ function countListener(records: readonly TinyRecord[]) {
 const inOrder = <R extends object>(rows: R[]): R[] =>
   rows.sort((x, y) => (JSON.stringify(Object.values(x)) < JSON.stringify(Object.values(y)) ? -1 : 1));
 
-/** All that these records count, in the form of `stored` in `_counts.ts`. */
+/** Counts records, in the form of `stored` in `_counts.ts`. */
 export function countByteByByte(records: readonly TinyRecord[]) {
   const listeners = new Map<string, TinyRecord[]>();
   for (const one of records) {

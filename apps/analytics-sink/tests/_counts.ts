@@ -7,7 +7,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const hourOf = (atMs: number) => new Date(Math.floor(atMs / 3_600_000) * 3_600_000);
 
-/** Everything counted as stored, in one order. */
+/** The stored counts, in one order. */
 export async function stored(pool: Pool) {
   const read = async (sql: string) => (await pool.query<Row>(sql)).rows;
   return {
@@ -33,7 +33,7 @@ export async function stored(pool: Pool) {
 }
 export type CountedRows = Awaited<ReturnType<typeof stored>>;
 
-/** The same by the reference method from the facts alone. */
+/** The same counts by the reference method, from the facts alone. */
 export function recounted(
   facts: readonly DeliveryFact[],
   decided?: { readonly limits: VelocityLimits; readonly released: ReadonlySet<string> },

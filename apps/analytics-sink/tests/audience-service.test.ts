@@ -129,7 +129,7 @@ test('after a kill during aggregation the successor counts nothing twice', async
     { topic: topics.deliveryFacts, key: 'own', id: 'own', type: 'byte_range_served', payload: ownFact() },
   ]);
   await until(async () => (await pool.query('select from known_layout')).rowCount === 2);
-  // Facts are recorded in a transaction of their own; the claims and the status of the batch stand before this lock.
+  // Facts are recorded in their own transaction; claims and the status of the batch wait for this lock.
   const blocker = await pool.connect();
   await blocker.query('begin');
   await blocker.query('lock table platform_reported in exclusive mode');

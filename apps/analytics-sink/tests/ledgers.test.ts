@@ -22,7 +22,7 @@ const range = { from: new Date('2025-10-30T00:00Z'), to: new Date('2025-11-06T00
 const now = async (): Promise<Date> =>
   (await pool.query<{ now: Date }>(`select pg_sleep(0.005), clock_timestamp() as now, pg_sleep(0.005)`)).rows[0]!.now;
 
-/** Everything that can be asked of a time, as known then or now. */
+/** The answers of every query, as known at a time or now. */
 async function numbers(knownAt: Date | undefined) {
   const basis: DownloadBasis = { window: 'calendar_utc', knownAt };
   const ads = { workspaceId: 'ws_1', kind: 'campaignId', id: 'cmp_1' } as const;
@@ -64,7 +64,7 @@ test('the tables that queries read can be made again from the ledgers alone', as
 test('a change has the versions of method and lists, and says whether it restates a closed hour', async () => {
   await record([seen(), fact({ fact_id: 'fct_1', listener_key: 'anna', started_at: '2025-11-02T10:00:00.000Z' })]);
   await record([fact({ fact_id: 'fct_2', listener_key: 'bert', started_at: '2025-11-03T10:30:00.000Z' })]);
-  // Within 25 h of the newest fact, less what the bus may be behind: not closed yet.
+  // Within 25 h and 30 s of the newest fact: not closed yet.
   await record([fact({ fact_id: 'fct_3', listener_key: 'carl', started_at: '2025-11-02T10:59:00.000Z' })]);
   await record([fact({ fact_id: 'fct_4', listener_key: 'dora', started_at: '2025-11-03T11:00:30.000Z' })]);
   await record([fact({ fact_id: 'fct_5', listener_key: 'emil', started_at: '2025-11-02T10:01:00.000Z' })]);
@@ -134,7 +134,7 @@ test('restated hours are listed by window and as known at a time: neighbours as 
   expect(await restatedIn(calendar)).toEqual(['31 23 to 01 01', '02 10 to 02 11']);
   expect(await restatedIn(calendar, 'ep_2')).toEqual(['01 00 to 01 01']);
   expect(await restatedIn({ ...calendar, knownAt: afterOne })).toEqual(['02 10 to 02 11']);
-  // A second download of the day before, within 24 h: another one by calendar alone.
+  // A second download within 24 h, on the day before: only `calendar_utc` counts it.
   await record([at('again', '2025-11-03T09:00:00.000Z', { listener_key: 'late' })]);
   expect(await restatedIn(calendar)).toContain('03 09 to 03 10');
   expect(await restatedIn({ ...calendar, window: 'first_touch_24h' })).not.toContain('03 09 to 03 10');

@@ -31,7 +31,7 @@ interface Refusal {
 
 const refusals = JSON.parse(readFileSync(new URL('../cases/refusals.json', import.meta.url), 'utf8')) as Refusal[];
 
-/** A right batch with other values in the named places. */
+/** A valid batch with other values at the given pointers. */
 function changed(changes: Record<string, unknown>): object {
   const body = structuredClone(batch());
   for (const [pointer, value] of Object.entries(changes)) {

@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = await startSinkWorld();
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());
-/** How many facts are in the streams of the bus. */
+/** The number of facts in the streams of the bus. */
 function connectRedis(url: string) {
   const redis = new Redis(url);
   return {
@@ -238,7 +238,7 @@ test('facts that left Redis for the archive while the sink was away are each cou
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 150, 0, 0]);
   const scope = { $case: 'lineItemId' as const, value: 'li_1' };
   const ads = await world.gateway.countAds({ workspaceId: 'ws_1', range: november, scope }, world.ownerOf('ws_1'));
-  // All of them got the ad of one serving, which is billed once.
+  // All downloads delivered one serving, which is billed once.
   expect(ads).toMatchObject({ delivered: 150n, billable: 1n });
 });
 

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 const record = (facts: Parameters<typeof recordFacts>[1]) => recordFacts(pool, facts, lists, memory);
 
-/** So many whole downloads of as many episodes by one listener. */
+/** Whole downloads of so many episodes by one listener. */
 const spree = (listener: string, episodes: number, from = 0) =>
   Array.from({ length: episodes }, (_, nth) => {
     const at = new Date(Date.parse('2025-11-02T00:00:00Z') + (from + nth) * 60_000).toISOString();
@@ -26,7 +26,7 @@ const spree = (listener: string, episodes: number, from = 0) =>
     return fact({ fact_id: name, started_at: at, listener_key: listener, episode_id: `ep_${from + nth}` });
   });
 
-/** Downloads that count on the day, in each window. */
+/** The counted downloads of the day in each window. */
 async function counted(): Promise<number[]> {
   const scope = { workspaceId: 'ws_1', podcastId: 'pod_1', episodeId: undefined };
   const range = { from: new Date('2025-11-02T00:00Z'), to: new Date('2025-11-03T00:00Z') };

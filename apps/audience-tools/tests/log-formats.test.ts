@@ -52,7 +52,7 @@ async function read(lines: readonly string[], ...args: string[]) {
   return { ...report.files[0]!, counts: report.prefix_requests };
 }
 
-/** What a log that cannot be read is refused with. */
+/** The error for an unreadable log. */
 async function refusal(lines: readonly string[]) {
   const file = path.join(folder, 'log');
   writeFileSync(file, lines.join('\n'));
@@ -67,7 +67,7 @@ const mp3 = '/audio/harbour/ep_1.mp3';
 describe('oDL', () => {
   const events = path.join(golden, 'events.odl.avro');
 
-  test('an Avro file as its writer makes it, with the name "oDL Events", ids or addresses of episodes and ranges in two columns', async () => {
+  test('an Avro file of its own writer, with the name "oDL Events", ids or URLs of episodes and ranges in two columns', async () => {
     const { code, out } = await run(events, '--json', ...ofHarbour);
     expect(code).toBe(0);
     const { files, prefix_requests } = JSON.parse(out) as Report;
@@ -90,13 +90,13 @@ describe('oDL', () => {
     });
   });
 
-  test('without a table of episodes, the ids of a log are episodes of the podcast that is named', async () => {
+  test('without a table of episodes, the ids of a log are episodes of --podcast', async () => {
     const { out } = await run(events, '--json', '--podcast', 'pod_7');
     const { prefix_requests } = JSON.parse(out) as Report;
     expect(prefix_requests.map((row) => row.episode_id)).toEqual(['ep_2', 'ep_unknown']);
   });
 
-  test('events before they are prepared: JSON lines by their own names, with what is not understood named', async () => {
+  test('raw events: JSON lines by their own names, and columns that are not understood are named', async () => {
     const event = {
       ...{ eventId: 'f7d4357d', city: 'woodridge', isByteRangeRequest: true, byteRangeStart: 0, byteRangeEnd: 1 },
       ...{ userAgent: agent, startedAt: '2019-07-22T22:59:59.987816349Z', enclosureUrl: `https://cdn.example${mp3}` },
@@ -163,7 +163,7 @@ describe('the combined format of Apache and nginx', () => {
     });
   });
 
-  test('there is no range in it, so an answer of two bytes is the probe', async () => {
+  test('it has no range, so an answer of two bytes is taken for the probe', async () => {
     const { judged } = await read([
       line('192.0.2.1', `GET ${mp3} HTTP/1.1`, 206, 2, agent),
       line('192.0.2.2', `GET ${mp3} HTTP/1.1`, 206, 1, agent),
@@ -174,7 +174,7 @@ describe('the combined format of Apache and nginx', () => {
   });
 });
 
-test('status 000, as Akamai writes it when the client leaves early, counts when every other rule lets it pass', async () => {
+test('status 000, which Akamai writes when the client leaves early, counts when it passes every other rule', async () => {
   const { judged, malformed } = await read([
     'time,url,ip,user_agent,status',
     `2025-11-02T10:00:00Z,${mp3},192.0.2.1,${agent},000`,
@@ -185,7 +185,7 @@ test('status 000, as Akamai writes it when the client leaves early, counts when 
   expect({ judged, malformed }).toEqual({ judged: { eligible: 1, bot_ua: 1, status: 1 }, malformed: 1 });
 });
 
-describe('a refusal never repeats what stood in the log', () => {
+describe('a refusal never quotes the log', () => {
   const secrets = /192\.0\.2|2001:db8|NovelPlayer|Mozilla|ep_1|10:00/;
 
   test.each([
@@ -206,7 +206,7 @@ describe('a refusal never repeats what stood in the log', () => {
   });
 });
 
-test('the report for people names the columns: what each was read as, what was not understood, and what is missing', async () => {
+test('the report for people names the columns: how each was read, those not understood, and absent fields', async () => {
   const file = path.join(folder, 'log.csv');
   writeFileSync(file, `time,url,ip,user_agent,edge\n2025-11-02T10:00:00Z,${mp3},192.0.2.1,${agent},FRA\n`);
   const { out } = await run(file, ...ofHarbour);
@@ -217,7 +217,7 @@ test('the report for people names the columns: what each was read as, what was n
   expect(out).toMatch(/\(none\) +status: requests that were answered with an error are counted too$/m);
 });
 
-test('a range that has an end and no beginning is malformed', async () => {
+test('a range with an end and no beginning is malformed', async () => {
   const { problems } = await read([
     'time,url,ip,user_agent,range_start,range_end',
     `2025-11-02T10:00:00Z,${mp3},192.0.2.1,${agent},,1`,

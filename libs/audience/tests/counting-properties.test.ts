@@ -7,12 +7,12 @@ import { fact, layouts, lists, player, seen } from './_facts.ts';
 const start = Date.parse('2026-10-30T20:00:00Z');
 const total = layouts['long']!.at(-1)!.to;
 
-/** Requests of a few listeners over some days, around midnights and a change of months. */
+/** Requests of a few listeners over some days, around midnights and a change of secrets. */
 const requests = fc.array(
   fc.record({
     listener: fc.constantFrom('a', 'b'),
     episode: fc.constantFrom('ep_1', 'ep_1', 'ep_2'),
-    // Half of them of few minutes, so that some begin within the same one.
+    // Half of them begin in one of a few minutes, so that some share it.
     minutes: fc.oneof(
       fc.integer({ min: 0, max: 4 * 24 * 60 }),
       fc.integer({ min: 0, max: 12 }).map((n) => n * 8 * 60),
@@ -48,7 +48,7 @@ function toFacts(list: readonly (typeof requests extends fc.Arbitrary<(infer R)[
   });
 }
 
-/** Numbers of all windows that must not change, in one order. */
+/** The numbers of all windows, in one order. */
 function numbers(counted: Recount): unknown {
   type Row = { readonly startedAtMs: number; readonly listener: string; readonly episodeId: string };
   const placeOf = ({ listener, episodeId }: Row) => `${listener} ${episodeId}`;
@@ -113,7 +113,7 @@ test('a response reported in pieces counts like the response reported at once', 
   );
 });
 
-test('a request that another party tells in pieces, down to one byte, counts like the request told at once', () => {
+test('a request that another party reports in pieces, down to one byte, counts like the request reported at once', () => {
   fc.assert(
     fc.property(requests, (list) => {
       const facts = toFacts(list);
@@ -130,7 +130,7 @@ test('a request that another party tells in pieces, down to one byte, counts lik
   );
 });
 
-test('however finely a play is cut into ranges, what begins within a minute counts as if it were one request', () => {
+test('ranges of one minute count as one request, however small they are', () => {
   const cuts = fc.array(fc.tuple(fc.integer({ min: 0, max: total }), fc.integer({ min: 0, max: 59_999 })), {
     maxLength: 12,
   });

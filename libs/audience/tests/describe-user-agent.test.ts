@@ -77,13 +77,13 @@ test.each([
   expect(lists.findWebPlayer(referrer)).toBe(player);
 });
 
-test('a user agent that was sent percent-encoded is named like the one it means', () => {
+test('a percent-encoded user agent is named like the decoded one', () => {
   expect(describeUserAgent(lists.userAgents, encodeURIComponent(firefox))).toEqual(
     describeUserAgent(lists.userAgents, firefox),
   );
 });
 
-test('no user agent holds up the process, however long it is and whatever it repeats', () => {
+test('no user agent delays the process, however long or repetitive it is', () => {
   for (const piece of ['a', 'Linux; ', 'Windows ', 'Android ', 'Linux AppleWebKit ', '%41']) {
     const userAgent = piece.repeat(Math.floor(15_000 / piece.length));
     classifyUserAgent(lists.userAgents, piece);
@@ -93,7 +93,7 @@ test('no user agent holds up the process, however long it is and whatever it rep
   }
 });
 
-test('a pattern that begins with anything matches what it says', () => {
+test('a pattern with a leading .* or .+ still matches as written', () => {
   const none = { entries: [] };
   const entries = [
     { name: 'any', pattern: '.*Any$' },

@@ -9,7 +9,7 @@ const { user_agents: crawlers } = JSON.parse(
 
 const classify = (userAgent: string) => classifyUserAgent(lists.userAgents, userAgent);
 
-test('each of 100 real crawlers that say so is a bot, although a list takes it for a browser or an app', () => {
+test('each of 100 crawlers that declare themselves is a bot, although a list has it as a browser or an app', () => {
   expect(crawlers).toHaveLength(100);
   for (const crawler of crawlers)
     expect(lists.userAgents.match(crawler).kind).toEqual(expect.stringMatching(/^(browser|app)$/));
@@ -27,7 +27,7 @@ test.each([
   expect(classify(chrome(device))).toBe('ok');
 });
 
-test('an excused name excuses only itself, wherever else the text says bot', () => {
+test('a name of the exception list excuses itself alone', () => {
   expect(classify(chrome('CUBOT J9; FeedBot/1.0'))).toBe('bot_ua');
   expect(classify('Tweetbot/5 (crawler)')).toBe('bot_ua');
   expect(classify('Cubotron/1.0')).toBe('bot_ua');

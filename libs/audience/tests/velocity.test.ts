@@ -50,12 +50,12 @@ test('rule 16: an address may have 2,000 downloads a day, unless the safe list h
   expect(held(listeners(2_001, { address_safe: true })).of).toEqual([undefined]);
 });
 
-test('requests that reach no threshold use up no limit', () => {
+test('requests below the threshold do not count towards a limit', () => {
   const tasted = spree(200).map((one) => ({ ...one, written: [[1000, 200_000]] as [number, number][] }));
   expect(held(tasted).heldOnes).toBe(0);
 });
 
-test('the day before and the day after are not held with a day', () => {
+test('the days before and after a held day are not held', () => {
   const other = spree(1, {
     started_at: '2026-11-03T00:00:00.000Z',
     episode_id: 'ep_next',
@@ -65,7 +65,7 @@ test('the day before and the day after are not held with a day', () => {
   expect(held([...spree(51), ...other])).toMatchObject({ all: 104, heldOnes: 102 });
 });
 
-test('what a person has released is counted', () => {
+test('released downloads are counted', () => {
   expect(held(spree(51), [keyDay('listener', 'listener', '2026-11-02')]).heldOnes).toBe(0);
   expect(held(spree(51), [keyDay('listener', 'listener', '2026-11-03')]).heldOnes).toBe(102);
 });

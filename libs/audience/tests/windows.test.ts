@@ -15,7 +15,7 @@ type WindowCase = Omit<CountingCase, 'downloads'> & { readonly [window in Window
 
 const cases = JSON.parse(readFileSync(new URL('../cases/windows.json', import.meta.url), 'utf8')) as WindowCase[];
 
-/** Starts of what each window counts, oldest first. */
+/** The starts of each window's downloads, oldest first. */
 function countedStarts({ sessions, rollingDownloads }: Recount): { readonly [window in Window]: readonly number[] } {
   const starts = (of: readonly { readonly startedAtMs: number }[]) =>
     of.map((one) => one.startedAtMs).sort((a, b) => a - b);
@@ -77,7 +77,7 @@ const toRequests = (list: typeof requests extends fc.Arbitrary<infer L> ? L : ne
     written: [[one.from, Math.min(one.from + one.length, total)]],
   }));
 
-/** Which requests begin rollingDownloads, straight from the definition: try every first and every last request, the earliest first. */
+/** The requests that begin rolling downloads, by the definition: tries every first and every last request, the earliest first. */
 function rollingDownloadsByDefinition(all: readonly ServedRequest[]): string[] {
   const ordered = [...all].sort((a, b) => a.startedAtMs - b.startedAtMs || (a.requestId < b.requestId ? -1 : 1));
   const seconds = (run: readonly ServedRequest[]) => {
@@ -113,7 +113,7 @@ test('rolling downloads are those of the definition, however many requests they 
   );
 });
 
-test('nothing reaches across a gap of 24 h, so counting may begin anew after each', () => {
+test('nothing reaches across a gap of 24 h, so the requests after it are counted by themselves', () => {
   fc.assert(
     fc.property(requests, (list) => {
       const ordered = toRequests(list).sort((a, b) => a.startedAtMs - b.startedAtMs);

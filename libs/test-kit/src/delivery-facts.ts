@@ -27,7 +27,7 @@ const parts: ByteRangeServed['parts'] = [
 ];
 export const totalBytes = 2_081_000;
 
-/** A whole download, with what a test changes. */
+/** A fact of a whole download, with the changes of a test. */
 export function fact(changes: Partial<ByteRangeServed> & { fact_id: string }): ByteRangeServed {
   return {
     kind: 'byte_range_served',
@@ -60,7 +60,7 @@ export function fact(changes: Partial<ByteRangeServed> & { fact_id: string }): B
   };
 }
 
-/** An arrangement with an ad of its own: as the fixture's, under another serving. */
+/** A fact of an own arrangement, whose ad has another serving. */
 export function withServing(
   servingId: string,
   changes: Partial<ByteRangeServed> & { fact_id: string },
@@ -90,7 +90,7 @@ const requests = fc.array(
   fc.record({
     listener: fc.constantFrom('a', 'b', 'c'),
     episode: fc.constantFrom('ep_1', 'ep_2'),
-    // Half of them of few minutes, so that some begin within the same one.
+    // Half of them begin in one of a few minutes, so that some share it.
     minutes: fc.oneof(
       fc.integer({ min: 0, max: 4 * 24 * 60 }),
       fc.integer({ min: 0, max: 12 }).map((n) => n * 8 * 60),
@@ -104,7 +104,7 @@ const requests = fc.array(
   { minLength: 80, maxLength: 80 },
 );
 
-/** Facts of made-up listening, each response in two pieces, and the user agents behind them. Equal seeds give equal facts. */
+/** Random facts, each response in two pieces, and their user agents. Equal seeds give equal facts. */
 export function randomFacts(seed: number): (ByteRangeServed | UserAgentSeen)[] {
   const [list = []] = fc.sample(requests, { seed, numRuns: 1 });
   const served = list.flatMap((one, index) => {
