@@ -1,6 +1,6 @@
 /**
- * Proves that the rules of this repository work: lints imports, SQL and long functions that must be refused, as if they stood in files
- * of real projects, and some that must pass. It finds a rule that is switched off or has lost the project graph.
+ * Proves that the rules of this repository work: lints imports, SQL, long functions and long files that must be refused, as if they
+ * stood in files of real projects, and some that must pass. It finds a rule that is switched off or has lost the project graph.
  */
 import { ESLint } from 'eslint';
 import path from 'node:path';
@@ -36,6 +36,13 @@ const functions = [
   { file: 'apps/encoder/src/config.ts', name: 'createApp', lines: 61, inside: 0, refused: false },
 ];
 
+/** Files by their number of lines. */
+const files = [
+  { file: 'apps/encoder/tests/artwork.test.ts', lines: 400, refused: false },
+  { file: 'apps/encoder/tests/artwork.test.ts', lines: 401, refused: true },
+  { file: 'tools/build.mjs', lines: 401, refused: true },
+];
+
 const root = path.resolve(import.meta.dirname, '..');
 const eslint = new ESLint({ cwd: root });
 const holes = [];
@@ -60,6 +67,11 @@ for (const { file, name, lines, inside, refused } of functions) {
   const bitten = result.messages.some(({ ruleId }) => ruleId === 'longwave/own-lines');
   if (bitten !== refused)
     holes.push(`${name} in ${file} of ${lines} lines, ${inside} inside, was ${bitten ? 'refused' : 'let through'}`);
+}
+for (const { file, lines, refused } of files) {
+  const [result] = await eslint.lintText(`${'\n'.repeat(lines - 1)}export {};\n`, { filePath: path.join(root, file) });
+  const bitten = result.messages.some(({ ruleId }) => ruleId === 'max-lines');
+  if (bitten !== refused) holes.push(`${file} of ${lines} lines was ${bitten ? 'refused' : 'let through'}`);
 }
 for (const hole of holes) console.error(hole);
 process.exit(holes.length === 0 ? 0 : 1);
