@@ -22,6 +22,7 @@ export default function preset(projectRoot) {
       ],
     },
     transformIgnorePatterns: ['/node_modules/'],
+    setupFilesAfterEnv: [path.join(root, 'tools/jest-bytes.mjs')],
     modulePathIgnorePatterns: ['<rootDir>/dist'],
     testTimeout: 120_000,
   };
