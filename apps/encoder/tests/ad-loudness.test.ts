@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkCanonical } from '@longwave/audio';
+import { until } from '@longwave/test-kit';
 import { encodeLadder } from '../src/media/encode-audio.ts';
 import { makeSource, speech, temporaryFolder } from './_media.ts';
 
@@ -87,7 +88,7 @@ test('an aborted preparation leaves no file', async () => {
   mkdirSync(streams);
   const controller = new AbortController();
   const preparing = encodeLadder({ inputPath, folder: streams, targetsLufs, signal: controller.signal });
-  while (!readdirSync(streams).some((file) => file.endsWith('.mp3'))) await new Promise(setImmediate);
+  await until(() => readdirSync(streams).some((file) => file.endsWith('.mp3')));
   controller.abort(new Error('stop'));
   await expect(preparing).rejects.toThrow('stop');
   expect(readdirSync(streams)).toEqual([]);

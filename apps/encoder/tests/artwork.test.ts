@@ -223,7 +223,7 @@ describe('a wrong image is refused with the reason', () => {
   });
 
   test('a compressed text of a gigabyte in a PNG is not unpacked', async () => {
-    const text = Buffer.concat([Buffer.from('x\0\0'), deflateSync(Buffer.alloc(1024 ** 3))]);
+    const text = Buffer.concat([Buffer.from('x\0\0'), deflateSync(Buffer.alloc(1024 ** 3), { level: 1 })]);
     const image = makeImage(corners(1400), 'png');
     const bomb = Buffer.concat([image.subarray(0, 33), chunk('zTXt', text), image.subarray(33)]);
     expect((await prepare(bomb)).map(({ size }) => size)).toEqual([1400, 600, 600]);

@@ -319,7 +319,7 @@ test('a failure of ours is not reported before the fifth try', async () => {
 
 test('after kill -9 no ffmpeg is left, and another try gives the same digest', async () => {
   const source = await jobs.upload(
-    makeSource(world.folder, 'killed.flac', 'sine=f=440:r=48000,tremolo=f=2', '-t', '300'),
+    makeSource(world.folder, 'killed.flac', 'sine=f=440:r=48000,tremolo=f=2', '-t', '120'),
   );
   await app[Symbol.asyncDispose]();
   const main = path.join(import.meta.dirname, '../src/main.ts');

@@ -13,7 +13,7 @@ let app: EncoderApp;
 let jobs: Jobs;
 /** Forty minutes. */
 let long: Source;
-/** Eight minutes. */
+/** Two and a half minutes. */
 let medium: Source;
 
 beforeAll(async () => {
@@ -23,10 +23,10 @@ beforeAll(async () => {
   proxy = await startStallingProxy({ host: store.hostname, port: Number(store.port) });
   const config = { ...world.config, S3_ENDPOINT: `http://127.0.0.1:${proxy.port}` };
   app = await createApp(config, createLogger('encoder', 'silent'));
-  // A tone is a tenth of the bytes of noise, and takes as long to measure.
-  const tone = 'sine=f=300:r=48000';
-  long = await jobs.upload(makeSource(world.folder, 'long.flac', tone, '-t', '2400'));
-  medium = await jobs.upload(makeSource(world.folder, 'medium.flac', tone, '-t', '480'));
+  // Samples of a byte, 8000 a second, are soon made and few bytes, and take as long to measure as others.
+  const tone = 'sine=f=300:r=8000';
+  long = await jobs.upload(makeSource(world.folder, 'long.wav', tone, '-t', '2400', '-c:a', 'pcm_u8'));
+  medium = await jobs.upload(makeSource(world.folder, 'medium.wav', tone, '-t', '150', '-c:a', 'pcm_u8'));
 }, 240_000);
 afterEach(() => {
   proxy.limit = null;
