@@ -80,7 +80,9 @@ async function startBroker(jars, onProgress) {
     log,
     'log4j.rootLogger=WARN, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\nlog4j.appender.out.layout=org.apache.log4j.PatternLayout\nlog4j.appender.out.layout.ConversionPattern=%p %c: %m%n\n',
   );
-  const java = ['-Xmx512m', '-XX:+UseSerialGC', `-Dlog4j.configuration=file:${log}`, '-cp', path.join(jars, '*')];
+  // A broker of tests ends before the work of Java's second compiler pays.
+  const jvm = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+  const java = [...jvm, `-Dlog4j.configuration=file:${log}`, '-cp', path.join(jars, '*')];
   const clusterId = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url');
   onProgress('Starting Apache Kafka');
   try {
