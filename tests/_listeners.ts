@@ -56,7 +56,7 @@ export async function openStage(options: Partial<FleetOptions>): Promise<Stage> 
   const world = await startTestFleet(options);
   const podcaster = await createPodcaster(world);
   const { workspaceId } = podcaster.account;
-  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'one.wav'), 90), 'One');
+  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'one.wav'), 70), 'One');
   await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
   const ad = await uploadFile(podcaster.rest, samples.ad);
   const { lineItemId } = await bookCampaign(world.operator, workspaceId, {

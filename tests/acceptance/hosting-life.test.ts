@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RestClient, uploadFile } from '@longwave/test-kit/clients';
-import { ffmpeg, makeAudio, until } from '@longwave/test-kit';
+import { ffmpeg, makeAudio, repeatAudio, until } from '@longwave/test-kit';
 import { residentMegabytes } from '@longwave/test-kit/resident-memory';
 import { secondsOf, type ProductionView } from '../_fleet.ts';
 import {
@@ -229,7 +229,7 @@ describe('a production', () => {
   test('stops within 5 s, returns its time, and starts again', async () => {
     const podcastId = await publishedPodcast(rest, 'Stop and go');
     const { id } = await rest.post<{ id: string }>(`/podcasts/${podcastId}/episodes`, { title: 'Long' });
-    const { fileUrl } = await uploadFile(rest, makeAudio(path.join(world.folder, 'very-long.mp3'), 2400));
+    const { fileUrl } = await uploadFile(rest, repeatAudio(makeAudio(path.join(world.folder, 'long.mp3'), 60), 40));
     const production = await rest.post<ProductionView>('/productions', {
       episode_id: id,
       file_url: fileUrl,

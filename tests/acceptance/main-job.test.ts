@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '@longwave/fleet';
 import { runJob } from '@longwave/local/job';
 import { download, listenerAgent } from '@longwave/test-kit/clients';
-import { makeAudio, until } from '@longwave/test-kit';
+import { ffmpeg, makeAudio, until } from '@longwave/test-kit';
 import { services } from '@longwave/services';
 import { samples, startTestFleet, type TestFleet } from '../_fleet.ts';
 
@@ -43,7 +43,10 @@ describe('a complete trial run, from an account to a counted download', () => {
   });
 
   test('a file above 30 MB goes through in parts', async () => {
-    const audio = makeAudio(path.join(world.folder, 'long.wav'), 200);
+    const audio = path.join(world.folder, 'large.wav');
+    // A minute is the least that counts as a download; so many samples make it 50 MB.
+    const noise = 'anoisesrc=color=pink:sample_rate=96000:duration=65:seed=7';
+    ffmpeg('-f', 'lavfi', '-i', noise, '-ac', '2', '-c:a', 'pcm_s32le', audio);
     const result = await runJob({ fleet: world.fleet, audio, ad: samples.ad, report: quiet });
     expect(result.steps.filter((step) => !step.ok)).toEqual([]);
     expect(result.ok).toBe(true);

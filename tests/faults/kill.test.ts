@@ -29,7 +29,7 @@ beforeAll(async () => {
   database = new pg.Client({ connectionString: world.fleet.adminDatabaseUrl });
   await database.connect();
   podcaster = await createPodcaster(world);
-  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'first.wav'), 90), 'First');
+  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'first.wav'), 70), 'First');
   await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
   const ad = await uploadFile(podcaster.rest, samples.ad);
   booking = await bookCampaign(world.operator, podcaster.account.workspaceId, {
@@ -85,7 +85,7 @@ async function expectCounted(expected: { downloads: number; ads: number }): Prom
 }
 
 test('an encoder killed in mid-encode: another takes the job when the lease ends, and the production has one result', async () => {
-  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'long.wav'), 400), 'Long');
+  const { productionId } = await podcaster.newProduction(makeAudio(path.join(world.folder, 'long.wav'), 150), 'Long');
   await podcaster.rest.post(`/productions/${productionId}/start`);
   await until('the encoding to be under way', async () => {
     const { progress } = await podcaster.rest.get<{ progress?: number }>(`/productions/${productionId}`);

@@ -1,4 +1,4 @@
 export { bareEnvironment } from './bare-environment.ts';
-export { ffmpeg, makeAudio } from './ffmpeg.ts';
+export { ffmpeg, makeAudio, repeatAudio } from './ffmpeg.ts';
 export { sha256 } from './sha256.ts';
 export { until } from './until.ts';
