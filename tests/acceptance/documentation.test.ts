@@ -3,12 +3,12 @@ import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isPortFree, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createAccount } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
-import { samples, startTestFleet } from '../_fleet.ts';
+import { samples, startTestFleet, type TestFleet } from '../_fleet.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const textOf = (document: string) => readFileSync(path.join(root, document), 'utf8');
@@ -49,66 +49,74 @@ test('npm run demo with a file that is no audio says so and fails', async () => 
   expect(JSON.parse((failed as { stdout: string }).stdout.trimEnd().split('\n').at(-1)!)).toMatchObject({ ok: false });
 });
 
-test('the tour of the REST API runs as it is written', async () => {
-  const tour = [...textOf('docs/api-tour.md').matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
-  expect(tour.length).toBeGreaterThan(4);
-  await using world = await startTestFleet();
-  const { apiKey } = await createAccount(world.operator);
-  const script = path.join(world.folder, 'tour.sh');
-  writeFileSync(script, tour.join('\n'));
-  const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
-    cwd: world.folder,
-    env: {
-      PATH: process.env['PATH'],
-      API: `${world.fleet.urls.base}/api/v1`,
-      KEY: apiKey,
-      AUDIO: samples.episode,
-      COVER: samples.cover,
-    },
+describe('on one installation', () => {
+  let world: TestFleet;
+  beforeAll(async () => {
+    world = await startTestFleet();
   });
-  expect(stdout).toMatch(/"code":422.*description/);
-  expect(stdout).toMatch(/feeds\/harbour-light-[a-z0-9]+\.xml/);
-  expect(stdout).toContain('"state":"encoded"');
-  expect(readFileSync(path.join(world.folder, 'first-light.mp3')).subarray(0, 3).toString()).toBe('ID3');
-  expect(stdout).toMatch(/"code":404,"message":"The podcast with id pod_[0-9a-z]{26} could not be found\."/);
-});
+  afterAll(async () => world?.[Symbol.asyncDispose]());
 
-test('the page of the Audience Analytics Sink API runs as it is written', async () => {
-  const tour = [...textOf('docs/audience-api.md').matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
-  expect(tour.length).toBe(2);
-  await using world = await startTestFleet();
-  const { workspaceId } = await createAccount(world.operator);
-  const { record, token } = await world.operator.issueMachineToken({
-    producer: 'acme',
-    workspaces: [workspaceId],
-    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
-  });
-  const script = path.join(world.folder, 'tour.sh');
-  writeFileSync(script, tour.join('\n'));
-  const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
-    cwd: world.folder,
-    env: {
-      PATH: process.env['PATH'],
-      AUDIENCE: `${world.fleet.urls.api}/audience/v1`,
-      TOKEN: token,
-      WORKSPACE: workspaceId,
-      PODCAST: newId('pod'),
-      EPISODE: newId('ep'),
-    },
-  });
-  const [first, again] = stdout.split('\n');
-  expect(first).toMatch(/"accepted":2,"watermark":{"contiguous_sequence":1,.*} 202$/);
-  expect(again).toBe(first!.replace(/202$/, '200'));
-  expect(stdout).toContain('"received":2');
-  expect(stdout).toContain('"gaps":[]');
-  const watermark = () =>
-    fetch(`${world.fleet.urls.api}/audience/v1/watermarks?producer=acme`, {
-      headers: { authorization: `Bearer ${token}` },
+  test('the tour of the REST API runs as it is written', async () => {
+    const tour = [...textOf('docs/api-tour.md').matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
+    expect(tour.length).toBeGreaterThan(4);
+    const { apiKey } = await createAccount(world.operator);
+    const script = path.join(world.folder, 'tour-of-rest.sh');
+    writeFileSync(script, tour.join('\n'));
+    const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
+      cwd: world.folder,
+      env: {
+        PATH: process.env['PATH'],
+        API: `${world.fleet.urls.base}/api/v1`,
+        KEY: apiKey,
+        AUDIO: samples.episode,
+        COVER: samples.cover,
+      },
     });
-  expect((await watermark()).status).toBe(200);
-  await world.operator.changeIdentity(record.id, 'machine_token.revoke', {});
-  await until('the revocation', async () => (await watermark()).status === 401);
-  expect(stdout).toMatch(/"code":"validation_failed".*There is no field “ip”/);
+    expect(stdout).toMatch(/"code":422.*description/);
+    expect(stdout).toMatch(/feeds\/harbour-light-[a-z0-9]+\.xml/);
+    expect(stdout).toContain('"state":"encoded"');
+    expect(readFileSync(path.join(world.folder, 'first-light.mp3')).subarray(0, 3).toString()).toBe('ID3');
+    expect(stdout).toMatch(/"code":404,"message":"The podcast with id pod_[0-9a-z]{26} could not be found\."/);
+  });
+
+  test('the page of the Audience Analytics Sink API runs as it is written', async () => {
+    const tour = [...textOf('docs/audience-api.md').matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(
+      ([, block]) => block,
+    );
+    expect(tour.length).toBe(2);
+    const { workspaceId } = await createAccount(world.operator);
+    const { record, token } = await world.operator.issueMachineToken({
+      producer: 'acme',
+      workspaces: [workspaceId],
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    const script = path.join(world.folder, 'tour.sh');
+    writeFileSync(script, tour.join('\n'));
+    const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
+      cwd: world.folder,
+      env: {
+        PATH: process.env['PATH'],
+        AUDIENCE: `${world.fleet.urls.api}/audience/v1`,
+        TOKEN: token,
+        WORKSPACE: workspaceId,
+        PODCAST: newId('pod'),
+        EPISODE: newId('ep'),
+      },
+    });
+    const [first, again] = stdout.split('\n');
+    expect(first).toMatch(/"accepted":2,"watermark":{"contiguous_sequence":1,.*} 202$/);
+    expect(again).toBe(first!.replace(/202$/, '200'));
+    expect(stdout).toContain('"received":2');
+    expect(stdout).toContain('"gaps":[]');
+    const watermark = () =>
+      fetch(`${world.fleet.urls.api}/audience/v1/watermarks?producer=acme`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+    expect((await watermark()).status).toBe(200);
+    await world.operator.changeIdentity(record.id, 'machine_token.revoke', {});
+    await until('the revocation', async () => (await watermark()).status === 401);
+    expect(stdout).toMatch(/"code":"validation_failed".*There is no field “ip”/);
+  });
 });
 
 /** Of five neighbouring ports that are free, below those that other tests are given meanwhile (`freePorts`). */
