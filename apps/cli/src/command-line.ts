@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { workspaceRoot } from '@longwave/fleet';
 import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
 import { UsageError, type CommandOption, type Options } from './command.ts';
@@ -67,12 +70,19 @@ export function readToolLine(args: readonly string[]): ToolLine | undefined {
   return { script: tools[name]!.script, args: rest, data };
 }
 
+/** The version in the root's package.json, which docs/releases.json lists when it is released. */
+function productVersion(): string {
+  const manifest = JSON.parse(readFileSync(path.join(workspaceRoot, 'package.json'), 'utf8')) as { version: string };
+  return manifest.version;
+}
+
 /** Reads the arguments of `longwave`. Throws `UsageError` with the usage that was meant. */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const words = wordsOf(args);
   const [noun, verb, ...more] = words;
   const isHelp = args.includes('--help') || args.includes('-h');
   if (noun === undefined) {
+    if (args.includes('--version')) return { kind: 'explain', text: productVersion() };
     if (isHelp) return { kind: 'explain', text: overview };
     throw new UsageError(overview);
   }

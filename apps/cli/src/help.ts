@@ -52,6 +52,6 @@ export const overview = [
     ...Object.entries(tools).map(([name, { usage, summary }]) => entry(`${name} ${usage}`, summary)),
   ].join('\n'),
   `  ${flagOf(dataOption)}\n      for every command: ${dataOption.meaning}`,
-  `Each command takes --help: ${typed} account create --help`,
+  `Each command takes --help: ${typed} account create --help\n--version prints the version of this checkout.`,
   'Plans: launch, grow, scale, network (the default), classic; or those of your PLANS_FILE.',
 ].join('\n\n');

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
@@ -22,6 +22,11 @@ function npx(folder: string, ...args: string[]) {
 
 test.each(['.', 'apps/cli/src'])('in the folder %s its help is all of standard output', (folder) => {
   expect(npx(folder, '--help')).toMatchObject({ status: 0, stdout: `${overview}\n` });
+});
+
+test('--version is the version that the changelog begins with', () => {
+  const [, version] = /^## ([0-9.]+) - /m.exec(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'))!;
+  expect(npx('.', '--version')).toMatchObject({ status: 0, stdout: `${version}\n` });
 });
 
 test('errors are on standard error, and the exit code tells a wrong command line from a failure', () => {
