@@ -13,7 +13,7 @@ import { takesIfMatch, type Answer, type Call, type Route, type Deps } from './r
 
 function idempotencyKeyOf(request: Request, route: Route): string | undefined {
   const key = route.command ? request.get('idempotency-key') : undefined;
-  // The upload routes judge it with the contract's own message.
+  // The upload routes judge it with a message of their own.
   if (key === undefined || route.bucket === 'upload_urls' || idempotencyKeyPattern.test(key)) return key;
   throw new Problem(
     'idempotency_key_invalid',

@@ -2,7 +2,7 @@ import { listSorts } from '@longwave/events';
 import { z } from 'zod';
 import type { Answer } from './route.ts';
 
-/** Parameters of every list (contract, Common list behaviour). */
+/** Parameters of every list. */
 export const listQuery = z.strictObject({
   fields_filter: z.array(z.string()).optional(),
   page: z.int().min(1).optional(),

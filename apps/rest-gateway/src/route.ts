@@ -95,7 +95,7 @@ export interface Route {
   readonly query: z.ZodObject;
   /** Undefined for routes without a body. */
   readonly body: z.ZodObject | undefined;
-  /** True when the fields of the body may come as query parameters as well; the body wins (contract, Endpoints). */
+  /** True when the fields of the body may come as query parameters as well; the body wins. */
   readonly queryOrBody: boolean;
   readonly status: number;
   /** `empty` has no body; `events` are server-sent; `csv` is a document of comma-separated values. */

@@ -54,7 +54,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('declares no body where there is none: 204, 304, and the empty answers of the contract', () => {
+  test('declares no body where there is none: 204, 304, and the answers that are empty on purpose', () => {
     const empty = operations.flatMap(({ method, path, responses }) =>
       Object.entries(responses).flatMap(([status, { content }]) => (content ? [] : [`${method} ${path} ${status}`])),
     );

@@ -99,7 +99,7 @@ describe('browsers', () => {
     expect(response.headers.get('access-control-allow-headers')).toMatch(/Authorization.*Token.*Idempotency-Key/);
   });
 
-  test('an OPTIONS request with a read-only token stays 403, as the contract says', async () => {
+  test('an OPTIONS request with a read-only token stays 403', async () => {
     const headers = { ...preflight, Token: 'legacy_read' };
     const response = await fetch(`${gateway.url}/api/v1/podcasts`, { method: 'OPTIONS', headers });
     expect([response.status, await response.json()]).toEqual([403, { code: 403, message: 'This token is read-only.' }]);

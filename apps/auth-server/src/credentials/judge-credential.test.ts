@@ -6,7 +6,7 @@ import { judgeCredential, type IssuedCredential } from './judge-credential.ts';
 const plans = parsePlans(readFileSync(new URL('../../data/plans.json', import.meta.url), 'utf8'));
 const now = new Date('2026-11-21T12:00:00.000Z');
 
-/** Rows of the contract's rules on credentials, as data. */
+/** The rules on credentials, as data. */
 interface JudgementCase {
   readonly name: string;
   readonly kind: IssuedCredential['kind'];

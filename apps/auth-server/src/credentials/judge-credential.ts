@@ -24,7 +24,7 @@ export interface IssuedCredential extends Pick<
 /** Kinds that act for a person at REST API v1. */
 type PersonKind = Exclude<CredentialAttributes['kind'], 'mcp_access_token' | 'mcp_personal_token'>;
 
-/** Why a credential is refused: the words of the contract's `reason`, and the two that have words of their own. */
+/** Why a credential is refused: the values of `reason` in a 401, and the two that have a sentence of their own. */
 export type CredentialRefusal =
   'unknown_user' | 'api_access_not_available' | 'suspended_subscription' | 'mcp_credential' | 'client_blocked';
 

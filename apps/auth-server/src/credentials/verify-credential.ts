@@ -19,7 +19,7 @@ import {
 /** An account credential acts with everything its owner may do in the workspace. */
 const ownerRoles: Principal['roles'] = ['owner', 'publisher', 'trafficker', 'sales', 'admin'];
 
-/** MCP personal access tokens are unknown here, without a lookup (contract, Authentication, rule 2). */
+/** MCP personal access tokens are unknown here, without a lookup. */
 const mcpPersonalPrefix = 'svc_mcp_';
 
 const wireRefusals = {

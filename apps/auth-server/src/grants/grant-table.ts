@@ -32,7 +32,7 @@ export interface GrantList {
 
 /**
  * Memberships and collaborations of an account, memberships first, those that began first before later ones. A closed account and
- * one whose subscription is canceled or suspended give none (contract, Authentication, rules 3 and 4).
+ * one whose subscription is canceled or suspended give none.
  */
 export async function listGrants(pool: Pool, account: { id: string; email: string | undefined }): Promise<GrantList> {
   const { rows } = await pool.query({

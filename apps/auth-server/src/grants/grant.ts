@@ -27,7 +27,7 @@ export const rolesOfMember = (permissions: readonly Permission[]): Role[] => [
 /**
  * Roles of a collaborator on the one podcast: those of all its invitations, and analyst. A member of the organization that owns the
  * podcast is an analyst only by its permission or by an invitation as analyst: no member can gain the role by inviting its own address
- * to edit (contract, Authentication, rule 7).
+ * to edit.
  */
 export const rolesOfCollaborator = (
   invitedAs: readonly (keyof typeof collaboratorRoles)[],

@@ -34,7 +34,7 @@ const values: Readonly<Record<(typeof types)[number], (call: Call, deps: Deps) =
   },
 };
 
-/** GET /podcasts/{id}/achievements: of any visible podcast, whatever the plan (contract, Authentication, rule 7). */
+/** GET /podcasts/{id}/achievements: of any visible podcast, whatever the plan. */
 export const podcastAchievements = (path: string) =>
   defineRoute({
     method: 'GET',

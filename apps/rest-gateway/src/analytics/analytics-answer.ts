@@ -5,7 +5,7 @@ import { podcastRangeQuery, type AnalyticsRange, type Granularity } from './anal
 
 const maxRestated = 100;
 
-/** `meta` of every answer with numbers (contract, Resources, analytics response). */
+/** `meta` of every answer with numbers. */
 export const metaSchema = z.strictObject({
   timerange: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }),
   aggregation_granularity: podcastRangeQuery.shape.granularity.unwrap(),

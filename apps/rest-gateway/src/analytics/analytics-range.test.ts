@@ -141,7 +141,7 @@ describe('the range of one episode', () => {
     [{ from: '2026-11-10', days_since_published: 3 }, 'You should provide either from/to or days_offset parameter(s).'],
     [{ from: '2026-11-10' }, 'You should provide both from and to params.'],
     [{ to: '2026-11-10' }, 'You should provide both from and to params.'],
-  ])('%j is refused in the words of the contract', (query, message) => {
+  ])('%j is refused with the documented sentence', (query, message) => {
     expect(() => episode(query)).toThrow(message);
   });
 });

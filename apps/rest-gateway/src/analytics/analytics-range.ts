@@ -44,7 +44,7 @@ const points = {
   ...basis,
 };
 
-/** Time range and granularity of a podcast's analytics (contract, Limits). */
+/** Time range and granularity of a podcast's analytics. */
 export const podcastRangeQuery = z.strictObject({
   ...points,
   days_offset: dayCount
@@ -128,9 +128,9 @@ export const historyStartMs = (historyDays: number | undefined, now: Date, zone:
   historyDays === undefined ? 0 : zone.startMs(zone.dayAt(now.getTime()) - historyDays);
 
 /**
- * The span as far as there is something to count: not before 1970, not before the plan's history (contract, Limits, analytics
- * history), not after today. A span that lies beyond is cut to nothing: `from` equals `to`. Without a granularity it is that of what was
- * asked for within the history, so that an answer of a young episode keeps its form while it grows.
+ * The span as far as there is something to count: not before 1970, not before the plan's history, not after today. A span that lies
+ * beyond is cut to nothing: `from` equals `to`. Without a granularity it is that of what was asked for within the history, so that an
+ * answer of a young episode keeps its form while it grows.
  */
 export function cutToHistory(
   { fromMs, toMs }: Span,

@@ -72,7 +72,7 @@ async function beginningOf(
   return beginnings.get(podcast!.id)!;
 }
 
-/** POST /podcasts/{id}/analytics/legacy_export (contract, Endpoints, Analytics; Errors, row 409). */
+/** POST /podcasts/{id}/analytics/legacy_export. */
 export const startLegacyExport = (path: string) =>
   defineRoute({
     method: 'POST',

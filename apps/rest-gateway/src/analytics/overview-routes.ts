@@ -113,7 +113,7 @@ async function measure(
 }
 
 /**
- * GET /podcasts/{id}/overview. Which sections there are depends on the plan's analytics (contract, Endpoints); a podcast must be
+ * GET /podcasts/{id}/overview. Which sections there are depends on the plan's analytics; a podcast must be
  * published and the caller must have the right to see its analytics, as for all of them.
  */
 export const podcastOverview = (path: string) =>

@@ -19,7 +19,7 @@ async function batchesOf(
   return deps.management.list(caller, 'batch_encodings', input);
 }
 
-/** GET /batch_encodings: 404 without a body when there is none (contract, Batch encodings). */
+/** GET /batch_encodings: 404 without a body when there is none. */
 export const readLatestBatch = (path: string) =>
   defineRoute({
     method: 'GET',

@@ -1,6 +1,6 @@
 import type { HeaderNotes, Route } from '../route.ts';
 
-/** The older paths: since when they are deprecated, and when they end (contract, Versioning, rule 3). */
+/** The older paths: since when they are deprecated, and when they end. */
 const deprecatedSince = new Date('2026-11-01T00:00:00.000Z');
 const sunset = new Date('2028-11-01T00:00:00.000Z');
 const onDay = (date: Date) => date.toISOString().slice(0, 10);
@@ -43,7 +43,7 @@ export const deprecationHeaders = (
     `</api-docs#/${tagOf(route)}/${route.operation}>; rel="deprecation"; type="text/html"`,
 });
 
-/** The older twin of an analytics route: the same answers at `/statistics` (contract, Analytics). */
+/** The older twin of an analytics route: the same answers at `/statistics`. */
 export const statisticsTwin = (route: Route): Route => ({
   ...route,
   path: route.path.replace('/analytics', '/statistics'),

@@ -30,7 +30,7 @@ const holderOf = ({ workspaceId, roles, plan, grants }: Holder): RoleHolder<Plan
   })),
 });
 
-/** Decides what a caller may do with something in a workspace. A token that may only read was refused before, in the contract's words. */
+/** Decides what a caller may do with something in a workspace. A token that may only read was refused before, with a sentence of its own. */
 export const decideFor = (caller: Holder, target: AccessTarget, need?: AccessNeed): AccessDecision<Plan> =>
   decideAccess(holderOf(caller), target, need);
 

@@ -1,12 +1,12 @@
 import type { CountRequest, RateVerdict } from '@longwave/http-kit';
 import type { Caller } from './authenticate.ts';
 
-/** `upload_urls` is the separate, higher limit of the three upload URL endpoints (contract, Limits). */
+/** `upload_urls` is the separate, higher limit of the three upload URL endpoints. */
 export type Bucket = 'requests' | 'upload_urls';
 
 export type CountCaller = (caller: Caller, bucket: Bucket) => Promise<RateVerdict>;
 
-/** Legacy tokens have no separate upload limit (contract, Limits). */
+/** Legacy tokens have no separate upload limit. */
 function limitOf(
   { credentialKind, plan }: Caller,
   bucket: Bucket,
@@ -15,7 +15,7 @@ function limitOf(
   return { bucket: 'requests', limit: plan.requestsPerMinute };
 }
 
-/** Browser sessions are not counted (contract, Authentication, rule 8). */
+/** Browser sessions are not counted. */
 const uncountedKind = 'browser_session';
 
 /** Counts per authenticated client, which a rotation keeps. */

@@ -23,7 +23,7 @@ export class RestFailure extends Error {
 const repeatLater = 'The service is temporarily unavailable. Please repeat the request later.';
 const unhandled: RestError = { status: 500, message: 'Something went wrong. Please repeat the request later.' };
 
-/** Texts that the contract fixes: such a field error is the whole message. */
+/** Messages that REST v1 promises word by word: such a field error is the whole message. */
 const contractTexts: ReadonlySet<string> = new Set([
   'File size exceeds the maximum allowed',
   'Unsupported content type',
@@ -37,7 +37,7 @@ const restStatuses: ReadonlySet<number> = new Set([400, 402, 403, 404, 405, 409,
 /** Problems of a request that only the gateway itself can cause, since it writes the requests to management. */
 const gatewayFaults: ReadonlySet<string> = new Set(['unknown_command', 'unknown_resource_type']);
 
-/** The validation text of a 422: the contract's own words where it has some, else every wrong field by name. */
+/** The validation text of a 422: the promised message where there is one, else every wrong field by name. */
 function validationText(problem: Problem): string {
   const { errors = [] } = problem.context;
   const fixed = errors.find(({ detail }) => contractTexts.has(detail));
@@ -45,7 +45,7 @@ function validationText(problem: Problem): string {
   return errors.length > 0 ? errors.map(namedDetail).join(' ') : problem.message;
 }
 
-/** A domain problem in the words and statuses of REST v1 (contract, Errors). */
+/** A domain problem in the words and statuses of REST v1. */
 function problemToRest(problem: Problem): RestError {
   const { code, status, context } = problem;
   // The credential was accepted before: a statement that expired meanwhile, or clocks that differ.

@@ -190,7 +190,7 @@ export const abortUpload = (path: string): Route => {
 
 const failed = () => new Problem('validation_failed', 'URL generation failed');
 
-/** The signed URL. Every refusal of management becomes the contract's one message; outages stay outages. */
+/** The signed URL. Every refusal of management becomes the one message that REST v1 has for it; outages stay outages. */
 async function signedAnswer(sign: Promise<{ readonly url: string; readonly expiresAtMs: bigint }>) {
   const { url, expiresAtMs } = await sign.catch((error: unknown) => {
     throw error instanceof Problem && error.status < 500 && error.code !== 'token_invalid' ? failed() : error;
