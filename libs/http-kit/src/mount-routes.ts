@@ -12,11 +12,8 @@ const registrar = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as 
 
 const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
-/** Every path once, those with fixed words before those with a parameter in the same place. */
-const pathsOf = (routes: readonly RoutePlace[]): string[] =>
-  [...new Set(routes.map(({ path }) => path))].sort(
-    (a, b) => Number(a.includes('{')) - Number(b.includes('{')) || a.localeCompare(b),
-  );
+/** Every path once, a fixed word before a parameter in the same place: `{` sorts after letters and digits. */
+const pathsOf = (routes: readonly RoutePlace[]): string[] => [...new Set(routes.map(({ path }) => path))].sort();
 
 const noRoute = () => new Problem('not_found', 'There is no such route.');
 

@@ -24,6 +24,8 @@ const routes: readonly TestRoute[] = [
   { method: 'GET', path: '/things/{id}', run: (id) => `thing ${id}` },
   { method: 'DELETE', path: '/things/{id}', run: () => 'deleted' },
   { method: 'GET', path: '/things/newest', run: () => 'the newest' },
+  { method: 'GET', path: '/things/{id}/parts', run: (id) => `parts of ${id}` },
+  { method: 'GET', path: '/things/newest/{id}', run: (id) => `newest ${id}` },
   { method: 'POST', path: '/bug', run: fail(new Error('password=hunter2')) },
   { method: 'POST', path: '/nothing', run: fail(undefined) },
   { method: 'POST', path: '/away', run: fail(new Error('away')) },
@@ -123,8 +125,10 @@ test('an answer that has begun is cut off when its handler fails', async () => {
   await expect(ask('GET', '/begun')).rejects.toThrow();
 });
 
-test('a path with fixed words is never taken for one with a parameter', async () => {
+test('a fixed word comes before a parameter in the same place, whatever follows it', async () => {
   expect((await ask('GET', '/v1/things/newest')).body).toBe('the newest');
+  expect((await ask('GET', '/v1/things/newest/parts')).body).toBe('newest parts');
+  expect((await ask('GET', '/v1/things/1/parts')).body).toBe('parts of 1');
 });
 
 test.each([
