@@ -59,8 +59,8 @@ export function pageLinks(url: string, page: number, last: number): string {
 }
 
 /**
- * The whole list, or one page of it with `Link` and `X-Total-Count` when a page was asked for. What is shown is rendered as it
- * comes and the rest is only counted, so that a long list is never held as it is stored.
+ * The whole list, or one page of it with `Link` and `X-Total-Count` when a page was asked for. Items of the
+ * answer are rendered as they come and the others only counted, so that a long list is never held in memory.
  */
 export async function renderList<T>(
   pages: AsyncIterable<readonly T[]>,

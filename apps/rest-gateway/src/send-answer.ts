@@ -10,7 +10,7 @@ import type { Answer, Route } from './route.ts';
 /** Streams that one credential may have open at the same time, in this process. */
 const maxOpenStreams = 20;
 
-/** Contract, Limits, 429. */
+/** The answer to a client over its rate limit: plain text, as clients of REST v1 know it. */
 export const sendThrottled = (response: Response): void =>
   void response.status(429).type('text/plain').send('Throttled');
 

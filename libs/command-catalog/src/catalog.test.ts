@@ -58,7 +58,7 @@ test('only deletions of audio change something besides their subject', () => {
   expect(causing.sort()).toEqual(['media_clip.delete', 'production.delete']);
 });
 
-test('a second person is asked where the design says so', () => {
+test('exactly these commands need a second person, so that no change of that list passes unseen', () => {
   const reviewed = commands.filter(({ review }) => review === 'single' || review === 'dual').map(({ type }) => type);
   expect(reviewed.sort()).toEqual([
     'advertiser.activate',
@@ -70,7 +70,7 @@ test('a second person is asked where the design says so', () => {
   ]);
 });
 
-test('what a second person must agree to has a subject already, and somebody who may agree', () => {
+test('a command that needs a second person has an existing subject and roles that may approve it', () => {
   const reviewers = productCatalog.commands['review.approve'].roles;
   for (const command of commands) {
     const isReviewed = command.review === 'single' || command.review === 'dual';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { problems } from './problems.ts';
 
 /** code → [status, type, retry class], written out here so that no edit of the table passes unseen. */
-const designed: Readonly<Record<string, readonly [number, string, string]>> = {
+const promised: Readonly<Record<string, readonly [number, string, string]>> = {
   token_missing: [401, 'authentication-required', 'never'],
   token_invalid: [401, 'authentication-required', 'never'],
   insufficient_scope: [403, 'insufficient-scope', 'never'],
@@ -36,10 +36,13 @@ const designed: Readonly<Record<string, readonly [number, string, string]>> = {
   unsupported_media_type: [415, 'unsupported-media-type', 'after_fix'],
 };
 
-test.each(Object.entries(designed))('%s has the status, type and retry class of the design', (code, row) => {
-  const { status, type, retry } = problems[code as keyof typeof problems];
-  expect([status, type, retry]).toEqual(row);
-});
+test.each(Object.entries(promised))(
+  '%s has the status, type and retry class that clients were promised',
+  (code, row) => {
+    const { status, type, retry } = problems[code as keyof typeof problems];
+    expect([status, type, retry]).toEqual(row);
+  },
+);
 
 test.each(Object.entries(problems))(
   '%s is a word of the wire, its type a URN suffix, its status an error',

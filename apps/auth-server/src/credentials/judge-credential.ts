@@ -71,7 +71,7 @@ function isOver({ state, expires_at: expiresAt, account }: IssuedCredential, now
 }
 
 /**
- * Contract, Authentication, rules 2 to 4, in this order: unknown, blocked, an MCP credential, the plan's API access (legacy tokens;
+ * Decides whether a credential is accepted, and names the first reason in this order: unknown, blocked, an MCP credential, the plan's API access (legacy tokens;
  * for members the plan of the organization's owner decides), the subscription. An expired trial blocks legacy tokens only.
  * @param ownerPlans plans of the owners of the organizations that the account is a member of
  */

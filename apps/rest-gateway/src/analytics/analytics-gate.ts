@@ -15,23 +15,23 @@ const withoutRight = () => refuse("You don't have the permission to use the Anal
 
 type CheckedCall = Pick<Call, 'caller' | 'object' | 'access'>;
 
-/** Contract, Authentication, rule 7, first half: the plan includes analytics. */
+/** Throws unless the plan includes analytics. */
 function permitPlan({ access }: CheckedCall): void {
   if (!access?.plan.includesAnalytics) throw withoutPlan();
 }
 
-/** Rule 7, second half: the podcast is published, and the caller may see analytics of it. */
+/** Throws unless the podcast is published and the caller may see analytics of it. */
 export function permitPublished({ caller, access, object }: CheckedCall): void {
   if (object?.lifecycle_state !== 'published' || !access || !isViewer(caller, access)) throw withoutRight();
 }
 
-/** Rule 7 for a podcast. */
+/** Both checks for a podcast: plan, then publication and right. */
 export function permitPodcastAnalytics(call: CheckedCall): void {
   permitPlan(call);
   permitPublished(call);
 }
 
-/** Rule 7 for an episode: by the plan first, then by its podcast. */
+/** Both checks for an episode: its plan, then publication of and right to its podcast. */
 export async function permitEpisodeAnalytics(call: CheckedCall, { management }: Deps): Promise<void> {
   permitPlan(call);
   const podcastId = call.access?.podcastId;

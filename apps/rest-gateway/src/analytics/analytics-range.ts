@@ -93,7 +93,7 @@ const isDate = (text: string) => text.length === 10;
 const dayOfDate = (text: string) => Date.parse(text) / dayMs;
 
 /**
- * Contract, Errors, analytics time-range errors.
+ * The span that a query asks for. Throws `validation_failed` unless it has exactly one complete form.
  * @param days the span of the other form (days_offset, days_since_published), when it was sent; the texts are the same for both
  */
 function requestedSpan(

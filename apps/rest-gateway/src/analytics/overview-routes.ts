@@ -54,7 +54,7 @@ const overview = z.strictObject({
 function summarise(episodes: readonly Resource<'episodes'>[]): z.output<typeof overview>['episodes'] {
   const inState = (state: StateOf<'episodes'>) => episodes.filter((episode) => episode.lifecycle_state === state);
   const published = inState('published');
-  // What is published has a date.
+  // A published episode has a date.
   const dateOf = ({ attributes }: Resource<'episodes'>) => attributes.published_at!;
   const newest = published.toSorted((a, b) => (dateOf(a) < dateOf(b) ? 1 : -1))[0];
   const durations = published.map(({ attributes }) => attributes.duration_ms ?? 0);

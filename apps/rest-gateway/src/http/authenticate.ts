@@ -11,7 +11,7 @@ export type Caller = Principal & { readonly plan: Plan };
 /** Far above every credential that is ever issued. */
 const maxCredentialLength = 4_096;
 
-/** Contract, Authentication, rule 1: the `Token` header is read first, then `Authorization`. */
+/** The credential of a request: the `Token` header is read first, then `Authorization`. */
 export function credentialOf(headers: IncomingHttpHeaders): string | undefined {
   const { token, authorization = '' } = headers;
   const bearer = authorization.slice(0, 7).toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';
@@ -27,7 +27,7 @@ const unauthorized = (message: string, reason?: string): RestError => ({
 });
 const refused = (reason: string) => unauthorized('You are not authorized to access this area.', reason);
 
-/** Contract, Errors, rows 401 and 503. */
+/** The answer to each refusal of a credential. */
 const answers: Readonly<Record<Refusal, RestError>> = {
   [Refusal.UNKNOWN_USER]: refused('unknown_user'),
   [Refusal.UNSPECIFIED]: refused('unknown_user'),

@@ -1,7 +1,7 @@
 import { Problem } from '@longwave/problems';
 import type { Principal } from '@longwave/rpc/credential';
 
-/** Who asks, and until when an answer is of use. */
+/** The person who asks, and the time after which the answer is of no use. */
 export type Asker = Principal & { readonly deadline: Date };
 
 /** Options of a call to another service on behalf of a person. */
@@ -10,7 +10,7 @@ export const callOptions = ({ statement, deadline }: Pick<Asker, 'statement' | '
   deadline,
 });
 
-/** Contract, Errors, row 404: the same text for an absent and for an invisible object. */
+/** The same text for an absent and for an invisible object, so that nobody learns which ids exist. */
 export const notFoundProblem = (noun: string, id: string): Problem =>
   new Problem('not_found', `The ${noun} with id ${id} could not be found.`);
 

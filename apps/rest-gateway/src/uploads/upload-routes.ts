@@ -13,7 +13,7 @@ const grantCommand = productCatalog.commands['upload.grant'];
 const uploads = productCatalog.resources.uploads.attributes;
 
 const badKey = 'Invalid upload idempotency key';
-/** Contract, Limits, `idempotency_key` (uploads). */
+/** `idempotency_key` of an upload: the form of the header `Idempotency-Key`, with a message of its own. */
 const uploadKey = z.string({ error: badKey }).regex(idempotencyKeyPattern, badKey);
 
 const grant: AnswerShape = {

@@ -5,7 +5,7 @@ import { lineItems } from './line-item.ts';
 const flights = ['booked', 'delivering', 'delivery_extended', 'paused'];
 
 /** Command → [from, to], written out a second time so that no change of a transition passes unseen; null: the state stays. */
-const designed: Readonly<Record<string, readonly [readonly string[] | null, readonly string[] | null]>> = {
+const expected: Readonly<Record<string, readonly [readonly string[] | null, readonly string[] | null]>> = {
   'line_item.create': [null, ['draft']],
   'line_item.revise': [['draft'], null],
   'line_item.amend': [flights, null],
@@ -34,15 +34,15 @@ const designed: Readonly<Record<string, readonly [readonly string[] | null, read
   'line_item.archive': [['completed', 'stopped', 'cancelled'], ['archived']],
 };
 
-test('line items change state as the design says, and in no other way', () => {
+test('line items change state by these commands between these states, and in no other way', () => {
   const declared = Object.values(lineItemCommands).map(({ type, from, to }) => [
     type,
     [from, typeof to === 'string' ? [to] : to],
   ]);
-  expect(Object.fromEntries(declared)).toEqual(designed);
+  expect(Object.fromEntries(declared)).toEqual(expected);
 });
 
-test('every state of a line item but those of reviews is entered by some command', () => {
-  const entered = Object.values(designed).flatMap(([, to]) => to ?? []);
+test('every state of a line item, except those of a review, is entered by some command', () => {
+  const entered = Object.values(expected).flatMap(([, to]) => to ?? []);
   expect(lineItems.states.filter((state) => !entered.includes(state))).toEqual(['pending_review', 'declined']);
 });
