@@ -35,7 +35,7 @@ const gaveUp = () =>
 
 /**
  * One try at a leased job: download, encode, store, report. A file at fault is reported at once, a failure of ours after the
- * fifth try. Leaves no temporary file; a stored blob that is not reported is left to the sweep (see stored-blobs).
+ * fifth try. Leaves no temporary file; a stored blob that is not reported stays (stored-blobs.ts says why).
  * @param signal aborted with a `LeaseEnded` when the lease has ended
  */
 export async function workOnJob(job: Job, deps: JobDeps, signal: AbortSignal): Promise<JobEnd> {

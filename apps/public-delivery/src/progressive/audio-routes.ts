@@ -85,7 +85,7 @@ export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
   ): Promise<void> {
     const { request, response, requestId, startedAt } = exchange;
     runningPlays.watch(media.counted.episodeId, { ...begun, parts: media.parts }, response);
-    // Facts name it; who never asks for bytes leaves no name.
+    // Facts name the user agent by its digest. A client that requests no bytes is not recorded.
     facts.sawUserAgent(listener.userAgentDigest, listener.userAgent, startedAt);
     const metered: MeteredResponse = { requestId, method: request.method, startedAt, listener, late, listsVersion };
     return sendMedia(request, response, withFileName(exchange, media), metered, { openPart, facts, now });

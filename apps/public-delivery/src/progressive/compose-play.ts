@@ -95,7 +95,7 @@ const format = {
  * and outro are content: they are the show's own. Equal inputs give the same arrangement.
  * @param breaks in the order of the content
  * @param faded the faded pieces of the content, in order
- * @param pictureBytes of `pictureOf(composition.artwork)`; its room stays empty without
+ * @param pictureBytes of `pictureOf(composition.artwork)`; without them its room in the header stays empty
  */
 export function composePlay(
   episode: PlayableEpisode,
