@@ -82,7 +82,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
         audience: `${config.API_URL}${basePath}`,
         clock,
       }),
-      tools: { pool, clock, onAccepted: () => worker.wake() },
+      deps: { pool, clock, onAccepted: () => worker.wake() },
       issuer: config.BASE_URL,
       apiUrl: config.API_URL,
       logger,

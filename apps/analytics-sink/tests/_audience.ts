@@ -134,7 +134,7 @@ async function startAudience() {
         audience: 'http://api.test/audience/v1',
         clock: () => clock.now,
       }),
-      tools: { pool, clock: () => clock.now, onAccepted: () => undefined },
+      deps: { pool, clock: () => clock.now, onAccepted: () => undefined },
       issuer: 'http://base.test',
       apiUrl: 'http://api.test',
       logger: createLogger('analytics-sink', 'debug', { write: (line) => void logLines.push(line) }),

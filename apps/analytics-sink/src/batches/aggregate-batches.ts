@@ -25,7 +25,7 @@ import {
   type RejectionCode,
 } from './row-facts.ts';
 
-export interface AggregationTools {
+export interface AggregationDeps {
   readonly pool: Pool;
   readonly lists: AudienceLists;
   readonly memory: CountingMemory;
@@ -86,7 +86,7 @@ async function sortRows(tx: Transaction, producer: string, rows: readonly Indexe
 
 /** Counts facts like our own, with the user agents that stand for the producer's verdicts. */
 async function countRows(
-  { pool, lists, memory }: AggregationTools,
+  { pool, lists, memory }: AggregationDeps,
   facts: readonly DeliveryFact[],
   rows: readonly BatchRow[],
 ): Promise<void> {
@@ -98,16 +98,16 @@ async function countRows(
  * takes the batch at once, and stores nothing twice, because facts and claims have ids. A batch that fails is put off.
  * @returns false when no batch is due
  */
-export async function aggregateNextBatch(tools: AggregationTools): Promise<boolean> {
+export async function aggregateNextBatch(deps: AggregationDeps): Promise<boolean> {
   let taken: TakenBatch | undefined;
   try {
-    const awaited = await transaction(tools.pool, async (tx) => {
-      taken = await takeBatch(tx, tools.clock());
+    const awaited = await transaction(deps.pool, async (tx) => {
+      taken = await takeBatch(tx, deps.clock());
       if (!taken) return [];
       const { producer } = taken;
       const rows = taken.rows.map((row, index) => ({ index, row }));
       const { facts, rejections, waiting } = await sortRows(tx, producer, rows);
-      await countRows(tools, facts, taken.rows);
+      await countRows(deps, facts, taken.rows);
       const claims = rows.filter(isClaim);
       const kept = await keepClaims(
         tx,
@@ -128,10 +128,10 @@ export async function aggregateNextBatch(tools: AggregationTools): Promise<boole
       });
       return [...new Set(waiting.map((one) => one.awaits))];
     });
-    if (awaited.length > 0) await wakeWaitingRows(tools.pool, awaited);
+    if (awaited.length > 0) await wakeWaitingRows(deps.pool, awaited);
     return taken !== undefined;
   } catch (error) {
-    if (taken) await postponeBatch(tools.pool, taken, tools.clock());
+    if (taken) await postponeBatch(deps.pool, taken, deps.clock());
     throw error;
   }
 }
@@ -144,15 +144,15 @@ const batchKey = (one: WaitingRow) => JSON.stringify([one.producer, one.batchId]
  * Aggregates rows whose arrangement or serving has become known.
  * @returns false when there are no such rows
  */
-export function settleReadyRows(tools: AggregationTools): Promise<boolean> {
-  return transaction(tools.pool, async (tx) => {
+export function settleReadyRows(deps: AggregationDeps): Promise<boolean> {
+  return transaction(deps.pool, async (tx) => {
     const rows = await takeReadyRows(tx, maxRows);
     const batches = [...Map.groupBy(rows, batchKey)].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [, own] of batches) {
       const { producer, batchId } = own[0]!;
       const { facts, rejections } = await sortRows(tx, producer, own);
       await countRows(
-        tools,
+        deps,
         facts,
         own.map((one) => one.row),
       );

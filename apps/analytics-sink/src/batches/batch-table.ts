@@ -26,12 +26,8 @@ export interface BatchStatus {
   readonly rejected_by_code: Readonly<Partial<Record<RejectionCode, number>>>;
 }
 
-export interface StoredAnswer {
-  readonly batchId: string;
-  readonly digest: string;
-  /** The first answer, JSON. */
-  readonly answer: string;
-}
+/** The digest of a batch's body and its first answer (JSON). */
+type StoredAnswer = Columns<'batch', 'digest' | 'answer', { answer: string }>;
 
 /** Batches of a producer with this id or under this key: at most two. */
 export async function findAnswers(
@@ -40,11 +36,11 @@ export async function findAnswers(
   batchId: string,
   idempotencyKey: string,
 ): Promise<StoredAnswer[]> {
-  const { rows } = await tx.query<Columns<'batch', 'batch_id' | 'digest' | 'answer', { answer: string }>>(
-    `select batch_id, digest, answer::text from batch where producer = $1 and (batch_id = $2 or idempotency_key = $3)`,
+  const { rows } = await tx.query<StoredAnswer>(
+    `select digest, answer::text from batch where producer = $1 and (batch_id = $2 or idempotency_key = $3)`,
     [producer, batchId, idempotencyKey],
   );
-  return rows.map((row) => ({ batchId: row.batch_id, digest: row.digest, answer: row.answer }));
+  return rows;
 }
 
 /** Whether a batch of the producer has this sequence. */

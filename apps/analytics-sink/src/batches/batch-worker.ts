@@ -1,7 +1,7 @@
 import { databaseOutage } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop, type PollLoop } from '@longwave/worker-kit';
-import { aggregateNextBatch, settleReadyRows, type AggregationTools } from './aggregate-batches.ts';
+import { aggregateNextBatch, settleReadyRows, type AggregationDeps } from './aggregate-batches.ts';
 import { wakeWaitingRows } from './known-layout-table.ts';
 
 /**
@@ -9,18 +9,18 @@ import { wakeWaitingRows } from './known-layout-table.ts';
  * @param options.pollMs the longest time until it notices a batch that another process accepted
  */
 export function startBatchWorker(
-  options: AggregationTools & { readonly logger: Logger; readonly pollMs?: number },
+  options: AggregationDeps & { readonly logger: Logger; readonly pollMs?: number },
 ): PollLoop {
-  const { logger, pollMs = 1_000, ...tools } = options;
+  const { logger, pollMs = 1_000, ...deps } = options;
   // An earlier process may have ended between storing a waiting row and looking for its layout again.
-  const woken = wakeWaitingRows(tools.pool).catch((error: unknown) =>
+  const woken = wakeWaitingRows(deps.pool).catch((error: unknown) =>
     logger.warn({ err: error }, 'batches.waking_failed'),
   );
   return pollLoop({
     everyMs: pollMs,
     run: async () => {
       await woken;
-      const [aggregated, settled] = [await aggregateNextBatch(tools), await settleReadyRows(tools)];
+      const [aggregated, settled] = [await aggregateNextBatch(deps), await settleReadyRows(deps)];
       return aggregated || settled;
     },
     onError: (error) => {

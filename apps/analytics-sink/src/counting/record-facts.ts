@@ -31,7 +31,6 @@ import { lockChains } from './listener-episode-table.ts';
 import { addToRequests, loadRecountWindows, type RecountWindow, type StoredRequest } from './request-table.ts';
 import { saveCounts } from './save-counts.ts';
 import { loadCounts } from './session-table.ts';
-
 import { findUserAgents, insertUserAgents } from './user-agent-table.ts';
 
 /** The verdict on a user agent and its description. */

@@ -14,7 +14,7 @@ import type { answerSchemas } from './answer-schemas.ts';
 import type { Client } from './authenticate.ts';
 import { checkBodyHeaders, readJson } from './read-json.ts';
 
-export interface RouteTools {
+export interface RouteDeps {
   readonly pool: Pool;
   readonly clock: () => Date;
   /** Called after every accepted batch. */
@@ -42,7 +42,7 @@ export interface AudienceRoute extends RoutePlace {
   readonly refusals: readonly number[];
   /** Checks the headers of a body, before the token is checked. */
   readonly checkHeaders?: (request: Request) => void;
-  readonly answer: (request: Request, client: Client, tools: RouteTools) => Promise<Answer>;
+  readonly answer: (request: Request, client: Client, deps: RouteDeps) => Promise<Answer>;
 }
 
 const json = (status: number, body: unknown): Answer => ({ status, body: JSON.stringify(body) });

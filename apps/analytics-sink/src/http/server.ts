@@ -16,7 +16,7 @@ import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, Response } from 'express';
 import { challengeOf, requireScope, type Authenticate } from './authenticate.ts';
 import { audienceOpenApi } from './openapi.ts';
-import { audienceRoutes, type RouteTools } from './routes.ts';
+import { audienceRoutes, type RouteDeps } from './routes.ts';
 
 /** The base path on `{api_url}`. */
 export const basePath = '/audience/v1';
@@ -42,14 +42,14 @@ const sendPublic = (body: unknown) => {
  */
 export function createAudienceServer(options: {
   readonly authenticate: Authenticate;
-  readonly tools: RouteTools;
+  readonly deps: RouteDeps;
   /** `{base_url}`. */
   readonly issuer: string;
   /** `{api_url}`. */
   readonly apiUrl: string;
   readonly logger: Logger;
 }): Express {
-  const { authenticate, tools, issuer, apiUrl, logger } = options;
+  const { authenticate, deps, issuer, apiUrl, logger } = options;
   const metadataUrl = `${apiUrl}${metadataPath}`;
   const app = createHttpApp(logger, ({ operation = 'none', tokenId }) => ({ operation, token_id: tokenId }));
 
@@ -80,7 +80,7 @@ export function createAudienceServer(options: {
       const client = await authenticate(request.get('authorization'));
       response.locals['tokenId'] = client.tokenId;
       requireScope(client, route.scope);
-      const { status, body } = await route.answer(request, client, tools);
+      const { status, body } = await route.answer(request, client, deps);
       response.status(status).set('Cache-Control', 'no-store').type('application/json').send(body);
     },
   });
