@@ -1,6 +1,6 @@
+import type { ProductCommand } from '@longwave/command-catalog';
 import type { Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
-import type { ProductCommand } from './_management.ts';
 import type { World } from './_world.ts';
 
 export interface Example {

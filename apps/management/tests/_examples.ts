@@ -1,3 +1,4 @@
+import type { ProductCommand } from '@longwave/command-catalog';
 import type { Example } from './_example.ts';
 import { advertisingExamples } from './_examples-advertising.ts';
 import { contentExamples } from './_examples-content.ts';
@@ -6,7 +7,6 @@ import { inventoryExamples } from './_examples-inventory.ts';
 import { mediaExamples } from './_examples-media.ts';
 import { moveExamples } from './_examples-moves.ts';
 import { reviewExamples } from './_examples-reviews.ts';
-import type { ProductCommand } from './_management.ts';
 import type { World } from './_world.ts';
 
 /** A valid request for every command; a command without an example does not compile. */

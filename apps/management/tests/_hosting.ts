@@ -1,4 +1,4 @@
-import { productCatalog } from '@longwave/command-catalog';
+import { productCatalog, type ProductCommand } from '@longwave/command-catalog';
 import type { Actor, CommandOutcome } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
@@ -7,7 +7,7 @@ import { claimJob } from '../src/background/job-table.ts';
 import { saveEncodingLimit } from '../src/hosting/productions/encoding-balance-table.ts';
 import { digest, hour, person, service } from './_values.ts';
 
-import type { ProductCommand, TestManagement } from './_management.ts';
+import type { TestManagement } from './_management.ts';
 
 /** Creates the content of a workspace by commands. */
 export function createHosting(management: TestManagement, workspaceId: string = newId('ws')) {

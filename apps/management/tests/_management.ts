@@ -1,5 +1,5 @@
 import { generateKeyPair, exportJWK, type JWK } from 'jose';
-import { productCatalog, type CommandType } from '@longwave/command-catalog';
+import { productCatalog } from '@longwave/command-catalog';
 import {
   createApprovedRunner,
   createCommandExecutor,
@@ -17,8 +17,6 @@ import type { PublicFetch } from '../src/outside/public-fetch.ts';
 import type { PrepareArtwork } from '../src/outside/prepare-artwork.ts';
 import { createRules } from '../src/rules.ts';
 import { digest, service } from './_values.ts';
-
-export type ProductCommand = CommandType<typeof productCatalog>;
 
 export const mediaUrl = 'http://media.test';
 

@@ -4,13 +4,14 @@ import {
   reviewRequested,
   type CommandDefinition,
   type ResourceDefinition,
+  type ProductCommand,
 } from '@longwave/command-catalog';
 import { receiptHash, type Actor, type CommandRequest } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import { transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { compactVerify, importJWK } from 'jose';
-import { operator, startTestManagement, type ProductCommand, type TestManagement } from './_management.ts';
+import { operator, startTestManagement, type TestManagement } from './_management.ts';
 import { person } from './_values.ts';
 import { createWorld } from './_world.ts';
 import type { Example } from './_example.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
+import { productCatalog, type CommandDefinition, type ProductCommand } from '@longwave/command-catalog';
 import { permissionProblem, type Actor } from '@longwave/command-pipeline';
 import type { ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
@@ -8,7 +8,7 @@ import { Problem } from '@longwave/problems';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Access } from '../src/workspace/access/access.ts';
 import { examples } from './_examples.ts';
-import { startTestManagement, type ProductCommand, type TestManagement } from './_management.ts';
+import { startTestManagement, type TestManagement } from './_management.ts';
 import { serveManagement } from './_serve.ts';
 import { person, service } from './_values.ts';
 import { createWorld, type World } from './_world.ts';

@@ -6,6 +6,7 @@ import {
   type Resource,
   type ResourceDefinition,
   type SubjectOf,
+  type ProductCommand,
 } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import type { Role } from '@longwave/principal';
@@ -15,7 +16,7 @@ import { decideFor } from './http/access.ts';
 import { etagOf } from './http/etag.ts';
 import { chosenItems, listQuery, renderList, type ChosenByType } from './list-answer.ts';
 import { notFoundProblem } from './management/asker.ts';
-import type { Executed, ProductCommand } from './management/execute-command.ts';
+import type { Executed } from './management/execute-command.ts';
 import { hiddenStates, isTerminal } from './management/read-resources.ts';
 import { defineRoute, type Call, type Route, type Deps } from './route.ts';
 import type { RestView } from './views/rest-view.ts';

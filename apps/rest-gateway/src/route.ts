@@ -1,4 +1,4 @@
-import type { Resource } from '@longwave/command-catalog';
+import type { ProductResource, Resource } from '@longwave/command-catalog';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
 import type { AccountServiceService } from '@longwave/rpc/credential';
@@ -12,7 +12,6 @@ import type { FindEnclosures } from './episodes/find-enclosures.ts';
 import type { Bucket } from './http/rate-limit.ts';
 import type { Asker } from './management/asker.ts';
 import type { Management } from './management/management.ts';
-import type { ResourceType } from './management/read-resources.ts';
 import type { ProgressFeed } from './productions/progress-feed.ts';
 
 /** Clients and settings of all routes; built once in `app.ts`. */
@@ -30,7 +29,7 @@ export interface Deps {
 }
 
 /** One request after every check before the route's own. */
-export interface Call<Q = unknown, B = unknown, T extends ResourceType = ResourceType> {
+export interface Call<Q = unknown, B = unknown, T extends ProductResource = ProductResource> {
   readonly caller: Caller & Asker;
   /** Asks auth-server again, for answers that outlive a statement. */
   readonly reauthenticate: () => Promise<Caller>;
@@ -75,7 +74,7 @@ export interface AnswerShape {
 export type HeaderNotes = Readonly<Record<string, string>>;
 
 /** A resource, and where the request names it. */
-interface RouteObject<T extends ResourceType> {
+interface RouteObject<T extends ProductResource> {
   readonly type: T;
   readonly from: 'path' | 'query' | 'body';
   readonly field: string;
@@ -89,7 +88,7 @@ export interface Route {
   readonly summary: string;
   readonly bucket: Bucket;
   /** What must be visible before anything else is checked. */
-  readonly object: RouteObject<ResourceType> | undefined;
+  readonly object: RouteObject<ProductResource> | undefined;
   /** Throws `permission_denied`; runs before validation (docs/ARCHITECTURE.md, the order of checks). */
   readonly permit: (call: Pick<Call, 'caller' | 'object' | 'access'>, deps: Deps) => void | Promise<void>;
   readonly query: z.ZodObject;
@@ -153,7 +152,7 @@ const nothing = z.strictObject({});
 export function defineRoute<
   Q extends z.ZodObject = typeof nothing,
   B extends z.ZodObject = typeof nothing,
-  T extends ResourceType = ResourceType,
+  T extends ProductResource = ProductResource,
 >(
   declared: Declared & {
     readonly object?: RouteObject<T>;

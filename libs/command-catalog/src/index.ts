@@ -7,6 +7,8 @@ export type {
   CommandType,
   EventOf,
   LinkOf,
+  ProductCommand,
+  ProductResource,
   Resource,
   ResourceType,
   CommandWithRule,

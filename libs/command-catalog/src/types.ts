@@ -19,6 +19,9 @@ interface BothCatalogs {
 /** Command types of a catalog; of both when none is named. */
 export type CommandType<K extends { readonly commands: object } = BothCatalogs> = keyof K['commands'] & string;
 
+/** Commands that management executes. */
+export type ProductCommand = CommandType<typeof productCatalog>;
+
 /** Commands that need a rule of their own. */
 export type CommandWithRule<K extends Catalog> = {
   [C in CommandType<K>]: K['commands'][C]['hasRule'] extends true ? C : never;
@@ -26,6 +29,9 @@ export type CommandWithRule<K extends Catalog> = {
 
 /** Name of a resource type: "podcasts". */
 export type ResourceType = keyof Resources;
+
+/** Resource types of management. */
+export type ProductResource = keyof ProductResources;
 
 /** Stored attributes of a resource type: `Attributes<'podcasts'>`. */
 export type Attributes<T extends ResourceType> = z.output<Resources[T]['attributes']>;

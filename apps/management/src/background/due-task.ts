@@ -1,7 +1,6 @@
-import type { ChangesInput } from '@longwave/command-catalog';
+import type { ChangesInput, ProductCommand } from '@longwave/command-catalog';
 import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import type { ProductCommand } from './execute-as-management.ts';
 
 /** A command that the clock sends to resources when they are due. */
 export interface DueTask<C extends ProductCommand = ProductCommand> {

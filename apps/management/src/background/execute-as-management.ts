@@ -2,14 +2,12 @@ import {
   productCatalog,
   typedResource,
   type ChangesInput,
-  type CommandType,
+  type ProductCommand,
   type Resource,
   type SubjectOf,
 } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { LeaseReport } from './job-table.ts';
-
-export type ProductCommand = CommandType<typeof productCatalog>;
 
 /** A command that management sends by itself; the catalog knows the type of its subject. */
 export interface ManagementCommand<C extends ProductCommand> {

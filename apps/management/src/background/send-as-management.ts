@@ -1,8 +1,9 @@
+import type { ProductCommand } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
-import { executeAsManagement, type ManagementCommand, type ProductCommand } from './execute-as-management.ts';
+import { executeAsManagement, type ManagementCommand } from './execute-as-management.ts';
 
 /** Sends a command in reaction to an event, under a key made of the event's id: a redelivery does nothing. */
 export type Send = <C extends ProductCommand>(

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { pageLinks } from '../list-answer.ts';
 import { callOptions } from '../management/asker.ts';
-import type { Call, Deps } from '../route.ts';
-import { defineRoute } from '../route.ts';
+import { defineRoute, type Call, type Deps } from '../route.ts';
 import { isEmpty, jointBasis, renderMeta, wireRange } from './analytics-answer.ts';
 import { listMeasuredPodcasts, permitSomeAnalytics, type MeasuredPodcast } from './analytics-gate.ts';
 import { decideRange, podcastRangeQuery } from './analytics-range.ts';

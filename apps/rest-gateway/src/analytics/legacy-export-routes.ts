@@ -1,5 +1,4 @@
-import type { Resource } from '@longwave/command-catalog';
-import { statisticsExports } from '@longwave/command-catalog';
+import { statisticsExports, type Resource } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { accepting } from '../resource-routes.ts';

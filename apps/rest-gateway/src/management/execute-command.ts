@@ -1,7 +1,8 @@
 import {
   productCatalog,
   type ChangesInput,
-  type CommandType,
+  type ProductCommand,
+  type ProductResource,
   type Resource,
   type SubjectOf,
 } from '@longwave/command-catalog';
@@ -10,9 +11,7 @@ import type { RpcChannel } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { z } from 'zod';
 import { callOptions, isNotFound, notFoundProblem, type Asker } from './asker.ts';
-import { parseResource, type ResourceType } from './read-resources.ts';
-
-export type ProductCommand = CommandType<typeof productCatalog>;
+import { parseResource } from './read-resources.ts';
 
 /** One REST write as a command. */
 export interface CommandInput<C extends ProductCommand> {
@@ -35,7 +34,7 @@ const operationSchema = z.object({
     .default([]),
 });
 
-export interface Executed<T extends ResourceType = ResourceType> {
+export interface Executed<T extends ProductResource = ProductResource> {
   /** As it is after the command. */
   readonly resource: Resource<T>;
   readonly operationId: string;

@@ -1,4 +1,4 @@
-import { productCatalog, typedResource, type Resource } from '@longwave/command-catalog';
+import { productCatalog, typedResource, type ProductResource, type Resource } from '@longwave/command-catalog';
 import { resourceViewSchema, type ListSort, type ResourceView } from '@longwave/events';
 import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
@@ -6,10 +6,8 @@ import type { RpcChannel } from '@longwave/rpc';
 import { OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
 import { callOptions, isNotFound, notFoundProblem, type Asker } from './asker.ts';
 
-export type ResourceType = keyof typeof productCatalog.resources;
-
 /** A resource wherever the asker sees it. */
-export interface Found<T extends ResourceType> {
+export interface Found<T extends ProductResource> {
   readonly resource: Resource<T>;
   /** The podcast that it belongs to, or is. */
   readonly podcastId: string | undefined;
@@ -37,7 +35,7 @@ export const isTerminal = ({ lifecycle_state: state }: ResourceView): boolean =>
 const pageSize = 200;
 const smallPageSize = 5;
 
-export const parseResource = <T extends ResourceType>(json: string, type: T): Resource<T> =>
+export const parseResource = <T extends ProductResource>(json: string, type: T): Resource<T> =>
   typedResource(resourceViewSchema.parse(JSON.parse(json)), type);
 
 /** Throws REST's 404 for an id that is malformed, unknown or of another workspace. */
@@ -54,7 +52,7 @@ export function resourceReads(channel: RpcChannel) {
   const operations = channel.client(OperationServiceService);
 
   /** Everything visible that is asked for, in its order, a page at a time. */
-  async function* pages<T extends ResourceType>(
+  async function* pages<T extends ProductResource>(
     asker: Asker,
     type: T,
     input: ListInput = {},
@@ -87,7 +85,7 @@ export function resourceReads(channel: RpcChannel) {
 
   return {
     /** Wherever the asker sees it. Throws REST's 404, also for a resource in a hidden state unless `includeHidden`. */
-    find<T extends ResourceType>(
+    find<T extends ProductResource>(
       asker: Asker,
       type: T,
       id: string,
@@ -106,7 +104,7 @@ export function resourceReads(channel: RpcChannel) {
     pages,
 
     /** Everything visible that is asked for, oldest first. */
-    async list<T extends ResourceType>(asker: Asker, type: T, input: ListInput = {}): Promise<Resource<T>[]> {
+    async list<T extends ProductResource>(asker: Asker, type: T, input: ListInput = {}): Promise<Resource<T>[]> {
       const found: Resource<T>[] = [];
       for await (const page of pages(asker, type, input)) found.push(...page);
       return found;

@@ -1,7 +1,6 @@
-import type { Resource } from '@longwave/command-catalog';
+import type { ProductResource, Resource } from '@longwave/command-catalog';
 import type { Caller } from '../http/authenticate.ts';
 import type { Asker } from '../management/asker.ts';
-import type { ResourceType } from '../management/read-resources.ts';
 import type { AnswerShape, Deps } from '../route.ts';
 
 /** For whom something is shown, and with what. */
@@ -11,7 +10,7 @@ export interface ViewContext {
 }
 
 /** A resource type as REST shows it. */
-export interface RestView<T extends ResourceType> extends AnswerShape {
+export interface RestView<T extends ProductResource> extends AnswerShape {
   readonly render: (
     resource: Resource<T>,
     context: ViewContext,

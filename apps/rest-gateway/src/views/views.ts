@@ -1,6 +1,5 @@
-import type { Resource } from '@longwave/command-catalog';
+import type { ProductResource, Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
-import type { ResourceType } from '../management/read-resources.ts';
 import type { RestView, ViewContext } from './rest-view.ts';
 import { batchEncodingView } from './batch-encoding-view.ts';
 import { episodeView } from './episode-view.ts';
@@ -11,7 +10,7 @@ import { productionView } from './production-view.ts';
 const times = { created_at: z.iso.datetime(), updated_at: z.iso.datetime() };
 
 /** Every resource says when it was created and when its present version was made. */
-const withTimes = <T extends ResourceType, V extends RestView<T>>(view: V & RestView<T>) => ({
+const withTimes = <T extends ProductResource, V extends RestView<T>>(view: V & RestView<T>) => ({
   ...view,
   schema: view.schema.extend(times),
   render: async (resource: Resource<T>, context: ViewContext) => ({
@@ -28,7 +27,7 @@ export const views = {
   productions: withTimes(productionView),
   media_clips: withTimes(mediaClipView),
   batch_encodings: withTimes(batchEncodingView),
-} as const satisfies { readonly [T in ResourceType]?: RestView<T> };
+} as const satisfies { readonly [T in ProductResource]?: RestView<T> };
 
 export type ShownType = keyof typeof views;
 

@@ -15,8 +15,8 @@ import { claimKey, type IdempotencyScope } from '../store/idempotency-table.ts';
 import { lockResource } from '../store/resource-table.ts';
 import { saveOperation, settleOperation } from '../store/operation-table.ts';
 
-export type Attributes = Record<string, unknown>;
-export type AnyRule = CommandRule<Attributes, Attributes>;
+export type AnyAttributes = Record<string, unknown>;
+export type AnyRule = CommandRule<AnyAttributes, AnyAttributes>;
 
 /** A parsed command with what the catalog says about it. */
 export interface CommandContext {
@@ -29,11 +29,14 @@ export interface CommandContext {
   readonly actor: Actor;
   readonly scope: IdempotencyScope;
   readonly subjectId: string;
-  readonly rule: Rule<Attributes, Attributes>;
+  readonly rule: Rule<AnyAttributes, AnyAttributes>;
 }
 
 /** The rule of a command without one of its own: the changed fields replace the present ones. */
-export const mergeChanges: Rule<Attributes, Attributes> = ({ current, changes: { cause: _cause, ...changes } }) => ({
+export const mergeChanges: Rule<AnyAttributes, AnyAttributes> = ({
+  current,
+  changes: { cause: _cause, ...changes },
+}) => ({
   attributes: { ...current, ...changes },
 });
 
@@ -57,7 +60,7 @@ export function checkSubject(
 }
 
 /** The next state: the catalog's, or the rule's choice among the catalog's. */
-function nextState(definition: CommandDefinition, decision: Decision<Attributes>, current: string): string {
+function nextState(definition: CommandDefinition, decision: Decision<AnyAttributes>, current: string): string {
   const { to } = definition;
   if (to === null) return current;
   if (typeof to === 'string') return to;
@@ -69,10 +72,10 @@ function nextState(definition: CommandDefinition, decision: Decision<Attributes>
 /** Keeps the cause that a command states for a new state, and drops the cause of the state before. */
 function withStateReason(
   { attributes: { shape } }: ResourceDefinition,
-  attributes: Attributes,
+  attributes: AnyAttributes,
   cause: unknown,
   isNewState: boolean,
-): Attributes {
+): AnyAttributes {
   if (!('state_reason' in shape) || !isNewState) return attributes;
   const { state_reason: _before, ...kept } = attributes;
   return cause === undefined ? kept : { ...kept, state_reason: cause };

@@ -3,7 +3,7 @@ import { findReplay, inProgressProblem } from '@longwave/idempotency';
 import { newId } from '@longwave/ids';
 import { isLockFailure, transaction, type Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
-import { acceptCommand, IdempotencyKeyTaken, type Attributes, type CommandContext } from './accept-command.ts';
+import { acceptCommand, IdempotencyKeyTaken, type AnyAttributes, type CommandContext } from './accept-command.ts';
 import { parseRequest, permissionProblem } from './check-request.ts';
 import {
   clientIdOf,
@@ -46,7 +46,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
       if (original) return original;
     }
     if (denial) throw denial;
-    let prepared: Rule<Attributes, Attributes>;
+    let prepared: Rule<AnyAttributes, AnyAttributes>;
     try {
       prepared = await prepareRule(pool, context, rule, subject);
     } catch (error) {

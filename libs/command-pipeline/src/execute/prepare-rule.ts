@@ -1,6 +1,6 @@
 import type { Catalog, CommandType } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
-import { checkSubject, mergeChanges, type AnyRule, type Attributes, type CommandContext } from './accept-command.ts';
+import { checkSubject, mergeChanges, type AnyRule, type AnyAttributes, type CommandContext } from './accept-command.ts';
 import type { Rule, Rules } from './command-rule.ts';
 import { notFoundProblem, type ResourceRow } from '../store/resource-row.ts';
 import { findResource } from '../read/find-resources.ts';
@@ -21,7 +21,7 @@ export async function prepareRule(
   context: Omit<CommandContext, 'rule'>,
   rule: AnyRule | undefined,
   subject?: ResourceRow,
-): Promise<Rule<Attributes, Attributes>> {
+): Promise<Rule<AnyAttributes, AnyAttributes>> {
   if (rule === undefined) return mergeChanges;
   if (typeof rule === 'function') return rule;
   const { workspaceId } = context.request;

@@ -1,4 +1,4 @@
-import type { ChangesInput, ResourceType } from '@longwave/command-catalog';
+import type { ChangesInput, ResourceType, ProductCommand } from '@longwave/command-catalog';
 import {
   findResource,
   findRevision,
@@ -12,11 +12,7 @@ import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob, type LeaseReport } from '../../background/job-table.ts';
 import { isAssignable } from '../creatives/creative-assignment-rules.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
-import {
-  executeAsManagement,
-  type ManagementCommand,
-  type ProductCommand,
-} from '../../background/execute-as-management.ts';
+import { executeAsManagement, type ManagementCommand } from '../../background/execute-as-management.ts';
 import { movedWindow } from './campaign.ts';
 
 /** Included values in the present form; line items of the first release store a plain list. */

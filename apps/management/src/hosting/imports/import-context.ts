@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Resource, SubjectOf } from '@longwave/command-catalog';
+import type { Resource, SubjectOf, ProductCommand } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
-import {
-  executeAsManagement,
-  type ManagementCommand,
-  type ProductCommand,
-} from '../../background/execute-as-management.ts';
+import { executeAsManagement, type ManagementCommand } from '../../background/execute-as-management.ts';
 import type { ExtraFiles } from './fetch-extras.ts';
 
 /** The import that an item belongs to. */

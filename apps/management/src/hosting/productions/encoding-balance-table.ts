@@ -1,5 +1,4 @@
-import type { Transaction } from '@longwave/postgres';
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../../generated/rows.ts';
 
 export interface EncodingBalance {
