@@ -1,5 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
-import { createServer, STATUS_CODES } from 'node:http';
+import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Problem, problemView } from '@longwave/problems';
 

@@ -4,8 +4,7 @@ import type { RpcClient } from '@longwave/rpc';
 import type { DecideRequest, DecideResponse, Pick as AdPick, ServingServiceService } from '@longwave/rpc/serving';
 import type { BreakPosition } from '../projection/break-plan.ts';
 import { slotName, type FilledBreak } from '../arrangements/arranged-breaks.ts';
-import type { PlayAds } from './play-ads.ts';
-import { clickUrlSchema, type CountedAds } from './play-ads.ts';
+import { clickUrlSchema, type CountedAds, type PlayAds } from './play-ads.ts';
 
 export type ServingClient = Pick<RpcClient<typeof ServingServiceService>, 'decide'>;
 

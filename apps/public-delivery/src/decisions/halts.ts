@@ -1,7 +1,6 @@
 import type { HaltScope } from '../projection/break-plan.ts';
-import { keepAds, type PlayAds } from './play-ads.ts';
 import { surface } from './decide-request.ts';
-import type { CountedAds } from './play-ads.ts';
+import { keepAds, type CountedAds, type PlayAds } from './play-ads.ts';
 
 /** True when plays of the podcast have no ads at all. */
 export const haltsAll = (halts: readonly HaltScope[], podcastId: string): boolean =>

@@ -1,3 +1,4 @@
+import type { StateOf } from '@longwave/command-catalog';
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns, Rows } from '../generated/rows.ts';
 import { playedProduction, standInClip } from './content-table.ts';
@@ -6,8 +7,8 @@ import type { PodcastAttributes, ShownEpisode } from './projected.ts';
 /** The row that answers a request for a feed. */
 export interface FeedState {
   readonly podcastId: string;
-  /** draft, published, unpublished or archived */
-  readonly state: string;
+  /** That of its podcast. */
+  readonly state: StateOf<'podcasts'>;
   readonly newFeedUrl: string | undefined;
   readonly revision: string;
   readonly changedAt: Date;
@@ -17,7 +18,7 @@ type FeedRow = Columns<
   'feed',
   'podcast_id' | 'state' | 'new_feed_url' | 'revision' | 'changed_at',
   // A condition names its states.
-  { state: string }
+  { state: StateOf<'podcasts'> }
 >;
 
 const toState = (row: FeedRow): FeedState => ({

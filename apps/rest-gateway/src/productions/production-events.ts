@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Resource } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
+import { sleep } from '@longwave/worker-kit';
 import type { Caller } from '../http/authenticate.ts';
 import { RestFailure } from '../http/rest-failure.ts';
 import type { Call, Deps } from '../route.ts';
@@ -18,19 +19,6 @@ const readDeadlineMs = 5_000;
 const reauthenticateEveryMs = 30_000;
 
 const isFinal = ({ lifecycle_state: state }: Resource<'productions'>) => state === 'encoded' || state === 'error';
-
-/** Resolves after `ms`, or at once when the signal is aborted. */
-const pause = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 
 const isOutage = (error: unknown) => error instanceof Problem && error.status >= 500;
 
@@ -90,7 +78,7 @@ export const productionEvents =
       // A tick that came meanwhile is newer.
       if (last && shownProgress === undefined) showProgress(last);
       while (!isFinal(production) && !signal.aborted && now - startedAt < streamLifeMs) {
-        await pause(readEveryMs, signal);
+        await sleep(readEveryMs, signal);
         if (signal.aborted) break;
         await readState().catch((error: unknown) => {
           if (!isOutage(error)) throw error;
