@@ -9,7 +9,7 @@ const openWindow = () => ({
   end: new Date(Date.now() + 30 * 24 * hourMs).toISOString(),
 });
 
-/** What a test says of a line item; the rest is usual. */
+/** The fields of a line item that a test sets; others have defaults. */
 export interface Wanted {
   readonly name: string;
   readonly type: 'sponsorship' | 'guaranteed' | 'house';

@@ -15,7 +15,7 @@ import {
 
 /** Everything that the cases of cases/contract.json speak of. */
 export interface ContractWorld extends AsyncDisposable {
-  /** What `{…}` in a case stands for. */
+  /** The values for `{…}` in a case. */
   readonly names: Record<string, string>;
   /** Credential texts by the name of who sends them. */
   readonly credentials: Record<string, string>;
@@ -254,7 +254,7 @@ async function maker(setting: Setting): Promise<void> {
   await inDatabase(world, "update product.resource set lifecycle_state = 'preparing' where id = $1", [id]);
 }
 
-/** Who works on the owner's podcasts. */
+/** People who work on the owner's podcasts. */
 async function guests(setting: Setting, owner: WorldAccount): Promise<void> {
   const { world, names, credentials } = setting;
   await account(setting, 'stranger');

@@ -5,7 +5,7 @@ import { dataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
 
 type DataFolder = ReturnType<typeof dataFolder>;
 
-/** Where files of one run of all tests lie, made and removed by `_run-folder.mjs`. */
+/** Folder for the files of one run of all tests, made and removed by `_run-folder.mjs`. */
 const runFolder = process.env['TEST_RUN_FOLDER']!;
 
 /** An installation in which no service ever ran: its secrets, certificates and a database with every migration. */

@@ -45,7 +45,7 @@ export interface Stage extends AsyncDisposable {
   readonly world: TestFleet;
   /** Listeners who come one after the other, some at once, each of them once. */
   readonly gather: (atOnce: number) => Crowd;
-  /** What is counted once it stays the same for a while. */
+  /** The counts, once they stay the same for a while. */
   readonly settledCounts: (atLeast: number) => Promise<Counts>;
   /** Rows of the tables of counts that contradict each other; all of them must be 0. */
   readonly contradictions: () => Promise<unknown>;
@@ -98,7 +98,7 @@ export async function openStage(options: Partial<FleetOptions>): Promise<Stage> 
       return until(
         'the counts to settle',
         async () => {
-          // Who was killed may not answer yet.
+          // A service that was killed may not answer yet.
           const counts = await countNow().catch(() => undefined);
           const text = JSON.stringify(counts);
           if (counts === undefined || text !== last) sinceMs = performance.now();

@@ -15,7 +15,7 @@ for (const entryPoint of process.argv.slice(2))
     bundle: true,
     platform: 'node',
     format: 'esm',
-    // What is imported dynamically is loaded then, and not with the entry point.
+    // A dynamic import is loaded when it runs, and not with the entry point.
     splitting: true,
     target: 'node24',
     sourcemap: true,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * What `npm test` runs once the machine is prepared: every check, one line each, and a closing line
+ * The program of `npm test` once the machine is prepared: every check, one line each, and a closing line
  * `N passed, N failed[, N skipped]`. Tests count one by one; every other step counts as one.
  */
 import { spawn } from 'node:child_process';
@@ -29,7 +29,7 @@ const tally = { passed: 0, failed: 0, skipped: [] };
 const missingEngines = [];
 const engines = new AsyncDisposableStack();
 
-/** Runs a program; answers its exit code and everything it printed, or passes the output through. */
+/** Runs a program; answers whether it succeeded and everything it printed, which `show` passes through instead. */
 function run(command, args, { env = {}, show = false } = {}) {
   return new Promise((resolve, reject) => {
     const stdio = ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'];

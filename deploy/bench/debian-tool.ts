@@ -5,7 +5,7 @@ import path from 'node:path';
 
 export interface Tool {
   readonly command: string;
-  /** Where its libraries are when they are not the system's. */
+  /** Folder of its libraries when they are not the system's. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,7 @@
 import type { DecisionContext, DecisionInputs } from '@longwave/ad-decision';
 import type { PlanLineItem, PlanTargeting, ServingPlanDocument } from '@longwave/events';
 
-/** What the linear scan found for one play of one break. */
+/** The result of the linear scan for one play of one break. */
 export interface LinearDecision {
   readonly eligible: number;
   readonly lineItemIds: readonly string[];

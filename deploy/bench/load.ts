@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findTool, type Tool } from './debian-tool.ts';
 
-/** What a server did under load. */
+/** Measurements of a server under load. */
 export interface Load {
   readonly requestsPerSecond: number;
   readonly megabytesPerSecond: number;

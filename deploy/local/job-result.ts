@@ -5,7 +5,7 @@ interface StepResult {
   readonly ms: number;
 }
 
-/** What `npm run demo -- --json` prints as its last line. Absent parts belong to steps that were not reached. */
+/** The last line of `npm run demo -- --json`. Absent parts belong to steps that were not reached. */
 export interface JobResult {
   ok: boolean;
   steps: StepResult[];

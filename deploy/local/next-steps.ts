@@ -1,6 +1,6 @@
 import type { FleetAccess } from '@longwave/fleet';
 
-/** What `npm start` prints once everything runs: every address, the page to open, and the next three commands. */
+/** The text that `npm start` prints once everything runs: every address, the page to open, and the next three commands. */
 export const describeRunning = ({
   urls,
   dataFolder,

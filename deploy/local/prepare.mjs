@@ -71,7 +71,7 @@ export function findNode24(root) {
   );
 }
 
-/** Where Node keeps what it compiled: a program that is started again takes half of the time. */
+/** Folder of Node's compile cache: a program that is started again takes half of the time. */
 export const compileCache = (root) => path.join(root, 'node_modules/.cache/node');
 
 const systemPrograms = [

@@ -32,7 +32,7 @@ interface ContractAnswer {
 interface ContractCase {
   readonly source: string;
   readonly guarantee: string;
-  /** Whose credential goes into the Token header; null: none. */
+  /** The person whose credential goes into the Token header; null: none. */
   readonly as: string | null;
   readonly request: ContractRequest;
   readonly answer: ContractAnswer;

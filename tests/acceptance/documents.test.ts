@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const present = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{*,services/*}.md', { cwd: root })];
 const documents = [...present, 'CHANGELOG.md', ...globSync('docs/adr/*.md', { cwd: root })];
 
-/** What a pattern finds in some documents, each with the document. */
+/** The matches of a pattern in some documents, each with the document. */
 const findAll = (pattern: RegExp, among: readonly string[]) =>
   among.flatMap((document) =>
     [...textOf(document).matchAll(pattern)].map((match) => [document, ...match.slice(1)] as const),

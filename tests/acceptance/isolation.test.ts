@@ -4,7 +4,7 @@ import { uploadFile } from '@longwave/test-kit/clients';
 import { makeAudio, until } from '@longwave/test-kit';
 import { encodedEpisode, publishedPodcast, startHostingWorld, type HostingWorld } from '../_hosting-world.ts';
 
-/** What these tests read of the OpenAPI document. */
+/** The part of the OpenAPI document that these tests read. */
 interface Operation {
   readonly operationId: string;
   readonly deprecated?: boolean;

@@ -8,7 +8,7 @@ import { advertisingOf, type Booked } from '../_advertising.ts';
 import { createPodcaster, secondsOf, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
 
 const contentMs = 200_000;
-/** Where the editor puts the break, and the silence beside it where it belongs. */
+/** The editor's time of the break, and the silence beside it where it is cut. */
 const markerMs = 97_400;
 const silence = { fromMs: 98_000, toMs: 99_000 };
 const frameMs = 24;

@@ -21,7 +21,7 @@ test('a Redis that is full, and engines and services killed one after the other 
   await setMaxMemory(engines.redis.first.url, 1);
   await afterSome(8);
   await setMaxMemory(engines.redis.first.url, 0);
-  /** Whoever got its last byte at about this time: the process died with the fact of its last piece in hand. */
+  /** Times at which public-delivery died: the facts of listeners who got their last byte then may be lost. */
   const deliveryDiedMs: number[] = [];
   for (let round = 0; round < 2; round++) {
     await afterSome(8);

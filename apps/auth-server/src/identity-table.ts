@@ -62,7 +62,7 @@ export async function countAccounts(tx: Transaction, workspaceId: string): Promi
   return rows[0]?.count ?? 0;
 }
 
-/** Which of these workspaces belong to an account. */
+/** Those of the given workspaces that belong to an account. */
 export async function findWorkspaces(tx: Transaction, workspaceIds: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<Columns<'resource', 'workspace_id'>>(
     `select distinct workspace_id from resource where resource_type = 'accounts' and workspace_id = any($1)`,

@@ -8,7 +8,7 @@ import { UsageError, type CommandOption, type Options } from './command.ts';
 import { commands, tools, type Command } from './commands.ts';
 import { dataOption, helpOf, helpOfNoun, overview, typed, usageOf } from './help.ts';
 
-/** What a command line asks for. */
+/** A parsed command line. */
 export type CommandLine =
   | { readonly kind: 'explain'; readonly text: string }
   | { readonly kind: 'run'; readonly command: Command; readonly options: Options; readonly data: string | undefined };

@@ -7,7 +7,7 @@ export type Options = Readonly<Record<string, string | undefined>>;
 /** One option of a command: `--name VALUE`. */
 export interface CommandOption {
   readonly name: string;
-  /** What stands for the value in the usage: "ACC", or the values there are: "read|read_write". */
+  /** The placeholder of the value in the usage: "ACC", or the values there are: "read|read_write". */
   readonly value: string;
   /** The value in plain words, with the default where there is one. */
   readonly meaning: string;
@@ -23,14 +23,14 @@ export interface CommandOption {
 export interface CommandDescription {
   /** `noun verb`: "account create" */
   readonly name: string;
-  /** What it does, in one sentence. */
+  /** Its effect, in one sentence. */
   readonly summary: string;
   readonly options: readonly CommandOption[];
   /** A command line that works, without `npx longwave`. */
   readonly example: string;
 }
 
-/** One command of the operator. What it answers is printed as JSON. */
+/** One command of the operator. Its answer is printed as JSON. */
 export interface OperatorCommand extends CommandDescription {
   readonly run: (operator: Operator, options: Options, fleet: FleetAccess) => Promise<unknown>;
 }

@@ -58,7 +58,7 @@ test('what to type is shown in the way that was typed', () => {
   expect(longwave('key', '--help').stdout).toMatch(/^usage: npx longwave key COMMAND\n/);
 });
 
-/** What a shell makes of a line with double quotes. */
+/** The arguments that a shell makes of a line with double quotes. */
 const shellWords = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
 
 describe.each(commands.map((command) => [command.name, command] as const))('%s', (name, command) => {

@@ -10,7 +10,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const nowhere = mkdtempSync(path.join(tmpdir(), 'longwave-cli-'));
 afterAll(() => rmSync(nowhere, { recursive: true }));
 
-/** What a person types in a folder of the checkout. Offline, npx looks for the program nowhere else. */
+/** The line that a person types in a folder of the checkout. Offline, npx looks for the program nowhere else. */
 function npx(folder: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync('npx', ['longwave', ...args], {
     cwd: path.join(root, folder),

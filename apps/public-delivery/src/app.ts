@@ -53,7 +53,7 @@ import { deliveryServices } from './server.ts';
 
 const service = 'public-delivery';
 
-/** What a test may replace. */
+/** Parts that a test may replace. */
 export interface Overrides {
   readonly now?: () => Date;
 }

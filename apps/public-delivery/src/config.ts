@@ -72,7 +72,7 @@ const configSchema = z
       .default(256 * 1024 ** 2),
     /** The WebSub hub that is told when a feed changed; none by default. */
     WEBSUB_HUB: z.url({ protocol: /^https?$/ }).optional(),
-    /** Where podpings are sent, https://podping.cloud/, with the token of this sender; neither by default. */
+    /** The address that receives podpings, https://podping.cloud/, and the token of this sender; neither by default. */
     PODPING_URL: z.url({ protocol: /^https?$/ }).optional(),
     PODPING_TOKEN: z.string().min(1).optional(),
     /** How long after a change it is announced; further changes until then are announced with it. */

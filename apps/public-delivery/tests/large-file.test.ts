@@ -126,6 +126,6 @@ test.each(['not in the cache', 'in the cache'])(
     expect(Math.max(...held)).toBeLessThan(heldMaxBytes);
     expect(memoryOf(service, 'VmHWM') - residentBefore).toBeLessThan(heldMaxBytes + garbageMaxBytes);
   },
-  // Much goes through disks and hashes: minutes on a busy machine. What is promised is the memory.
+  // Much goes through disks and hashes: minutes on a busy machine. Only the memory is promised.
   300_000,
 );

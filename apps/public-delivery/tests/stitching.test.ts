@@ -52,9 +52,9 @@ const shapes = fc.record({
   ),
   pre: fc.nat(2),
   post: fc.nat(2),
-  /** Which ad each slot gets, if any. */
+  /** The ad of each slot, if any. */
   given: fc.array(fc.option(fc.nat(3), { nil: undefined }), { minLength: 1, maxLength: 7 }),
-  /** Where the file is divided, the order in which the divisions are asked for, and when. */
+  /** The cuts of the file, and the order and times of the requests for its parts. */
   cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }),
   order: fc.array(fc.nat(), { minLength: 7, maxLength: 7 }),
   hours: fc.array(fc.integer({ min: 0, max: 24 * 40 }), { minLength: 7, maxLength: 7 }),
@@ -85,7 +85,7 @@ test('any ranges of a play, in any order and on any day, are together the bytes 
       const beganMs = Date.now();
       const location = await resolve(enclosure, listener);
 
-      // What must come after the header, from the parts alone.
+      // The bytes after the header, from the parts alone.
       const of = (key: string) => chosen.get(key) ?? [];
       const inside = mid.toSorted((a, b) => a.frame - b.frame);
       const bounds = [0, ...inside.map(({ frame }) => frame), contentFrames];

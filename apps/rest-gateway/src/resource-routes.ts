@@ -109,7 +109,7 @@ export async function createdAnswer({ resource }: Executed, call: CallerOf, deps
 
 const camelCase = (text: string) => text.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** What a route that sends one command takes from the catalog. */
+/** The fields that a route of one command takes from the catalog. */
 export function commandRoute(type: ProductCommand) {
   const { summary, problems: codes }: CommandDefinition = productCatalog.commands[type];
   return {
@@ -283,7 +283,7 @@ const consequence = z.strictObject({
   event: z.string(),
 });
 
-/** What a deletion that changed something else answers with. */
+/** The answer to a deletion that changed other resources. */
 const deletion = {
   status: 200,
   when: 'Done, and something else has changed with it: see `consequences`.',

@@ -37,7 +37,7 @@ export interface Call<Q = unknown, B = unknown, T extends ProductResource = Prod
   readonly id: string;
   /** The route's object, visible to the caller. */
   readonly object: Resource<T> | undefined;
-  /** What the caller may do with it; undefined as long as `object` is. */
+  /** The caller's rights on it; undefined as long as `object` is. */
   readonly access: Access | undefined;
   readonly query: Q;
   readonly body: B;
@@ -87,7 +87,7 @@ export interface Route {
   readonly operation: string;
   readonly summary: string;
   readonly bucket: Bucket;
-  /** What must be visible before anything else is checked. */
+  /** The resource that must be visible before anything else is checked. */
   readonly object: RouteObject<ProductResource> | undefined;
   /** Throws `permission_denied`; runs before validation (docs/ARCHITECTURE.md, the order of checks). */
   readonly permit: (call: Pick<Call, 'caller' | 'object' | 'access'>, deps: Deps) => void | Promise<void>;

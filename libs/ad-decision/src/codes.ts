@@ -61,13 +61,13 @@ export const noAdReasons = [
   'no_matching_line_item',
   /** Matching line items exist; none has a creative in the stream format. */
   'no_rendition',
-  /** What could still serve is too long, fits no slot or is too close to a competitor. */
+  /** The remaining candidates are too long, fit no slot or are too close to a competitor. */
   'no_fit',
-  /** What could still serve has no goal left, or its goal cannot be counted now. */
+  /** The remaining candidates have no goal left, or their goals cannot be counted now. */
   'no_lease',
-  /** What could still serve has reached its frequency cap, or no frequency record is available. */
+  /** The remaining candidates have reached their frequency caps, or no frequency record is available. */
   'capped',
-  /** What could still serve has had its share. */
+  /** The remaining candidates have had their share. */
   'paced_out',
   /** Every candidate was placed and a slot is left. */
   'no_more_line_items',

@@ -30,7 +30,7 @@ interface Pick {
   /** Approved address of a click. */
   readonly clickUrl: string | null;
   readonly billable: boolean;
-  /** What the listener's record must count this serving under. */
+  /** The keys under which the listener's record counts this serving. */
   readonly capKeys: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import type { PlanLineItem } from '@longwave/events';
 import type { BreakPosition } from './plan-index.ts';
 import type { SuspendedLines } from './suspensions.ts';
 
-/** What one slot of a break accepts. */
+/** The restrictions of one slot of a break. */
 interface SlotRule {
   /** 0-based within the break. */
   readonly slot: number;
@@ -21,7 +21,7 @@ export interface AdBreak {
   readonly position: BreakPosition;
   readonly maxSlots: number;
   readonly maxDurationMs: number;
-  /** Where in the content it stands. */
+  /** Its position in the content. */
   readonly positionMs: number;
   readonly slotRules: readonly SlotRule[];
 }

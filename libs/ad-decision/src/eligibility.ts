@@ -113,7 +113,7 @@ function narrowBy(before: Narrowed, tests: readonly EligibilityTest[]): Eligibil
   return { bits, count, droppedBy, failures, tests: all };
 }
 
-/** Which lines may serve in the play, whatever the break. */
+/** The lines that may serve in the play, whatever the break. */
 export function findEligible(
   index: PlanIndex,
   context: DecisionContext,
@@ -123,7 +123,7 @@ export function findEligible(
   return narrowBy(all, playTests(index, context, suspended));
 }
 
-/** Which of them may serve in one break, whatever else is placed in it. */
+/** Those of them that may serve in one break, whatever else is placed in it. */
 export function findEligibleInBreak(
   index: PlanIndex,
   context: DecisionContext,

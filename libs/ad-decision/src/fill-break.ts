@@ -38,7 +38,7 @@ export interface FilledBreak {
   readonly full: boolean;
 }
 
-/** What orders the equals of one tier: weight, lack of share, or the hash alone. */
+/** The order of equals in one tier: weight, lack of share, or the hash alone. */
 function rankKeyOf({ index, seed, shareOf }: Screening, tier: number): RankKey {
   if (tier === tiers.exclusive || tier === tiers.house)
     return (ordinal) => weighByHash(decisionHash(seed, ordinal), index.lines[ordinal]!.weight);

@@ -4,7 +4,7 @@ import type { FrequencyCap, IndexedLine } from './plan-index.ts';
 /** One break of an episode. */
 export type EpisodeBreak = Pick<DecisionContext, 'episodeId'> & { readonly breakKey: string };
 
-/** What a cap counts: servings of the line item to one listener, in all, in one episode or in one break of an episode. */
+/** The key under which a cap counts: servings of the line item to one listener, in all, in one episode or in one break of an episode. */
 export function capKey(lineItemId: string, per: FrequencyCap['per'], { episodeId, breakKey }: EpisodeBreak): string {
   if (per === 'listener_bucket') return lineItemId;
   return per === 'episode' ? `${lineItemId}/${episodeId}` : `${lineItemId}/${episodeId}/${breakKey}`;

@@ -18,7 +18,7 @@ function placeAfter(ascending: Float64Array, value: number): number {
 }
 
 /**
- * Which windows are open at a time. The last answer is kept, and the next one differs from it by the edges between the two times,
+ * The windows that are open at a time. The last answer is kept, and the next one differs from it by the edges between the two times,
  * so a clock that goes on costs one binary search and a copy per edge. Every answer stays as it was given.
  */
 export function indexWindows(windows: readonly TimeWindow[]): (atMs: number) => Bits {
@@ -59,7 +59,7 @@ const maxStretches = 64;
 const isOfAge = ({ min = 0, max = Infinity }: AgeBounds, ageMs: number) =>
   Math.max(0, ageMs) >= min * hourMs && Math.max(0, ageMs) < max * hourMs;
 
-/** Which line items may serve in an episode of that age; undefined when none has bounds. An age before publication counts as 0. */
+/** The line items that may serve in an episode of that age; undefined when none has bounds. An age before publication counts as 0. */
 export function indexAges(bounds: readonly AgeBounds[]): ((ageMs: number) => Bits) | undefined {
   const named = bounds.flatMap(({ min = 0, max = Infinity }) => [min * hourMs, max * hourMs]);
   const times = Float64Array.from(new Set(named.filter((ms) => ms > 0 && ms < Infinity))).sort();
@@ -104,7 +104,7 @@ function localHours(timeZone: string): (atMs: number) => number {
   };
 }
 
-/** Which line items may serve at a time by their dayparts; undefined when none has any. Built anew when a local hour ends. */
+/** The line items whose dayparts allow a time; undefined when none has any. Built anew when a local hour ends. */
 export function indexDayparts(dayparts: readonly (Dayparts | null)[]): ((atMs: number) => Bits) | undefined {
   const zones = [...new Set(dayparts.flatMap((one) => (one ? [one.time_zone] : [])))];
   if (zones.length === 0) return undefined;

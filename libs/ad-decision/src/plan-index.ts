@@ -116,7 +116,7 @@ function indexLine(line: PlanLineItem): IndexedLine {
   };
 }
 
-/** What orders line items of one tier before hash, weight and share: priority if guaranteed, price if it competes by price. */
+/** The rank of line items in one tier, before hash, weight and share: priority if guaranteed, price if it competes by price. */
 function rankOf({ type, priority, cpm_micros }: Pick<PlanLineItem, 'type' | 'priority' | 'cpm_micros'>): number {
   if (type === 'guaranteed') return priority;
   return type === 'non_guaranteed' ? -(cpm_micros ?? 0) : 0;

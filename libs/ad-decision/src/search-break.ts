@@ -19,7 +19,7 @@ export interface Chosen {
   readonly served: CandidateCreative;
 }
 
-/** What a set of ads is worth: each number matters only where those before it are equal. */
+/** The worth of a set of ads: each number matters only where those before it are equal. */
 interface Worth {
   /** Sponsorships, then guaranteed ads of priority 1, of priority 2 …: how many, as digits. */
   readonly ranked: number;

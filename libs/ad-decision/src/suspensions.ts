@@ -1,7 +1,7 @@
 import { createBits, removeBit, type Bits } from './bitset.ts';
 import type { PlanIndex } from './plan-index.ts';
 
-/** What may not serve although the plan has it: applied on top of the plan, without compiling it again. All lists are ordered. */
+/** The parts of the plan that may not serve: applied on top of the plan, without compiling it again. All lists are ordered. */
 export interface Suspensions {
   readonly halts: {
     readonly workspace: boolean;

@@ -6,7 +6,7 @@ import type { PlanIndex, Tier } from './plan-index.ts';
 
 const stageNames = ['eligibility', 'goals', 'frequency', 'separation', 'pacing', 'selection'] as const;
 
-/** What one stage of one break let through, and how many each code dropped. Each stage takes in what the one before let through. */
+/** The candidates that one stage of one break let through, and how many each code dropped. The next stage starts with those let through. */
 export interface TraceStage {
   readonly breakKey: string;
   readonly name: (typeof stageNames)[number];

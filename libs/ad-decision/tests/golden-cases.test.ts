@@ -19,7 +19,7 @@ interface CaseBreak {
   readonly position: BreakPosition;
   readonly max_slots: number;
   readonly max_duration_ms: number;
-  /** Where in the content it stands; otherwise at its beginning. */
+  /** Its position in the content; absent: the beginning. */
   readonly position_ms?: number;
   readonly slot_rules?: readonly {
     readonly slot: number;

@@ -53,7 +53,7 @@ function canStand(slots: readonly number[], taken = 0): boolean {
   return [0, 1, 2].some((slot) => (first & ~taken & (1 << slot)) !== 0 && canStand(rest, taken | (1 << slot)));
 }
 
-/** What a set is worth, most important first; a list that is greater at the first difference is better. */
+/** The worth of a set, most important first; a list that is greater at the first difference is better. */
 function worthOf(candidates: readonly Candidate[], set: readonly number[]): number[] {
   const of = (holds: (line: IndexedLine) => boolean) => set.filter((at) => holds(candidates[at]!.line));
   const priorities = [1, 2, 3].map((priority) => of((line) => line.tier === 2 && line.priority === priority).length);

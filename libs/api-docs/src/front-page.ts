@@ -12,7 +12,7 @@ interface FrontPageLink {
 
 /** The page at the root of one of our hosts. Everything in it is plain text. */
 export interface FrontPage {
-  /** What this address is. */
+  /** A description of this address. */
   readonly about: string;
   readonly links: readonly FrontPageLink[];
 }

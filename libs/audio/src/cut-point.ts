@@ -4,7 +4,7 @@ import { nearestFrameBoundary } from './canonical.ts';
 const maxSnapMs = 2_000;
 
 /**
- * Where audio of `frames` frames is cut for a break at `timeMs`: the frame boundary nearest to the middle of a silence, when one lies
+ * The cut of audio of `frames` frames for a break at `timeMs`: the frame boundary nearest to the middle of a silence, when one lies
  * at most two seconds away, else the one nearest to the time itself (docs/services/public-delivery.md#breaks). The nearest middle wins, of two as near
  * the earlier one. The answer is a number of frames: 0 is before the first one, `frames` behind the last.
  * @param silences [start, end) in milliseconds of the audio, in order

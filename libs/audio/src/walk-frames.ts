@@ -14,7 +14,7 @@ export interface Frame {
 /** The stream holds bytes that are no frame, or ends inside a frame. */
 export class FrameError extends Error {
   readonly reason: 'not_a_frame' | 'cut_frame';
-  /** Where in the stream. */
+  /** Position in the stream. */
   readonly offset: number;
 
   constructor(reason: 'not_a_frame' | 'cut_frame', offset: number) {

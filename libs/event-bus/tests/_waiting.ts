@@ -3,7 +3,7 @@ import type { DeliveredMessage, EventBus } from '../src/index.ts';
 import { until } from '@longwave/test-kit';
 import { newTopic, numbered, quick, subscribeInto } from './_messages.ts';
 
-/** What every engine guarantees about waiting messages; a part of the contract. */
+/** The guarantees of every engine about waiting messages; a part of the contract. */
 export function testWaiting(engine: { createBus(): EventBus }): void {
   test('a group waits for what it has not finished: new, in hand and redriven messages, and not for its dead letters', async () => {
     await using bus = engine.createBus();

@@ -20,7 +20,7 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** What every engine must guarantee. Each test has a topic of its own. */
+/** The guarantees of every engine. Each test has a topic of its own. */
 export function describeEventBus(engine: Engine): void {
   describe(`the event bus on ${engine.name}`, () => {
     const children = new Set<ChildProcess>();

@@ -122,7 +122,7 @@ export interface FeedPodcast {
   readonly artworkUrl?: string | undefined;
   readonly images?: readonly FeedImage[] | undefined;
   readonly copyright?: string | undefined;
-  /** Where the feed is now, for directories that still know its old address. */
+  /** The present address of the feed, for directories that still know its old address. */
   readonly newFeedUrl?: string | undefined;
   readonly funding?: readonly { readonly url: string; readonly text: string }[] | undefined;
   readonly persons?: readonly FeedPerson[] | undefined;

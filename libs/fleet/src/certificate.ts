@@ -9,7 +9,7 @@ export interface CertificateRequest {
   readonly publicKey: webcrypto.CryptoKey;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** What the holder may do: sign other certificates, or be a TLS server and client under these names. */
+  /** The rights of the holder: sign other certificates, or be a TLS server and client under these names. */
   readonly role:
     | { readonly kind: 'authority' }
     | {

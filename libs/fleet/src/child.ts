@@ -14,7 +14,7 @@ export interface ChildOptions {
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Appended to; standard output and standard error together. */
   readonly logFile: string;
-  /** Where the pid is noted while the child lives, for `endLeftovers` after a crash of the runner. */
+  /** Folder in which the pid is noted while the child lives, for `endLeftovers` after a crash of the runner. */
   readonly pidFolder: string;
   /** Asks for an orderly stop. */
   readonly stopSignal: 'SIGTERM' | 'SIGINT';
@@ -47,7 +47,7 @@ function withDeathSignal(command: string, args: readonly string[], signal: strin
 
 interface PidFile extends ProcessIdentity {
   readonly stopSignal: NodeJS.Signals;
-  /** Where the file was written: a copy of it elsewhere says nothing. */
+  /** The path at which the file was written: a copy of it elsewhere is ignored. */
   readonly folder?: string;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { removeReachableFolder } from './reachable-folder.ts';
 
-/** Where everything of one installation lies. */
+/** The folders and files of one installation. */
 export interface DataFolder {
   readonly root: string;
   readonly logs: string;

@@ -90,7 +90,7 @@ async function makeIdentity(
 
 /**
  * A private CA in `folder` and one identity per name, for mutual TLS on one machine: EC P-256, 90 days, names
- * `<name>`, `localhost`, 127.0.0.1 and `spiffe://longwave/<name>`. What exists and still lasts is kept.
+ * `<name>`, `localhost`, 127.0.0.1 and `spiffe://longwave/<name>`. Existing certificates that are still valid are kept.
  * @returns paths by name
  */
 export async function developmentCa<N extends string>(

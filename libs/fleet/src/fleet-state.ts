@@ -25,7 +25,7 @@ export interface FleetAccess<S extends string = ServiceName> {
   readonly objectStore: ObjectStoreAccess & { readonly bucket: string };
   readonly logsFolder: string;
   readonly dataFolder: string;
-  /** Where PostgreSQL's files are: inside the data folder, or elsewhere when it runs as another user who cannot enter that. */
+  /** Folder of PostgreSQL's files: inside the data folder, or elsewhere when it runs as another user who cannot enter that. */
   readonly databaseFolder: string;
 }
 

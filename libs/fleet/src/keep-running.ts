@@ -1,6 +1,6 @@
 import type { Child, ChildExit } from './child.ts';
 
-/** What happens to a service or an engine between start and stop, for the runner's log. */
+/** An event of a service or an engine between start and stop, for the runner's log. */
 export type ServiceEvent =
   | { readonly kind: 'exited'; readonly service: string; readonly exit: ChildExit; readonly restartInMs: number }
   | { readonly kind: 'restarted'; readonly service: string; readonly pid: number }

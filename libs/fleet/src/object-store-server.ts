@@ -16,7 +16,7 @@ export interface ObjectStoreServerOptions {
   readonly pidFolder: string;
 }
 
-/** Where an S3 is and how to sign for it. */
+/** Address and keys of an S3 server. */
 export interface ObjectStoreAccess {
   readonly endpoint: string;
   readonly region: string;

@@ -53,7 +53,7 @@ afterAll(async () => {
 const children = () =>
   readdirSync(data.pids).map((file) => JSON.parse(readFileSync(path.join(data.pids, file), 'utf8')) as ProcessIdentity);
 
-/** What Redis answers to a command of the added service. */
+/** The answer of Redis to a command of the added service. */
 async function redisAnswer(redisUrl: string, password: string, command: string, ...args: readonly string[]) {
   const url = Object.assign(new URL(redisUrl), { username: 'greeter', password }).href;
   const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
@@ -65,7 +65,7 @@ async function redisAnswer(redisUrl: string, password: string, command: string, 
     .finally(() => client.disconnect());
 }
 
-/** What the object store answers to a PUT of the added service. */
+/** The answer of the object store to a PUT of the added service. */
 async function put(store: Fleet['objectStore'], secrets: ServiceSecrets, key: string) {
   const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets;
   await createObjectStore({ ...store, accessKey, secretKey }).put(key, Buffer.from(key), { contentType: 'text/plain' });

@@ -28,7 +28,7 @@ afterAll(async () => {
 const urlOf = (service: ServiceName, password = `of-${service}`) =>
   `redis://${service}:${password}@127.0.0.1:${server.port}`;
 
-/** What Redis answers to one command of a service: `OK` or `NOPERM`, or how the login fails. */
+/** The answer of Redis to one command of a service: `OK` or `NOPERM`, or how the login fails. */
 async function answerTo(url: string, [command = '', ...args]: readonly string[]): Promise<string> {
   const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
   client.on('error', () => undefined);

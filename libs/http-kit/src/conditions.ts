@@ -43,7 +43,7 @@ export function notModifiedSince(header: string | undefined, changedAt: Date): b
 export const strongTagsOf = (header: string): string[] =>
   [...header.matchAll(/(W\/)?("[^"]*")/g)].flatMap(([, weak, tag]) => (weak ? [] : [tag!]));
 
-/** What the conditions of a GET or HEAD ask for: the file, nothing because it is known, or nothing because it is another one. */
+/** The result of the conditions of a GET or HEAD: the file, nothing because it is known, or nothing because it is another one. */
 export type Condition = 'holds' | 'not_modified' | 'failed';
 
 /** Judges all conditions but If-Range, in the order of RFC 9110 §13.2.2. A date that is none is ignored. */

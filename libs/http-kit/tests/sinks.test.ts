@@ -26,7 +26,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** What a collector has seen when every span and the metrics came: the route, an exception, the metrics. */
+/** The names that a collector has seen when every span and the metrics came: the route, an exception, the metrics. */
 const exportedMarks = ['/p/:token', 'exception.stacktrace', '/v1/metrics'];
 
 /** Runs the fixture beside a collector, lets it end when all was exported, and answers everything that came out of it. */

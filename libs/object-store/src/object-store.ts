@@ -11,9 +11,9 @@ import { putPieces } from './put-pieces.ts';
 import { createS3Client, isS3Error, type S3Access } from './s3-client.ts';
 
 export interface ObjectStoreOptions extends S3Access {
-  /** Where this process reaches the store, `http(s)://host[:port]`. */
+  /** The store's address for this process, `http(s)://host[:port]`. */
   readonly endpoint: string;
-  /** Where clients reach it, in presigned URLs; default: `endpoint`. */
+  /** The store's address for clients, in presigned URLs; default: `endpoint`. */
   readonly publicEndpoint?: string;
   readonly bucket: string;
 }

@@ -1,7 +1,7 @@
 import { Problem } from '@longwave/problems';
 
 /**
- * What says that PostgreSQL cannot be reached, refuses connections or is stopping: SQLSTATE class 08, 53300 and 57P01 to 57P03
+ * Codes of errors that PostgreSQL cannot be reached, refuses connections or is stopping: SQLSTATE class 08, 53300 and 57P01 to 57P03
  * (PostgreSQL, appendix A), socket errors, and the driver's own words for a lost connection.
  */
 const outageCode =

@@ -2,7 +2,7 @@ import { pollLoop } from '@longwave/worker-kit';
 
 /** The removal of rows that are kept for a time only. */
 interface Sweep {
-  /** What logs call them: "clean_bindings". */
+  /** Their name in logs: "clean_bindings". */
   readonly name: string;
   /** Removes at most so many rows whose time is over; answers how many. */
   readonly remove: (rowsMax: number) => Promise<number>;

@@ -71,7 +71,7 @@ function predicate(issue: z.core.$ZodRawIssue): string {
 }
 
 /**
- * What is wrong with one field, as a sentence with the field's name: “title” is required. An error map of zod, for
+ * The error of one field, as a sentence with the field's name: “title” is required. An error map of zod, for
  * `schema.safeParse(value, { error: fieldSentence })`; texts that a schema states itself go before it.
  */
 export function fieldSentence(issue: z.core.$ZodRawIssue): string {

@@ -1,4 +1,4 @@
-/** Who owns a failure. */
+/** The owner of a failure. */
 type ProblemOwner = 'client' | 'platform' | 'upstream' | 'capacity';
 type RetryClass = 'never' | 'after_fix' | 'after_read' | 'after_delay' | 'poll';
 

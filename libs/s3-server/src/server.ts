@@ -30,7 +30,7 @@ const keepAliveMs = 65_000;
 
 /**
  * A small S3 server over one folder: path-style buckets and objects, ranges, multipart uploads, listings, presigned
- * URLs, CORS for every origin. Each request must be signed (Signature Version 4). What is not supported is 501.
+ * URLs, CORS for every origin. Each request must be signed (Signature Version 4). Other operations are answered with 501.
  * The folder is prepared when the server begins to listen.
  */
 export function createS3Server(options: S3ServerOptions): Server {

@@ -14,7 +14,7 @@ export interface SignedRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent, but not signed. */
   readonly unsignedHeaders?: Readonly<Record<string, string>>;
-  /** What the signature says about the body; default: its SHA-256. */
+  /** The hash of the body that the signature covers; default: its SHA-256. */
   readonly payload?: string;
   readonly signedAtMs?: number;
   readonly region?: string;

@@ -3,7 +3,7 @@ import { guardOutput } from './guard-output.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { serveHealth, type ReadinessChecks } from './health.ts';
 
-/** What an app gives back once it serves. */
+/** A started app; disposing it stops it. */
 export interface RunningApp extends AsyncDisposable {
   readonly readiness: ReadinessChecks;
 }
@@ -28,7 +28,7 @@ export async function runService<C extends { readonly LOG_LEVEL: string; readonl
   let logger = createLogger(service, 'info');
   guardOutput(() => logger);
   try {
-    // Only a process that runs loads it: others import this library for its logger.
+    // Loaded here, because other users of this library need only its logger.
     const { startTelemetry } = await import('./telemetry.ts');
     const telemetry = await startTelemetry(service, process.env, () => logger);
     const config = (await modules.config()).readConfiguration(process.env);

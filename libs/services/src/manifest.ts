@@ -106,7 +106,7 @@ const entries = {
 
 export type ServiceName = keyof typeof entries;
 
-/** Who may be named by a certificate: a service, or `operator`, the person at the operator commands. */
+/** A name in a certificate: a service, or `operator`, the person at the operator commands. */
 export type CallerName = ServiceName | 'operator';
 
 /** The services of Longwave. Everything that starts, connects, permits or deploys them is derived from this. */

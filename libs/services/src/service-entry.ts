@@ -17,7 +17,7 @@ export interface RedisRights {
   readonly follows?: readonly (readonly [topic: Topic, group: string])[];
 }
 
-/** What a key may do with objects by the beginning of their names; the longest that fits decides, and none fits means nothing. */
+/** The rights of a key on objects by the beginning of their names; the longest that fits decides, and none fits means nothing. */
 export type ObjectRights = Readonly<Record<string, readonly ('read' | 'write' | 'list')[]>>;
 
 /** Secrets and the keys that verify them: the variable by which a service gets the text or the path of the file. */

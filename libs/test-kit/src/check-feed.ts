@@ -1,4 +1,4 @@
-/** What directories demand of a feed (PSP-1 required; Apple, podcasters.apple.com 823), as text that must occur. */
+/** Elements that directories demand of a feed (PSP-1 required; Apple, podcasters.apple.com 823), as text that must occur. */
 const required: readonly (readonly [string, RegExp])[] = [
   ['atom:link rel="self"', /<atom:link[^>]*rel="self"/],
   ['title', /<channel>[\s\S]*?<title>[^<]+<\/title>/],

@@ -1,4 +1,4 @@
-/** What stands outside a running installation: its clients, its operator, its listeners. For tests, the demo and benchmarks. */
+/** The outside of a running installation: its clients, its operator, its listeners. For tests, the demo and benchmarks. */
 export { createRestClient, uploadFile, type RestClient } from './rest-client.ts';
 export {
   commandsIn,

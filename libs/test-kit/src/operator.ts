@@ -23,7 +23,7 @@ export interface AdCounts {
   readonly decided: number;
   readonly delivered: number;
   readonly billable: number;
-  /** What players said, by kind. */
+  /** Events that players reported, by kind. */
   readonly events: Readonly<Record<string, number>>;
 }
 

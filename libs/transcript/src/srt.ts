@@ -42,7 +42,7 @@ const arrowsOf = (lines: readonly string[]): number[] =>
 
 const noCard = (line: number) => new TranscriptError(line, 'A card begins with its number or "start --> end".');
 
-/** Where the number of the card begins whose times are in line `arrow`, with the blank lines around it. */
+/** The line in which the number of the card begins whose times are in line `arrow`, with the blank lines around it. */
 function numberBefore(lines: readonly string[], from: number, arrow: number): number {
   let at = arrow;
   while (at > from && isBlank(lines[at - 1])) at--;

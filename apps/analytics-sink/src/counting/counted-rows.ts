@@ -94,7 +94,7 @@ export function sessionRows(
   return { session, ads };
 }
 
-/** The row of a rolling download, as if rule 16 held nothing. What last_touch_24h counts, first_touch_24h counts too. */
+/** The row of a rolling download, as if rule 16 held nothing. A download of last_touch_24h is also one of first_touch_24h. */
 export function rollingRow(
   { first, lastTouch }: RollingDownload<StoredRequest>,
   agent: UserAgentDescription,

@@ -184,8 +184,8 @@ export async function recordFacts(
 }
 
 /**
- * Counts facts that were classified as probes before more of their request arrived. Whoever commits second sees the other's rows, and a
- * crash in between repeats the batch.
+ * Counts facts that were classified as probes before more of their request arrived. Of two
+ * transactions the later one sees the other's rows, and a crash in between repeats the batch.
  */
 function settleGrownProbes(
   pool: Pool,

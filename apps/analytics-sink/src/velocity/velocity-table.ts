@@ -10,7 +10,7 @@ import type { JsonRows } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
 import { sessionKey, type Counts, type HoldReasonOf, type SessionRow } from '../counting/counted-rows.ts';
 
-/** What a person may decide about a key and day that rule 16 holds. */
+/** Decisions that a person may take about a key and day that rule 16 holds. */
 export type AnomalyDecision = 'release' | 'reject';
 
 /** A key and UTC day (`YYYY-MM-DD`). */

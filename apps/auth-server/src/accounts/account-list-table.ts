@@ -4,7 +4,7 @@ import type { Principal } from '@longwave/principal';
 import type { Key, Member } from '@longwave/rpc/credential';
 import { z } from 'zod';
 
-/** Whose list it is. */
+/** The account and the workspace that the list belongs to. */
 type Owner = Pick<Principal, 'account_id' | 'workspace_id'>;
 
 /** A part of a list. Ids hold the time at which they were made, so their order is that of the list. */

@@ -4,7 +4,7 @@ import type { Role } from '@longwave/principal';
 import { z } from 'zod';
 import { maxCollaborationsPerWorkspace, maxGrants, rolesOfCollaborator, rolesOfMember } from './grant.ts';
 
-/** What an account may do in the workspace of another one. */
+/** The rights of an account in the workspace of another one. */
 export interface StoredGrant {
   readonly workspaceId: string;
   /** Absent: everything in the workspace, as a member of the organization. */
@@ -75,7 +75,7 @@ export async function listGrants(pool: Pool, account: { id: string; email: strin
 }
 
 /**
- * Who collaborates on a podcast by a version of it; an older version never overwrites a newer one. A collaborator keeps the time of
+ * Stores the collaborators of one version of a podcast; an older version never overwrites a newer one. A collaborator keeps the time of
  * its first invitation when its roles change.
  */
 export async function saveCollaborators(

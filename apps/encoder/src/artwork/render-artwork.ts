@@ -12,7 +12,7 @@ export interface RenderedImage {
   readonly bytes: Buffer;
 }
 
-/** What directories advise for artwork (PRX: 512 KB). */
+/** The size that directories advise for artwork (PRX: 512 KB). */
 const advisedBytes = 512 * 1024;
 /** ffmpeg's JPEG quality, 2 is best: the first that stays below the advised size, else the last. */
 const jpegQualities = [2, 3, 4, 6, 8, 11] as const;

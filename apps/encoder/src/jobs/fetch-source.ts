@@ -21,7 +21,7 @@ export interface FetchOptions {
   readonly onProgress: (fraction: number) => void;
 }
 
-/** What was written to the disk. */
+/** The file on the disk. */
 export interface FetchedFile {
   readonly sizeBytes: number;
   /** Lower-case hex. */

@@ -33,7 +33,7 @@ export interface EncodedSegment extends VerifiedSegment {
 export interface EncodedAudio extends EncodedSegment {
   readonly source: SourceInfo;
   readonly inputLoudness: Loudness;
-  /** What is wrong with the source. */
+  /** Defects of the source. */
   readonly warnings: readonly MediaWarning[];
 }
 

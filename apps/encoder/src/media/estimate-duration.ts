@@ -5,8 +5,8 @@ import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
 const nearlyAll = 0.9;
 
 /**
- * Duration of the first sound track by walking its packets without decoding them, for files that do not state it. What is not walked
- * within `limitMs`, or cannot be read, is extrapolated by its share of the bytes. 0 when no packet was read.
+ * Duration of the first sound track by walking its packets without decoding them, for files that do not state it. Packets that
+ * are not walked within `limitMs`, or cannot be read, are extrapolated by their share of the bytes. 0 when no packet was read.
  */
 export async function estimateDurationMs(
   source: { readonly url: string; readonly protocols?: string; readonly sizeBytes: number },

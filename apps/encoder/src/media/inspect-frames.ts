@@ -1,7 +1,7 @@
 import { holdsItsData, id3v2TagBytes, tryParseFrameHeader, type FrameHeader } from '@longwave/audio';
 import type { ByteReader } from './source-structure.ts';
 
-/** What is wrong with the frames of an MP3 file. */
+/** Defects of the frames of an MP3 file. */
 export interface FrameFaults {
   /** Interruptions of the sequence of frames, and frames that hold less than they announce. */
   readonly brokenPlaces: number;

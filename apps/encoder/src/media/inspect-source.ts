@@ -6,7 +6,7 @@ import { MediaFault } from './media-fault.ts';
 import { FfmpegExit, runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
 import { inspectStructure, type ByteReader, type SourceStructure } from './source-structure.ts';
 
-/** What is known of a source without decoding all of it. */
+/** Facts about a source that need no decoding of all of it. */
 export interface SourceInfo {
   /** ffprobe's format name. */
   readonly container: string;
@@ -83,7 +83,7 @@ type Stream = Probe['streams'][number];
 
 /** A source and how ffprobe opens it. */
 interface Source {
-  /** What ffprobe opens, by one of `protocols`. */
+  /** The URL or file that ffprobe opens, by one of `protocols`. */
   readonly url: string;
   readonly protocols?: string;
   /** The same bytes. */

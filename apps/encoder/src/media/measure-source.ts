@@ -12,7 +12,7 @@ import type { ByteReader } from './source-structure.ts';
 
 /** A local source that was decoded once. */
 export interface MeasuredSource {
-  /** What ffmpeg opens. */
+  /** The file that ffmpeg opens. */
   readonly url: string;
   readonly info: SourceInfo;
   readonly loudness: Loudness;

@@ -6,7 +6,7 @@ export interface ByteReader {
   read(from: number, to: number): Promise<Buffer>;
 }
 
-/** What a container says about its own length, read without decoding. */
+/** The length that a container states for itself, read without decoding. */
 export interface SourceStructure {
   /** Bytes the container promises are not there. */
   readonly cut: boolean;

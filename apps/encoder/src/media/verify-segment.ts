@@ -14,7 +14,7 @@ import { runFfmpeg, untrustedInput } from './run-ffmpeg.ts';
 /** 50 ms per pixel. */
 const samplesPerPixel = canonicalFormat.sampleRate / 20;
 
-/** What a listener hears of a segment. */
+/** The sound of a segment as a listener hears it. */
 export interface VerifiedSegment {
   readonly loudness: Loudness;
   readonly waveform: Waveform;

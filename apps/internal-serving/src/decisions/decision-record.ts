@@ -59,7 +59,7 @@ export interface StoredInputs {
   readonly told: RecordedInputs;
   /** SHA-256 (hex) of the active suspensions (`suspension_set`); null when there were none. */
   readonly suspensions: string | null;
-  /** What the listener's record counts of this decision, one per serving and cap. */
+  /** The entries of this decision in the listener's record, one per serving and cap. */
   readonly cap_keys: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { runScript, scriptOf } from '../redis-script.ts';
 import { parseRecord, putServings, recordLifeMs, type ServingEntry } from './listener-record.ts';
 
-/** Who listens, as the caller names it: 16 bytes in hex each. */
+/** The listener's key as the caller gives it: 16 bytes in hex each. */
 export interface ListenerBuckets {
   readonly current: string;
   /** The same listener under the previous month's secret; undefined after the first two days of a month. */

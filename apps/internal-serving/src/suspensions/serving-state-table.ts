@@ -2,7 +2,7 @@ import { noSuspensions, type Suspensions } from '@longwave/ad-decision';
 import type { Pool } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
-/** What a halt covers, as `serving_halts` says it. */
+/** The scope of a halt, as in `serving_halts`. */
 type HaltScope =
   | { readonly kind: 'workspace' }
   | { readonly kind: 'show'; readonly podcast_id: string }

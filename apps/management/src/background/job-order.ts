@@ -1,8 +1,8 @@
-/** What waits for a job: a person, an episode that has audio already, or a whole import or batch. The order decides ties. */
+/** Classes by what waits for the job: a person, an episode that has audio already, or a whole import or batch. The order decides ties. */
 const workClasses = ['interactive', 're_encoding', 'bulk'] as const;
 export type WorkClass = (typeof workClasses)[number];
 
-/** What decides a job's place in the queue. */
+/** The properties that decide a job's place in the queue. */
 export interface Workload {
   readonly workClass: WorkClass;
   /** Milliseconds that it is expected to hold a slot. */

@@ -7,7 +7,7 @@ interface Span {
   readonly duration_ms: number;
 }
 
-/** Where a player reports events of an ad, and where a click on it goes. */
+/** The addresses for a player's reports of an ad and for a click on it. */
 export interface SlotAddresses {
   readonly event_url?: string;
   readonly click_url?: string;

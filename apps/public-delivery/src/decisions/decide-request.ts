@@ -29,7 +29,7 @@ const toRequestedBreak = (planned: PlannedBreak): DecideRequest['breaks'][number
   })),
 });
 
-/** Asks for the ads of one play. What is unknown of episode, listener and breaks is empty or zero. */
+/** Asks for the ads of one play. Unknown fields of episode, listener and breaks are empty or zero. */
 export function decideRequest(
   decisionId: string,
   { workspaceId, podcastId, episodeId, publishedAt, rendition }: PlayableEpisode,

@@ -69,7 +69,7 @@ const defaultPlaces = (markers: Markers): Place[] =>
     slotRules: [],
   }));
 
-/** Where a break is cut, or undefined when it lies outside of the content. */
+/** The cut of a break, or undefined when it lies outside of the content. */
 function cutOf({ position, atMs }: Place, { frames, silences }: ContentShape): number | undefined {
   if (position === 'pre') return 0;
   if (position === 'post') return durationMsOfFrames(frames);

@@ -2,14 +2,14 @@ import { servedAdSchema } from '@longwave/events';
 import { z } from 'zod';
 import type { FilledBreak } from '../arrangements/arranged-breaks.ts';
 
-/** Where a click on an ad may lead: what a browser opens by itself. */
+/** Addresses that a click on an ad may lead to: those that a browser opens by itself. */
 export const clickUrlSchema = z.url({ protocol: /^https?$/ });
 
-/** What counting must know of an ad; travels in facts, never to a client. The click address travels nowhere. */
+/** The part of an ad that counting needs; it travels in facts, never to a client. The click address travels nowhere. */
 const countedAdSchema = z.strictObject({
   ...servedAdSchema.shape,
   billable: z.boolean().default(false),
-  /** Where a click on it leads, as approved. */
+  /** The approved address that a click leads to. */
   click_url: clickUrlSchema.optional(),
 });
 export const countedAdsSchema = z.record(z.string(), countedAdSchema);

@@ -36,8 +36,8 @@ interface Waiting {
 
 /**
  * A write-ahead file of facts. Lines are appended at once (so `kill -9` of the process loses none that reached the file), synced
- * at each flush, then published from the file, which bounds memory however long the bus is down. What was not published when the
- * process ended is published at the next start; readers drop repetitions by fact id.
+ * at each flush, then published from the file, which bounds memory however long the bus is down. Lines that were not published when
+ * the process ended are published at the next start; readers drop repetitions by fact id.
  */
 export async function openFactJournal({
   folder,

@@ -64,7 +64,7 @@ const publishMark = (bus: EventBus, mark: Mark) =>
 
 interface FactSinkOptions {
   readonly bus: EventBus;
-  /** Where the journal lies. */
+  /** Folder of the journal. */
   readonly folder: string;
   readonly logger: Logger;
   readonly now: () => Date;

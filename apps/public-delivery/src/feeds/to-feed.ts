@@ -20,7 +20,7 @@ export const feedPath = (subdomain: string): string => `/feeds/${subdomain}.xml`
 /** The page of a podcast that names none of its own. */
 const sitePath = (subdomain: string): string => `/site/${subdomain}`;
 
-/** Where listeners are served the audio of an episode: our file, or the clip that stands in. */
+/** The address at which listeners get the audio of an episode: our file, or the clip that stands in. */
 export function enclosurePath({ alias, file_name, rendition_bytes, clip_format }: EnclosureRow): string {
   return `/delivery/v1/e/${alias}/${file_name}.${rendition_bytes === null ? clip_format : 'mp3'}`;
 }

@@ -4,7 +4,7 @@ export interface ByteInterval {
   readonly to: number;
 }
 
-/** What a Range header asks of a representation of known length. */
+/** The meaning of a Range header for a representation of known length. */
 export type RangeRequest =
   /** No header, another unit, or not valid: RFC 9110 §14.2 lets the whole representation be sent. */
   | { readonly kind: 'whole' }

@@ -2,7 +2,7 @@ import type { Route } from './route.ts';
 
 const contract = JSON.stringify({ name: 'Public Delivery API', version: '1.3.1', status: 'current', deprecations: [] });
 
-/** What this surface is and which version is spoken. */
+/** Name and version of this surface. */
 export const contractRoute: Route = {
   name: 'contract.read',
   path: '/delivery/v1/contract',

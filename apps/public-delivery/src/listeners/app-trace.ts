@@ -1,6 +1,6 @@
 import type { UserAgentRules } from '@longwave/audience';
 
-/** What a user agent tells of the app behind a request. */
+/** The app and the system behind a request, as its user agent names them. */
 export interface AppTrace {
   /** The app's name in the lists, else its first product token; undefined for browsers and the libraries that many apps share. */
   readonly app: string | undefined;

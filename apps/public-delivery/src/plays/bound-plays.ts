@@ -7,7 +7,7 @@ import type { Binding } from './binding-table.ts';
 import type { Bindings } from './bindings.ts';
 import { hasEnded } from './ended-plays.ts';
 
-/** What one listener gets of one episode. */
+/** The play of one episode for one listener. */
 export interface Play {
   readonly arrangement: StoredArrangement;
   /** Absent for clean content that nobody decided. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const milliseconds = z.int().min(0);
 
-/** Where a break stands: at a marker of the episode, at a time, or again and again. */
+/** The position of a break: at a marker of the episode, at a time, or again and again. */
 const anchor = z.discriminatedUnion('kind', [
   /** The marker of this key, else every marker of the break's position. */
   z.object({ kind: z.literal('marker'), key: z.string().optional() }),
@@ -51,7 +51,7 @@ export const inventoryUnitSchema = z.object({
   default_break_plan: z.string().optional(),
 });
 
-/** What a halt stops. */
+/** The scope of a halt. */
 export const haltScopeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('workspace') }),
   z.object({ kind: z.literal('show'), podcast_id: z.string() }),

@@ -18,7 +18,7 @@ export interface PlayableEpisode {
   readonly playsEndBefore: Date | undefined;
 }
 
-/** What an address of audio leads to. */
+/** The target of an audio address. */
 export type FoundAudio =
   | { readonly kind: 'ours'; readonly episode: PlayableEpisode }
   /** Audio that is hosted elsewhere. */

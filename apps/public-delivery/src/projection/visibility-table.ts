@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 import type { Columns, Rows } from '../generated/rows.ts';
 import { playedProduction } from './content-table.ts';
 
-/** What an episode says of the plays that were ended for everybody. */
+/** The plays of an episode that were ended for everybody. */
 export interface PlaysEnd {
   /** Plays that began before are over; undefined while that never happened. */
   readonly before: Date | undefined;

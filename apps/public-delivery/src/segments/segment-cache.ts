@@ -146,7 +146,7 @@ export async function createSegmentCache(options: SegmentCacheOptions): Promise<
       return total;
     },
     [Symbol.asyncDispose]: async () => {
-      // What is being fetched still writes into the folder. What takes longer is left to the next start, which removes parts.
+      // Running fetches still write into the folder. Slow ones are left behind: the next start removes their parts.
       const writing = Promise.allSettled([...fetching.values()].map(({ kept }) => kept));
       await Promise.race([writing, wait(disposeWaitMs, undefined, { ref: false })]);
       await openFiles[Symbol.asyncDispose]();

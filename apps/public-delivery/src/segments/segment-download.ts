@@ -30,9 +30,9 @@ export interface SegmentDownloadOptions {
   readonly store: SegmentStore;
   readonly digest: string;
   readonly sizeBytes: number;
-  /** Where the bytes arrive; removed when they are not right. */
+  /** File of the arriving bytes; removed when their digest is wrong. */
   readonly partFile: string;
-  /** Where the whole segment is in the end. */
+  /** File of the complete segment. */
   readonly file: string;
 }
 
@@ -46,7 +46,7 @@ export interface SegmentDownload extends AsyncDisposable {
 
 /**
  * Starts to fetch a segment, in one read of the store however many listen. Listeners follow in the file at their own pace: none
- * holds more than a chunk, none slows the writer. What they get is what the digest is made of, with these exceptions: a range that
+ * holds more than a chunk, none slows the writer. They get the bytes of which the digest is made, with these exceptions: a range that
  * ends earlier is answered before the digest is known; a seek far ahead of the writer is read straight from the store until the
  * writer has caught up; and so is everything when the disk fails.
  */

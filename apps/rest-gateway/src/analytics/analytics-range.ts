@@ -79,7 +79,7 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** What is counted: half-open, whole UTC hours, because counts are kept by the hour, or whole days of a zone. */
+/** The counted range: half-open, whole UTC hours, because counts are kept by the hour, or whole days of a zone. */
 export interface AnalyticsRange {
   readonly from: Date;
   readonly to: Date;

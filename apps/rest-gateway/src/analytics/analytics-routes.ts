@@ -218,7 +218,7 @@ export const podcastListenersAnalytics = (path: string) =>
     },
   });
 
-/** The range of an episode's numbers. What was asked for is judged before the state of the episode (order of checks). */
+/** The range of an episode's numbers. The query is checked before the state of the episode. */
 function rangeOfEpisode(
   {
     query,

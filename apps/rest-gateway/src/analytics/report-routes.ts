@@ -121,7 +121,7 @@ async function countReports(kind: 'recent' | 'archived', caller: Call['caller'],
   return { lines, meta: renderMeta(range, basis) };
 }
 
-/** What was downloaded most in the month, and where. */
+/** The most downloaded episodes and countries of the month. */
 async function rank({ podcast, access, month, row }: Line, caller: Call['caller'], { audience, management }: Deps) {
   if (row.downloads === 0) return { ...row, top_episodes: [], top_countries: [] };
   const scope = { workspaceId: access.workspaceId, podcastId: podcast.id, range: wireMonth(month) };

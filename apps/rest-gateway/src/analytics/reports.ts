@@ -4,7 +4,7 @@ import { finishedMonths, monthAt, type Month } from './months.ts';
 /** Finished months that `GET /analytics/reports` shows; older ones are in the archives. */
 const recentMonths = 3;
 
-/** Which finished months a report exists for. */
+/** The finished months for which a report exists. */
 export interface ReportMonths {
   /** Newest first. */
   readonly months: readonly Month[];

@@ -1,7 +1,7 @@
 import { takesIfMatch, type HeaderNotes, type Route } from '../route.ts';
 import { deprecationNotes } from './deprecation.ts';
 
-/** What each status means, for every route. */
+/** The meaning of each status, for every route. */
 export const statusNotes: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Created.',

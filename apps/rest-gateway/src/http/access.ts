@@ -8,7 +8,7 @@ import {
 import type { Plan } from '@longwave/rpc/credential';
 import type { Caller } from './authenticate.ts';
 
-/** What a caller may do with one object, and whose plan decides on it. */
+/** The rights of a caller on one object, and the plan that applies to it. */
 export interface Access extends AccessTarget {
   readonly roles: readonly string[];
   /** That of the workspace's owner. */

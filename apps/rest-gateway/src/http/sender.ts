@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { addressKeyBytes, clientAddress, type AddressSet } from '@longwave/audience';
 
-/** Who sends a request, as far as its address says: an IPv4 address, or the /64 network of an IPv6 address. */
+/** The sender of a request by its address: an IPv4 address, or the /64 network of an IPv6 address. */
 export type SenderOf = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
 
 /** The address that trusted proxies forward; X-Forwarded-For of any other peer is ignored. */

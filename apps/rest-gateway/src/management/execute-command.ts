@@ -38,7 +38,7 @@ export interface Executed<T extends ProductResource = ProductResource> {
   /** As it is after the command. */
   readonly resource: Resource<T>;
   readonly operationId: string;
-  /** What else changed with it. */
+  /** Other resources that changed with it. */
   readonly consequences: z.output<typeof operationSchema>['consequences'];
   /** True when the same key was accepted before. */
   readonly replayed: boolean;

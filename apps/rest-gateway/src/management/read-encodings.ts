@@ -12,7 +12,7 @@ export function encodingReads(channel: RpcChannel) {
     findEncodingTime: (asker: Asker) =>
       encodingTime.getEncodingTime({ workspaceId: asker.workspaceId }, callOptions(asker)),
 
-    /** Where a production stands in the queue of encodings; undefined when it is not being encoded. */
+    /** The place of a production in the queue of encodings; undefined when it is not being encoded. */
     findQueuePlace: async (asker: Asker, { workspace_id: workspaceId, id: productionId }: ResourceView) =>
       (await encodingQueue.getQueuePlace({ workspaceId, productionId }, callOptions(asker))).place,
   };

@@ -13,7 +13,7 @@ export interface Found<T extends ProductResource> {
   readonly podcastId: string | undefined;
 }
 
-/** Which resources of a type are listed. */
+/** The filter of a listing of one type. */
 export interface ListInput {
   /** Link name → id that it must have. */
   readonly links?: Readonly<Record<string, string>>;

@@ -62,7 +62,7 @@ function readOnlyErrors(sent: ProductionPut, shown: Readonly<Record<string, unkn
 }
 
 /**
- * What a PUT changes of a production that is shown as `shown`. Throws `validation_failed` for a state that no request can lead to, and for
+ * The changes that a PUT asks of a production shown as `shown`. Throws `validation_failed` for a state that no request can lead to, and for
  * another value of what the service sets.
  */
 export function changesOf(

@@ -123,8 +123,8 @@ export const stopProduction = (path: string) =>
 
 /**
  * PUT /productions/{id}: `state` "encoding" starts, "initial" stops a running encoding or makes a failed production ready
- * again; the other fields are changed first, except while a running encoding has to be stopped before. What was read may be sent back:
- * a value that stays is no change.
+ * again; the other fields are changed first, except while a running encoding has to be stopped before. A client may send back
+ * all that it read: an equal value is no change.
  */
 export const reviseProduction = (path: string) =>
   defineRoute({

@@ -75,7 +75,7 @@ async function progressOf(
   return state === 'encoding' ? ((await deps.progress.last(id))?.progress ?? 0) : 0;
 }
 
-/** Where it stands among everything that waits for an encoder. */
+/** Its place among everything that waits for an encoder. */
 async function queueOf(
   resource: Resource<'productions'>,
   { caller, deps }: ViewContext,

@@ -35,7 +35,7 @@ export interface ResourcePage {
   readonly nextCursor: string | undefined;
 }
 
-/** What a listing needs beside its query. */
+/** The dependencies of a listing. */
 export interface ListOptions {
   readonly catalog: Catalog;
   /** 32 bytes; seals cursors. */

@@ -46,7 +46,7 @@ export function createKafkaBus(config: KafkaBusConfig): EventBus {
     connectionTimeout: 2_000,
     requestTimeout: 5_000,
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3 },
-    // What matters is logged by this library; kafkajs would also print addresses and payload sizes.
+    // This library logs what operators need; kafkajs would also print addresses and payload sizes.
     logLevel: logLevel.NOTHING,
     ...(config.socketFactory && { socketFactory: config.socketFactory }),
   });

@@ -16,7 +16,7 @@ export function redisKeys(topic: string) {
   };
 }
 
-/** Whoever holds it archives streams; others wait. */
+/** The lock of the one process that archives streams; others wait. */
 export const archiverLockKey = 'bus:archiver';
 
 /** The partition of a message key: CRC-32 of its UTF-8 bytes modulo the number of partitions. */

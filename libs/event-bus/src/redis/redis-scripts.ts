@@ -140,7 +140,7 @@ end
 return moved`;
 
 /**
- * Takes entries out of a stream that are in the archive now. What a group has in hand of them moves to its redrive stream, so no
+ * Takes entries out of a stream that are in the archive now. Those that a group still works on move to its redrive stream, so no
  * unfinished message is lost. KEYS: stream, last id that left it, then the redrive stream of each group. ARGV: last id to take
  * out, the smallest id behind it, then the groups. Answers how many left.
  */

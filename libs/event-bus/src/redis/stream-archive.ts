@@ -10,7 +10,7 @@ const decompress = promisify(gunzip);
 const entriesSchema = z.array(rawEntry);
 const nameSchema = /\/(\d{16})-(\d{20})_\d{16}-\d{20}\.json\.gz$/;
 
-/** What the archive needs of an object store. */
+/** The part of an object store that the archive uses. */
 export type ArchiveStore = Pick<ObjectStore, 'put' | 'get' | 'list' | 'remove'>;
 
 /**

@@ -100,7 +100,7 @@ async function stopEncodings(attempt: BatchAttempt, job: ClaimedJob, ofBatch: st
     }
 }
 
-/** Whether this attempt must end. What was started while somebody cancelled the batch is stopped as well. */
+/** Whether this attempt must end. A cancelled batch also gets the encodings stopped that this attempt has started. */
 async function hasEnded(
   attempt: BatchAttempt,
   job: ClaimedJob,

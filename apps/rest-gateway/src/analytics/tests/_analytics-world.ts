@@ -91,7 +91,7 @@ const people: Readonly<Record<string, Person>> = {
   guest: { plan: plan('launch', 0), grants: inOrganization(['analyst', 'viewer'], unlimited, news) },
 };
 
-/** What management received, and what it will answer. */
+/** The commands that the stand-in for management received, and the answers that it will give. */
 export const scene = {
   executed: [] as ExecuteRequest[],
   refusal: undefined as ProblemCode | undefined,
@@ -304,7 +304,7 @@ export async function startAnalytics() {
   );
   stack.defer(() => listener.close());
   const url = `http://127.0.0.1:${listener.port}/api/v1`;
-  /** Answers of the declared shape only. */
+  /** Parses an answer of 200 with the schema of its route. */
   const get = async (at: string, who = 'owner'): Promise<{ status: number; body: Record<string, unknown> }> => {
     const response = await fetch(url + at, { headers: { Token: who } });
     const body = (await response.json()) as Record<string, unknown>;

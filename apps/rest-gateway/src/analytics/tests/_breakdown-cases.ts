@@ -3,7 +3,7 @@ import type { startAnalytics } from './_analytics-world.ts';
 import { arts, comedy, first, second, unfinished } from './_catalogue.ts';
 import { askAnalytics, onlyKeys } from './_use-analytics.ts';
 
-/** What the breakdowns of analytics guarantee, over a world that runs already. */
+/** The guarantees of the breakdowns of analytics, tested in a world that runs already. */
 export function breakdownCases(world: () => Awaited<ReturnType<typeof startAnalytics>>): void {
   const { get, objects } = askAnalytics(world);
 
