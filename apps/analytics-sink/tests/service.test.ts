@@ -17,7 +17,15 @@ beforeAll(async () => {
   world = await startSinkWorld();
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());
-/** The number of facts in the streams of the bus. */
+beforeEach(async () => {
+  sink = await world.start();
+});
+afterEach(async () => void (await sink.stop()), 30_000);
+
+/** The downloads of all days. */
+const countTotal = async () => (await world.countDays()).buckets.reduce((sum, { downloads }) => sum + downloads, 0n);
+
+/** A connection to Redis that counts the facts in the streams of the bus. */
 function connectRedis(url: string) {
   const redis = new Redis(url);
   return {
@@ -31,14 +39,9 @@ function connectRedis(url: string) {
   };
 }
 
-beforeEach(async () => {
-  sink = await world.start();
-});
-afterEach(async () => void (await sink.stop()), 30_000);
-
 test('facts on the bus become numbers: zero-filled days, episodes and ads, within the workspace', async () => {
   await world.publish(facts);
-  await until(async () => (await world.countDays()).buckets.reduce((sum, bucket) => sum + bucket.downloads, 0n) === 3n);
+  await until(async () => (await countTotal()) === 3n);
   const { buckets, ...rest } = await world.countDays();
   expect(buckets).toEqual([
     { startMs: day('2025-11-01'), downloads: 0n, listeners: 0n },
@@ -118,9 +121,9 @@ test('complete_until follows the producers of facts while no facts come, and a m
   expect(await world.bus.listDeadLetters(topics.deliveryFacts, 'analytics-sink')).toEqual([]);
 });
 
-test('the same downloads by dimension, as totals and as rows of an export', async () => {
+test('breakdowns, totals, rows of an export and first downloads agree with the series, for a person and for management', async () => {
   await world.publish(facts);
-  await until(async () => (await world.countDays()).buckets.reduce((sum, bucket) => sum + bucket.downloads, 0n) === 3n);
+  await until(async () => (await countTotal()) === 3n);
   const scope = { workspaceId: 'ws_1', podcastId: 'pod_1', range: november };
   const byApp = await world.gateway.countByDimension(
     { ...scope, episodeId: '', dimension: Dimension.APP },
@@ -165,7 +168,7 @@ test('the same downloads by dimension, as totals and as rows of an export', asyn
 
 test('facts published again change no number', async () => {
   await world.publish(facts);
-  await until(async () => (await world.countDays()).buckets.reduce((sum, bucket) => sum + bucket.downloads, 0n) === 3n);
+  await until(async () => (await countTotal()) === 3n);
   const before = await world.countDays();
   const after = fact({ fact_id: 'fct_7', listener_key: 'last', podcast_id: 'pod_2', episode_id: 'ep_9' });
   await world.publish([...facts, ...facts, after]);
@@ -197,7 +200,7 @@ test('after a kill in the middle of a batch nothing is half counted, and the suc
     return rowCount === 0;
   });
   sink = await world.startSink();
-  await until(async () => (await world.countDays()).buckets.reduce((sum, bucket) => sum + bucket.downloads, 0n) === 3n);
+  await until(async () => (await countTotal()) === 3n);
   await until(async () => (await world.stored()) === 6);
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 2, 1, 0]);
   const scope = { $case: 'lineItemId' as const, value: 'li_1' };
@@ -233,7 +236,7 @@ test('facts that left Redis for the archive while the sink was away are each cou
   });
   await until(async () => (await redis.countEntries()) <= 8 * 5);
   sink = await world.startSink();
-  await until(async () => (await world.countDays()).buckets.reduce((sum, one) => sum + one.downloads, 0n) >= 150n);
+  await until(async () => (await countTotal()) >= 150n);
   expect(await world.stored()).toBe(halves.length);
   expect((await world.countDays()).buckets.map((bucket) => Number(bucket.downloads))).toEqual([0, 150, 0, 0]);
   const scope = { $case: 'lineItemId' as const, value: 'li_1' };
@@ -251,7 +254,7 @@ test('a message that is not a fact becomes a dead letter and delays nothing', as
   await until(async () => (await world.stored()) === 6);
 });
 
-test('only the gateway and the operator may call, and a wrong request names what is wrong', async () => {
+test('a service that may not call is refused, and so is a request without workspace, dimension or a possible range', async () => {
   const encoder = world.clientOf('encoder');
   const request = { workspaceId: 'ws_1', podcastId: 'pod_1', range: november };
   await expect(encoder.countByEpisode(request, world.ownerOf('ws_1'))).rejects.toMatchObject({

@@ -59,7 +59,7 @@ export async function serveManagement({ pool, store, execute, clock }: TestManag
   const running = stack.move();
   return {
     access,
-    /** The metadata with the person's signed statement. */
+    /** Call options with the person's signed statement. */
     speaksFor: async (principal: Principal) => ({
       principalStatement: await signPrincipal(principal, signingKey, clock()),
     }),

@@ -23,7 +23,7 @@ const principal: Principal = {
   read_only: false,
 };
 
-/** A statement that differs from a good one only in what is named. */
+/** A valid statement but for the given change. */
 async function forge(change: {
   readonly key?: Parameters<SignJWT['sign']>[0];
   readonly alg?: string;
@@ -109,23 +109,21 @@ test('a principal with an undeclared field is not signed', async () => {
   await expect(signPrincipal(wider, keys.privateJwk, now)).rejects.toThrow();
 });
 
-test('a statement that was found good once is refused when its minute is over, and a changed one always', async () => {
+test('a statement that was accepted once is refused when its minute is over, and a changed copy of it always', async () => {
   const publicKeys = [keys.publicJwk];
   const statement = await signPrincipal(principal, keys.privateJwk, now);
-  const later = (ms: number) => new Date(now.getTime() + ms);
   expect(await tryVerifyPrincipal(statement, publicKeys, now)).toEqual(principal);
-  expect(await tryVerifyPrincipal(statement, publicKeys, later(59_000))).toEqual(principal);
-  expect(await tryVerifyPrincipal(statement, publicKeys, later(60_000))).toBeUndefined();
+  expect(await tryVerifyPrincipal(statement, publicKeys, after(59_000))).toEqual(principal);
+  expect(await tryVerifyPrincipal(statement, publicKeys, after(60_000))).toBeUndefined();
   expect(await tryVerifyPrincipal(`${statement.slice(0, -4)}AAAA`, publicKeys, now)).toBeUndefined();
 });
 
-test('the same principal is told by the same statement for some seconds, another one by its own', async () => {
+test('a signer reuses the statement of a principal for some seconds, and signs one of its own for any other principal', async () => {
   const sign = createPrincipalSigner(keys.privateJwk, 15);
-  const later = (ms: number) => new Date(now.getTime() + ms);
   const first = await sign(principal, now);
-  expect(await sign({ ...principal }, later(14_000))).toBe(first);
+  expect(await sign({ ...principal }, after(14_000))).toBe(first);
   expect(await sign({ ...principal, read_only: true }, now)).not.toBe(first);
-  const second = await sign(principal, later(15_000));
+  const second = await sign(principal, after(15_000));
   expect(second).not.toBe(first);
-  expect(await tryVerifyPrincipal(second, [keys.publicJwk], later(70_000))).toEqual(principal);
+  expect(await tryVerifyPrincipal(second, [keys.publicJwk], after(70_000))).toEqual(principal);
 });

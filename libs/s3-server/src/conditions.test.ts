@@ -23,12 +23,12 @@ test.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('of 100 bytes %s selects 
   expect(() => selectRange({ range }, meta)).toThrow(expect.objectContaining({ status: 416 }));
 });
 
-test('an empty object has no range', () => {
+test('every range of an empty object is 416', () => {
   for (const range of ['bytes=0-0', 'bytes=-1'])
     expect(() => selectRange({ range }, { ...meta, sizeBytes: 0 })).toThrow(expect.objectContaining({ status: 416 }));
 });
 
-test('a range of another version is the whole object', () => {
+test('If-Range with the tag of another version selects the whole object', () => {
   expect(selectRange({ range: 'bytes=0-9', 'if-range': '"abc"' }, meta)).toEqual({ from: 0, to: 10 });
   expect(selectRange({ range: 'bytes=0-9', 'if-range': '"other"' }, meta)).toBeUndefined();
 });

@@ -76,7 +76,7 @@ test('a signed body that comes too slowly is cut off and leaves nothing', async 
   expect((await signedFetch(endpoint, '/bucket/object')).status).toBe(404);
 });
 
-test('a signed body does not go on for ever', async () => {
+test('a signed body that takes longer than the limit is cut off and leaves nothing', async () => {
   const endpoint = await serve({ maxBodyMs: 50 });
   await drip(endpoint, signed(endpoint));
   expect((await signedFetch(endpoint, '/bucket/object')).status).toBe(404);
@@ -97,7 +97,7 @@ test('a connection is kept for the next request when its body came in time', asy
   };
   socket.write(request);
   await answered(1);
-  // Longer than any limit of the body that is over.
+  // Lasts a second, longer than any limit of the first body.
   await drip(await serve({ maxUnwantedMs: 1_000 }), {});
   socket.write(request);
   await answered(2);

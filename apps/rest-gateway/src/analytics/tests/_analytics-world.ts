@@ -41,7 +41,6 @@ import { listenersOverTime, podcastsCategories } from '../insight-routes.ts';
 import { readLegacyExport, startLegacyExport } from '../legacy-export-routes.ts';
 import { podcastOverview } from '../overview-routes.ts';
 import { analyticsReports, analyticsReportsArchives } from '../report-routes.ts';
-
 import { arts, catalogue, comedy, facts, idOf, lateFact, news, organization, own, resource } from './_catalogue.ts';
 
 const now = new Date('2026-11-21T12:00:30.000Z');
@@ -235,10 +234,10 @@ export async function startAnalytics() {
   const names = ['rest-gateway', 'management', 'analytics-sink'] as const;
   const identities = await developmentCa(tlsFolder.inside('tls'), names, new Date());
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
-  const named = { kid: 'one', alg: 'EdDSA' };
+  const keyHeader = { kid: 'one', alg: 'EdDSA' };
   const keys = tlsFolder.inside('principal-keys.json');
-  writeFileSync(keys, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), ...named }] }));
-  const privateJwk = { ...(await exportJWK(privateKey)), ...named };
+  writeFileSync(keys, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), ...keyHeader }] }));
+  const privateJwk = { ...(await exportJWK(privateKey)), ...keyHeader };
 
   const sink = await startSink(stack, { keys, tls: identities['analytics-sink'] });
   const management = await startManagement(readTls(identities.management));
@@ -317,13 +316,15 @@ export async function startAnalytics() {
   };
   const totalOf = async (id: string) =>
     (await get(`/podcasts/${id}/achievements?type=downloads`, 'both')).body['value'];
-  const lately = async (id: string) => {
+  const recentDownloads = async (id: string) => {
     const { downloads } = (await get(`/podcasts/${id}/overview`)).body as { downloads: { last_30_days: number } };
     return downloads.last_30_days;
   };
   const beforeFacts = new Date();
   await sink.publish(facts);
-  await until(async () => (await totalOf(arts)) === 10 && (await lately(comedy)) === 2 && (await totalOf(news)) === 3);
+  await until(
+    async () => (await totalOf(arts)) === 10 && (await recentDownloads(comedy)) === 2 && (await totalOf(news)) === 3,
+  );
   const beforeLateFact = new Date();
   await sink.publish([lateFact]);
   await until(async () => (await totalOf(news)) === 4);

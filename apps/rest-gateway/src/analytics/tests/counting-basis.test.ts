@@ -4,7 +4,7 @@ import { useAnalytics } from './_use-analytics.ts';
 
 const { world, get, objects } = useAnalytics();
 
-test('an answer says from which day on its numbers are provisional: they may grow, or be held as more than people make', async () => {
+test('an answer names the first day whose numbers are provisional: it had not ended 24 h before complete_until', async () => {
   const { body } = await get(`/podcasts/${arts}/analytics?from=2026-11-10&to=2026-11-12&granularity=day`);
   const { complete_until: until, provisional_from: from } = body['meta'] as Record<string, string>;
   // The first day that had not ended 24 h before: sessions of the day before that one can grow no more.
@@ -100,7 +100,7 @@ describe('windows and what was known', () => {
       expect(await metaOf(`${series}&${unchanged}`)).not.toHaveProperty('restated');
   });
 
-  test('an invalid window or time of knowledge is refused with the name of its field', async () => {
+  test('an invalid window or time of knowledge is refused with a message that says what to change', async () => {
     const message = async (query: string) => {
       const { status, body } = await get(`/podcasts/${arts}/analytics?days_offset=1&${query}`);
       return [status, body['message']];
@@ -111,6 +111,6 @@ describe('windows and what was known', () => {
       422,
       'Numbers as known at an earlier time are in UTC: leave out the time zone.',
     ]);
-    expect((await message('window=rolling'))[0]).toBe(422);
+    expect(await message('window=rolling')).toEqual([422, expect.stringMatching(/^“window” must be/)]);
   });
 });
