@@ -89,13 +89,18 @@ function addTestResults(projects) {
 async function startTestEngines(stack) {
   const data = temporaryDataFolder();
   stack.defer(() => removeDataFolder(data));
-  const place = (name) => ({ logFile: data.logFile(name), pidFolder: data.pids, password: 'test-only', mode: 'fast' });
-  const postgres = await startEmbeddedPostgres({ folder: data.postgres, ...place('postgres') });
+  const engineOptions = (name) => ({
+    logFile: data.logFile(name),
+    pidFolder: data.pids,
+    password: 'test-only',
+    mode: 'fast',
+  });
+  const postgres = await startEmbeddedPostgres({ folder: data.postgres, ...engineOptions('postgres') });
   stack.defer(postgres.stop);
   const redis = await startRedisServer({
     folder: data.inside('redis'),
     databases: sharedRedisDatabases,
-    ...place('redis'),
+    ...engineOptions('redis'),
   });
   stack.defer(redis.stop);
   const onProgress = (text) => console.log(`  ${text}`);

@@ -14,6 +14,7 @@ export async function decideRate(
   const channel = openChannel(fleet.addresses['internal-serving'], 'internal-serving', readTls(fleet.operator));
   try {
     const serving = channel.client(ServingServiceService);
+    // grpc-health-check types its definition too loosely for a typed client.
     const health = channel.client(
       healthService as unknown as {
         Check: { requestDeserialize: (b: Buffer) => { service: string }; responseDeserialize: (b: Buffer) => unknown };

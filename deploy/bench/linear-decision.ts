@@ -34,8 +34,8 @@ function spread(value: number): number {
 }
 
 /**
- * The baseline of `decision core`: the same decision as one reads it in the rules. Every line item is tested for every dimension, what
- * is left is sorted by rank, and the break is filled from the top; sets, windows and local hours are prepared beforehand.
+ * The baseline of `decision core`: the same decision without an index. Every line item is tested for every dimension, the eligible
+ * ones are sorted by rank, and the break is filled from the top; sets, windows and local hours are prepared beforehand.
  */
 export function createLinearDecision(plan: ServingPlanDocument, inputs: DecisionInputs) {
   const prepared = plan.line_items.map((line) => ({
@@ -108,9 +108,9 @@ export function createLinearDecision(plan: ServingPlanDocument, inputs: Decision
     for (const { line, at } of eligible) {
       if (chosen.length === adBreak!.maxSlots) break;
       if (line.goal.unit === 'impressions' && inputs.remaining!(at) === 0) continue;
-      const heard = (windowSeconds: number) =>
+      const servedWithin = (windowSeconds: number) =>
         inputs.frequencyRecord!(line.line_item_id, context.atMs - windowSeconds * 1000);
-      if (line.frequency_caps.some((cap) => heard(cap.window_seconds) >= cap.max)) continue;
+      if (line.frequency_caps.some((cap) => servedWithin(cap.window_seconds) >= cap.max)) continue;
       const { served, opportunities } = inputs.share(at);
       if (line.goal.unit === 'share_pct' && served / (opportunities + 1) >= line.goal.quantity! / 100) continue;
       const apart = (other: PlanLineItem) =>

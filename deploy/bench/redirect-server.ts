@@ -1,4 +1,4 @@
-/** The baseline of the resolve row: a bare redirect. Usage: node redirect-server.ts LOCATION → prints its port. */
+/** The baseline of redirects: a server that does nothing else. Usage: node redirect-server.ts LOCATION → prints its port. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -113,10 +113,12 @@ for (const [name, derive] of Object.entries(contracts)) {
   }
   if (before === text) continue;
   stale++;
-  if (check)
+  if (check) {
     console.error(`contracts/${name} is not what the code says: run \`npm run contracts\` and look at the difference`);
-  else writeFileSync(file, text);
-  if (!check) console.log(`wrote contracts/${name}`);
+  } else {
+    writeFileSync(file, text);
+    console.log(`wrote contracts/${name}`);
+  }
 }
 if (!check && stale === 0) console.log('contracts/ is up to date');
 process.exit(check && stale > 0 ? 1 : 0);

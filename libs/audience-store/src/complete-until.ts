@@ -2,7 +2,7 @@ import type { Pool } from '@longwave/postgres';
 
 /**
  * The time of the newest fact of our own, not later than now; no row without such a fact. Reports of other parties do not come over the
- * bus, so they do not show how far it was read. The condition is spelt like that of the index `fact_own_at_idx`.
+ * bus, so they do not show how far it was read. The condition is spelt like that of the index `fact_own_at_idx`: PostgreSQL uses it.
  */
 export const newestOwnFact = `
   select least(max(at), now()) as latest from fact where lists_version not like 'declared by %' having max(at) is not null`;

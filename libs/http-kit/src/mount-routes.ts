@@ -8,7 +8,7 @@ export interface RoutePlace {
   readonly path: string;
 }
 
-const registrar = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
+const expressMethods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
 const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
@@ -45,7 +45,7 @@ export function mountRoutes<R extends RoutePlace>(
   for (const path of pathsOf(routes)) {
     const at = app.route(basePath + expressPath(path));
     const here = routes.filter((route) => route.path === path);
-    for (const route of here) at[registrar[route.method]]((request, response) => answer(route, request, response));
+    for (const route of here) at[expressMethods[route.method]]((request, response) => answer(route, request, response));
     at.all(async (request, response) => {
       if (!(await admit(request, response))) return;
       const methods = here.map(({ method }) => method);

@@ -21,13 +21,13 @@ const conflict = () =>
 export function acceptBatch(
   pool: Pool,
   batch: Batch,
-  own: { readonly idempotencyKey: string; readonly digest: string; readonly receivedAt: Date },
+  request: { readonly idempotencyKey: string; readonly digest: string; readonly receivedAt: Date },
 ): Promise<Acceptance> {
   const { producer, batch_id: batchId, sequence } = batch;
   return transaction(pool, async (tx) => {
     const before = await lockWatermark(tx, producer);
-    const known = await findAnswers(tx, producer, batchId, own.idempotencyKey);
-    const first = findReplay(known, own.digest, conflict);
+    const known = await findAnswers(tx, producer, batchId, request.idempotencyKey);
+    const first = findReplay(known, request.digest, conflict);
     if (first) return { answer: first.answer, replayed: true };
     if (await isSequenceTaken(tx, producer, sequence))
       throw new Problem('value_taken', '/sequence: Another batch has this sequence.', {
@@ -35,7 +35,7 @@ export function acceptBatch(
       });
     const watermark = await advanceWatermark(tx, producer, before, { sequence, windowTo: batch.window.to });
     const answer = JSON.stringify({ batch_id: batchId, accepted: batch.rows.length, watermark });
-    await insertBatch(tx, batch, { ...own, answer });
+    await insertBatch(tx, batch, { ...request, answer });
     return { answer, replayed: false };
   });
 }

@@ -46,14 +46,14 @@ function factOf(producer: string, row: BatchRow, layout: KnownLayout): DeliveryF
 }
 
 /** Rows of one producer, sorted: facts, rejected rows and waiting rows. */
-interface Sorted {
+interface SortedRows {
   readonly facts: readonly DeliveryFact[];
   readonly rejections: readonly Rejection[];
   readonly waiting: readonly (IndexedRow & { readonly awaits: string })[];
 }
 
 /** Turns rows into facts when their workspace knows the arrangement or serving that they name. */
-async function sortRows(tx: Transaction, producer: string, rows: readonly IndexedRow[]): Promise<Sorted> {
+async function sortRows(tx: Transaction, producer: string, rows: readonly IndexedRow[]): Promise<SortedRows> {
   const named = rows.flatMap((one) => {
     const awaits = awaitedName(one.row);
     return awaits === undefined ? [] : [{ ...one, awaits }];
@@ -74,7 +74,7 @@ async function sortRows(tx: Transaction, producer: string, rows: readonly Indexe
   );
   const facts: DeliveryFact[] = [];
   const rejections: Rejection[] = [];
-  const waiting: Sorted['waiting'][number][] = [];
+  const waiting: SortedRows['waiting'][number][] = [];
   for (const { one, outcome } of outcomes) {
     if (outcome === undefined) waiting.push(one);
     else if (typeof outcome === 'string') rejections.push({ row: one.index, code: outcome });
@@ -84,7 +84,7 @@ async function sortRows(tx: Transaction, producer: string, rows: readonly Indexe
   return { facts, rejections, waiting };
 }
 
-/** Counts facts like our own, with the user agents that stand for the producer's verdicts. */
+/** Counts the facts of a producer in the same way as our own, with the user agents that stand for the producer's verdicts. */
 async function countRows(
   { pool, lists, memory }: AggregationDeps,
   facts: readonly DeliveryFact[],
@@ -109,13 +109,13 @@ export async function aggregateNextBatch(deps: AggregationDeps): Promise<boolean
       const { facts, rejections, waiting } = await sortRows(tx, producer, rows);
       await countRows(deps, facts, taken.rows);
       const claims = rows.filter(isClaim);
-      const kept = await keepClaims(
+      const isKept = await keepClaims(
         tx,
         producer,
         claims.map((one) => one.row),
       );
       const changed = claims.flatMap(({ index }, position) =>
-        kept[position] ? [] : [{ row: index, code: 'claim_changed' as const }],
+        isKept[position] ? [] : [{ row: index, code: 'claim_changed' as const }],
       );
       await insertWaitingRows(tx, taken, waiting);
       const aggregated = facts.length + claims.length - changed.length;

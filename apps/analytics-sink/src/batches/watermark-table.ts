@@ -31,7 +31,7 @@ const watermarkOf = ({ contiguous, highest, event_time }: WatermarkRow): Waterma
   event_time: event_time?.toISOString() ?? null,
 });
 
-/** Locks the producer's watermark until the transaction ends, so that its batches are accepted one by one; answers it. */
+/** Locks the producer's watermark until the transaction ends, so that its batches are accepted one by one; returns it. */
 export async function lockWatermark(tx: Transaction, producer: string): Promise<Watermark> {
   await tx.query(`insert into batch_watermark (producer, sequences) values ($1, '{}') on conflict do nothing`, [
     producer,
@@ -55,15 +55,15 @@ export async function advanceWatermark(
      returning ${columns}`,
     [producer, batch.sequence],
   );
-  const moved = watermarkOf(rows[0]!);
-  if (moved.contiguous_sequence === before.contiguous_sequence) return moved;
+  const advanced = watermarkOf(rows[0]!);
+  if (advanced.contiguous_sequence === before.contiguous_sequence) return advanced;
   const { rows: latest } = await tx.query<Columns<'batch_watermark', 'event_time', { event_time: Date }>>(
     `update batch_watermark set event_time = greatest(event_time, $4::timestamptz(3),
        (select max(window_to) from batch where producer = $1 and sequence > $2 and sequence <= $3))
      where producer = $1 returning event_time`,
-    [producer, before.contiguous_sequence, moved.contiguous_sequence, batch.windowTo],
+    [producer, before.contiguous_sequence, advanced.contiguous_sequence, batch.windowTo],
   );
-  return { ...moved, event_time: latest[0]!.event_time.toISOString() };
+  return { ...advanced, event_time: latest[0]!.event_time.toISOString() };
 }
 
 const maxGaps = 20;

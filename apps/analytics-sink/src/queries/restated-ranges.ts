@@ -14,7 +14,8 @@ const maxRanges = 100;
 
 /**
  * Restated hours of a ledger as ranges, the latest restatement first.
- * @param ledger ledger and condition; its parameters begin with those of `hourParameters`
+ * @param ledger table and condition, `TABLE where …`
+ * @param parameters those of `hourParameters`, then those of the condition
  */
 async function joinRestatedHours(pool: Pool, ledger: string, parameters: readonly unknown[]): Promise<RestatedRange[]> {
   const { rows } = await pool.query<{ from: Date; to: Date; restated_at: Date }>(

@@ -166,6 +166,7 @@ async function importFiles(values: Values, files: readonly string[], terminal: T
   if (workspaceId === undefined) {
     const gathered = await gather(everyPlace);
     note(everyPlace, gathered);
+    // Reading the rows fills the tally.
     for await (const _ of gathered.rows) continue;
   } else {
     const digests = await Promise.all(files.map(async (file) => ({ digest: await fileDigest(file) })));

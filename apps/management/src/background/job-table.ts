@@ -237,21 +237,21 @@ export async function dropJob(pool: Pool, jobId: string, leaseId: string): Promi
  * Ends a job in the transaction of its report. Throws `lease_lost` unless the job runs under this lease: a worker whose lease has ended
  * cannot report over its successor.
  */
-export async function finishJob(tx: Transaction, subjectId: string, reason: LeaseReport): Promise<void> {
+export async function finishJob(tx: Transaction, subjectId: string, lease: LeaseReport): Promise<void> {
   const { rowCount } = await tx.query({
     name: 'finish_job',
     text: `update job set state = 'done', lease_until = null, ended_at = now() where id = $1 and lease_id = $2 and subject_id = $3 and state = 'running'`,
-    values: [reason.job_id, reason.lease_id, subjectId],
+    values: [lease.job_id, lease.lease_id, subjectId],
   });
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
 }
 
 /** Throws `lease_lost` unless the job runs under this lease; for reports of progress. */
-export async function requireLease(tx: Transaction, subjectId: string, reason: LeaseReport): Promise<void> {
+export async function requireLease(tx: Transaction, subjectId: string, lease: LeaseReport): Promise<void> {
   const { rowCount } = await tx.query({
     name: 'require_lease',
     text: `select from job where id = $1 and lease_id = $2 and subject_id = $3 and state = 'running' for update`,
-    values: [reason.job_id, reason.lease_id, subjectId],
+    values: [lease.job_id, lease.lease_id, subjectId],
   });
   if (rowCount !== 1) throw new Problem('lease_lost', 'Another worker has this job now; drop it.');
 }

@@ -39,7 +39,8 @@ async function makeForecast(pool: Pool): Promise<ReadonlyMap<string, QueuePlace>
 }
 
 /**
- * Finds the places of encodings in the queue. Times are an estimate: no further job, the slots that work now, the pace of the last hour.
+ * Finds the places of encodings in the queue. Times are an estimate: as if no job were added, with the slots that work now, at the pace of
+ * the last hour.
  */
 export function createFindQueuePlace(pool: Pool, now: () => number = () => performance.now()): FindQueuePlace {
   let forecast: { readonly madeAt: number; readonly places: Promise<ReadonlyMap<string, QueuePlace>> } | undefined;
