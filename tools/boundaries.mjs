@@ -1,5 +1,5 @@
 /**
- * Who may import whom (nx tags in each package.json). The arrow points inward:
+ * The imports that projects may have (nx tags in each package.json). The arrow points inward:
  * app → logic, platform, contract; platform → contract; logic → contract; contract → contract.
  * Apps never import apps. `kind:testing` may import everything but is imported by tests only, and by `kind:tool`: programs for the
  * people who run an installation, which nothing imports.

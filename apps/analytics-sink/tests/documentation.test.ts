@@ -37,7 +37,7 @@ async function runBlocks(word: string): Promise<string> {
     ([, block]) => block,
   );
   expect(blocks.length).toBeGreaterThan(1);
-  // What `npm run longwave -- …` comes to once the machine is prepared.
+  // The program behind `npm run longwave -- …` once the machine is prepared.
   const npm = `npm() { shift 3; "${process.execPath}" "${root}/apps/cli/src/main.ts" "$@"; }`;
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', [npm, ...blocks].join('\n')], {
     cwd: folder,

@@ -5,7 +5,7 @@ export const windows = ['calendar_utc', 'first_touch_24h', 'last_touch_24h'] as 
 export type Window = (typeof windows)[number];
 
 /**
- * Which of these qualifying starts (milliseconds, ascending) are downloads under a window:
+ * Those of the qualifying starts (milliseconds, ascending) that are downloads under a window:
  * `calendar_utc` the first of each UTC date; `first_touch_24h` when the previous counted start is ≥ 24 h earlier;
  * `last_touch_24h` when the previous start, counted or not, is ≥ 24 h earlier.
  */

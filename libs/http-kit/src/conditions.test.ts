@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ifRangeHolds, judgeConditions, ifNoneMatchNames, notModifiedSince, strongTagsOf } from './conditions.ts';
+import { ifRangeHolds, evaluateConditions, ifNoneMatchNames, notModifiedSince, strongTagsOf } from './conditions.ts';
 
 const modifiedAt = new Date('2026-11-21T09:00:00.500Z');
 const [at, before, after] = ['09:00:00', '08:59:59', '09:00:01'].map((time) => `Sat, 21 Nov 2026 ${time} GMT`) as [
@@ -57,12 +57,12 @@ test.each([
   [{ 'if-modified-since': before }, 'holds'],
   [{ 'if-none-match': '"b"', 'if-modified-since': after }, 'holds'],
 ] as const)('of "a" of 09:00:00.500 with %p the condition is %s (RFC 9110 §13.2.2)', (headers, condition) => {
-  expect(judgeConditions(headers, { etag: '"a"', modifiedAt })).toBe(condition);
+  expect(evaluateConditions(headers, { etag: '"a"', modifiedAt })).toBe(condition);
 });
 
 test.each(['if-unmodified-since', 'if-modified-since'])('%s has no effect on a file without a date', (name) => {
-  expect(judgeConditions({ [name]: before }, { etag: '"a"', modifiedAt: undefined })).toBe('holds');
-  expect(judgeConditions({ [name]: after }, { etag: '"a"', modifiedAt: undefined })).toBe('holds');
+  expect(evaluateConditions({ [name]: before }, { etag: '"a"', modifiedAt: undefined })).toBe('holds');
+  expect(evaluateConditions({ [name]: after }, { etag: '"a"', modifiedAt: undefined })).toBe('holds');
 });
 
 test.each([

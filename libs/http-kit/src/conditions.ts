@@ -46,8 +46,8 @@ export const strongTagsOf = (header: string): string[] =>
 /** The result of the conditions of a GET or HEAD: the file, nothing because it is known, or nothing because it is another one. */
 export type Condition = 'holds' | 'not_modified' | 'failed';
 
-/** Judges all conditions but If-Range, in the order of RFC 9110 §13.2.2. A date that is none is ignored. */
-export function judgeConditions(headers: IncomingHttpHeaders, { etag, modifiedAt }: Validators): Condition {
+/** Evaluates all conditions but If-Range, in the order of RFC 9110 §13.2.2. An invalid date is ignored. */
+export function evaluateConditions(headers: IncomingHttpHeaders, { etag, modifiedAt }: Validators): Condition {
   const { 'if-match': match, 'if-unmodified-since': unmodifiedSince, 'if-none-match': noneMatch } = headers;
   if (match !== undefined) {
     if (match.trim() !== '*' && !strongTagsOf(match).includes(etag)) return 'failed';

@@ -1,7 +1,7 @@
 export { answerErrors, problemOf, type Failure } from './answer-errors.ts';
 export {
   ifRangeHolds,
-  judgeConditions,
+  evaluateConditions,
   ifNoneMatchNames,
   notModifiedSince,
   strongTagsOf,

@@ -6,7 +6,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const part = z.strictObject({
   /** SHA-256 of the blob that holds the bytes. */
   blob: sha256,
-  /** Where the bytes begin in the arrangement. */
+  /** Offset of the bytes in the arrangement. */
   offset: z.int().min(0),
   length: z.int().min(1),
   kind: z.enum(['header', 'content', 'ad', 'ident']),
@@ -18,9 +18,9 @@ const part = z.strictObject({
 const pieceOfBlob = part.extend({
   /** Size of the whole blob. */
   blob_bytes: z.int().min(1),
-  /** Where the bytes begin in the blob. */
+  /** Offset of the bytes in the blob. */
   from: z.int().min(0),
-  /** Where it begins in the episode's own audio; absent for other parts. */
+  /** Its beginning in the episode's own audio; absent for other parts. */
   content_ms: z.int().min(0).optional(),
 });
 const common = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteRangeServed } from '@longwave/events';
-import { ifRangeHolds, judgeConditions, type Validators } from '@longwave/http-kit';
+import { ifRangeHolds, evaluateConditions, type Validators } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import { slicesOf, type ArrangementPart } from './arrangement.ts';
 import { readRange, type ByteInterval } from '../http/byte-range.ts';
@@ -120,7 +120,7 @@ export async function sendMedia(
     'accept-ranges': 'bytes',
     ...(modifiedAt && { 'last-modified': modifiedAt.toUTCString() }),
   };
-  const condition = judgeConditions(headers, media);
+  const condition = evaluateConditions(headers, media);
 
   if (condition === 'failed') {
     meter(412, []).end();

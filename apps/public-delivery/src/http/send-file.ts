@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import { ifRangeHolds, judgeConditions, type Validators } from '@longwave/http-kit';
+import { ifRangeHolds, evaluateConditions, type Validators } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import { readRange, type ByteInterval } from './byte-range.ts';
 import { fromStore } from './from-store.ts';
@@ -42,7 +42,7 @@ export async function sendFile({ request, response }: Exchange, file: SentFile):
     ...(modifiedAt && { 'last-modified': modifiedAt.toUTCString() }),
     ...file.headers,
   };
-  const condition = judgeConditions(request.headers, file);
+  const condition = evaluateConditions(request.headers, file);
   if (condition === 'failed') throw new Problem('precondition_failed');
   if (condition === 'not_modified') return void response.writeHead(304, headers).end();
   const mayRange = request.method === 'GET' && ifRangeHolds(request.headers['if-range'] as string | undefined, file);

@@ -118,7 +118,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   }
 
   /** While the database is away: the last play of this listener, unless it is over or has an ad that is halted. */
-  async function recall(key: string, episode: PlayableEpisode, at: Date): Promise<Play | undefined> {
+  async function findLastPlay(key: string, episode: PlayableEpisode, at: Date): Promise<Play | undefined> {
     const last = lastBindings.get(key);
     const play = last && (await plays.findCurrent(last, episode, at));
     if (!play) return undefined;
@@ -138,7 +138,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
       if (play.binding) lastBindings.set(key, play.binding);
       return play;
     } catch (error) {
-      const play = databaseOutage(error) && (await recall(key, episode, at));
+      const play = databaseOutage(error) && (await findLastPlay(key, episode, at));
       if (!play) throw error;
       return play;
     }
