@@ -21,7 +21,7 @@ const version = 'v1.8.0';
 /** The first Go that fetches the toolchain a module asks for (GOTOOLCHAIN=auto). */
 const goMinorMin = 21;
 const region = 'us-east-1';
-const startMsMax = 20_000;
+const maxStartMs = 20_000;
 
 /**
  * @param {{ onProgress?: (line: string) => void }} [options]
@@ -68,7 +68,7 @@ export async function startForeignS3({ onProgress = () => {} } = {}) {
     await rm(folder, { recursive: true, force: true });
   };
 
-  const deadline = Date.now() + startMsMax;
+  const deadline = Date.now() + maxStartMs;
   while (!(await answers(endpoint))) {
     if (server.exitCode === null && server.signalCode === null && Date.now() < deadline) continue;
     await stop();

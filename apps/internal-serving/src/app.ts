@@ -115,7 +115,7 @@ export async function createApp(
       sweeps: [
         {
           name: 'old_decisions',
-          remove: (rowsMax) => decisions.moveOld(archivedBefore(clock(), config.DECISION_DAYS), rowsMax),
+          remove: (maxRows) => decisions.moveOld(archivedBefore(clock(), config.DECISION_DAYS), maxRows),
         },
       ],
       everyMs: config.SWEEP_EVERY_MS,

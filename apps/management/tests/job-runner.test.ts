@@ -25,7 +25,7 @@ const fail = {
 const handlerOf = (run: JobHandler['run'], change: Partial<JobHandler> = {}): JobHandler => ({
   run,
   fail,
-  attemptsMax: 3,
+  maxAttempts: 3,
   ...change,
 });
 

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Passes bytes on until there are more than `bytesMax`; then throws what `tooLarge` makes. */
+/** Passes bytes on until there are more than `maxBytes`; then throws what `tooLarge` makes. */
 export async function* boundedBytes(
   source: AsyncIterable<Buffer>,
-  bytesMax: number,
+  maxBytes: number,
   tooLarge: () => Error,
 ): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of source) {
     bytes += chunk.length;
-    if (bytes > bytesMax) throw tooLarge();
+    if (bytes > maxBytes) throw tooLarge();
     yield chunk;
   }
 }
@@ -20,9 +20,9 @@ export async function* boundedBytes(
  */
 export async function* requestBytes(
   request: IncomingMessage,
-  bytesMax: number,
+  maxBytes: number,
   tooLarge: () => Error,
 ): AsyncGenerator<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge();
-  yield* boundedBytes(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, bytesMax, tooLarge);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  yield* boundedBytes(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, maxBytes, tooLarge);
 }

@@ -4,7 +4,7 @@ interface Waiting<I, O> extends PromiseWithResolvers<O> {
 
 export interface BatchOptions {
   /** Most items of one batch; by default 200. */
-  readonly itemsMax?: number;
+  readonly maxItems?: number;
   /** A batch that takes longer (a lock of another node) no longer holds up the items behind it; by default 20 ms. */
   readonly patienceMs?: number;
 }
@@ -28,7 +28,7 @@ const atMost = (timeMs: number, work: Promise<void>) =>
  */
 export function inBatches<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
-  { itemsMax = 200, patienceMs = 20 }: BatchOptions = {},
+  { maxItems = 200, patienceMs = 20 }: BatchOptions = {},
 ): (item: I) => Promise<O> {
   let waiting: Waiting<I, O>[] = [];
   let running = false;
@@ -46,8 +46,8 @@ export function inBatches<I, O>(
     running = true;
     await endOfTurn();
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, itemsMax);
-      waiting = waiting.slice(itemsMax);
+      const batch = waiting.slice(0, maxItems);
+      waiting = waiting.slice(maxItems);
       await atMost(patienceMs, runBatch(batch));
     }
     running = false;

@@ -10,13 +10,13 @@ export interface SchemaOwner {
 /** Two sessions touched the same catalog row or created the same role; trying again settles it. */
 const raced = new Set(['XX000', '23505', '42710', '40001', '40P01']);
 
-async function retryRaces(work: () => Promise<unknown>, triesMax = 20): Promise<void> {
+async function retryRaces(work: () => Promise<unknown>, maxTries = 20): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await work();
       return;
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || !raced.has(error.code ?? '') || tries === triesMax) throw error;
+      if (!(error instanceof pg.DatabaseError) || !raced.has(error.code ?? '') || tries === maxTries) throw error;
       await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40));
     }
   }

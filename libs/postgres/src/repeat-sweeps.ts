@@ -5,7 +5,7 @@ interface Sweep {
   /** Their name in logs: "clean_bindings". */
   readonly name: string;
   /** Removes at most so many rows whose time is over; answers how many. */
-  readonly remove: (rowsMax: number) => Promise<number>;
+  readonly remove: (maxRows: number) => Promise<number>;
 }
 
 export interface SweepOptions {
@@ -19,15 +19,15 @@ export interface SweepOptions {
 }
 
 /** Few enough that no other statement waits long for the locks of one. */
-const rowsMax = 1_000;
+const maxRows = 1_000;
 
 /** Removes rows whose time is over, now and then again and again. Any number of processes may do it. */
 export function repeatSweeps({ sweeps, everyMs, onSwept, onError }: SweepOptions): AsyncDisposable {
   async function removeAll({ name, remove }: Sweep, signal: AbortSignal): Promise<void> {
     let rows = 0;
     try {
-      for (let removed = rowsMax; removed === rowsMax && !signal.aborted; rows += removed)
-        removed = await remove(rowsMax);
+      for (let removed = maxRows; removed === maxRows && !signal.aborted; rows += removed)
+        removed = await remove(maxRows);
     } catch (error) {
       onError(name, error);
     }

@@ -85,10 +85,10 @@ export async function tryVerifyAccessToken(
 }
 
 /** Longer than any token that is issued. */
-const tokenLengthMax = 8_192;
+const maxTokenLength = 8_192;
 
 /** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or undefined. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? '')?.[1];
-  return token !== undefined && token.length <= tokenLengthMax ? token : undefined;
+  return token !== undefined && token.length <= maxTokenLength ? token : undefined;
 }

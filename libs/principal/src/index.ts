@@ -90,7 +90,7 @@ export async function signPrincipal(
 /** Signs like `signPrincipal` and reuses a principal's statement for `reuseSeconds`: a busy client costs one signature. */
 export function createPrincipalSigner(privateKey: JWK, reuseSeconds = 15) {
   const signed = new LRUCache<string, { readonly statement: Promise<string>; readonly until: number }>({
-    max: rememberedMax,
+    max: maxRemembered,
   });
   return (principal: Principal, now: Date): Promise<string> => {
     const key = JSON.stringify(principal);
@@ -106,7 +106,7 @@ export function createPrincipalSigner(privateKey: JWK, reuseSeconds = 15) {
 }
 
 /** Statements that are remembered in one process. */
-const rememberedMax = 2_000;
+const maxRemembered = 2_000;
 
 interface Verified {
   readonly principal: Principal;
@@ -125,7 +125,7 @@ export async function tryVerifyPrincipal(
   publicKeys: readonly JWK[],
   now: Date,
 ): Promise<Principal | undefined> {
-  const remembered = verified.get(publicKeys) ?? new LRUCache<string, Verified>({ max: rememberedMax });
+  const remembered = verified.get(publicKeys) ?? new LRUCache<string, Verified>({ max: maxRemembered });
   verified.set(publicKeys, remembered);
   const known = remembered.get(statement);
   if (known) return isTimely(known, now) ? known.principal : undefined;

@@ -6,26 +6,26 @@ import { Problem, type FieldError } from './problem.ts';
 export const pointerSegment = (name: PropertyKey): string => String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Of many wrong fields the first ones are enough to correct a request; its sender alone decides how many it has. */
-const fieldErrorsMax = 50;
-const nameCharactersMax = 100;
+const maxFieldErrors = 50;
+const maxNameCharacters = 100;
 
 /** A name that its sender chose, as an answer repeats it. */
 const shown = (name: string): string =>
-  name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).replace(/[\ud800-\udbff]$/, '')}…` : name;
+  name.length > maxNameCharacters ? `${name.slice(0, maxNameCharacters - 1).replace(/[\ud800-\udbff]$/, '')}…` : name;
 
 /** zod issues as field errors, one per issue and at most 50, paths as JSON Pointers under `root`. */
 export function fieldErrors(error: z.ZodError, root = ''): FieldError[] {
-  const errors = error.issues.slice(0, fieldErrorsMax).flatMap((issue) => {
+  const errors = error.issues.slice(0, maxFieldErrors).flatMap((issue) => {
     const base = [root, ...issue.path.map(pointerSegment)].join('/');
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.slice(0, fieldErrorsMax).map((key) => ({
+      return issue.keys.slice(0, maxFieldErrors).map((key) => ({
         path: `${base}/${pointerSegment(shown(key))}`,
         code: 'unknown_field',
         detail: `There is no field “${shown(key)}”.`,
       }));
     return [{ path: base, code: issue.code, detail: issue.message }];
   });
-  return errors.slice(0, fieldErrorsMax);
+  return errors.slice(0, maxFieldErrors);
 }
 
 /** The detail of a field error with the name of its field, relative to a command's changes: `title: Use small letters.` */

@@ -15,7 +15,7 @@ export const createDuration = (name: string, description: string): Histogram =>
   });
 
 /** A scrape does not wait longer for one value. */
-const readMsMax = 2_000;
+const maxReadMs = 2_000;
 
 export interface Observation {
   readonly value: number;
@@ -35,7 +35,7 @@ export function observeGauge(
   const observe = async (result: { observe(value: number, labels?: Attributes): void }) => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<readonly Observation[]>((resolve) => {
-      timer = setTimeout(() => resolve([]), readMsMax);
+      timer = setTimeout(() => resolve([]), maxReadMs);
     });
     const values = await Promise.race([Promise.try(read).catch(() => []), late]).finally(() => clearTimeout(timer));
     for (const { value, labels } of values) result.observe(value, labels);

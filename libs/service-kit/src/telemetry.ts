@@ -23,7 +23,7 @@ const schema = z.object({
 });
 
 /** A collector that does not answer holds up the end of a process no longer than this. */
-const flushMsMax = 3_000;
+const maxFlushMs = 3_000;
 
 export interface Telemetry extends AsyncDisposable {
   /** Answers `/metrics` in the text format of Prometheus. */
@@ -64,7 +64,7 @@ export async function startTelemetry(
     [Symbol.asyncDispose]: async () => {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, flushMsMax);
+        timer = setTimeout(resolve, maxFlushMs);
       });
       // A collector that is down must not turn a clean stop into a failure.
       const sent = Promise.allSettled([otlp?.shutdown(), provider.shutdown()]);

@@ -31,7 +31,7 @@ export interface HeldLease extends AsyncDisposable {
 }
 
 /** A stop takes effect within 5 s, so the lease is renewed more often than it would need to live. */
-const renewEveryMsMax = 2_000;
+const maxRenewEveryMs = 2_000;
 
 /**
  * Keeps a lease that was just taken. Its signal is aborted when a renewal says stop or that the lease is lost, when the lease
@@ -50,7 +50,7 @@ export function keepLease({ leaseMs, renew }: LeaseTerms, shutdown: AbortSignal)
   shutdown.addEventListener('abort', onShutdown, { once: true });
   let expiry = setTimeout(end, leaseMs, 'lost');
   const renewing = pollLoop({
-    everyMs: Math.min(renewEveryMsMax, leaseMs / 3),
+    everyMs: Math.min(maxRenewEveryMs, leaseMs / 3),
     sleepsFirst: true,
     run: async (disposed) => {
       if (isOver) return;

@@ -20,7 +20,7 @@ export interface PollOptions {
   readonly sleepsFirst?: boolean;
 }
 
-const failureSleepMsMax = 1_000;
+const maxFailureSleepMs = 1_000;
 
 /**
  * Runs `run` now and then again and again, never twice at a time. A round that fails is tried again: after `everyMs`, then twice as
@@ -51,7 +51,7 @@ export function pollLoop({ run, everyMs, onError, sleepsFirst = false }: PollOpt
   async function pause(): Promise<void> {
     if (signal.aborted || (woken && failures === 0)) return;
     sleeping = new AbortController();
-    const longestMs = Math.max(everyMs, failureSleepMsMax);
+    const longestMs = Math.max(everyMs, maxFailureSleepMs);
     await sleep(failures === 0 ? everyMs : Math.min(everyMs * 2 ** (failures - 1), longestMs), sleeping.signal);
   }
 

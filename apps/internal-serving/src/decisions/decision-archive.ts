@@ -12,11 +12,11 @@ export interface DecisionArchive {
   /** The decision of an id wherever it lies, or undefined. */
   find(decisionId: string): Promise<StoredDecision | undefined>;
   /** Moves at most so many decisions that were made before a time to the object store; answers how many. */
-  moveOld(before: Date, rowsMax: number): Promise<number>;
+  moveOld(before: Date, maxRows: number): Promise<number>;
 }
 
 /** Decisions of one object: about a megabyte of JSON to read for a replay. */
-const linesMax = 250;
+const maxLines = 250;
 const root = 'decisions';
 
 /**
@@ -38,11 +38,11 @@ export function createDecisionArchive(pool: Pool, store: ObjectStore): DecisionA
       return row?.kind === 'archived' ? readArchived(decisionId, row.day, row.digest) : row?.decision;
     },
 
-    moveOld: (before, rowsMax) =>
+    moveOld: (before, maxRows) =>
       moveLines(
         store,
         root,
-        { maxRows: rowsMax, maxLines: linesMax },
+        { maxRows, maxLines },
         {
           read: (count) => readOldestDay(pool, before, count),
           remove: (ids, digest) => markArchived(pool, ids, digest),

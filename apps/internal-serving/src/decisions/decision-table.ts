@@ -136,7 +136,7 @@ export async function findDecisionRow(pool: Pool, decisionId: string): Promise<F
 }
 
 /** Whole rows of the oldest UTC day before a time, always in the same order; undefined when there is none. */
-export async function readOldestDay(pool: Pool, before: Date, rowsMax: number): Promise<OldRows | undefined> {
+export async function readOldestDay(pool: Pool, before: Date, maxRows: number): Promise<OldRows | undefined> {
   // A decision that is not published yet stays: its publication reads the row.
   const movable = `archived_in is null and d.at < $1
     and not exists (select from decision_announcement waiting where waiting.decision_id = d.decision_id)`;
@@ -146,7 +146,7 @@ export async function readOldestDay(pool: Pool, before: Date, rowsMax: number): 
            select d.decision_id, ${dayOf} as day, ${wholeLine} as line from oldest, decision d
            where ${movable} and d.at >= oldest.day and d.at < oldest.day + interval '1 day'
            order by d.at, d.decision_id limit $2`,
-    values: [before, rowsMax],
+    values: [before, maxRows],
   });
   const [first] = rows;
   return first && { day: first.day, rows: rows.map(({ decision_id: id, line }) => ({ id, line })) };

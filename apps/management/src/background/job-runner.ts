@@ -38,7 +38,7 @@ export interface JobHandler {
     readonly problem: { readonly code: string; readonly detail: string };
   };
   /** Attempts, including those that ended with a crash of the process. */
-  readonly attemptsMax: number;
+  readonly maxAttempts: number;
   /** Jobs of this kind that run at the same time; default 1. */
   readonly concurrency?: number;
 }
@@ -85,7 +85,7 @@ export function startJobRunner(options: {
   }
 
   async function attempt(job: ClaimedJob, handler: JobHandler, signal: AbortSignal): Promise<void> {
-    if (job.attempt > handler.attemptsMax) return await giveUp(job, handler);
+    if (job.attempt > handler.maxAttempts) return await giveUp(job, handler);
     try {
       await handler.run(job, signal);
     } catch (error) {

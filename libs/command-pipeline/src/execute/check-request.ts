@@ -16,7 +16,7 @@ export interface ParsedRequest {
 }
 
 /** Levels of nesting: more than any declared schema has, and few enough to walk an unparsed value cheaply. */
-const depthMax = 32;
+const maxDepth = 32;
 
 /** One error for each text in a value that the store could not hold (keys count too), or one for a value nested too deep. */
 function illegalTexts(value: unknown, path: string, depth = 0): FieldError[] {
@@ -25,7 +25,7 @@ function illegalTexts(value: unknown, path: string, depth = 0): FieldError[] {
       ? []
       : [{ path, code: 'illegal_text', detail: 'The text holds control characters or is not well-formed Unicode.' }];
   if (typeof value !== 'object' || value === null) return [];
-  if (depth === depthMax) return [{ path, code: 'too_deep', detail: `At most ${depthMax} levels are allowed.` }];
+  if (depth === maxDepth) return [{ path, code: 'too_deep', detail: `At most ${maxDepth} levels are allowed.` }];
   return Object.entries(value).flatMap(([key, inner]) =>
     isLegalText(key) ? illegalTexts(inner, `${path}/${pointerSegment(key)}`, depth + 1) : illegalTexts(key, path),
   );

@@ -60,7 +60,7 @@ export const createCloneHandler = ({
   readonly pool: Pool;
   readonly execute: ExecuteCommand;
 }): JobHandler => ({
-  attemptsMax: 20,
+  maxAttempts: 20,
   fail: {
     commandType: 'campaign.fail_clone',
     problem: { code: 'clone_gave_up', detail: 'The campaign could not be cloned whole. Look at its newest clone.' },

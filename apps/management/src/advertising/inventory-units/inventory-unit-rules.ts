@@ -9,7 +9,7 @@ type InventoryUnitRules = Pick<Rules<typeof productCatalog>, 'inventory_unit.cre
 type InventoryUnit = Attributes<'inventory_units'>;
 
 /** Levels of units above one another. */
-const depthMax = 8;
+const maxDepth = 8;
 
 /** The source that each kind of unit has. */
 const sourceOf = {
@@ -39,11 +39,11 @@ async function checkSource(tx: Transaction, workspaceId: string, { kind, source_
 async function checkParents(tx: Transaction, workspaceId: string, id: string, unit: InventoryUnit): Promise<void> {
   let above = unit.parent_id;
   for (let depth = 0; above !== undefined; depth++) {
-    if (above === id || depth === depthMax)
+    if (above === id || depth === maxDepth)
       refuseField(
         '/changes/parent_id',
         'no_tree',
-        `Units lie in one another at most ${depthMax} deep, never in a circle.`,
+        `Units lie in one another at most ${maxDepth} deep, never in a circle.`,
       );
     const parent = await findResource(tx, workspaceId, 'inventory_units', above);
     above = parent?.attributes.parent_id;

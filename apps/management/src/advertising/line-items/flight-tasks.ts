@@ -55,7 +55,7 @@ export const flightTasks: readonly DueTask[] = [
 ];
 
 /** Flights of one poll, and the pause after a poll of the last flights. */
-const flightsMax = 50;
+const maxFlights = 50;
 const pauseMs = 15_000;
 
 /**
@@ -70,8 +70,8 @@ export function reachGoals(countDelivered: CountDelivered): DueTask<'line_item.c
     name: 'reach-goal',
     findDue: async (pool, now) => {
       if (now.getTime() < pausedUntil) return [];
-      const flights = await listCountedFlights(pool, after, flightsMax);
-      after = flights.length < flightsMax ? '' : flights.at(-1)!.id;
+      const flights = await listCountedFlights(pool, after, maxFlights);
+      after = flights.length < maxFlights ? '' : flights.at(-1)!.id;
       if (after === '') pausedUntil = now.getTime() + pauseMs;
       const reached: Due[] = [];
       delivered.clear();

@@ -22,7 +22,7 @@ export const createCompileHandler = ({
   readonly store: ObjectStore;
   readonly execute: ExecuteCommand;
 }): JobHandler => ({
-  attemptsMax: 60,
+  maxAttempts: 60,
   fail: {
     commandType: 'serving_plan.fail',
     problem: { code: 'compile_failed', detail: 'The plan could not be compiled. Request another one.' },

@@ -21,7 +21,7 @@ interface BatchEncodingOptions {
  * when the batch was cancelled or the lease was lost.
  */
 export const createBatchEncodingHandler = ({ pool, execute }: BatchEncodingOptions): JobHandler => ({
-  attemptsMax: 60,
+  maxAttempts: 60,
   // A batch mostly waits for encoders.
   concurrency: 8,
   fail: {

@@ -11,14 +11,14 @@ type TranscriptInput = ChangesOf<'episode.set_transcripts'>['transcripts'];
 type StoredTranscripts = NonNullable<Episode['transcripts']>;
 
 /** The most bytes of UTF-8 for the characters of a transcript. */
-const bytesMax = transcriptLimits.characters * 4;
+const maxBytes = transcriptLimits.characters * 4;
 
 const unreadable = (path: string, detail: string): FieldError => ({ path, code: 'transcript_not_readable', detail });
 
 async function readText(store: ObjectStore, key: string, path: string): Promise<string> {
   const refuse = (detail: string) => new Problem('validation_failed', detail, { errors: [unreadable(path, detail)] });
   const object = await store.find(key);
-  if ((object?.sizeBytes ?? 0) > bytesMax) throw refuse(`A transcript has at most ${bytesMax} bytes.`);
+  if ((object?.sizeBytes ?? 0) > maxBytes) throw refuse(`A transcript has at most ${maxBytes} bytes.`);
   const chunks: Buffer[] = [];
   for await (const chunk of await store.get(key)) chunks.push(chunk as Buffer);
   try {

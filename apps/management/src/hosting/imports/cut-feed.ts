@@ -10,9 +10,9 @@ export interface FeedPieces {
 export type CutFault = 'no_rss' | 'own_declarations';
 
 /** Far more than are imported; later items are ignored. */
-const itemsMax = 20_000;
+const maxItems = 20_000;
 /** Characters before the feed itself: declaration, document type, comments. */
-const prologMax = 100_000;
+const maxProlog = 100_000;
 
 const marks = /<!--|<!\[CDATA\[|<item(?=[\s>])|<\/item\s*>/g;
 /** A document type with declarations of its own (XML 1.0, 2.8: internal subset). */
@@ -24,9 +24,9 @@ const ownDeclarations = /<!DOCTYPE[^[>]{0,2000}\[/i;
  */
 export function cutFeed(document: string): FeedPieces | CutFault {
   const start = document.search(/<(?:rss|rdf:RDF)[\s>]/);
-  if (ownDeclarations.test(document.slice(0, start < 0 ? 10_000 : Math.min(start, prologMax))))
+  if (ownDeclarations.test(document.slice(0, start < 0 ? 10_000 : Math.min(start, maxProlog))))
     return 'own_declarations';
-  const channelAt = start < 0 || start > prologMax ? -1 : document.indexOf('<channel', start);
+  const channelAt = start < 0 || start > maxProlog ? -1 : document.indexOf('<channel', start);
   if (channelAt < 0) return 'no_rss';
 
   const items: string[] = [];
@@ -48,7 +48,7 @@ export function cutFeed(document: string): FeedPieces | CutFault {
       keptTo = marks.lastIndex;
       items.push(document.slice(itemAt, keptTo));
       itemAt = -1;
-      if (items.length === itemsMax) return { frame: outside.join(''), items };
+      if (items.length === maxItems) return { frame: outside.join(''), items };
     }
   }
   if (itemAt < 0) outside.push(document.slice(keptTo));

@@ -86,21 +86,21 @@ export const legalText = (text: string): string =>
   // eslint-disable-next-line no-control-regex -- control characters are what is removed
   text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '').toWellFormed();
 
-/** One line of at most `charactersMax` UTF-16 units; undefined for an empty one. */
-export function oneLine(text: string | undefined, charactersMax = 255): string | undefined {
+/** One line of at most `maxCharacters` UTF-16 units; undefined for an empty one. */
+export function oneLine(text: string | undefined, maxCharacters = 255): string | undefined {
   const line = (text ?? '').replace(/\s+/g, ' ').trim();
   if (line === '') return undefined;
-  if (line.length <= charactersMax) return line;
+  if (line.length <= maxCharacters) return line;
   // A character of two units is not cut in half.
-  return `${line.slice(0, charactersMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return `${line.slice(0, maxCharacters - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** The text, cut to at most `bytesMax` bytes of UTF-8; the cut never halves a tag or a character. */
-function cutMarkup(text: string, bytesMax: number): string {
+/** The text, cut to at most `maxBytes` bytes of UTF-8; the cut never halves a tag or a character. */
+function cutMarkup(text: string, maxBytes: number): string {
   const end = '…';
   // The decoder shows a halved character as U+FFFD at the end.
   const decoded = Buffer.from(text)
-    .subarray(0, bytesMax - Buffer.byteLength(end))
+    .subarray(0, maxBytes - Buffer.byteLength(end))
     .toString();
   let length = decoded.length;
   while (decoded[length - 1] === '\ufffd') length -= 1;

@@ -18,7 +18,7 @@ const rfc2822 =
   /^(?:[a-z]+,?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*\.?[\s-]+(\d{4}|\d{2})(?:\s+(\d{1,2}):(\d{2})(?::(\d{2}))?)?(?:\s*(?:(?:GMT|UTC?)?([+-])(\d{2}):?(\d{2})|(?![ap]m$)([a-z]{1,5})))?$/i;
 const iso = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-const charactersMax = 200;
+const maxCharacters = 200;
 
 /** Text without comments, which may hold others (RFC 2822 §3.2.3). */
 function withoutComments(text: string): string {
@@ -45,7 +45,7 @@ const parseOtherDate = (text: string): number =>
  * A date of RFC 2822 §3.3, of RFC 3339 or in a form that publishing tools print; undefined for other text, such as "yesterday".
  */
 export function parseFeedDate(text = ''): Date | undefined {
-  if (text.length > charactersMax) return undefined;
+  if (text.length > maxCharacters) return undefined;
   const trimmed = withoutComments(text.trim());
   const valid = (ms: number) => (Number.isNaN(ms) ? undefined : new Date(ms));
   if (iso.test(trimmed)) {

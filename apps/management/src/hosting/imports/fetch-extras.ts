@@ -14,19 +14,19 @@ export interface ExtraFiles {
 }
 
 const timeoutMs = 10_000;
-const bytesMax = transcriptLimits.characters * 4;
+const maxBytes = transcriptLimits.characters * 4;
 /**
  * After so many failures in a row (unreachable, too slow, broken off) a host gets no further requests: thousands of episodes must not wait
  * for it. An answer such as 404 is no failure.
  */
-const failuresMax = 3;
+const maxFailures = 3;
 
 export function createExtraFiles(fetch: GuardedFetch): ExtraFiles {
   const failures = new Map<string, number>();
 
   /** The file's bytes, or undefined when the host answers without it. Throws `media_not_fetchable` when it fails. */
   async function fetchBytes(url: string, signal: AbortSignal): Promise<Buffer | undefined> {
-    using response = await fetch(url, { maxBytes: bytesMax, timeoutMs, signal });
+    using response = await fetch(url, { maxBytes, timeoutMs, signal });
     return response.status === 200 ? await readAll(response) : undefined;
   }
 
@@ -34,7 +34,7 @@ export function createExtraFiles(fetch: GuardedFetch): ExtraFiles {
     fetchText: async (url, signal) => {
       const { host } = new URL(url);
       const failed = failures.get(host) ?? 0;
-      if (failed >= failuresMax) return undefined;
+      if (failed >= maxFailures) return undefined;
       try {
         const bytes = await fetchBytes(url, signal);
         failures.delete(host);

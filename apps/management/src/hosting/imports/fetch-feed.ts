@@ -5,14 +5,14 @@ import { decodeXml } from './feed-text.ts';
 import { readChannel, type ImportedChannel } from './read-channel.ts';
 import { parseXml, type Namespaces, type XmlNode } from './xml-node.ts';
 
-const bytesMax = 50_000_000;
+const maxBytes = 50_000_000;
 const timeoutMs = 15_000;
 /** For each page of older episodes. */
 const olderTimeoutMs = 8_000;
 /** For all pages, when no caller waits. */
 const allPagesMs = 60_000;
 /** A longer feed loses its older items. */
-export const itemsMax = 5_000;
+export const maxItems = 5_000;
 
 export interface FetchedFeed {
   /** The document as UTF-8. */
@@ -44,12 +44,12 @@ export interface FeedFrame {
 }
 
 /** No podcast has a longer channel. */
-const channelCharactersMax = 1_000_000;
+const maxChannelCharacters = 1_000_000;
 
 /** Throws `feed_not_importable` when the channel cannot be read. */
 export function frameOf({ frame }: FeedPieces): FeedFrame {
   try {
-    const parsed = frame.length > channelCharactersMax ? undefined : parseXml(frame, 'channel');
+    const parsed = frame.length > maxChannelCharacters ? undefined : parseXml(frame, 'channel');
     if (parsed) return { channel: parsed.node, namespaces: parsed.namespaces, fault: parsed.fault };
   } catch (cause) {
     throw refuse('The feed is not valid XML. Ask the current host to correct it.', cause);
@@ -102,7 +102,7 @@ export async function fetchFeed(
   url: string,
   { now, endsAtMs = now() + allPagesMs }: { readonly now: () => number; readonly endsAtMs?: number | undefined },
 ): Promise<FetchedFeed> {
-  const first = await fetchPage(fetch, url, { maxBytes: bytesMax, timeoutMs });
+  const first = await fetchPage(fetch, url, { maxBytes, timeoutMs });
   const pieces = piecesOf(first.text);
   const frame = frameOf(pieces);
   const channel = withoutItemTrailers(readChannel(frame.channel, frame.fault), pieces.items);
@@ -126,7 +126,7 @@ const targetTimeoutMs = 10_000;
 
 /** The address of a podcast's feed after redirects. Throws `feed_not_importable` when there is none. */
 export async function findFeedAddress(fetch: GuardedFetch, url: string): Promise<string> {
-  const { text, finalUrl } = await fetchPage(fetch, url, { maxBytes: bytesMax, timeoutMs: targetTimeoutMs });
+  const { text, finalUrl } = await fetchPage(fetch, url, { maxBytes, timeoutMs: targetTimeoutMs });
   frameOf(piecesOf(text));
   return finalUrl;
 }
@@ -152,9 +152,9 @@ async function fetchOlderItems(
 ): Promise<string[]> {
   const items: string[] = [];
   const seen = new Set([first.finalUrl]);
-  let charactersLeft = bytesMax - first.text.length;
+  let charactersLeft = maxBytes - first.text.length;
   let next = nextPageOf(frame.channel, first.finalUrl);
-  while (next !== undefined && !seen.has(next) && pieces.items.length + items.length < itemsMax) {
+  while (next !== undefined && !seen.has(next) && pieces.items.length + items.length < maxItems) {
     seen.add(next);
     const timeoutMs = Math.min(olderTimeoutMs, msLeft());
     if (timeoutMs < 1 || charactersLeft < 1) break;

@@ -7,7 +7,7 @@ import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
 import { createExtraFiles } from './fetch-extras.ts';
-import { frameOf, itemsMax, piecesOf } from './fetch-feed.ts';
+import { frameOf, maxItems, piecesOf } from './fetch-feed.ts';
 import type { ImportContext } from './import-context.ts';
 import { importItem } from './import-item.ts';
 import { saveImportRecord, type ImportRecord } from './import-report-table.ts';
@@ -27,7 +27,7 @@ interface ImportOptions {
  * podcast and GUID, so that the next attempt goes on where this one ended and makes nothing twice.
  */
 export const createImportHandler = ({ pool, store, execute, fetch }: ImportOptions): JobHandler => ({
-  attemptsMax: 60,
+  maxAttempts: 60,
   concurrency: 2,
   fail: {
     commandType: 'podcast.fail_import',
@@ -77,7 +77,7 @@ async function readFeed(store: ObjectStore, job: ClaimedJob) {
 /** GUID → index of the item that is imported: the first, which is the newest and the one that apps show. */
 async function findImportedItems(items: readonly string[], namespaces: Namespaces): Promise<Map<string, number>> {
   const imported = new Map<string, number>();
-  for (const [index, xml] of items.slice(0, itemsMax).entries()) {
+  for (const [index, xml] of items.slice(0, maxItems).entries()) {
     const { item } = readItem(xml, namespaces);
     if (item && !imported.has(item.guid)) imported.set(item.guid, index);
     // A large feed is parsed piece by piece between other work.
@@ -109,7 +109,7 @@ async function importAt(
   if (importedIndex !== index) {
     const problem =
       importedIndex === undefined
-        ? `Only the newest ${itemsMax} items are imported.`
+        ? `Only the newest ${maxItems} items are imported.`
         : `It has the same guid as item ${importedIndex + 1}, which is imported.`;
     return { position, guid, title, problem, notes: [] };
   }

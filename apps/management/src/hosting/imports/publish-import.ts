@@ -24,7 +24,7 @@ export function createPublishImportHandler({
   readonly clock?: () => Date;
 }): JobHandler {
   return {
-    attemptsMax: 60,
+    maxAttempts: 60,
     fail: {
       commandType: 'podcast.fail_import_publication',
       problem: {

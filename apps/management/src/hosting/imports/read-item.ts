@@ -10,7 +10,7 @@ import { noteUnread, readKeywords, readLine, readParsed, readPicture, readTexts 
 import { firstText, parseXml, type Namespaces, type ParsedXml, type XmlNode } from './xml-node.ts';
 
 /** No episode has a longer item. Pictures inside the notes (data: addresses) make some long; these are removed. */
-const itemCharactersMax = 2_000_000;
+const maxItemCharacters = 2_000_000;
 
 const { shape } = episodes.attributes;
 const settings = z.strictObject({
@@ -213,7 +213,7 @@ function tryParse(xml: string, namespaces: Namespaces): ParsedXml | Error | unde
 /** Reads one item of a feed that declares these namespaces. */
 export function readItem(xml: string, namespaces: Namespaces = {}): ReadItem {
   const unreadable = (problem: string): ReadItem => ({ item: undefined, problem, notes: [] });
-  if (xml.length > itemCharactersMax) return unreadable(`The item is longer than ${itemCharactersMax} characters.`);
+  if (xml.length > maxItemCharacters) return unreadable(`The item is longer than ${maxItemCharacters} characters.`);
   const parsed = tryParse(xml, namespaces);
   if (parsed instanceof Error) return unreadable(`The item cannot be read as XML: ${parsed.message}.`);
   if (!parsed) return unreadable('The item is empty.');

@@ -34,7 +34,7 @@ export interface ExportOptions {
  * Columns: date (UTC), episode_id, episode_title, guid, downloads, listeners.
  */
 export const createExportHandler = ({ store, execute, ...options }: ExportOptions): JobHandler => ({
-  attemptsMax: 20,
+  maxAttempts: 20,
   fail: {
     commandType: 'statistics_export.fail',
     problem: { code: 'export_gave_up', detail: 'The export could not be made. Start another one.' },

@@ -37,7 +37,7 @@ const changing = () =>
   });
 
 /** The encoder compares larger files, because it reads them anyway and a request cannot wait so long. */
-const comparedBytesMax = 256 * 1024 ** 2;
+const maxComparedBytes = 256 * 1024 ** 2;
 
 /**
  * Throws `upload_not_received` when the bytes have another SHA-256 than was announced. A store that knows the checksum has compared the
@@ -49,7 +49,7 @@ async function checkSum(
   { filename, checksum_sha256: sum }: Upload,
   path: string,
 ) {
-  if (sum === undefined || kept.sizeBytes > comparedBytesMax) return;
+  if (sum === undefined || kept.sizeBytes > maxComparedBytes) return;
   const hash = createHash('sha256');
   await pipeline(await store.get(kept.storageKey), hash);
   if (hash.digest('hex') === sum) return;
