@@ -140,7 +140,7 @@ export function read(path: string, type: ShownType): Route {
     object: { type, from: 'path', field: 'id' },
     answer: views[type],
     tagged: true,
-    run: (call, deps) => resourceAnswer(200, call.object!, call, deps),
+    run: (call, deps) => resourceAnswer(200, call.object, call, deps),
   });
 }
 

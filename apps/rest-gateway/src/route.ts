@@ -47,6 +47,16 @@ export interface Call<Q = unknown, B = unknown, T extends ProductResource = Prod
   readonly idempotencyKey: string | undefined;
 }
 
+/** A request whose path names the object: whoever gets here sees it. */
+export interface ObjectCall<Q = unknown, B = unknown, T extends ProductResource = ProductResource> extends Call<
+  Q,
+  B,
+  T
+> {
+  readonly object: Resource<T>;
+  readonly access: Access;
+}
+
 export type Answer =
   | {
       readonly status: number;
@@ -148,18 +158,43 @@ type Declared = Omit<Route, Optional | 'run'> & Partial<Pick<Route, Exclude<Opti
 
 const nothing = z.strictObject({});
 
-/** A route with the usual answers filled in; `run` sees query and body as their schemas parse them, and the object by its type. */
+interface WithSchemas<Q extends z.ZodObject, B extends z.ZodObject> {
+  readonly query?: Q;
+  readonly body?: B;
+}
+
+/**
+ * A route with the usual answers filled in; `run` sees query and body as their schemas parse them, and the object by its type. An object
+ * that the path names is always there: without it the answer was 404 (`answer-route.ts`).
+ */
 export function defineRoute<
+  T extends ProductResource,
   Q extends z.ZodObject = typeof nothing,
   B extends z.ZodObject = typeof nothing,
-  T extends ProductResource = ProductResource,
 >(
-  declared: Declared & {
-    readonly object?: RouteObject<T>;
-    readonly query?: Q;
-    readonly body?: B;
-    readonly run: (call: Call<z.output<Q>, z.output<B>, T>, deps: Deps) => Promise<Answer>;
-  },
+  declared: Declared &
+    WithSchemas<Q, B> & {
+      readonly object: RouteObject<T> & { readonly from: 'path' };
+      readonly run: (call: ObjectCall<z.output<Q>, z.output<B>, T>, deps: Deps) => Promise<Answer>;
+    },
+): Route;
+export function defineRoute<
+  T extends ProductResource = ProductResource,
+  Q extends z.ZodObject = typeof nothing,
+  B extends z.ZodObject = typeof nothing,
+>(
+  declared: Declared &
+    WithSchemas<Q, B> & {
+      readonly object?: RouteObject<T>;
+      readonly run: (call: Call<z.output<Q>, z.output<B>, T>, deps: Deps) => Promise<Answer>;
+    },
+): Route;
+export function defineRoute(
+  declared: Declared &
+    WithSchemas<z.ZodObject, z.ZodObject> & {
+      readonly object?: RouteObject<ProductResource>;
+      readonly run: (call: never, deps: Deps) => Promise<Answer>;
+    },
 ): Route {
   return {
     bucket: 'requests',

@@ -1,7 +1,7 @@
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import { callOptions } from '../management/asker.ts';
-import { defineRoute, type Call, type Deps } from '../route.ts';
+import { defineRoute, type Deps, type ObjectCall } from '../route.ts';
 import { judgeAchievements } from './achievements.ts';
 import thresholds from './achievements.json' with { type: 'json' };
 
@@ -11,9 +11,9 @@ const dayMs = 86_400_000;
 /** All that was ever counted: achievements have no range, and no plan's history cuts them. */
 const wholeLife = (now: Date) => ({ fromMs: 0n, toMs: BigInt(now.getTime() + dayMs) });
 
-const values: Readonly<Record<(typeof types)[number], (call: Call, deps: Deps) => Promise<number>>> = {
+const values: Readonly<Record<(typeof types)[number], (call: ObjectCall, deps: Deps) => Promise<number>>> = {
   downloads: async (call, { audience, clock }) => {
-    const scope = { workspaceId: call.access!.workspaceId, podcastId: call.id };
+    const scope = { workspaceId: call.access.workspaceId, podcastId: call.id };
     const { episodes } = await audience.countByEpisode(
       { ...scope, range: wholeLife(clock()) },
       callOptions(call.caller),
@@ -21,11 +21,11 @@ const values: Readonly<Record<(typeof types)[number], (call: Call, deps: Deps) =
     return Number(episodes.reduce((sum, { downloads }) => sum + downloads, 0n));
   },
   episodes: async ({ caller, id, access }, { management }) => {
-    const input = { links: { podcast: id }, workspaceId: access!.workspaceId, states: ['published'] };
+    const input = { links: { podcast: id }, workspaceId: access.workspaceId, states: ['published'] };
     return (await management.list(caller, 'episodes', input)).length;
   },
   countries: async (call, { audience, clock }) => {
-    const scope = { workspaceId: call.access!.workspaceId, podcastId: call.id, episodeId: '' };
+    const scope = { workspaceId: call.access.workspaceId, podcastId: call.id, episodeId: '' };
     const { counts } = await audience.countByDimension(
       { ...scope, range: wholeLife(clock()), dimension: Dimension.COUNTRY },
       callOptions(call.caller),

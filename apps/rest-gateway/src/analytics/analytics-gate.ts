@@ -41,9 +41,9 @@ export async function permitEpisodeAnalytics(call: CheckedCall, { management }: 
 }
 
 /** When an episode was published. Throws unless it is. */
-export function requirePublished(episode: Resource<'episodes'> | undefined): Date {
-  const publishedAt = episode?.attributes.published_at;
-  if (episode?.lifecycle_state !== 'published' || publishedAt === undefined)
+export function requirePublished(episode: Resource<'episodes'>): Date {
+  const publishedAt = episode.attributes.published_at;
+  if (episode.lifecycle_state !== 'published' || publishedAt === undefined)
     throw new Problem('state_not_allowed', 'Only a published episode has analytics.');
   return new Date(publishedAt);
 }

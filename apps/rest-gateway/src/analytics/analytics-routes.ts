@@ -2,7 +2,7 @@ import type { Resource } from '@longwave/command-catalog';
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import { callOptions } from '../management/asker.ts';
-import { defineRoute, type AnswerShape, type Call, type Deps } from '../route.ts';
+import { defineRoute, type AnswerShape, type Call, type Deps, type ObjectCall } from '../route.ts';
 import {
   bucketDate,
   isEmpty,
@@ -64,7 +64,7 @@ export const podcastAnalytics = (path: string) =>
     answer: answerOf('PodcastAnalytics', bucket),
     refusals: [403],
     run: async ({ caller, access, id, query }, { audience, clock }) => {
-      const { workspaceId, plan } = access!;
+      const { workspaceId, plan } = access;
       const range = decideRange(query, plan.historyDays, clock());
       const scope = { workspaceId, podcastId: id, episodeId: '', range: wireRange(range), timeZone: query.time_zone };
       const granularity = wireGranularity[range.granularity];
@@ -87,7 +87,7 @@ export const episodeAnalytics = (path: string) =>
     answer: answerOf('EpisodeAnalytics', bucket),
     refusals: [403],
     run: async (call, deps) => {
-      const { workspaceId, podcastId } = call.access!;
+      const { workspaceId, podcastId } = call.access;
       const range = rangeOfEpisode(call, deps.clock());
       const scope = { workspaceId, podcastId: podcastId!, episodeId: call.id, range: wireRange(range) };
       const counts = await deps.audience.countDownloads(
@@ -138,7 +138,7 @@ export const podcastEpisodesAnalytics = (path: string) =>
     answer: answerOf('EpisodesAnalytics', episodeCount),
     refusals: [403],
     run: async ({ caller, access, id, query }, { audience, management, clock }) => {
-      const { workspaceId, plan } = access!;
+      const { workspaceId, plan } = access;
       const range = decideRange(query, plan.historyDays, clock());
       const [counts, episodes] = await Promise.all([
         audience.countByEpisode(
@@ -211,7 +211,7 @@ export const podcastListenersAnalytics = (path: string) =>
     answer: answerOf('ListenersAnalytics', dimensionCount),
     refusals: [403],
     run: async (call, deps) => {
-      const { workspaceId, plan } = call.access!;
+      const { workspaceId, plan } = call.access;
       const range = decideRange(call.query, plan.historyDays, deps.clock());
       const scope = { workspaceId, podcastId: call.id, episodeId: '' };
       return countByDimension(call, scope, range, deps);
@@ -224,10 +224,10 @@ function rangeOfEpisode(
     query,
     object: episode,
     access,
-  }: Pick<Call<z.output<typeof episodeRangeQuery>, unknown, 'episodes'>, 'query' | 'object' | 'access'>,
+  }: Pick<ObjectCall<z.output<typeof episodeRangeQuery>, unknown, 'episodes'>, 'query' | 'object' | 'access'>,
   now: Date,
 ): AnalyticsRange {
-  const { historyDays } = access!.plan;
+  const { historyDays } = access.plan;
   decideEpisodeRange(query, now, historyDays, now);
   return decideEpisodeRange(query, requirePublished(episode), historyDays, now);
 }
@@ -246,7 +246,7 @@ export const episodeListenersAnalytics = (path: string) =>
     answer: answerOf('EpisodeListenersAnalytics', dimensionCount),
     refusals: [403],
     run: async (call, deps) => {
-      const { workspaceId, podcastId } = call.access!;
+      const { workspaceId, podcastId } = call.access;
       const scope = { workspaceId, podcastId: podcastId!, episodeId: call.id };
       return countByDimension(call, scope, rangeOfEpisode(call, deps.clock()), deps);
     },
@@ -266,7 +266,7 @@ export const podcastAdsAnalytics = (path: string) =>
     answer: answerOf('AdsAnalytics', z.strictObject({ date: z.string(), ads_delivered: count })),
     refusals: [403],
     run: async ({ caller, access, id, query }, { audience, clock }) => {
-      const { workspaceId, plan } = access!;
+      const { workspaceId, plan } = access;
       const range = decideRange(query, plan.historyDays, clock());
       const granularity = wireGranularity[range.granularity];
       const counts = await audience.countAdSeries(

@@ -32,7 +32,7 @@ export const listenersOverTime = (path: string) =>
     },
     refusals: [403],
     run: async ({ caller, access, id }, { audience, clock }) => {
-      const { workspaceId, plan } = access!;
+      const { workspaceId, plan } = access;
       const now = clock();
       const span = { fromMs: monthAt(now, 1 - months).fromMs, toMs: lastDays(1, now).toMs };
       const range = cutToHistory(span, 'month', plan.historyDays, now);

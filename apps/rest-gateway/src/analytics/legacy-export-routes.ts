@@ -2,7 +2,7 @@ import { statisticsExports, type Resource } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { accepting } from '../resource-routes.ts';
-import { defineRoute, type AnswerShape, type Call, type Deps } from '../route.ts';
+import { defineRoute, type AnswerShape, type Deps, type ObjectCall } from '../route.ts';
 import { metaSchema } from './analytics-answer.ts';
 import { permitPodcastAnalytics } from './analytics-gate.ts';
 import { findBeginnings } from './beginnings.ts';
@@ -64,11 +64,11 @@ function renderExport(
 
 /** When the numbers of the podcast begin. */
 async function beginningOf(
-  { caller, object: podcast, access }: Call<unknown, unknown, 'podcasts'>,
+  { caller, object: podcast, access }: ObjectCall<unknown, unknown, 'podcasts'>,
   deps: Deps,
 ): Promise<number> {
-  const beginnings = await findBeginnings(caller, [{ podcast: podcast!, access: access! }], deps);
-  return beginnings.get(podcast!.id)!;
+  const beginnings = await findBeginnings(caller, [{ podcast, access }], deps);
+  return beginnings.get(podcast.id)!;
 }
 
 /** POST /podcasts/{id}/analytics/legacy_export. */
@@ -87,7 +87,7 @@ export const startLegacyExport = (path: string) =>
     run: async (call, deps) => {
       const { caller, access, id, idempotencyKey } = call;
       const { management, clock, baseUrl } = deps;
-      const { workspaceId, plan } = access!;
+      const { workspaceId, plan } = access;
       const begunAtMs = await beginningOf(call, deps);
       const historyFrom = new Date(historyStartMs(plan.historyDays, clock())).toISOString();
       try {
@@ -125,12 +125,12 @@ export const readLegacyExport = (path: string) =>
     run: async (call, deps) => {
       const { caller, access, id } = call;
       const { management } = deps;
-      const input = { links: { podcast: id }, workspaceId: access!.workspaceId };
+      const input = { links: { podcast: id }, workspaceId: access.workspaceId };
       const latest = (await management.list(caller, 'statistics_exports', input)).at(-1);
       if (!latest) throw new Problem('not_found', 'There is no export of this podcast.');
       const body = renderExport(latest, await beginningOf(call, deps));
       if (body.state !== 'ready') return { status: 200, body };
-      const { url } = await management.signExport(caller, { workspaceId: access!.workspaceId, exportId: latest.id });
+      const { url } = await management.signExport(caller, { workspaceId: access.workspaceId, exportId: latest.id });
       return { status: 200, body: { ...body, url } };
     },
   });

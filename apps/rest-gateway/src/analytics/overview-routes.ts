@@ -2,7 +2,7 @@ import type { Resource, StateOf } from '@longwave/command-catalog';
 import { Dimension } from '@longwave/rpc/audience';
 import { z } from 'zod';
 import { callOptions } from '../management/asker.ts';
-import { defineRoute, type Call, type Deps } from '../route.ts';
+import { defineRoute, type Deps, type ObjectCall } from '../route.ts';
 import { jointBasis, metaSchema, renderMeta, wireRange } from './analytics-answer.ts';
 import { findBeginnings } from './beginnings.ts';
 import { permitPublished } from './analytics-gate.ts';
@@ -69,11 +69,11 @@ function summarise(episodes: readonly Resource<'episodes'>[]): z.output<typeof o
 
 /** The sections with numbers. */
 async function measure(
-  { caller, id, access, object }: Call<unknown, unknown, 'podcasts'>,
+  { caller, id, access, object }: ObjectCall<unknown, unknown, 'podcasts'>,
   episodes: readonly Resource<'episodes'>[],
   { audience, clock }: Deps,
 ) {
-  const { workspaceId, plan } = access!;
+  const { workspaceId, plan } = access;
   const now = clock();
   const cut = (span: ReturnType<typeof lastDays>) => cutToHistory(span, 'day', plan.historyDays, now);
   const latest = lastDays(days, now);
@@ -84,7 +84,7 @@ async function measure(
   const totals = (of: typeof range) =>
     audience.countTotals({ workspaceId, podcastIds: [id], range: wireRange(of) }, callOptions(caller));
   const [beginnings, current, week, earlier, thisMonth, byEpisode, byCountry] = await Promise.all([
-    findBeginnings(caller, [{ podcast: object!, access: access! }], { audience }),
+    findBeginnings(caller, [{ podcast: object, access }], { audience }),
     totals(range),
     totals(cut(lastDays(7, now))),
     totals(before),
@@ -128,14 +128,14 @@ export const podcastOverview = (path: string) =>
     refusals: [403],
     run: async (call, deps) => {
       const { caller, object, id, access } = call;
-      const input = { links: { podcast: id }, workspaceId: access!.workspaceId };
+      const input = { links: { podcast: id }, workspaceId: access.workspaceId };
       const episodes = await deps.management.list(caller, 'episodes', input);
       return {
         status: 200,
         body: {
-          podcast: { id, title: object!.attributes.title, state: object!.lifecycle_state },
+          podcast: { id, title: object.attributes.title, state: object.lifecycle_state },
           episodes: summarise(episodes),
-          ...(access!.plan.includesAnalytics && (await measure(call, episodes, deps))),
+          ...(access.plan.includesAnalytics && (await measure(call, episodes, deps))),
         },
       };
     },

@@ -113,7 +113,7 @@ export const revertBatch = (path: string) =>
         .execute(caller, {
           type: 'batch_encoding.revert',
           workspaceId: access?.workspaceId,
-          changes: { podcast_id: object!.attributes.podcast_id, reverts: id },
+          changes: { podcast_id: object.attributes.podcast_id, reverts: id },
           idempotencyKey,
         })
         .catch((error: unknown) => {

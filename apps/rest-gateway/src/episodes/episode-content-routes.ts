@@ -65,7 +65,7 @@ function contentRoutes(path: string, { name, answer, show }: Content): Route[] {
       object,
       answer,
       tagged: true,
-      run: async ({ object: episode }, deps) => body(episode!, deps),
+      run: async ({ object: episode }, deps) => body(episode, deps),
     }),
     defineRoute({
       method: 'PUT',

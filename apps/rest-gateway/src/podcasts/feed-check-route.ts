@@ -27,7 +27,7 @@ export const checkFeed = (path: string) =>
     deadlineMs: 60_000,
     run: async ({ caller, access, id }, { management, clock }) => {
       const { feedUrl, findings } = await management.checkFeed(caller, {
-        workspaceId: access!.workspaceId,
+        workspaceId: access.workspaceId,
         podcastId: id,
       });
       return {

@@ -3,7 +3,7 @@ import type { ImportItem, ImportNote } from '@longwave/rpc/feed';
 import { z } from 'zod';
 import { listQuery, renderList } from '../list-answer.ts';
 import { change } from '../resource-routes.ts';
-import { defineRoute, type AnswerShape, type Call, type Route } from '../route.ts';
+import { defineRoute, type AnswerShape, type ObjectCall, type Route } from '../route.ts';
 
 const attributes = podcasts.attributes.shape.import.unwrap().shape;
 
@@ -58,8 +58,8 @@ const itemShape: AnswerShape = {
 };
 
 const object = { type: 'podcasts', from: 'path', field: 'id' } as const;
-const podcastOf = ({ access, id }: Pick<Call, 'access' | 'id'>) => ({
-  workspaceId: access!.workspaceId,
+const podcastOf = ({ access, id }: Pick<ObjectCall, 'access' | 'id'>) => ({
+  workspaceId: access.workspaceId,
   podcastId: id,
 });
 
@@ -89,7 +89,7 @@ export const podcastImport = (path: string): readonly Route[] => [
     answer: importShape,
     run: async (call, { management }) => {
       const { noteCounts, channelNotes, ...counts } = await management.findImport(call.caller, podcastOf(call));
-      const { feed_url, publish = false, problem } = call.object!.attributes.import!;
+      const { feed_url, publish = false, problem } = call.object.attributes.import!;
       const fields = (kind: string) =>
         noteCounts.filter((each) => each.kind === kind).map(({ field, items }) => ({ field, items }));
       return {

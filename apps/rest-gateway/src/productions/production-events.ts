@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
 import type { Caller } from '../http/authenticate.ts';
 import { RestFailure } from '../http/rest-failure.ts';
-import type { Call, Deps } from '../route.ts';
+import type { Deps, ObjectCall } from '../route.ts';
 import type { ProgressTick } from './progress-feed.ts';
 
 /** How often the state is read while it may change. */
@@ -28,9 +28,9 @@ const isOutage = (error: unknown) => error instanceof Problem && error.status >=
  * hour, when the caller loses access, or when the client goes.
  */
 export const productionEvents =
-  ({ object, caller: first, reauthenticate }: Call<unknown, unknown, 'productions'>, deps: Deps) =>
+  ({ object, caller: first, reauthenticate }: ObjectCall<unknown, unknown, 'productions'>, deps: Deps) =>
   async (response: ServerResponse, signal: AbortSignal): Promise<void> => {
-    let production = object!;
+    let production = object;
     let caller: Caller = first;
     let now = deps.clock().getTime();
     const startedAt = now;

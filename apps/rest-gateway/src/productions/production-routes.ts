@@ -2,7 +2,7 @@ import { productCatalog, type ChangesInput, type Resource } from '@longwave/comm
 import { Problem } from '@longwave/problems';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import { commandRoute, createdAnswer, creating, resourceAnswer, showResource } from '../resource-routes.ts';
-import { defineRoute, type Call, type Deps } from '../route.ts';
+import { defineRoute, type Call, type Deps, type ObjectCall } from '../route.ts';
 import { views } from '../views/views.ts';
 import { attachedUrl, changesOf, productionPut, sentFiles } from './production-changes.ts';
 import { productionEvents } from './production-events.ts';
@@ -11,13 +11,13 @@ const commands = productCatalog.commands;
 
 /** One request about one production: who asks, where it lives, and the headers of the write. */
 interface Write extends Pick<Call, 'caller' | 'ifMatch' | 'idempotencyKey'> {
-  readonly workspaceId: string | undefined;
+  readonly workspaceId: string;
   readonly productionId: string;
 }
 
-const writeOf = ({ caller, access, id, ifMatch, idempotencyKey }: Call): Write => ({
+const writeOf = ({ caller, access, id, ifMatch, idempotencyKey }: ObjectCall): Write => ({
   caller,
-  workspaceId: access?.workspaceId,
+  workspaceId: access.workspaceId,
   productionId: id,
   ifMatch,
   idempotencyKey,
@@ -139,7 +139,7 @@ export const reviseProduction = (path: string) =>
     body: productionPut,
     answer: views.productions,
     run: async (call, deps) => {
-      let current = call.object!;
+      let current = call.object;
       const { state, ...changes } = changesOf(call.body, current, await showResource(current, call, deps));
       const request = writeOf(call);
       let write = request;

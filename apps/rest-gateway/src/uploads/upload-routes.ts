@@ -172,7 +172,7 @@ export const readUpload = (path: string) =>
     run: async ({ caller, object, id }, { management }) => {
       const { url, sizeBytes } = await management.signDownload(caller, id);
       const size = sizeBytes === undefined ? {} : { size: Number(sizeBytes) };
-      return { status: 200, body: { ...renderUpload(object!), ...size, download_url: url } };
+      return { status: 200, body: { ...renderUpload(object), ...size, download_url: url } };
     },
   });
 
