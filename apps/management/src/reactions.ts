@@ -36,8 +36,7 @@ export function followEvents(options: {
     const { multipart } = event.after.attributes;
     // The sent object and the kept copy of it (ADR 23).
     for await (const { key } of store.list(`uploads/${event.subject.id}/`)) await store.remove(key);
-    if (multipart)
-      await store.abortMultipartUpload(multipart.upload_key, multipart.multipart_upload_id).catch(() => undefined);
+    if (multipart) await store.abortMultipartUpload(multipart.upload_key, multipart.multipart_upload_id);
   }
 
   const plans = { send, pool, clock };

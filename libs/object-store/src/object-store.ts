@@ -167,7 +167,11 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     },
 
     async abortMultipartUpload(key, uploadId) {
-      await client.abortMultipartUpload(bucket, key, uploadId);
+      try {
+        await client.abortMultipartUpload(bucket, key, uploadId);
+      } catch (error) {
+        if (!isS3Error(error, 'NoSuchUpload')) throw error;
+      }
     },
   };
   return store;

@@ -68,5 +68,6 @@ export interface ObjectStore {
   listParts(key: string, uploadId: string): Promise<readonly UploadedPart[]>;
   /** False once it was joined or aborted. */
   isUploadOpen(key: string, uploadId: string): Promise<boolean>;
+  /** Does nothing to an upload that was joined or aborted. */
   abortMultipartUpload(key: string, uploadId: string): Promise<void>;
 }

@@ -100,6 +100,14 @@ export function multipartContract(store: () => ObjectStore): void {
       expect(await store().find(key)).toBeUndefined();
     });
 
+    test('an upload that has ended is aborted again without an error', async () => {
+      const key = 'multipart/aborted-twice';
+      const uploadId = await store().createMultipartUpload(key, audio);
+      await store().abortMultipartUpload(key, uploadId);
+      await store().abortMultipartUpload(key, uploadId);
+      expect(await store().isUploadOpen(key, uploadId)).toBe(false);
+    });
+
     test('a part URL opens no other part, key or upload', async () => {
       const key = 'multipart/bound';
       const uploadId = await store().createMultipartUpload(key, audio);
