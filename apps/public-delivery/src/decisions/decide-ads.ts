@@ -67,8 +67,8 @@ export function createDecideAds(options: DecideAdsOptions): DecideAds {
     const request = decideRequest(decisionId, episode, context, listener, describe(listener.userAgent), at);
     const decision = await onlyCachedAds(await decide(serving, request, deadlineMs), requestId);
     if (decision.decided) return withoutHalted(decision, halts, podcastId);
-    const { reason } = decision;
-    logger.warn({ request_id: requestId, episode_id: episodeId, reason }, 'decision.unavailable');
+    const { reason, error: err } = decision;
+    logger.warn({ request_id: requestId, episode_id: episodeId, reason, err }, 'decision.unavailable');
     missed.add(1, { reason });
     return noAds;
   };

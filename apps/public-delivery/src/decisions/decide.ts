@@ -13,7 +13,9 @@ export const noDecisionReasons = ['late', 'unreachable', 'failed', 'invalid_answ
 type NoDecisionReason = (typeof noDecisionReasons)[number];
 
 export type Decision =
-  ({ readonly decided: true } & PlayAds) | { readonly decided: false; readonly reason: NoDecisionReason };
+  | ({ readonly decided: true } & PlayAds)
+  /** `error` is what no reason has a name for. */
+  | { readonly decided: false; readonly reason: NoDecisionReason; readonly error?: unknown };
 
 type RequestedBreak = DecideRequest['breaks'][number];
 
@@ -94,6 +96,7 @@ export async function decide(serving: ServingClient, request: DecideRequest, dea
   try {
     return readAnswer(request, await serving.decide(request, { deadlineMs }));
   } catch (error) {
-    return { decided: false, reason: (error instanceof Problem && reasons[error.code]) || 'failed' };
+    const reason = error instanceof Problem ? reasons[error.code] : undefined;
+    return reason ? { decided: false, reason } : { decided: false, reason: 'failed', error };
   }
 }
