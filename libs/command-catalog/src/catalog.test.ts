@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { idPrefixes } from '@longwave/ids';
+import { idPrefixes, isId, newId } from '@longwave/ids';
 import { roles } from '@longwave/principal';
 import { problems } from '@longwave/problems';
 import { z } from 'zod';
@@ -44,6 +44,10 @@ const resources = catalogs.flatMap(([, { resources }]) => Object.values(resource
 const commands = catalogs.flatMap(([, { commands }]) => Object.values(commands));
 const toStates = ({ to }: CommandDefinition) => (to === null ? [] : typeof to === 'string' ? [to] : to);
 const duplicates = (values: readonly string[]) => values.filter((value, i) => values.indexOf(value) !== i);
+
+test('an id prefix has the form that ids have', () => {
+  expect(resources.filter(({ prefix }) => !isId(newId(prefix), prefix)).map(({ type }) => type)).toEqual([]);
+});
 
 test('no type, noun, id prefix, command or event is used twice', () => {
   expect(duplicates(resources.map(({ type }) => type))).toEqual([]);
