@@ -57,7 +57,7 @@ export interface ToolLine {
   readonly data: string | undefined;
 }
 
-/** The tool that was typed; undefined when it is none. Throws `UsageError` when `--data` names no folder. */
+/** Reads the name of a tool and its arguments; undefined for any other command. Throws `UsageError` when `--data` names no folder. */
 export function readToolLine(args: readonly string[]): ToolLine | undefined {
   const at = args.findIndex((each) => each === '--data' || each.startsWith('--data='));
   const [option, next] = at < 0 ? [] : args.slice(at);

@@ -242,7 +242,7 @@ test('a faulty feed is imported as far as it can be read', async () => {
   const whole = `<p>${'Notes of a long episode. '.repeat(1600)}</p>`;
   pages.set('/nasty.xml', {
     body: feed(
-      // No language, no guid, an owner's address that is none, a broken number of nesting levels of text.
+      // No language, no guid, an owner's address without an @, a broken number of nesting levels of text.
       '<title> Nasty\n\tshow &#0;&#x1F6A2;&nbsp;&unknown;</title><itunes:owner><itunes:email>nobody</itunes:email></itunes:owner>',
       [
         simpleItem(1, '<description><![CDATA[</item><item><guid>fake</guid>]]></description>'),

@@ -88,7 +88,7 @@ function rotate(
   return order.map((at) => creatives[at]!);
 }
 
-/** Creatives of the line that may fill a slot of the break, those of neighbouring breaks last; or why there is none. */
+/** Creatives of the line that may fill a slot of the break, those of neighbouring breaks last; or the verdict that excludes them all. */
 function findCreatives(screening: Screening, ordinal: number): readonly CandidateCreative[] | VerdictCode {
   const { context, adBreak, limitMs, neighbours } = screening;
   const line = screening.index.lines[ordinal]!;

@@ -74,7 +74,7 @@ test('a service that fails while stopping does not pretend a clean stop', async 
   expect(service.events).toEqual(['service.started', 'service.stopping', 'service.failed']);
 });
 
-/** Whole lines of a log by event; a line that was cut is none. */
+/** The whole lines of a log, and whether a line after them was cut. */
 function readLog(file: string) {
   const lines = readFileSync(file, 'utf8').split('\n');
   const cut = lines.pop() !== '';

@@ -163,7 +163,7 @@ export async function listQueue(
 const forEver = 2 ** 31 - 1;
 
 /**
- * Claims the next free job (job-order.ts); undefined when there is none.
+ * Claims the next free job in the order of job-order.ts, or returns undefined.
  * @param maxExpectedMs excludes jobs that are expected to take longer, for a slot that is reserved for short ones
  */
 export async function claimJob(

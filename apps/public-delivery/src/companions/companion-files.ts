@@ -44,7 +44,7 @@ export const sendChapters = (
 
 /**
  * Sends the transcript in the format of the path and the language of the query (`lang`), at the times of a file. Rejects with
- * `not_found` where there is none.
+ * `not_found` for a format or language that the episode does not have.
  */
 export async function sendTranscript(
   exchange: Exchange,

@@ -2,8 +2,8 @@ import { databaseOutage } from '@longwave/postgres';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Reads a value by its key; while the database is away, answers the value that was read last and rejects when there is none. Absent
- * values are not remembered, so that wrong keys do not push out right ones.
+ * Reads a value by its key. While the database is away, it resolves with the value that the last read of this key gave, and rejects for
+ * a key without one. Absent values are not remembered, so that wrong keys do not push out right ones.
  */
 export type LastKnown<V> = (key: string, read: () => Promise<V>) => Promise<V>;
 

@@ -6,8 +6,8 @@ import { findAudioByAlias, getComposition, type Composition, type FoundAudio } f
 
 /**
  * The reads of every play, each made at most once a second for each subject: thousands of listeners ask for the same episode. An event
- * that this process applied is seen at once, one that another process applied within a second. While the database is away, the value
- * read last is answered; each read rejects when there is none.
+ * that this process applied is seen at once, one that another process applied within a second. While the database is away, a
+ * read resolves with the value of the last one, and rejects for a subject that was never read.
  */
 export interface RecentProjection {
   findAudioByAlias(alias: string, at: Date): Promise<FoundAudio | undefined>;

@@ -124,7 +124,7 @@ export async function fetchFeed(
 /** Time for another host to answer with the feed to which a podcast moves. */
 const targetTimeoutMs = 10_000;
 
-/** The address of a podcast's feed after redirects. Throws `feed_not_importable` when there is none. */
+/** The address of a podcast's feed after redirects. Throws `feed_not_importable` when no feed answers there. */
 export async function findFeedAddress(fetch: GuardedFetch, url: string): Promise<string> {
   const { text, finalUrl } = await fetchPage(fetch, url, { maxBytes, timeoutMs: targetTimeoutMs });
   frameOf(piecesOf(text));

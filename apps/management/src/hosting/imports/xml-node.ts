@@ -12,7 +12,7 @@ export interface XmlNode {
   readonly children: (name: string) => readonly XmlNode[];
   /** Children that were not read by name so far, elements of unknown namespaces included. */
   readonly unread: () => readonly XmlNode[];
-  /** Text and CDATA of the element and of its descendants; '' when there is none. */
+  /** Text and CDATA of the element and of its descendants; '' when they hold no text. */
   readonly text: string;
   /** Undefined when absent. */
   readonly attribute: (name: string) => string | undefined;

@@ -18,14 +18,16 @@ import { signPrincipal, type Role } from '@longwave/principal';
 import { openChannel, readTls, rpcService, serveRpc } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
+import { AccountServiceService } from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { createLogger } from '@longwave/service-kit';
 import { until } from '@longwave/test-kit';
+import { Redis } from 'ioredis';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Caller } from '../../http/authenticate.ts';
 import { createManagement } from '../../management/management.ts';
-import type { Deps } from '../../route.ts';
+import { createProgressFeed } from '../../productions/progress-feed.ts';
 import { createServer } from '../../server.ts';
 import { podcastAchievements } from '../achievement-routes.ts';
 import {
@@ -223,7 +225,7 @@ async function startSink(
         payload: fact,
       })),
     );
-  return { address: `127.0.0.1:${grpcPort}`, publish };
+  return { address: `127.0.0.1:${grpcPort}`, redisUrl: redis.url, publish };
 }
 
 /** The routes over the real analytics-sink, management standing in. */
@@ -284,20 +286,29 @@ export async function startAnalytics() {
       grants: grants.map((grant) => ({ ...grant, roles: [...grant.roles] })),
     };
   };
+  const logger = createLogger('rest-gateway', 'warn');
+  const redis = new Redis(sink.redisUrl);
+  stack.defer(() => redis.disconnect());
   const listener = await listenHttp(
     '127.0.0.1:0',
     createServer({
       routes,
-      // All that these routes use; none of them needs Redis.
       deps: {
         management: createManagement(channels.management),
         audience: channels.sink.client(AudienceServiceService),
+        // No route of these asks for accounts, addresses of audio or progress.
+        accounts: channels.management.client(AccountServiceService),
+        findEnclosures: async () => new Map(),
+        redis,
+        progress: stack.use(createProgressFeed(redis, new Redis(sink.redisUrl), () => undefined)),
         clock: () => now,
         baseUrl: 'http://longwave.test',
-      } as unknown as Deps,
+        mediaUrl: 'http://media.test',
+        logger,
+      },
       authenticate: ({ headers }) => callerOf(String(headers['token'])),
       countCaller: async () => ({ throttled: false, headers: {} }),
-      logger: createLogger('rest-gateway', 'warn'),
+      logger,
       stopping: new AbortController().signal,
     }),
   );
