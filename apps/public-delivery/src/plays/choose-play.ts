@@ -4,6 +4,7 @@ import { databaseOutage } from '@longwave/postgres';
 import { LRUCache } from 'lru-cache';
 import { filledBreaksOf } from '../arrangements/arranged-breaks.ts';
 import { partsOf } from '../arrangements/arrangement.ts';
+import type { StoredArrangement } from '../arrangements/arrangement-table.ts';
 import type { DecideAds } from '../decisions/decide-ads.ts';
 import { haltsAny, withoutHalted } from '../decisions/halts.ts';
 import { noAds } from '../decisions/play-ads.ts';
@@ -68,13 +69,13 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
   }
 
   /** The same play without the ads that were halted. When the audio itself changed too, without any ads. */
-  async function bindWithoutHalted(
+  function bindWithoutHalted(
     episode: PlayableEpisode,
+    { document }: StoredArrangement,
     bound: Binding,
     halts: readonly HaltScope[],
     at: Date,
   ): Promise<Play> {
-    const { document } = (await plays.get(bound)).arrangement;
     const same = partsOf(document).some((part) => part.content_ms === 0 && part.blob === episode.rendition.digest);
     const before = same ? { breaks: filledBreaksOf(document), counted: bound.ads } : noAds;
     const sequence = bound.sequence + 1;
@@ -106,7 +107,7 @@ export function createChoosePlay(options: ChoosePlayOptions): ChoosePlay {
     const own = latest.own && (await plays.findCurrent(latest.own, episode, at));
     if (own?.binding)
       return haltsAny(halts, episode.podcastId, own.binding.ads)
-        ? bindWithoutHalted(episode, own.binding, halts, at)
+        ? bindWithoutHalted(episode, own.arrangement, own.binding, halts, at)
         : own;
     const shared = latest.shared && (await plays.findCurrent(latest.shared, episode, at));
     if (shared) return shared;

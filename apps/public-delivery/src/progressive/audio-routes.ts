@@ -11,7 +11,6 @@ import type { Exchange, Route } from '../http/route.ts';
 import type { IdentifyListener, Listener } from '../listeners/identify-listener.ts';
 import type { Play } from '../plays/bound-plays.ts';
 import type { ChoosePlay } from '../plays/choose-play.ts';
-import type { BegunPlay } from '../plays/ended-plays.ts';
 import type { FindPlay } from '../plays/find-play.ts';
 import type { PlayTokens } from '../plays/play-token.ts';
 import type { RunningPlays } from '../plays/running-plays.ts';
@@ -78,11 +77,7 @@ export function audioRoutes(options: AudioRoutesOptions): readonly Route[] {
 
   const listenerOf = ({ request, startedAt }: Exchange): Listener => identify(request, startedAt);
 
-  function send(
-    exchange: Exchange,
-    listener: Listener,
-    { media, begun, late }: Omit<OpenPlay, 'begun'> & { readonly begun: Omit<BegunPlay, 'parts'> },
-  ): Promise<void> {
+  function send(exchange: Exchange, listener: Listener, { media, begun, late }: OpenPlay): Promise<void> {
     const { request, response, requestId, startedAt } = exchange;
     runningPlays.watch(media.counted.episodeId, { ...begun, parts: media.parts }, response);
     // Facts name the user agent by its digest. A client that requests no bytes is not recorded.

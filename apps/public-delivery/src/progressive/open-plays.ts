@@ -9,7 +9,7 @@ import { playMedia } from './sent-media.ts';
 /** The audio that the token of an arrangement leads to. */
 export interface OpenPlay {
   readonly media: SentMedia;
-  readonly begun: BegunPlay;
+  readonly begun: Omit<BegunPlay, 'parts'>;
   /** The token has expired. */
   readonly late: boolean;
 }
