@@ -10,7 +10,7 @@ import {
 } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
 import type { Role } from '@longwave/principal';
-import { Problem, problems } from '@longwave/problems';
+import { isProblem, Problem, problems } from '@longwave/problems';
 import { z } from 'zod';
 import { decideFor } from './http/access.ts';
 import { etagOf } from './http/etag.ts';
@@ -326,7 +326,7 @@ export function remove<Q extends z.ZodObject>(
         if (executed.consequences.length > 0) return showConsequences(executed);
       } catch (error) {
         // A subject that is gone answers 404, except to a retry of the very command that ended it.
-        if (call.object && isTerminal(call.object) && error instanceof Problem && error.code === 'state_not_allowed')
+        if (isTerminal(call.object) && isProblem(error, 'state_not_allowed'))
           throw notFoundProblem(productCatalog.resources[type].noun, call.id);
         throw error;
       }

@@ -38,6 +38,10 @@ export class Problem extends Error {
   }
 }
 
+/** True for a problem with one of these codes. */
+export const isProblem = (error: unknown, ...codes: readonly ProblemCode[]): error is Problem =>
+  error instanceof Problem && codes.includes(error.code);
+
 /** Wire form between services and, plus `instance` and `trace_id`, of `application/problem+json` (RFC 9457). */
 export interface ProblemView {
   readonly type: string;

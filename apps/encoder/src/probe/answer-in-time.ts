@@ -1,4 +1,4 @@
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
 import type { Unreadable } from '@longwave/rpc/probe';
 import type { Gate } from '@longwave/service-kit';
@@ -30,7 +30,7 @@ export async function answerInTime<T>(
     if (signal.aborted)
       throw new Problem('timeout', `The ${noun} could not be examined in time. Try again.`, { cause: error });
     // The guarded fetch refuses the address: an answer, like a fault of the file.
-    if (error instanceof Problem && error.code === 'media_not_fetchable')
+    if (isProblem(error, 'media_not_fetchable'))
       return { outcome: { $case: 'unreadable', value: { code: error.code, detail: error.message } } };
     if (error instanceof Problem) throw error;
     throw new Problem('temporarily_unavailable', `The ${noun} could not be examined now. Try again.`, {

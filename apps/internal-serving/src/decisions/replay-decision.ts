@@ -1,7 +1,7 @@
 import { decide, replayInputs, suspendLines, type DecisionContext, type PlanIndex } from '@longwave/ad-decision';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import type { ExplainRequest, ExplainResponse, ReplayRequest, ReplayResponse } from '@longwave/rpc/serving';
 import { LRUCache } from 'lru-cache';
 import { loadPlan } from '../plans/load-plan.ts';
@@ -42,7 +42,7 @@ export function createReplayDecisions(
       plans.set(key, index);
       return index;
     } catch (error) {
-      if (error instanceof Problem && error.code === 'object_not_found') return undefined;
+      if (isProblem(error, 'object_not_found')) return undefined;
       throw error;
     }
   }

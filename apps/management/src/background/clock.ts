@@ -1,6 +1,6 @@
 import type { Due, ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import { pollLoop } from '@longwave/worker-kit';
 import { executeAsManagement } from './execute-as-management.ts';
 import type { DueTask } from './due-task.ts';
@@ -41,7 +41,7 @@ export function startClock(options: ClockOptions): AsyncDisposable {
       const afterMs = error instanceof Problem ? retryAfterMs.refused : retryAfterMs.failed;
       refused.set(key, clock().getTime() + afterMs);
       // Another clock was faster, or the resource is still in use: nothing to report.
-      if (error instanceof Problem && ['state_not_allowed', 'idempotency_in_progress'].includes(error.code)) return;
+      if (isProblem(error, 'state_not_allowed', 'idempotency_in_progress')) return;
       onError(error, { name: task.name, id: due.id });
     }
   }

@@ -1,6 +1,6 @@
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { isProblem, type ProblemCode } from '@longwave/problems';
 import { LeaseEnded, leasedWorker, type PollLoop } from '@longwave/worker-kit';
 import { executeAsManagement } from './execute-as-management.ts';
 import { claimJob, dropJob, leaseOf, releaseLease, renewLease, type ClaimedJob, type JobKind } from './job-table.ts';
@@ -47,7 +47,7 @@ export interface JobHandler {
 const backOff = (attempt: number) => Math.min(15_000, 500 * 2 ** Math.min(attempt, 10));
 
 /** Refusals that no further attempt can change: the subject has ended meanwhile. */
-const staleRefusals: readonly string[] = ['state_not_allowed', 'not_found'];
+const staleRefusals: readonly ProblemCode[] = ['state_not_allowed', 'not_found'];
 
 /**
  * Runs management's own jobs. Each kind has its own concurrency, so that a long job never delays another kind. A job is held under a lease
@@ -79,7 +79,7 @@ export function startJobRunner(options: {
         { type: fail.commandType, id: job.subject_id, changes: { problem: fail.problem } },
       );
     } catch (error) {
-      if (!(error instanceof Problem) || !staleRefusals.includes(error.code)) throw error;
+      if (!isProblem(error, ...staleRefusals)) throw error;
       await dropJob(pool, job.id, job.lease_id);
     }
   }
@@ -90,8 +90,8 @@ export function startJobRunner(options: {
       await handler.run(job, signal);
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof Problem && error.code === 'lease_lost') return;
-      if (error instanceof Problem && staleRefusals.includes(error.code)) return await giveUp(job, handler);
+      if (isProblem(error, 'lease_lost')) return;
+      if (isProblem(error, ...staleRefusals)) return await giveUp(job, handler);
       throw error;
     } finally {
       if (isShutdown(signal)) await releaseLease(pool, job.id, job.lease_id, { uncounted: true });

@@ -1,7 +1,7 @@
 import type { ProductCommand } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
-import { Problem } from '@longwave/problems';
+import { isProblem, type ProblemCode } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { executeAsManagement, type ManagementCommand } from './execute-as-management.ts';
 
@@ -13,7 +13,7 @@ export type Send = <C extends ProductCommand>(
 ) => Promise<void>;
 
 /** Refusals of a command whose subject has changed since the event; after any other error the event is retried. */
-const staleRefusals: readonly string[] = ['state_not_allowed', 'not_found', 'value_taken', 'episode_has_no_audio'];
+const staleRefusals: readonly ProblemCode[] = ['state_not_allowed', 'not_found', 'value_taken', 'episode_has_no_audio'];
 
 /** Sends the commands of management's followers; logs and skips one that is no longer possible. */
 export const sendAsManagement =
@@ -23,7 +23,7 @@ export const sendAsManagement =
       const envelope = { workspaceId: event.workspace_id, idempotencyKey: `${event.id}:${step}` };
       await executeAsManagement(execute, envelope, command);
     } catch (error) {
-      if (!(error instanceof Problem) || !staleRefusals.includes(error.code)) throw error;
+      if (!isProblem(error, ...staleRefusals)) throw error;
       logger.info({ event_id: event.id, command: command.type, code: error.code }, 'follower.skipped');
     }
   };

@@ -1,5 +1,5 @@
 import { statisticsExports, type Resource } from '@longwave/command-catalog';
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { accepting } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Deps, type ObjectCall } from '../route.ts';
@@ -104,7 +104,7 @@ export const startLegacyExport = (path: string) =>
         };
       } catch (error) {
         // Two that start at the same moment are told apart by the store alone.
-        const isRunning = error instanceof Problem && ['export_in_progress', 'value_taken'].includes(error.code);
+        const isRunning = isProblem(error, 'export_in_progress', 'value_taken');
         if (!isRunning) throw error;
         throw new Problem('export_in_progress', 'An export is already being prepared.', { cause: error });
       }

@@ -1,4 +1,4 @@
-import { Problem } from '@longwave/problems';
+import { isProblem } from '@longwave/problems';
 import { Dimension } from '@longwave/rpc/audience';
 import pMap from 'p-map';
 import { z } from 'zod';
@@ -135,7 +135,7 @@ async function rank({ podcast, access, month, row }: Line, caller: Call['caller'
       .find(caller, 'episodes', episodeId, { includeHidden: true })
       .catch((error: unknown) => {
         // Management may no longer know an episode that has downloads.
-        if (error instanceof Problem && error.code === 'not_found') return undefined;
+        if (isProblem(error, 'not_found')) return undefined;
         throw error;
       });
     return renderEpisodeCount(episodeId, found?.resource, Number(downloads));

@@ -1,5 +1,5 @@
 import { batchEncodings, batchInitiators, defaultInitiator, type Resource } from '@longwave/command-catalog';
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { accepting, acceptedAnswer, commandRoute, showResource } from '../resource-routes.ts';
 import { defineRoute, type Call, type Deps } from '../route.ts';
@@ -84,7 +84,7 @@ export const startBatch = (path: string) =>
       try {
         await deps.management.execute(caller, { type: 'batch_encoding.start', workspaceId, changes, idempotencyKey });
       } catch (error) {
-        const isTaken = error instanceof Problem && ['value_taken', 'idempotency_in_progress'].includes(error.code);
+        const isTaken = isProblem(error, 'value_taken', 'idempotency_in_progress');
         const running = isTaken ? (await batchesOf(call, deps, living)).at(-1) : undefined;
         if (!running) throw error;
         const { initiator, reverts } = running.attributes;
@@ -112,12 +112,12 @@ export const revertBatch = (path: string) =>
       const executed = await deps.management
         .execute(caller, {
           type: 'batch_encoding.revert',
-          workspaceId: access?.workspaceId,
+          workspaceId: access.workspaceId,
           changes: { podcast_id: object.attributes.podcast_id, reverts: id },
           idempotencyKey,
         })
         .catch((error: unknown) => {
-          if (!(error instanceof Problem) || error.code !== 'value_taken') throw error;
+          if (!isProblem(error, 'value_taken')) throw error;
           const words = 'Another batch encoding of this podcast is still running.';
           throw new Problem('state_not_allowed', words, { cause: error });
         });

@@ -13,5 +13,3 @@ export const callOptions = ({ statement, deadline }: Pick<Asker, 'statement' | '
 /** The same text for an absent and for an invisible object, so that nobody learns which ids exist. */
 export const notFoundProblem = (noun: string, id: string): Problem =>
   new Problem('not_found', `The ${noun} with id ${id} could not be found.`);
-
-export const isNotFound = (error: unknown): boolean => error instanceof Problem && error.code === 'not_found';

@@ -1,3 +1,4 @@
+import { isProblem } from '@longwave/problems';
 import {
   productCatalog,
   type ChangesInput,
@@ -10,7 +11,7 @@ import { newId } from '@longwave/ids';
 import type { RpcChannel } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { z } from 'zod';
-import { callOptions, isNotFound, notFoundProblem, type Asker } from './asker.ts';
+import { callOptions, notFoundProblem, type Asker } from './asker.ts';
 import { parseResource } from './read-resources.ts';
 
 /** One REST write as a command. */
@@ -68,7 +69,7 @@ export function commandExecution(channel: RpcChannel) {
         const { id, consequences } = operationSchema.parse(JSON.parse(operationJson));
         return { resource: parseResource(resourceJson, subject), operationId: id, consequences, replayed };
       } catch (error) {
-        const isMissing = isNotFound(error) && input.subjectId !== undefined;
+        const isMissing = isProblem(error, 'not_found') && input.subjectId !== undefined;
         throw isMissing ? notFoundProblem(productCatalog.resources[subject].noun, input.subjectId) : error;
       }
     },

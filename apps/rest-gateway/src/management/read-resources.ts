@@ -1,10 +1,10 @@
 import { productCatalog, typedResource, type ProductResource, type Resource } from '@longwave/command-catalog';
 import { resourceViewSchema, type ListSort, type ResourceView } from '@longwave/events';
 import { isId } from '@longwave/ids';
-import { Problem } from '@longwave/problems';
+import { isProblem } from '@longwave/problems';
 import type { RpcChannel } from '@longwave/rpc';
 import { OperationServiceService, ResourceServiceService } from '@longwave/rpc/resource';
-import { callOptions, isNotFound, notFoundProblem, type Asker } from './asker.ts';
+import { callOptions, notFoundProblem, type Asker } from './asker.ts';
 
 /** A resource wherever the asker sees it. */
 export interface Found<T extends ProductResource> {
@@ -42,7 +42,7 @@ export const parseResource = <T extends ProductResource>(json: string, type: T):
 async function findVisible<T>(noun: string, prefix: string, id: string, find: () => Promise<T>): Promise<T> {
   if (!isId(id, prefix)) throw notFoundProblem(noun, id);
   return find().catch((error: unknown) => {
-    throw isNotFound(error) ? notFoundProblem(noun, id) : error;
+    throw isProblem(error, 'not_found') ? notFoundProblem(noun, id) : error;
   });
 }
 
@@ -73,7 +73,7 @@ export function resourceReads(channel: RpcChannel) {
       const ask = () => resources.listResources({ ...request, limit, cursor }, callOptions(asker));
       const page = await ask().catch((error: unknown) => {
         // One message holds 16 MiB; resources may be large, and the cursor is good for pages of any size.
-        const isTooLarge = error instanceof Problem && error.code === 'internal_error' && limit !== smallPageSize;
+        const isTooLarge = isProblem(error, 'internal_error') && limit !== smallPageSize;
         if (!isTooLarge) throw error;
         limit = smallPageSize;
         return ask();
@@ -118,7 +118,7 @@ export function resourceReads(channel: RpcChannel) {
           const found = await operations
             .getOperation({ workspaceId, operationId: id }, callOptions(asker))
             .catch((error: unknown) => {
-              if (isNotFound(error)) return undefined;
+              if (isProblem(error, 'not_found')) return undefined;
               throw error;
             });
           if (found) return JSON.parse(found.operationJson) as unknown;

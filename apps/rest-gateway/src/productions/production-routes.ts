@@ -1,5 +1,5 @@
 import { productCatalog, type ChangesInput, type Resource } from '@longwave/command-catalog';
-import { Problem } from '@longwave/problems';
+import { isProblem } from '@longwave/problems';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import { commandRoute, createdAnswer, creating, resourceAnswer, showResource } from '../resource-routes.ts';
 import { defineRoute, type Call, type Deps, type ObjectCall } from '../route.ts';
@@ -46,7 +46,7 @@ async function orAlready(
   try {
     return await sent;
   } catch (error) {
-    const another = error instanceof Problem && ['state_not_allowed', 'idempotency_in_progress'].includes(error.code);
+    const another = isProblem(error, 'state_not_allowed', 'idempotency_in_progress');
     if (!another) throw error;
     const { resource } = await deps.management.find(write.caller, 'productions', write.productionId);
     if (states.includes(resource.lifecycle_state)) return resource;

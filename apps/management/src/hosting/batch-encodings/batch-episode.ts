@@ -1,7 +1,7 @@
 import type { ChangesInput, Resource, SubjectOf, ProductCommand } from '@longwave/command-catalog';
 import { findResource, findRevisionBefore, listLinked, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { isProblem, type ProblemCode } from '@longwave/problems';
 import type { ManagementCommand } from '../../background/execute-as-management.ts';
 import type { LeaseReport } from '../../background/job-table.ts';
 import { partsOf, type BatchEncoding } from './batch-encoding.ts';
@@ -28,7 +28,7 @@ type EpisodeOutcome = 'done' | 'failed' | 'superseded' | { readonly productionId
 type EpisodeRow = ResourceRow<'episodes'>;
 
 /** Problems that leave one episode as it was; any other ends this attempt at the job. */
-const skippableProblems: readonly string[] = [
+const skippableProblems: readonly ProblemCode[] = [
   'state_not_allowed',
   'not_found',
   'upload_not_received',
@@ -39,9 +39,6 @@ const skippableProblems: readonly string[] = [
   'idempotency_conflict',
 ];
 
-export const isProblem = (error: unknown, codes: readonly string[]): boolean =>
-  error instanceof Problem && codes.includes(error.code);
-
 /** Changes the episode as its batch asks; again when it changed at the same moment. Throws what is no fault of the episode. */
 export async function updateEpisode(attempt: BatchAttempt, episodeId: string): Promise<EpisodeOutcome> {
   const { pool, workspaceId, batch } = attempt;
@@ -50,8 +47,8 @@ export async function updateEpisode(attempt: BatchAttempt, episodeId: string): P
     if (batch.reverts) return await restore(attempt, episode, batch.reverts);
     return await (partsOf(batch.initiator).length === 0 ? encodeAgain(attempt, episode) : arrange(attempt, episode));
   } catch (error) {
-    if (isProblem(error, ['version_conflict'])) return updateEpisode(attempt, episodeId);
-    if (isProblem(error, skippableProblems)) return 'failed';
+    if (isProblem(error, 'version_conflict')) return updateEpisode(attempt, episodeId);
+    if (isProblem(error, ...skippableProblems)) return 'failed';
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { isProblem } from '@longwave/problems';
 import { findResource, listLinked, type ExecuteCommand, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { sleep } from '@longwave/worker-kit';
@@ -5,7 +6,7 @@ import { executeAsManagement } from '../../background/execute-as-management.ts';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob } from '../../background/job-table.ts';
 import { listEncodings } from './batch-encoding-table.ts';
-import { isProblem, updateEpisode, type BatchAttempt } from './batch-episode.ts';
+import { updateEpisode, type BatchAttempt } from './batch-episode.ts';
 
 /** Milliseconds between two reports of progress, and between two polls of encodings. */
 const paceMs = 1_000;
@@ -96,7 +97,7 @@ async function stopEncodings(attempt: BatchAttempt, job: ClaimedJob, ofBatch: st
     try {
       await send(`${batchId}:${id}:stop:${job.lease_id}`, { type: 'production.stop', id, changes: {} });
     } catch (error) {
-      if (!isProblem(error, ['state_not_allowed'])) throw error;
+      if (!isProblem(error, 'state_not_allowed')) throw error;
     }
 }
 

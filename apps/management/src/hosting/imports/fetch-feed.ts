@@ -1,5 +1,5 @@
 import { readAll, type GuardedFetch } from '@longwave/guarded-fetch';
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import { cutFeed, type FeedPieces } from './cut-feed.ts';
 import { decodeXml } from './feed-text.ts';
 import { readChannel, type ImportedChannel } from './read-channel.ts';
@@ -185,7 +185,7 @@ async function tryOlderPage(fetch: GuardedFetch, url: string, bounds: Bounds) {
       sizeCharacters: text.length,
     };
   } catch (error) {
-    if (error instanceof Problem && error.code === 'feed_not_importable') return undefined;
+    if (isProblem(error, 'feed_not_importable')) return undefined;
     throw error;
   }
 }
@@ -207,7 +207,7 @@ async function fetchPage(fetch: GuardedFetch, url: string, bounds: Bounds): Prom
     if (text === undefined) throw refuse('The feed is written in an unknown character encoding.');
     return { text, finalUrl: response.finalUrl };
   } catch (error) {
-    if (error instanceof Problem && error.code === 'media_not_fetchable') throw refuse(error.message, error);
+    if (isProblem(error, 'media_not_fetchable')) throw refuse(error.message, error);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem, type ProblemCode } from '@longwave/problems';
 
 /** Problems of one item; any other ends this attempt at the job. */
-const itemProblems: readonly string[] = [
+const itemProblems: readonly ProblemCode[] = [
   'validation_failed',
   'state_not_allowed',
   'not_found',
@@ -18,7 +18,7 @@ export async function findItemProblem(work: () => Promise<unknown>): Promise<Pro
     await work();
     return undefined;
   } catch (error) {
-    if (error instanceof Problem && itemProblems.includes(error.code)) return error;
+    if (isProblem(error, ...itemProblems)) return error;
     throw error;
   }
 }

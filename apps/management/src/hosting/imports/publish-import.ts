@@ -1,6 +1,6 @@
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { isProblem, type ProblemCode } from '@longwave/problems';
 import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf } from '../../background/job-table.ts';
 import { executeAsManagement } from '../../background/execute-as-management.ts';
@@ -8,7 +8,7 @@ import { listImportedDrafts } from './import-table.ts';
 import { publicationOf } from './publish-imported.ts';
 
 /** Problems of one episode that somebody changed meanwhile. */
-const episodeProblems: readonly string[] = ['state_not_allowed', 'not_found', 'episode_has_no_audio'];
+const episodeProblems: readonly ProblemCode[] = ['state_not_allowed', 'not_found', 'episode_has_no_audio'];
 
 /**
  * Publishes or schedules the imported drafts that have audio, oldest first. The command that queued this job marked the podcast; the follower
@@ -42,7 +42,7 @@ export function createPublishImportHandler({
         try {
           await executeAsManagement(execute, { workspaceId, idempotencyKey }, { ...publication, id });
         } catch (error) {
-          if (!(error instanceof Problem) || !episodeProblems.includes(error.code)) throw error;
+          if (!isProblem(error, ...episodeProblems)) throw error;
         }
       }
       await executeAsManagement(

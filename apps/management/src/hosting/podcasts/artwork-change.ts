@@ -1,5 +1,5 @@
 import type { Actor } from '@longwave/command-pipeline';
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import type { PrepareArtwork } from '../../outside/prepare-artwork.ts';
 import { uploadIdOf } from '../../workspace/uploads/upload.ts';
 import type { FindNamedUpload } from './named-upload.ts';
@@ -46,7 +46,7 @@ export async function prepareArtworkChange(
     try {
       return await prepareArtwork(source, deadline);
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'artwork_not_acceptable') throw error;
+      if (!isProblem(error, 'artwork_not_acceptable')) throw error;
       throw new Problem(error.code, error.message, {
         errors: [{ path, code: error.code, detail: error.message }],
         cause: error,

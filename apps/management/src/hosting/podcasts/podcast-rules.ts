@@ -2,7 +2,7 @@ import { maxDescriptionBytes, type productCatalog } from '@longwave/command-cata
 import { accessOf, type Actor, type Rules } from '@longwave/command-pipeline';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { collaboratorRoles, type Role } from '@longwave/principal';
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import { findFeedAddress } from '../imports/fetch-feed.ts';
 import { refuseField } from '../../workspace/refuse-field.ts';
 import { withSafeNotes } from '../show-notes.ts';
@@ -120,7 +120,7 @@ async function findNewFeed(fetch: GuardedFetch, newFeedUrl: string): Promise<str
   try {
     return await findFeedAddress(fetch, newFeedUrl);
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'feed_not_importable') throw error;
+    if (!isProblem(error, 'feed_not_importable')) throw error;
     return refuseField(
       '/changes/new_feed_url',
       'not_a_feed',

@@ -2,7 +2,7 @@ import { partSizeBytes, type productCatalog } from '@longwave/command-catalog';
 import type { Rules } from '@longwave/command-pipeline';
 import type { ObjectStore } from '@longwave/object-store';
 import type { Pool } from '@longwave/postgres';
-import { Problem } from '@longwave/problems';
+import { isProblem, Problem } from '@longwave/problems';
 import { contentTypeOf } from './content-type.ts';
 import { holdUpload, receivedUpload } from './find-upload.ts';
 import { fileUrlOf, storageKeyOf, type Upload } from './upload.ts';
@@ -54,7 +54,7 @@ export const uploadRules = (pool: Pool, store: ObjectStore, mediaUrl: string): U
     prepare: async ({ workspaceId, subjectId }) => {
       const path = '/subject';
       const found = await receivedUpload(pool, store, { workspaceId, uploadId: subjectId, path }).catch((error) => {
-        if (error instanceof Problem && error.code === 'upload_not_received') return undefined;
+        if (isProblem(error, 'upload_not_received')) return undefined;
         throw error;
       });
       return async ({ tx, current }) => {
