@@ -15,6 +15,7 @@ import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { accountRules } from './accounts/account-rules.ts';
 import type { AuthServerConfig } from './config.ts';
+import { credentialRules } from './credentials/credential-rules.ts';
 import { verifyCredential } from './credentials/verify-credential.ts';
 import { followPodcasts } from './grants/follow-podcasts.ts';
 import { issueMachineToken } from './machine-tokens/issue-machine-token.ts';
@@ -22,6 +23,7 @@ import { machineTokenRules } from './machine-tokens/machine-token-rules.ts';
 import { membershipRules } from './memberships/membership-rules.ts';
 import { readPlans } from './plans.ts';
 import { authServices } from './rpc/server.ts';
+import { userRules } from './users/user-rules.ts';
 
 const readKey = (path: string): JWK => JSON.parse(readFileSync(path, 'utf8')) as JWK;
 
@@ -54,7 +56,7 @@ export async function createApp(
   const execute = createCommandExecutor({
     pool,
     catalog: identityCatalog,
-    rules: { ...accountRules(plans), ...membershipRules, ...machineTokenRules },
+    rules: { ...userRules, ...accountRules(plans), ...credentialRules, ...membershipRules, ...machineTokenRules },
     signReceipt: await createReceiptSigner(readKey(config.RECEIPT_SIGNING_KEY)),
     clock,
     onCommitted: () => relay.wake(),

@@ -1,4 +1,4 @@
-import { accounts, credentials } from '@longwave/command-catalog';
+import { accounts, credentials, memberships } from '@longwave/command-catalog';
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns, Rows } from './generated/rows.ts';
 import type { IssuedCredential } from './credentials/judge-credential.ts';
@@ -9,6 +9,7 @@ interface CredentialRow {
   readonly credential_state: Stored['lifecycle_state'];
   readonly credential: Stored['attributes'];
   readonly first_key_id: Stored['id'] | null;
+  readonly member_permissions: Stored['attributes'] | null;
   readonly account_id: Stored['id'];
   readonly workspace_id: Stored['workspace_id'];
   readonly account_state: Stored['lifecycle_state'];
@@ -16,9 +17,12 @@ interface CredentialRow {
 }
 
 const credentialFields = credentials.attributes
-  .pick({ kind: true, scope: true, expires_at: true, oauth_client_id: true })
+  .pick({ kind: true, scope: true, expires_at: true, oauth_client_id: true, user_id: true })
   .strip();
-const accountFields = accounts.attributes.pick({ plan: true, subscription: true, email: true }).strip();
+const accountFields = accounts.attributes
+  .pick({ plan: true, subscription: true, email: true, owner_user_id: true })
+  .strip();
+const permissionsField = memberships.attributes.shape.permissions;
 
 /** The credential with this digest (hex) and its account, or undefined; one index probe whatever the text was. */
 export async function findCredential(pool: Pool, secretDigest: string): Promise<IssuedCredential | undefined> {
@@ -28,7 +32,14 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
                   a.id as account_id, a.workspace_id, a.lifecycle_state as account_state, a.attributes as account,
                   (select min(f.id collate "C") from resource f
                    where f.workspace_id = c.workspace_id and f.resource_type = 'credentials'
-                     and f.attributes->>'account_id' = a.id and f.attributes->>'kind' = 'api_key') as first_key_id
+                     and f.attributes->>'account_id' = a.id and f.attributes->>'kind' = 'api_key') as first_key_id,
+                  (select m.attributes->'permissions' from resource m
+                   join resource own on own.id = m.attributes->>'member_account_id' and own.lifecycle_state = 'active'
+                   where c.attributes->>'user_id' <> coalesce(a.attributes->>'owner_user_id', '')
+                     and m.workspace_id = c.workspace_id and m.resource_type = 'memberships' and m.lifecycle_state = 'active'
+                     and m.attributes->>'owner_account_id' = a.id
+                     and own.attributes->>'owner_user_id' = c.attributes->>'user_id'
+                   order by m.id limit 1) as member_permissions
            from unique_key k
            join resource c on c.id = k.resource_id
            join resource a on a.id = c.attributes->>'account_id'
@@ -36,20 +47,22 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
     values: [secretDigest],
   });
   const row = rows[0];
-  return (
-    row && {
-      id: row.credential_id,
-      state: row.credential_state,
-      ...(row.first_key_id !== null && { firstKeyId: row.first_key_id }),
-      ...credentialFields.parse(row.credential),
-      account: {
-        id: row.account_id,
-        workspaceId: row.workspace_id,
-        state: row.account_state,
-        ...accountFields.parse(row.account),
-      },
-    }
-  );
+  if (!row) return undefined;
+  const { user_id: userId, ...fields } = credentialFields.parse(row.credential);
+  return {
+    id: row.credential_id,
+    state: row.credential_state,
+    ...(row.first_key_id !== null && { firstKeyId: row.first_key_id }),
+    ...(row.member_permissions !== null && { memberPermissions: permissionsField.parse(row.member_permissions) }),
+    ...(userId !== undefined && { userId }),
+    ...fields,
+    account: {
+      id: row.account_id,
+      workspaceId: row.workspace_id,
+      state: row.account_state,
+      ...accountFields.parse(row.account),
+    },
+  };
 }
 
 /** Accounts of a workspace; the workspace is locked for this transaction, so that two creates cannot both see none. */

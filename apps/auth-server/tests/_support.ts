@@ -6,7 +6,13 @@ import { developmentCa, startTestDatabase, startTestRedis } from '@longwave/flee
 import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
-import { AccountServiceService, CredentialServiceService, MachineTokenServiceService } from '@longwave/rpc/credential';
+import {
+  AccountServiceService,
+  Api,
+  Carrier,
+  CredentialServiceService,
+  MachineTokenServiceService,
+} from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { createLogger } from '@longwave/service-kit';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -124,7 +130,8 @@ export async function startAuthServer(options: { readonly databaseUrl?: string; 
     };
   }
 
-  const verify = async (credential: string) => (await clients.gateway.credentials.verify({ credential }, {})).outcome;
+  const verify = async (credential: string, api: Api = Api.REST, carrier: Carrier = Carrier.HEADER) =>
+    (await clients.gateway.credentials.verify({ credential, api, carrier }, {})).outcome;
   const owned = stack.move();
   return {
     app,

@@ -3,6 +3,7 @@ import { createEventBus } from '@longwave/event-bus';
 import { domainEventSchema, topics } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import { tryVerifyPrincipal } from '@longwave/principal';
+import { Api, Carrier } from '@longwave/rpc/credential';
 import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
 let server: AuthServerUnderTest;
@@ -33,8 +34,8 @@ async function issue(
   return { text, credentialId: resource.id };
 }
 
-async function principalOf(text: string) {
-  const outcome = await server.verify(text);
+async function principalOf(text: string, carrier: Carrier = Carrier.HEADER) {
+  const outcome = await server.verify(text, Api.REST, carrier);
   if (outcome?.$case !== 'principal') throw new Error(`refused: ${String(outcome?.value)}`);
   return outcome.value;
 }
@@ -57,6 +58,9 @@ describe('verifying', () => {
       clientId: credentialId,
       credentialKind: 'api_key',
       readOnly: false,
+      userId: '',
+      scopes: [],
+      grantId: '',
       grants: [],
       plan: {
         name: 'grow',
@@ -75,8 +79,8 @@ describe('verifying', () => {
 
   test('the authenticated client stays the same when a credential is rotated, and differs between clients', async () => {
     const account = await openAccount('scale');
-    const clientOf = async ({ text }: { readonly text: string }) => {
-      const { clientId, statement } = await principalOf(text);
+    const clientOf = async ({ text }: { readonly text: string }, carrier: Carrier = Carrier.HEADER) => {
+      const { clientId, statement } = await principalOf(text, carrier);
       const stated = await tryVerifyPrincipal(statement, [server.principalKey], server.clock.now);
       expect(stated?.client_id).toBe(clientId);
       return clientId;
@@ -89,8 +93,8 @@ describe('verifying', () => {
       issue(account, 'oauth_access_token', 'read_write', oauth_client_id ? { oauth_client_id } : {});
     const partner = await clientOf(await oauth('acme'));
     expect(await clientOf(await oauth('acme'))).toBe(partner);
-    const session = await clientOf(await issue(account, 'browser_session'));
-    expect(await clientOf(await issue(account, 'browser_session'))).toBe(session);
+    const session = await clientOf(await issue(account, 'browser_session'), Carrier.COOKIE);
+    expect(await clientOf(await issue(account, 'browser_session'), Carrier.COOKIE)).toBe(session);
     const other = await openAccount('scale');
     const clients = [
       slot,
@@ -242,7 +246,9 @@ describe('identity commands', () => {
     for (const caller of [server.clients.gateway, server.clients.management])
       await expect(caller.commands.execute(request, {})).rejects.toMatchObject({ code: 'permission_denied' });
     for (const caller of [server.clients.operator, server.clients.management])
-      await expect(caller.credentials.verify({ credential: 'x' }, {})).rejects.toMatchObject({
+      await expect(
+        caller.credentials.verify({ credential: 'x', api: Api.REST, carrier: Carrier.HEADER }, {}),
+      ).rejects.toMatchObject({
         code: 'permission_denied',
       });
   });

@@ -22,6 +22,9 @@ const owner: Omit<Principal, 'statement'> = {
   clientId: '',
   credentialKind: 'api_key',
   readOnly: false,
+  userId: '',
+  scopes: [],
+  grantId: '',
   plan,
   grants: [],
 };

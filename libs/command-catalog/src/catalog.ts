@@ -1,4 +1,7 @@
-import { accountCommands, accounts, credentials, memberships } from './identity/account.ts';
+import { accountCommands, accounts } from './identity/account.ts';
+import { credentialCommands, credentials } from './identity/credential.ts';
+import { membershipCommands, memberships } from './identity/membership.ts';
+import { userCommands, users } from './identity/user.ts';
 import { advertiserCommands, advertisers } from './advertising/advertiser.ts';
 import { batchEncodingCommands, batchEncodings } from './hosting/batch-encoding.ts';
 import { breakPlanCommands, breakPlans } from './advertising/break-plan.ts';
@@ -73,6 +76,12 @@ export const productCatalog = {
 
 /** The catalog that auth-server executes. */
 export const identityCatalog = {
-  resources: { accounts, credentials, memberships, machine_tokens: machineTokens },
-  commands: { ...accountCommands, ...machineTokenCommands },
+  resources: { users, accounts, credentials, memberships, machine_tokens: machineTokens },
+  commands: {
+    ...userCommands,
+    ...accountCommands,
+    ...credentialCommands,
+    ...membershipCommands,
+    ...machineTokenCommands,
+  },
 } as const satisfies Catalog;

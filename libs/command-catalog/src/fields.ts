@@ -42,6 +42,9 @@ export const showNotes = z
 export const reference = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `This is not an ID of the form ${prefix}_….`);
 
+/** An e-mail address: compared without regard to case, so it is stored in lower case. */
+export const emailAddress = z.email().max(255).toLowerCase();
+
 /** A language tag: language and subtags (RFC 5646). */
 export const languageTag = z
   .string()

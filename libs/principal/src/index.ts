@@ -22,7 +22,15 @@ export {
 export { analyticsRoles, collaboratorRoles, roles, type Role } from './roles.ts';
 
 /** Kinds of credentials that act for a person. */
-const credentialKinds = ['api_key', 'legacy_token', 'oauth_access_token', 'browser_session'] as const;
+const credentialKinds = [
+  'api_key',
+  'legacy_token',
+  'oauth_access_token',
+  'browser_session',
+  'mcp_access_token',
+  'mcp_personal_token',
+  'management_access_token',
+] as const;
 
 /** Roles in a workspace of another account: as a member of its organization, or on one podcast only. */
 const grantSchema = z.strictObject({
@@ -35,6 +43,8 @@ export type Grant = z.infer<typeof grantSchema>;
 
 const principalSchema = z.strictObject({
   account_id: z.string(),
+  /** The person: whom a session or token stands for, else the account's owner. Absent while the account has none. */
+  user_id: z.string().optional(),
   /** The account's own workspace. */
   workspace_id: z.string(),
   /** Roles in the own workspace. */

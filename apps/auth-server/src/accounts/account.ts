@@ -39,6 +39,7 @@ export function createAccount(changes: Changes, plans: Plans): Account {
   return {
     name: changes.name,
     ...(changes.email !== undefined && { email: changes.email }),
+    ...(changes.owner_user_id !== undefined && { owner_user_id: changes.owner_user_id }),
     plan: changes.plan,
     encoding_ms_per_month: plan.encoding_ms_per_month,
     subscription: changes.subscription ?? { state: 'active' },

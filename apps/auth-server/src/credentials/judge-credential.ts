@@ -1,28 +1,49 @@
-import type { accounts, credentials } from '@longwave/command-catalog';
+import type { accounts, Attributes, credentials } from '@longwave/command-catalog';
 import type { z } from 'zod';
 import type { Plan, Plans } from '../plans.ts';
 
 type CredentialAttributes = z.output<typeof credentials.attributes>;
 type AccountAttributes = z.output<typeof accounts.attributes>;
 
+/** Kinds of credentials: those that are recorded, and the OAuth access tokens of the Management API. */
+export type CredentialKind = CredentialAttributes['kind'] | 'management_access_token';
+
 /** A stored credential with what its account says today. */
-export interface IssuedCredential extends Pick<
-  CredentialAttributes,
-  'kind' | 'scope' | 'expires_at' | 'oauth_client_id'
-> {
+export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | 'expires_at' | 'oauth_client_id'> {
   readonly id: string;
+  readonly kind: CredentialKind;
   readonly state: string;
   /** The first API key that the account ever had. */
   readonly firstKeyId?: string | undefined;
-  readonly account: Pick<AccountAttributes, 'plan' | 'subscription' | 'email'> & {
+  /** The person whom it stands for; undefined for keys and tokens of the account, which stand for its owner. */
+  readonly userId?: string | undefined;
+  /** Permissions of that person as a member of the account's organization; undefined for one who is no member. */
+  readonly memberPermissions?: Attributes<'memberships'>['permissions'] | undefined;
+  /** Of an access token: what was granted, and the grant. */
+  readonly scopes?: readonly string[];
+  readonly grantId?: string;
+  readonly account: Pick<AccountAttributes, 'plan' | 'subscription' | 'email' | 'owner_user_id'> & {
     readonly id: string;
     readonly workspaceId: string;
     readonly state: string;
   };
 }
 
-/** Kinds that act for a person at REST API v1. */
-type PersonKind = Exclude<CredentialAttributes['kind'], 'mcp_access_token' | 'mcp_personal_token'>;
+/** The APIs that act for people. */
+export type Api = 'rest' | 'mcp' | 'management';
+/** How the text of a credential came. */
+export type Carrier = 'header' | 'cookie';
+
+/** Where each kind is accepted, and how it comes. Everywhere else it is unknown, but for the sentence that `rest` has for MCP tokens. */
+const acceptedAt: Readonly<Record<CredentialKind, { readonly apis: readonly Api[]; readonly carrier: Carrier }>> = {
+  api_key: { apis: ['rest'], carrier: 'header' },
+  legacy_token: { apis: ['rest'], carrier: 'header' },
+  oauth_access_token: { apis: ['rest'], carrier: 'header' },
+  mcp_access_token: { apis: ['mcp'], carrier: 'header' },
+  mcp_personal_token: { apis: ['mcp'], carrier: 'header' },
+  management_access_token: { apis: ['management'], carrier: 'header' },
+  browser_session: { apis: ['rest', 'management'], carrier: 'cookie' },
+};
 
 /** Why a credential is refused: the values of `reason` in a 401, and the two that have a sentence of their own. */
 export type CredentialRefusal =
@@ -31,7 +52,7 @@ export type CredentialRefusal =
 export type Verdict =
   | {
       readonly accepted: true;
-      readonly kind: PersonKind;
+      readonly kind: CredentialKind;
       readonly plan: Plan;
       /** Whose rate limits count: the account's own plan, for a member's legacy token that of the organization's owner. */
       readonly rates: Plan;
@@ -40,13 +61,21 @@ export type Verdict =
 
 /**
  * The authenticated client of a credential, which idempotency keys and rate counters belong to: of API keys the account's key
- * slot, named by its first key; of OAuth the client with the account; of browser sessions the console with the account; of any
+ * slot, named by its first key; of OAuth the client with the person and the account; of browser sessions the console with both; of any
  * other credential itself. A rotation or a refresh keeps it.
  */
-export function clientIdOf({ id, kind, firstKeyId, oauth_client_id: client, account }: IssuedCredential): string {
+export function clientIdOf({
+  id,
+  kind,
+  firstKeyId,
+  oauth_client_id: client,
+  userId,
+  account,
+}: IssuedCredential): string {
   if (kind === 'api_key') return firstKeyId ?? id;
-  if (kind === 'oauth_access_token' && client !== undefined) return `${client}/${account.id}`;
-  return kind === 'browser_session' ? `console/${account.id}` : id;
+  const whose = userId === undefined ? account.id : `${userId}/${account.id}`;
+  if (kind.endsWith('_access_token') && client !== undefined) return `${client}/${whose}`;
+  return kind === 'browser_session' ? `console/${whose}` : id;
 }
 
 const refuse = (refusal: CredentialRefusal): Verdict => ({ accepted: false, refusal });
@@ -65,26 +94,37 @@ function isBlocked({ kind, account }: IssuedCredential, now: Date): boolean {
   return kind === 'legacy_token' && trialOver;
 }
 
-function isOver({ state, expires_at: expiresAt, account }: IssuedCredential, now: Date): boolean {
+function isOver(credential: IssuedCredential, now: Date): boolean {
+  const { state, expires_at: expiresAt, account } = credential;
   const expired = expiresAt !== undefined && Date.parse(expiresAt) <= now.getTime();
-  return expired || !['active', 'blocked'].includes(state) || account.state !== 'active';
+  return expired || !['active', 'blocked'].includes(state) || account.state !== 'active' || isStranger(credential);
 }
 
+/** Whether it stands for a person who neither owns the account nor is a member. */
+const isStranger = ({ userId, memberPermissions, account }: IssuedCredential): boolean =>
+  userId !== undefined && userId !== account.owner_user_id && memberPermissions === undefined;
+
 /**
- * Decides whether a credential is accepted, and names the first reason in this order: unknown, blocked, an MCP credential, the plan's API access (legacy tokens;
- * for members the plan of the organization's owner decides), the subscription. An expired trial blocks legacy tokens only.
+ * Decides whether a credential is accepted by an API, and names the first reason in this order: unknown, blocked, an MCP credential at
+ * REST API v1, another API's or another carrier's, the plan's API access (legacy tokens; for members the plan of the organization's owner
+ * decides), the subscription. An expired trial blocks legacy tokens only.
  * @param ownerPlans plans of the owners of the organizations that the account is a member of
  */
 export function judgeCredential(
   credential: IssuedCredential | undefined,
+  { api, carrier }: { readonly api: Api; readonly carrier: Carrier },
   ownerPlans: readonly string[],
   plans: Plans,
   now: Date,
 ): Verdict {
-  if (!credential || isOver(credential, now) || credential.kind === 'mcp_personal_token') return refuse('unknown_user');
-  if (credential.state === 'blocked') return refuse('client_blocked');
+  if (!credential || isOver(credential, now)) return refuse('unknown_user');
   const { kind } = credential;
-  if (kind === 'mcp_access_token') return refuse('mcp_credential');
+  const accepted = acceptedAt[kind];
+  const isExpected = accepted.carrier === carrier && accepted.apis.includes(api);
+  const isMcpAtRest = kind === 'mcp_access_token' && api === 'rest' && carrier === 'header';
+  if (!isExpected && !isMcpAtRest) return refuse('unknown_user');
+  if (credential.state === 'blocked') return refuse('client_blocked');
+  if (isMcpAtRest) return refuse('mcp_credential');
   const plan = planOf(plans, credential.account.plan);
   const deciding = ownerPlans.length === 0 ? [plan] : ownerPlans.map((name) => planOf(plans, name));
   const rates = kind === 'legacy_token' ? deciding.find((each) => each.includes_api) : plan;

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
 import { createPrincipalSigner, type Principal } from '@longwave/principal';
-import { Refusal, type VerifyRequest, type VerifyResponse } from '@longwave/rpc/credential';
+import { Problem } from '@longwave/problems';
+import { Api, Carrier, Refusal, type VerifyRequest, type VerifyResponse } from '@longwave/rpc/credential';
 import type { Logger } from '@longwave/service-kit';
 import type { JWK } from 'jose';
+import { rolesOfMember } from '../grants/grant.ts';
 import { listGrants, type StoredGrant } from '../grants/grant-table.ts';
 import { findCredential } from '../identity-table.ts';
 import type { Plan, Plans } from '../plans.ts';
@@ -11,6 +13,7 @@ import {
   clientIdOf,
   judgeCredential,
   planOf,
+  type Api as ApiName,
   type CredentialRefusal,
   type IssuedCredential,
   type Verdict,
@@ -19,8 +22,16 @@ import {
 /** An account credential acts with everything its owner may do in the workspace. */
 const ownerRoles: Principal['roles'] = ['owner', 'publisher', 'trafficker', 'sales', 'admin'];
 
-/** MCP personal access tokens are unknown here, without a lookup. */
+/** MCP personal access tokens are unknown outside MCP, without a lookup. */
 const mcpPersonalPrefix = 'svc_mcp_';
+
+/** The API that asks: REST API v1 unless the request names another; undefined for one that is not known. */
+const apiNames: Readonly<Partial<Record<Api, ApiName>>> = {
+  [Api.UNSPECIFIED]: 'rest',
+  [Api.REST]: 'rest',
+  [Api.MCP]: 'mcp',
+  [Api.MANAGEMENT]: 'management',
+};
 
 const wireRefusals = {
   unknown_user: Refusal.UNKNOWN_USER,
@@ -49,40 +60,57 @@ const wirePlan = (name: string, plan: Plan, rates: Plan, legacy: boolean) => ({
   uploadUrlsPerMinute: legacy ? rates.legacy_requests_per_minute : rates.upload_urls_per_minute,
 });
 
+/** Whether it stands for a person who is only a member of the account. */
+const isMembers = ({ userId, account }: IssuedCredential): boolean =>
+  userId !== undefined && userId !== account.owner_user_id;
+
 const principalOf = (
   credential: IssuedCredential,
   kind: Principal['credential_kind'],
   grants: readonly StoredGrant[],
-): Principal & { readonly client_id: string } => ({
-  account_id: credential.account.id,
-  workspace_id: credential.account.workspaceId,
-  roles: ownerRoles,
-  grants: grants.map(({ workspaceId, podcastId, roles }) => ({
-    workspace_id: workspaceId,
-    ...(podcastId !== undefined && { podcast_id: podcastId }),
-    roles: [...roles],
-  })),
-  credential_id: credential.id,
-  client_id: clientIdOf(credential),
-  credential_kind: kind,
-  read_only: credential.scope === 'read',
-});
+): Principal & { readonly client_id: string } => {
+  const userId = credential.userId ?? credential.account.owner_user_id;
+  return {
+    account_id: credential.account.id,
+    ...(userId !== undefined && { user_id: userId }),
+    workspace_id: credential.account.workspaceId,
+    roles: isMembers(credential) ? rolesOfMember(credential.memberPermissions ?? []) : ownerRoles,
+    grants: grants.map(({ workspaceId, podcastId, roles }) => ({
+      workspace_id: workspaceId,
+      ...(podcastId !== undefined && { podcast_id: podcastId }),
+      roles: [...roles],
+    })),
+    credential_id: credential.id,
+    client_id: clientIdOf(credential),
+    credential_kind: kind,
+    read_only: credential.scope === 'read',
+  };
+};
+
+/** The credential that a text is; undefined for a text that is none, or none that this API may know. */
+async function findByText(pool: Pool, text: string, api: ApiName): Promise<IssuedCredential | undefined> {
+  if (text.startsWith(mcpPersonalPrefix) && api !== 'mcp') return undefined;
+  return findCredential(pool, createHash('sha256').update(text).digest('hex'));
+}
 
 /** Any credential's text → a principal with its plan, its grants and a signed statement, or the reason why not. */
 export function verifyCredential({ pool, plans, principalKey, clock, logger }: VerifyDeps) {
   const sign = createPrincipalSigner(principalKey);
-  return async ({ credential: text }: VerifyRequest): Promise<VerifyResponse> => {
+  return async ({ credential: text, api: wireApi, carrier }: VerifyRequest): Promise<VerifyResponse> => {
     const now = clock();
-    const credential = text.startsWith(mcpPersonalPrefix)
-      ? undefined
-      : await findCredential(pool, createHash('sha256').update(text).digest('hex'));
-    const { grants, leftOut } = credential
-      ? await listGrants(pool, { id: credential.account.id, email: credential.account.email })
-      : { grants: [], leftOut: 0 };
+    const api = apiNames[wireApi];
+    if (!api) throw new Problem('validation_failed', 'api: This API is not known.');
+    const credential = await findByText(pool, text, api);
+    // The grants of an account are its owner's, not a member's.
+    const { grants, leftOut } =
+      credential && !isMembers(credential)
+        ? await listGrants(pool, { id: credential.account.id, email: credential.account.email })
+        : { grants: [], leftOut: 0 };
     if (leftOut > 0)
       logger.warn({ account_id: credential?.account.id, given: grants.length, left_out: leftOut }, 'grants.cut');
     const ownerPlans = grants.filter(({ podcastId }) => podcastId === undefined).map(({ plan }) => plan);
-    const verdict = judgeCredential(credential, ownerPlans, plans, now);
+    const request = { api, carrier: carrier === Carrier.COOKIE ? 'cookie' : 'header' } as const;
+    const verdict = judgeCredential(credential, request, ownerPlans, plans, now);
     if (!verdict.accepted || !credential) return { outcome: { $case: 'refusal', value: refusalOf(verdict) } };
     const principal = principalOf(credential, verdict.kind, grants);
     const legacy = verdict.kind === 'legacy_token';
@@ -91,12 +119,15 @@ export function verifyCredential({ pool, plans, principalKey, clock, logger }: V
         $case: 'principal',
         value: {
           accountId: principal.account_id,
+          userId: principal.user_id ?? '',
           workspaceId: principal.workspace_id,
           roles: principal.roles,
           credentialId: principal.credential_id,
           clientId: principal.client_id,
           credentialKind: principal.credential_kind,
           readOnly: principal.read_only,
+          scopes: [...(credential.scopes ?? [])],
+          grantId: credential.grantId ?? '',
           plan: wirePlan(credential.account.plan, verdict.plan, verdict.rates, legacy),
           statement: await sign(principal, now),
           grants: grants.map(({ workspaceId, podcastId, roles, plan }) => ({

@@ -1,5 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import { tryVerifyPrincipal, type Principal } from '@longwave/principal';
+import { decideAccess, tryVerifyPrincipal, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AccountServiceService } from '@longwave/rpc/credential';
@@ -38,7 +38,13 @@ export function accountService({
       listMembers: async (request, context) => ({
         members: await listMembers(pool, await ownerOf(context), partOf(request)),
       }),
-      listKeys: async (request, context) => ({ keys: await listKeys(pool, await ownerOf(context), partOf(request)) }),
+      listKeys: async (request, context) => {
+        const principal = await ownerOf(context);
+        const target = { workspaceId: principal.workspace_id, podcastId: undefined };
+        if (decideAccess(principal, target, { roles: ['owner', 'manager'] }).outcome !== 'permitted')
+          throw new Problem('permission_denied', 'Only the owner and members who manage members see the keys.');
+        return { keys: await listKeys(pool, principal, partOf(request)) };
+      },
     },
   );
 }

@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { RpcClient } from '@longwave/rpc';
-import { Refusal, type CredentialServiceService, type Plan, type Principal } from '@longwave/rpc/credential';
+import {
+  Api,
+  Carrier,
+  Refusal,
+  type CredentialServiceService,
+  type Plan,
+  type Principal,
+} from '@longwave/rpc/credential';
 import { RestFailure, type RestError } from './rest-failure.ts';
 import type { SenderOf } from './sender.ts';
 import type { LookUpCredential } from './wrong-keys.ts';
@@ -58,7 +65,9 @@ export const createAuthenticate =
     const outcome = await lookUpCredential(
       credential,
       senderOf(request),
-      async () => (await credentials.verify({ credential }, { deadlineMs: 5_000 })).outcome,
+      async () =>
+        (await credentials.verify({ credential, api: Api.REST, carrier: Carrier.HEADER }, { deadlineMs: 5_000 }))
+          .outcome,
     );
     if (outcome?.$case !== 'principal') throw new RestFailure(answers[outcome?.value ?? Refusal.UNKNOWN_USER]);
     const { plan } = outcome.value;

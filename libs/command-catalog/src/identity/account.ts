@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
-import { instant, reference, sha256, shortText } from '../fields.ts';
+import { emailAddress, instant, reference, shortText } from '../fields.ts';
 
 const subscription = z.strictObject({
   state: z.enum(['trialing', 'active', 'past_due', 'canceled', 'suspended']),
   trial_ends_at: instant.optional(),
 });
-/** Compared without regard to case, stored in lower case. */
-const email = z.email().max(255).toLowerCase();
 
 /** Accounts: a customer; its plan and subscription. */
 export const accounts = defineResource({
@@ -17,7 +15,9 @@ export const accounts = defineResource({
   attributes: z.strictObject({
     name: shortText,
     /** Invitations name the account by it. */
-    email: email.optional(),
+    email: emailAddress.optional(),
+    /** The user who owns it; absent until there is one. */
+    owner_user_id: reference('usr').optional(),
     plan: z.string(),
     /** Encoding time of the plan per UTC month; null means unlimited. Followers read it here and need no plan file. */
     encoding_ms_per_month: z.int().min(0).nullable(),
@@ -29,62 +29,6 @@ export const accounts = defineResource({
   uniqueAttributes: [],
 });
 
-const oauthClientId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
-
-/** Kinds of recorded credentials. */
-const credentialKinds = [
-  'api_key',
-  'legacy_token',
-  'oauth_access_token',
-  'browser_session',
-  'mcp_access_token',
-  'mcp_personal_token',
-] as const;
-
-/** Credentials: the digest of a secret that was shown once. */
-export const credentials = defineResource({
-  type: 'credentials',
-  noun: 'credential',
-  prefix: 'crd',
-  attributes: z.strictObject({
-    account_id: reference('acc'),
-    name: shortText,
-    kind: z.enum(credentialKinds),
-    scope: z.enum(['read', 'read_write']),
-    /** Absent: until it is revoked. */
-    expires_at: instant.optional(),
-    /** The OAuth client that a token was granted to. */
-    oauth_client_id: oauthClientId.optional(),
-    /** SHA-256 of the credential's text; the text itself has 256 random bits and is stored nowhere. */
-    secret_digest: sha256,
-  }),
-  states: ['active', 'blocked', 'revoked'],
-  terminalStates: ['revoked'],
-  links: { account: { attribute: 'account_id', type: 'accounts' } },
-  uniqueAttributes: ['secret_digest'],
-});
-
-/** Permissions of a member of an organization. */
-export const memberPermissions = ['edit', 'encode', 'publish', 'view_analytics', 'manage_members', 'review'] as const;
-
-/** Memberships: an account's access to the workspace of another one, the owner of the organization. */
-export const memberships = defineResource({
-  type: 'memberships',
-  noun: 'membership',
-  prefix: 'mbr',
-  attributes: z.strictObject({
-    /** The organization's owner; the membership lives in its workspace. */
-    owner_account_id: reference('acc'),
-    member_account_id: reference('acc'),
-    permissions: z.array(z.enum(memberPermissions)),
-  }),
-  states: ['active', 'ended'],
-  terminalStates: ['ended'],
-  links: { owner: { attribute: 'owner_account_id', type: 'accounts' } },
-  uniqueAttributes: [],
-});
-
-/** The identity part of the catalog, executed by auth-server over its own schema. */
 export const accountCommands = {
   'account.create': defineCommand({
     type: 'account.create',
@@ -92,11 +36,12 @@ export const accountCommands = {
     to: 'active',
     changes: z.strictObject({
       name: shortText,
-      email: email.optional(),
+      email: emailAddress.optional(),
+      owner_user_id: reference('usr').optional(),
       plan: z.string(),
       subscription: subscription.optional(),
     }),
-    machines: ['operator'],
+    machines: ['operator', 'auth-server'],
     event: 'account.created',
     hasRule: true,
     problems: ['validation_failed', 'value_taken'],
@@ -123,87 +68,39 @@ export const accountCommands = {
     event: 'account.subscription_set',
     summary: 'Records the state of the subscription, which decides whether the account’s credentials work.',
   }),
-  'credential.issue': defineCommand({
-    type: 'credential.issue',
-    subject: 'credentials',
-    to: 'active',
-    changes: z.strictObject({
-      account_id: reference('acc'),
-      name: shortText,
-      kind: z.enum(credentialKinds),
-      scope: z.enum(['read', 'read_write']).default('read_write'),
-      expires_at: instant.optional(),
-      oauth_client_id: oauthClientId.optional(),
-      secret_digest: sha256,
-    }),
-    machines: ['operator'],
-    event: 'credential.issued',
-    problems: ['value_taken'],
-    summary: 'Records a credential; only the digest of its text is stored.',
-  }),
-  'credential.block': defineCommand({
-    type: 'credential.block',
-    subject: 'credentials',
+  'account.revise': defineCommand({
+    type: 'account.revise',
+    subject: 'accounts',
     from: ['active'],
-    to: 'blocked',
-    changes: z.strictObject({}),
-    machines: ['operator'],
-    event: 'credential.blocked',
-    externalEffect: 'Its requests are answered with 503.',
-    summary: 'Blocks a client whose requests harm the service; it may be unblocked.',
-  }),
-  'credential.unblock': defineCommand({
-    type: 'credential.unblock',
-    subject: 'credentials',
-    from: ['blocked'],
-    to: 'active',
-    changes: z.strictObject({}),
-    machines: ['operator'],
-    event: 'credential.unblocked',
-    summary: 'Unblocks a blocked client.',
-  }),
-  'credential.revoke': defineCommand({
-    type: 'credential.revoke',
-    subject: 'credentials',
-    from: ['active', 'blocked'],
-    to: 'revoked',
-    changes: z.strictObject({}),
-    machines: ['operator'],
-    event: 'credential.revoked',
-    summary: 'Revokes a credential at once.',
-  }),
-  'membership.add': defineCommand({
-    type: 'membership.add',
-    subject: 'memberships',
-    to: 'active',
-    changes: z.strictObject({
-      owner_account_id: reference('acc'),
-      member_account_id: reference('acc'),
-      permissions: z.array(z.enum(memberPermissions)),
-    }),
-    machines: ['operator'],
-    event: 'membership.added',
+    changes: z.strictObject({ name: shortText.optional(), email: emailAddress.optional() }),
+    roles: ['owner'],
+    machines: ['operator', 'auth-server'],
+    event: 'account.revised',
     hasRule: true,
-    problems: ['value_taken', 'validation_failed', 'link_not_found'],
-    summary: "Makes an account a member of another account's organization.",
+    problems: ['value_taken', 'permission_denied'],
+    summary: 'Changes the name of an account, or the address by which invitations name it.',
   }),
-  'membership.revise': defineCommand({
-    type: 'membership.revise',
-    subject: 'memberships',
+  'account.assign_owner': defineCommand({
+    type: 'account.assign_owner',
+    subject: 'accounts',
     from: ['active'],
-    changes: z.strictObject({ permissions: z.array(z.enum(memberPermissions)) }),
-    machines: ['operator'],
-    event: 'membership.revised',
-    summary: 'Replaces the permissions of a member.',
+    changes: z.strictObject({ owner_user_id: reference('usr') }),
+    machines: ['operator', 'auth-server'],
+    event: 'account.owner_assigned',
+    hasRule: true,
+    problems: ['validation_failed'],
+    summary: 'Makes a user the owner of an account.',
   }),
-  'membership.end': defineCommand({
-    type: 'membership.end',
-    subject: 'memberships',
+  'account.close': defineCommand({
+    type: 'account.close',
+    subject: 'accounts',
     from: ['active'],
-    to: 'ended',
+    to: 'closed',
     changes: z.strictObject({}),
-    machines: ['operator'],
-    event: 'membership.ended',
-    summary: 'Ends a membership at once.',
+    roles: ['owner'],
+    machines: ['operator', 'auth-server'],
+    event: 'account.closed',
+    externalEffect: 'Its credentials, sessions and tokens end at once.',
+    summary: 'Closes an account.',
   }),
 } as const;

@@ -38,9 +38,9 @@ export const accessOf = (
 export const clientIdOf = (actor: Actor): string =>
   actor.kind === 'principal' ? (actor.principal.client_id ?? actor.principal.credential_id) : `service:${actor.name}`;
 
-/** The account or service that acts: two credentials of one account are one person. */
+/** The person or service that acts: all credentials of an account's owner are one person, and so is an account without an owner. */
 export const actorId = (actor: Actor): string =>
-  actor.kind === 'principal' ? actor.principal.account_id : clientIdOf(actor);
+  actor.kind === 'principal' ? (actor.principal.user_id ?? actor.principal.account_id) : clientIdOf(actor);
 
 export interface CommandOutcome {
   /** JSON of the operation as first answered; a replay repeats it byte for byte. */

@@ -9,10 +9,10 @@ type ReviewRules = Pick<
   'review.approve' | 'review.decline' | 'review.request_changes' | 'review.withdraw' | 'review.expire'
 >;
 
-const reviewerOf = (actor: Actor, workspaceId: string): Reviewer => ({
-  by: actorId(actor),
-  roles: actor.kind === 'principal' ? accessOf(actor, workspaceId).roles : 'all',
-});
+const reviewerOf = (actor: Actor, workspaceId: string): Reviewer =>
+  actor.kind === 'principal'
+    ? { by: actorId(actor), accountId: actor.principal.account_id, roles: accessOf(actor, workspaceId).roles }
+    : { by: actorId(actor), roles: 'all' };
 
 /** Ends the waiting operation together with the review. */
 const ends =

@@ -4,9 +4,11 @@ import { Problem } from '@longwave/problems';
 export type ReviewTask = Attributes<'review_tasks'>;
 type Decision = ReviewTask['decisions'][number];
 
-/** An account with its roles, or an operator, who has all roles. */
+/** A person with its roles, or an operator, who has all roles. */
 export interface Reviewer {
   readonly by: string;
+  /** The account through which the person acts: requests of the time before users name it. */
+  readonly accountId?: string;
   readonly roles: readonly string[] | 'all';
 }
 
@@ -19,7 +21,7 @@ const denied = (detail: string) => new Problem('permission_denied', detail);
  */
 export function decided(
   task: Readonly<ReviewTask>,
-  { by, roles }: Reviewer,
+  { by, accountId, roles }: Reviewer,
   {
     verdict,
     note,
@@ -28,7 +30,7 @@ export function decided(
 ): ReviewTask {
   if (Date.parse(task.due_at) <= at.getTime())
     throw new Problem('state_not_allowed', 'The review period has ended. Send the command again.');
-  if (by === task.requested_by) throw denied('You cannot review a command that you requested.');
+  if ([by, accountId].includes(task.requested_by)) throw denied('You cannot review a command that you requested.');
   if (roles !== 'all' && !task.required_roles.some((role) => roles.includes(role)))
     throw denied(`This review needs one of the roles ${task.required_roles.join(', ')}.`);
   if (verdict === 'approve' && approvals(task).includes(by)) throw denied('You have approved this already.');
