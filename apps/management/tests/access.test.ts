@@ -137,6 +137,24 @@ describe('listing', () => {
 });
 
 describe('acting', () => {
+  test('a command that names no workspace acts in that of its subject, if its sender sees the subject', async () => {
+    for (const { resource_type: subjectType, id: subjectId } of [shared.podcast, shared.episode, shared.production]) {
+      const target = { workspaceId: '', subjectType, subjectId, changes: {} };
+      for (const actor of [owner.actor, collaborator(), member()])
+        expect(await access.actorAt(actor, target)).toMatchObject({
+          workspaceId: owner.workspaceId,
+          actor: { podcastId: shared.podcast.id },
+          subject: { id: subjectId },
+        });
+      const missing = newId(subjectId.split('_')[0]!);
+      const unknown = await codeOf(access.actorAt(someone(), { ...target, subjectId: missing }));
+      expect(unknown).toMatch(/^not_found/);
+      expect((await codeOf(access.actorAt(someone(), target))).replace(subjectId, missing)).toBe(unknown);
+    }
+    const create = { workspaceId: '', subjectType: 'podcasts', subjectId: null, changes: {} };
+    expect(await codeOf(access.actorAt(owner.actor, create))).toMatch(/^not_found/);
+  });
+
   async function send(actor: Actor, commandType: string, type: string, id: string | null, changes: object) {
     const target = { workspaceId: owner.workspaceId, subjectType: type, subjectId: id, changes };
     const { actor: placed } = await access.actorAt(actor, target);

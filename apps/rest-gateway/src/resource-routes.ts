@@ -18,7 +18,7 @@ import { chosenItems, listQuery, renderList, type ChosenByType } from './list-an
 import { notFoundProblem } from './management/asker.ts';
 import type { Executed } from './management/execute-command.ts';
 import { hiddenStates, isTerminal } from './management/read-resources.ts';
-import { defineRoute, type Call, type Route, type Deps } from './route.ts';
+import { defineRoute, type Call, type Route, type Deps, type SubjectCall } from './route.ts';
 import type { RestView } from './views/rest-view.ts';
 import { isShown, views, type ShownType } from './views/views.ts';
 
@@ -251,27 +251,31 @@ export function change(method: 'PUT' | 'POST', path: string, command: ProductCom
   });
 }
 
-/** Sends a command to the route's object, with the request's key and version guard. */
-export const sendToObject = <C extends ProductCommand>(
-  {
-    caller,
-    access,
-    id,
-    ifMatch,
-    idempotencyKey,
-  }: Pick<Call, 'caller' | 'access' | 'id' | 'ifMatch' | 'idempotencyKey'>,
+/** The parts of a guarded route's request that go with a command to its object. */
+export type SubjectWrite = Pick<SubjectCall, 'caller' | 'id' | 'ifMatch' | 'idempotencyKey' | 'getObject'>;
+
+/**
+ * Sends a command to the route's object, with the request's key and version guard. Management decides whether the caller sees the object
+ * and may change it. Its refusal comes after REST's own 404 and 403, and so does the first answer to a used key.
+ */
+export async function sendToObject<C extends ProductCommand>(
+  { caller, id, ifMatch, idempotencyKey, getObject }: SubjectWrite,
   deps: Deps,
   command: C,
   changes: ChangesInput<C>,
-): Promise<Executed<SubjectOf<C>>> =>
-  deps.management.execute(caller, {
-    type: command,
-    workspaceId: access?.workspaceId,
-    subjectId: id,
-    changes,
-    ifMatch,
-    idempotencyKey,
+): Promise<Executed<SubjectOf<C>>> {
+  const input = { type: command, subjectId: id, changes, ifMatch, idempotencyKey };
+  const executed = await deps.management.execute(caller, input).catch(async (error: unknown) => {
+    const isRefusal = error instanceof Problem && error.status < 500;
+    if (!isRefusal || isProblem(error, 'not_found')) throw error;
+    const { object } = await getObject();
+    // A subject that is gone answers 404, except to a retry of the very command that ended it.
+    const isGone = isTerminal(object) && isProblem(error, 'state_not_allowed');
+    throw isGone ? notFoundProblem(productCatalog.resources[object.resource_type].noun, id) : error;
   });
+  if (executed.replayed) await getObject();
+  return executed;
+}
 
 const consequence = z.strictObject({
   /** "episode" or "media_clip". */
@@ -321,16 +325,8 @@ export function remove<Q extends z.ZodObject>(
     answer: 'empty',
     ...(consequences && { otherAnswer: deletion }),
     run: async (call, deps) => {
-      try {
-        const executed = await sendToObject(call, deps, command, changesFrom(command, call.query));
-        if (executed.consequences.length > 0) return showConsequences(executed);
-      } catch (error) {
-        // A subject that is gone answers 404, except to a retry of the very command that ended it.
-        if (isTerminal(call.object) && isProblem(error, 'state_not_allowed'))
-          throw notFoundProblem(productCatalog.resources[type].noun, call.id);
-        throw error;
-      }
-      return { status: 204 };
+      const executed = await sendToObject(call, deps, command, changesFrom(command, call.query));
+      return executed.consequences.length > 0 ? showConsequences(executed) : { status: 204 };
     },
   });
 }

@@ -28,23 +28,27 @@ export interface Deps {
   readonly logger: Logger;
 }
 
-/** One request after every check before the route's own. */
-export interface Call<Q = unknown, B = unknown, T extends ProductResource = ProductResource> {
+/** One request whose parts are valid. */
+interface ParsedCall<Q, B> {
   readonly caller: Caller & Asker;
   /** Asks auth-server again, for answers that outlive a statement. */
   readonly reauthenticate: () => Promise<Caller>;
   /** The `{id}` of the path, empty when it has none. */
   readonly id: string;
-  /** The route's object, visible to the caller. */
-  readonly object: Resource<T> | undefined;
-  /** The caller's rights on it; undefined as long as `object` is. */
-  readonly access: Access | undefined;
   readonly query: Q;
   readonly body: B;
   /** Path and query as they came, for links. */
   readonly url: string;
   readonly ifMatch: string | undefined;
   readonly idempotencyKey: string | undefined;
+}
+
+/** One request after every check before the route's own. */
+export interface Call<Q = unknown, B = unknown, T extends ProductResource = ProductResource> extends ParsedCall<Q, B> {
+  /** The route's object, visible to the caller. */
+  readonly object: Resource<T> | undefined;
+  /** The caller's rights on it; undefined as long as `object` is. */
+  readonly access: Access | undefined;
 }
 
 /** A request whose path names the object: whoever gets here sees it. */
@@ -55,6 +59,17 @@ export interface ObjectCall<Q = unknown, B = unknown, T extends ProductResource 
 > {
   readonly object: Resource<T>;
   readonly access: Access;
+}
+
+/** A request to a guarded route: its command decides whether the caller sees the object and may change it. */
+export interface SubjectCall<Q = unknown, B = unknown, T extends ProductResource = ProductResource> extends ParsedCall<
+  Q,
+  B
+> {
+  /**
+   * The object with the caller's rights on it, as it was at the first call. Throws REST's 404, or the refusal of the route's `permit`.
+   */
+  readonly getObject: () => Promise<{ readonly object: Resource<T>; readonly access: Access }>;
 }
 
 export type Answer =
@@ -123,13 +138,13 @@ export interface Route {
   readonly emptyRefusals: readonly number[];
   /** True for a path that has a successor: the same path with `analytics` in place of `statistics`. */
   readonly deprecated: boolean;
-  /** True when the object is the subject of the route's commands: `If-Match` goes with them. */
+  /** True when the object is the subject of the route's commands: `If-Match` goes with them, and they decide about it. */
   readonly guarded: boolean;
   /** True for a command that ends its subject: a retry under its key finds the subject gone and is the same success. */
   readonly ends: boolean;
   /** How long everything behind the gateway may take together, once the request has been read. */
   readonly deadlineMs: number;
-  readonly run: (call: Call, deps: Deps) => Promise<Answer>;
+  readonly run: (call: Call & SubjectCall, deps: Deps) => Promise<Answer>;
 }
 
 /** Whether `If-Match` counts: no write happens under a condition that does not hold; a read needs a tag to compare. */
@@ -165,7 +180,7 @@ interface WithSchemas<Q extends z.ZodObject, B extends z.ZodObject> {
 
 /**
  * A route with the usual answers filled in; `run` sees query and body as their schemas parse them, and the object by its type. An object
- * that the path names is always there: without it the answer was 404 (`answer-route.ts`).
+ * that the path names is always there: without it the answer was 404 (`answer-route.ts`). A guarded route reads it when it needs it.
  */
 export function defineRoute<
   T extends ProductResource,
@@ -175,6 +190,19 @@ export function defineRoute<
   declared: Declared &
     WithSchemas<Q, B> & {
       readonly object: RouteObject<T> & { readonly from: 'path' };
+      readonly guarded: true;
+      readonly run: (call: SubjectCall<z.output<Q>, z.output<B>, T>, deps: Deps) => Promise<Answer>;
+    },
+): Route;
+export function defineRoute<
+  T extends ProductResource,
+  Q extends z.ZodObject = typeof nothing,
+  B extends z.ZodObject = typeof nothing,
+>(
+  declared: Declared &
+    WithSchemas<Q, B> & {
+      readonly object: RouteObject<T> & { readonly from: 'path' };
+      readonly guarded?: false;
       readonly run: (call: ObjectCall<z.output<Q>, z.output<B>, T>, deps: Deps) => Promise<Answer>;
     },
 ): Route;
@@ -186,6 +214,7 @@ export function defineRoute<
   declared: Declared &
     WithSchemas<Q, B> & {
       readonly object?: RouteObject<T>;
+      readonly guarded?: false;
       readonly run: (call: Call<z.output<Q>, z.output<B>, T>, deps: Deps) => Promise<Answer>;
     },
 ): Route;

@@ -4,7 +4,7 @@ import type { ExecuteRequest } from '@longwave/rpc/command';
 import type { FindEnclosuresRequest } from '@longwave/rpc/delivery';
 
 /** The answer of management to a command: a fixture, or a problem. */
-type GivenAnswer =
+export type GivenAnswer =
   | { readonly resource: string; readonly replayed?: boolean; readonly consequences?: readonly object[] }
   | {
       readonly problem: {

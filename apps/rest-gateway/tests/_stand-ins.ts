@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { ResourceView } from '@longwave/events';
+import { productCatalog, type ProductCommand } from '@longwave/command-catalog';
 import { decideAccess } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { AudienceServiceService, Window } from '@longwave/rpc/audience';
-import { CommandServiceService } from '@longwave/rpc/command';
+import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import { FeedServiceService } from '@longwave/rpc/feed';
 import {
@@ -16,7 +17,7 @@ import {
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { authServerServices } from './_auth-stand-in.ts';
 import { principalOf, principals } from './_principals.ts';
-import type { Scene } from './_scene.ts';
+import type { GivenAnswer, Scene } from './_scene.ts';
 
 const importItem = {
   ...{ position: 1, guid: 'one', title: 'One', state: 'encoded', episodeId: '', problem: '' },
@@ -59,6 +60,19 @@ function managementServices(scene: Scene) {
       .filter(
         (resource) => resource.resource_type === type && sees(statement, resource.workspace_id, podcastOf(resource)),
       );
+  /** Refuses what management refuses before the rule of a command: an invisible subject, a missing role, a subject that is gone. */
+  function decideOnSubject(request: ExecuteRequest, statement: string | undefined, answer: GivenAnswer | undefined) {
+    const { subjectType, subjectId, commandType } = request;
+    const subject = visible(statement, subjectType).find(({ id }) => id === subjectId);
+    if (!subject) throw new Problem('not_found', `There is no such thing as ${subjectId}.`);
+    if (answer && 'replayed' in answer) return;
+    const { roles } = productCatalog.commands[commandType as ProductCommand];
+    const target = { workspaceId: subject.workspace_id, podcastId: podcastOf(subject) };
+    if (decideAccess(principalOf(statement), target, { roles }).outcome !== 'permitted')
+      throw new Problem('permission_denied', `You may not send ${commandType}.`);
+    if (!answer && ['archived', 'deleted', 'aborted', 'expired'].includes(subject.lifecycle_state))
+      throw new Problem('state_not_allowed', `It is ${subject.lifecycle_state}.`);
+  }
   const sign = (what: string) => {
     scene.signed += 1;
     if (scene.given.sign) throw new Problem(scene.given.sign.problem);
@@ -69,11 +83,12 @@ function managementServices(scene: Scene) {
       CommandServiceService,
       { execute: gateway },
       {
-        execute: async (request, { deadline }) => {
+        execute: async (request, { deadline, principalStatement }) => {
           scene.deadlines.push(deadline);
           const count = scene.commands.filter(({ commandType }) => commandType === request.commandType).length;
-          scene.commands.push(request);
           const answer = scene.given.commands?.[request.commandType]?.[count];
+          if (request.subjectId !== '') decideOnSubject(request, principalStatement, answer);
+          scene.commands.push(request);
           if (!answer) throw new Error(`nothing given for ${request.commandType} number ${count}`);
           if ('problem' in answer) {
             const { code, detail, field, ...context } = answer.problem;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { productCatalog } from '@longwave/command-catalog';
-import { isTerminal } from '../src/management/read-resources.ts';
+import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
+import { hiddenStates, isTerminal } from '../src/management/read-resources.ts';
 import type { Route } from '../src/route.ts';
 import { routes } from '../src/routes.ts';
 import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';
@@ -63,6 +63,11 @@ test.each(withObject.map(named))(
     expect(gateway.scene.commands).toEqual([]);
   },
 );
+
+test('no command starts from a state that REST hides, so that none is accepted for an object that answers 404', () => {
+  const commands: readonly CommandDefinition[] = Object.values(productCatalog.commands);
+  expect(commands.filter(({ from }) => from?.some((state) => hiddenStates.has(state)))).toEqual([]);
+});
 
 test('lists of one account contain nothing of another', async () => {
   for (const credential of ['owner', 'stranger', 'rich', 'collaborator']) {

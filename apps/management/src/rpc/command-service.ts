@@ -21,10 +21,10 @@ export function commandService({
     {
       execute: async (request, context) => {
         const command = parseEnvelope(request, context.deadline);
-        const { workspaceId, subject, changes } = command;
-        const target = { workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
-        const { actor, subject: row } = await access.actorAt(await actorOf(context), target);
-        return answerEnvelope(await execute(command, actor, row));
+        const { subject, changes } = command;
+        const target = { workspaceId: command.workspaceId, subjectType: subject.type, subjectId: subject.id, changes };
+        const { actor, workspaceId, subject: row } = await access.actorAt(await actorOf(context), target);
+        return answerEnvelope(await execute({ ...command, workspaceId }, actor, row));
       },
     },
   );

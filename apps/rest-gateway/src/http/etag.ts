@@ -28,11 +28,16 @@ const ownTag = /^"\d{1,9}\.[0-9a-f]{16}"$/;
 /**
  * The one tag of `If-Match` that goes with a command on the resource: management compares it in the command's own
  * transaction, after the search for an earlier answer under the same key. Throws `version_conflict` when no tag can name
- * a version of anything here (RFC 9110 §13.1.1).
+ * a version of anything here (RFC 9110 §13.1.1). It reads the resource only to choose among several tags, and for that refusal.
  */
-export function guardFor(header: string | undefined, resource: ResourceView): string | undefined {
+export async function guardFor(
+  header: string | undefined,
+  getResource: () => Promise<ResourceView>,
+): Promise<string | undefined> {
   if (!isStated(header)) return undefined;
   const tags = revisionTagsOf(header);
+  if (tags.length === 1 && ownTag.test(tags[0]!)) return tags[0];
+  const resource = await getResource();
   const tag = tags.find((one) => one === etagOf(resource)) ?? tags.find((one) => ownTag.test(one));
   if (tag === undefined) throw stale(resource);
   return tag;

@@ -7,7 +7,7 @@ import {
   type Resource,
   type SubjectOf,
 } from '@longwave/command-catalog';
-import { newId } from '@longwave/ids';
+import { isId, newId } from '@longwave/ids';
 import type { RpcChannel } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ import { parseResource } from './read-resources.ts';
 /** One REST write as a command. */
 export interface CommandInput<C extends ProductCommand> {
   readonly type: C;
-  /** The workspace of the subject, or where it is created; absent: the asker's own. */
+  /** Where a new subject is created; absent: the asker's own. Management knows the workspace of an existing one. */
   readonly workspaceId?: string | undefined;
   /** Absent for creates. */
   readonly subjectId?: string;
@@ -52,9 +52,11 @@ export function commandExecution(channel: RpcChannel) {
     /** Throws REST's 404 when the subject is missing. */
     async execute<C extends ProductCommand>(asker: Asker, input: CommandInput<C>): Promise<Executed<SubjectOf<C>>> {
       const subject: SubjectOf<C> = productCatalog.commands[input.type].subject;
+      const { noun, prefix } = productCatalog.resources[subject];
+      if (input.subjectId !== undefined && !isId(input.subjectId, prefix)) throw notFoundProblem(noun, input.subjectId);
       const version = /^"?(\d{1,9})\./.exec(input.ifMatch ?? '')?.[1];
       const request = {
-        workspaceId: input.workspaceId ?? asker.workspaceId,
+        workspaceId: input.workspaceId ?? (input.subjectId === undefined ? asker.workspaceId : ''),
         commandType: input.type,
         idempotencyKey: input.idempotencyKey ?? newId('req'),
         ifMatch: input.ifMatch ?? '',
@@ -70,7 +72,7 @@ export function commandExecution(channel: RpcChannel) {
         return { resource: parseResource(resourceJson, subject), operationId: id, consequences, replayed };
       } catch (error) {
         const isMissing = isProblem(error, 'not_found') && input.subjectId !== undefined;
-        throw isMissing ? notFoundProblem(productCatalog.resources[subject].noun, input.subjectId) : error;
+        throw isMissing ? notFoundProblem(noun, input.subjectId) : error;
       }
     },
   };

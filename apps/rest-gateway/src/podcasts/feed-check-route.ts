@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { change } from '../resource-routes.ts';
+import { change, resourceAnswer, sendToObject } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Route } from '../route.ts';
 import { podcastView } from '../views/podcast-view.ts';
 
@@ -53,11 +53,10 @@ export function publishPodcast(path: string): Route {
       answer: podcastView,
     },
     run: async (call, deps) => {
-      const answer = await published.run(call, deps);
-      const isLive = await deps.management.awaitFeed(call.caller, {
-        workspaceId: call.access!.workspaceId,
-        podcastId: call.id,
-      });
+      const { resource } = await sendToObject(call, deps, 'podcast.publish', {});
+      const answer = await resourceAnswer(200, resource, call, deps);
+      const podcast = { workspaceId: resource.workspace_id, podcastId: call.id };
+      const isLive = await deps.management.awaitFeed(call.caller, podcast);
       return isLive ? answer : { ...answer, status: 202 };
     },
   };

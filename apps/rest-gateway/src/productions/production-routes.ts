@@ -1,44 +1,36 @@
 import { productCatalog, type ChangesInput, type Resource } from '@longwave/command-catalog';
 import { isProblem } from '@longwave/problems';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
-import { commandRoute, createdAnswer, creating, resourceAnswer, showResource } from '../resource-routes.ts';
-import { defineRoute, type Call, type Deps, type ObjectCall } from '../route.ts';
+import {
+  commandRoute,
+  createdAnswer,
+  creating,
+  resourceAnswer,
+  sendToObject,
+  showResource,
+  type SubjectWrite,
+} from '../resource-routes.ts';
+import { defineRoute, type Deps } from '../route.ts';
 import { views } from '../views/views.ts';
 import { attachedUrl, changesOf, productionPut, sentFiles } from './production-changes.ts';
 import { productionEvents } from './production-events.ts';
 
 const commands = productCatalog.commands;
 
-/** One request about one production: who asks, where it lives, and the headers of the write. */
-interface Write extends Pick<Call, 'caller' | 'ifMatch' | 'idempotencyKey'> {
-  readonly workspaceId: string;
-  readonly productionId: string;
-}
-
-const writeOf = ({ caller, access, id, ifMatch, idempotencyKey }: ObjectCall): Write => ({
-  caller,
-  workspaceId: access.workspaceId,
-  productionId: id,
-  ifMatch,
-  idempotencyKey,
-});
-
 type ProductionCommand = 'production.start' | 'production.stop' | 'production.revise';
 
 async function send<C extends ProductionCommand>(
-  write: Write,
+  write: SubjectWrite,
   deps: Deps,
   type: C,
   changes: ChangesInput<C>,
 ): Promise<Resource<'productions'>> {
-  const { caller, workspaceId, productionId: subjectId, ifMatch, idempotencyKey } = write;
-  const input = { type, workspaceId, subjectId, changes, ifMatch, idempotencyKey };
-  return (await deps.management.execute(caller, input)).resource;
+  return (await sendToObject(write, deps, type, changes)).resource;
 }
 
 /** The production when a refused write finds it in the target state already: repeated writes share no key and must have one effect. */
 async function orAlready(
-  write: Write,
+  write: SubjectWrite,
   deps: Deps,
   states: readonly string[],
   sent: Promise<Resource<'productions'>>,
@@ -48,18 +40,18 @@ async function orAlready(
   } catch (error) {
     const another = isProblem(error, 'state_not_allowed', 'idempotency_in_progress');
     if (!another) throw error;
-    const { resource } = await deps.management.find(write.caller, 'productions', write.productionId);
+    const { resource } = await deps.management.find(write.caller, 'productions', write.id);
     if (states.includes(resource.lifecycle_state)) return resource;
     throw error;
   }
 }
 
 /** Starts encoding. A production that is already being encoded is a success, so that a repeated start has one effect. */
-const start = (write: Write, deps: Deps, changes: { readonly publish_episode?: boolean | undefined }) =>
+const start = (write: SubjectWrite, deps: Deps, changes: { readonly publish_episode?: boolean | undefined }) =>
   orAlready(write, deps, ['encoding'], send(write, deps, 'production.start', changes));
 
 /** Stops encoding. A production that is not being encoded is a success as well. */
-const stop = (write: Write, deps: Deps) =>
+const stop = (write: SubjectWrite, deps: Deps) =>
   orAlready(write, deps, ['initial'], send(write, deps, 'production.stop', {}));
 
 /** A start is asynchronous, but its answer is the production, whose state shows the progress. */
@@ -102,7 +94,7 @@ export const startProduction = (path: string) =>
     body: commands['production.start'].changes,
     answer: views.productions,
     run: async (call, deps) => {
-      const production = await start(writeOf(call), deps, call.body);
+      const production = await start(call, deps, call.body);
       return resourceAnswer(200, production, call, deps);
     },
   });
@@ -118,7 +110,7 @@ export const stopProduction = (path: string) =>
     queryOrBody: true,
     body: commands['production.stop'].changes,
     answer: views.productions,
-    run: async (call, deps) => resourceAnswer(200, await stop(writeOf(call), deps), call, deps),
+    run: async (call, deps) => resourceAnswer(200, await stop(call, deps), call, deps),
   });
 
 /**
@@ -139,10 +131,9 @@ export const reviseProduction = (path: string) =>
     body: productionPut,
     answer: views.productions,
     run: async (call, deps) => {
-      let current = call.object;
+      let { object: current } = await call.getObject();
       const { state, ...changes } = changesOf(call.body, current, await showResource(current, call, deps));
-      const request = writeOf(call);
-      let write = request;
+      let write: SubjectWrite = call;
       /** The version guard of the request holds for its first command; each later one follows the one before. */
       const step = async (production: Promise<Resource<'productions'>>) => {
         current = await production;
@@ -154,7 +145,7 @@ export const reviseProduction = (path: string) =>
       if (Object.keys(changes).length > 0 || ready)
         await step(send(write, deps, 'production.revise', { ...changes, ...(ready && { state }) }));
       if (state === 'encoding') await step(start(write, deps, {}));
-      checkIfMatch(write === request ? request.ifMatch : undefined, current);
+      checkIfMatch(write === call ? call.ifMatch : undefined, current);
       return resourceAnswer(200, current, call, deps);
     },
   });

@@ -185,6 +185,11 @@ export const abortUpload = (path: string): Route => {
       requireOwnUpload(call);
       await route.permit(call, deps);
     },
+    // Management lets members of an organization end its uploads; REST does not.
+    run: async (call, deps) => {
+      await call.getObject();
+      return route.run(call, deps);
+    },
   };
 };
 

@@ -22,6 +22,7 @@ import {
 
 /** The part of a command that says where it acts. */
 interface CommandTarget {
+  /** Empty: that of the subject. */
   readonly workspaceId: string;
   readonly subjectType: string;
   /** Null when it creates its subject. */
@@ -29,10 +30,11 @@ interface CommandTarget {
   readonly changes: unknown;
 }
 
-/** An actor with the podcast that its command acts on. */
+/** An actor with the workspace and the podcast that its command acts on. */
 interface ActorAt {
   readonly actor: Actor;
-  /** The command's subject, if finding the podcast took reading it. */
+  readonly workspaceId: string;
+  /** The command's subject, if finding workspace and podcast took reading it. */
   readonly subject: ResourceRow | undefined;
 }
 
@@ -68,10 +70,11 @@ export function createAccess(pool: Pool) {
   const find = (workspaceId: string | undefined, type: string, id: string): Promise<ResourceWithLineage | undefined> =>
     findWithLineage(pool, productCatalog, workspaceId, type, id);
 
-  /** The podcast that a command acts on. Reads the subject only when its podcast is not known otherwise. */
+  /** The podcast that a command acts on. Reads the subject only when its workspace or its podcast is not known otherwise. */
   async function locate({ workspaceId, subjectType: type, subjectId: id, changes }: CommandTarget) {
     const nowhere: Lineage = { podcastId: undefined, ended: undefined };
     if (id === null) return lineageOfNew(pool, productCatalog, workspaceId, type, changes);
+    if (workspaceId === '') return (await find(undefined, type, id)) ?? nowhere;
     if (type === 'podcasts') return { ...nowhere, podcastId: id };
     return (parentAttributes(productCatalog, type).length > 0 && (await find(workspaceId, type, id))) || nowhere;
   }
@@ -134,14 +137,15 @@ export function createAccess(pool: Pool) {
     },
 
     /**
-     * The actor with the podcast of the command's subject, or of the parent of a new one. Throws the `not_found` of an unknown id when the
-     * actor sees nothing there, and when the podcast or episode above has ended for good. The pipeline decides later what the actor may do:
-     * it answers a used key first.
+     * The actor with the workspace and the podcast of the command's subject, or of the parent of a new one. Throws the `not_found` of an
+     * unknown id when the actor sees nothing there, and when the podcast or episode above has ended for good. The pipeline decides later
+     * what the actor may do: it answers a used key first.
      */
     async actorAt(actor: Actor, target: CommandTarget): Promise<ActorAt> {
-      if (actor.kind === 'service') return { actor, subject: undefined };
-      const { workspaceId, subjectType: type, subjectId: id } = target;
+      const { subjectType: type, subjectId: id } = target;
+      if (actor.kind === 'service') return { actor, workspaceId: target.workspaceId, subject: undefined };
       const { podcastId, ended, row: subject }: Lineage & Partial<ResourceWithLineage> = await locate(target);
+      const workspaceId = subject?.workspace_id ?? target.workspaceId;
       const placed = { ...actor, podcastId };
       if (accessOf(placed, workspaceId).outcome === 'unknown')
         throw id === null || !Object.hasOwn(productCatalog.resources, type)
@@ -151,7 +155,7 @@ export function createAccess(pool: Pool) {
         throw id === null
           ? notFoundProblem(productCatalog.resources[ended.type], ended.id)
           : notFoundProblem(definitionOf(productCatalog, type), id);
-      return { actor: placed, subject };
+      return { actor: placed, workspaceId, subject };
     },
   };
 }
