@@ -1,14 +1,11 @@
-import { productCatalog } from '@longwave/command-catalog';
+import type { Access, Asker, Caller } from '@longwave/hosting-client';
 import { idempotencyKeyPattern } from '@longwave/idempotency';
 import { Problem } from '@longwave/problems';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { accessTo, type Access } from './http/access.ts';
-import type { Caller } from './http/authenticate.ts';
 import { checkIfMatch, guardFor } from './http/etag.ts';
 import { pathAndQuery } from './http/path-and-query.ts';
 import { noBody, parseBody, parseParameters, parseQuery, readBody, type RawBody } from './http/read-input.ts';
-import { notFoundProblem, type Asker } from './management/asker.ts';
 import { takesIfMatch, type Answer, type Call, type Route, type Deps, type SubjectCall } from './route.ts';
 
 function idempotencyKeyOf(request: Request, route: Route): string | undefined {
@@ -36,7 +33,7 @@ async function findObject(
   { object: declared, ends, queryOrBody }: Route,
   request: Request,
   bodyRead: () => RawBody,
-  caller: Caller & Asker,
+  caller: Asker,
   { management }: Deps,
 ): Promise<VisibleObject> {
   if (!declared) return nothingRead;
@@ -46,10 +43,7 @@ async function findObject(
   const id = found === undefined && queryOrBody && from === 'body' ? request.query[field] : found;
   if (typeof id !== 'string') return nothingRead;
   const includeHidden = ends && request.get('idempotency-key') !== undefined;
-  const { resource, podcastId } = await management.find(caller, type, id, { includeHidden });
-  const access = accessTo(caller, resource.workspace_id, podcastId);
-  // Management and the credential's own grants may disagree for a moment, when a grant ends.
-  if (!access) throw notFoundProblem(productCatalog.resources[type].noun, id);
+  const { resource, access } = await management.find(caller, type, id, { includeHidden });
   return { object: resource, access };
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAddressSet } from '@longwave/audience';
+import { createFindEnclosures, createManagement } from '@longwave/hosting-client';
 import { createRateLimit, listenHttp } from '@longwave/http-kit';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
@@ -8,11 +9,9 @@ import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
 import type { RestGatewayConfig } from './config.ts';
-import { createFindEnclosures } from './episodes/find-enclosures.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { countCallers } from './http/rate-limit.ts';
 import { limitWrongKeys } from './http/wrong-keys.ts';
-import { createManagement } from './management/management.ts';
 import { createSenderOf } from './http/sender.ts';
 import { createProgressFeed } from './productions/progress-feed.ts';
 import { routes } from './routes.ts';

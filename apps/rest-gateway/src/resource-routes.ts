@@ -3,40 +3,36 @@ import {
   typedResource,
   type ChangesInput,
   type CommandDefinition,
-  type Resource,
   type ResourceDefinition,
   type SubjectOf,
   type ProductCommand,
 } from '@longwave/command-catalog';
 import type { ResourceView } from '@longwave/events';
+import {
+  hiddenStates,
+  isShown,
+  isTerminal,
+  notFoundProblem,
+  requireRoles,
+  showResources,
+  views,
+  type Executed,
+  type ShownType,
+} from '@longwave/hosting-client';
 import type { Role } from '@longwave/principal';
 import { isProblem, Problem, problems } from '@longwave/problems';
 import { z } from 'zod';
-import { decideFor } from './http/access.ts';
 import { etagOf } from './http/etag.ts';
 import { chosenItems, listQuery, renderList, type ChosenByType } from './list-answer.ts';
-import { notFoundProblem } from './management/asker.ts';
-import type { Executed } from './management/execute-command.ts';
-import { hiddenStates, isTerminal } from './management/read-resources.ts';
-import { defineRoute, type Call, type Route, type Deps, type SubjectCall } from './route.ts';
-import type { RestView } from './views/rest-view.ts';
-import { isShown, views, type ShownType } from './views/views.ts';
+import { defineRoute, type AnswerShape, type Call, type Route, type Deps, type SubjectCall } from './route.ts';
 
 type CallerOf = Pick<Call, 'caller'>;
 
-const denied = () => new Problem('permission_denied', "You don't have the permission to do this.");
-
-/**
- * Throws `permission_denied` unless the caller has one of these roles for the route's object, or else in its own workspace. Management
- * decides again when the command comes, because no service may trust what another one decided for a person; here the check runs before
- * the body is parsed (docs/ARCHITECTURE.md, the order of checks).
- */
+/** `requireRoles` for a route's object, before the body is parsed (docs/ARCHITECTURE.md, the order of checks). */
 export const permitRoles =
   (allowed: readonly Role[]) =>
-  ({ caller, access }: Pick<Call, 'caller' | 'access'>): void => {
-    const target = access ?? { workspaceId: caller.workspaceId, podcastId: undefined };
-    if (decideFor(caller, target, { roles: allowed }).outcome !== 'permitted') throw denied();
-  };
+  ({ caller, access }: Pick<Call, 'caller' | 'access'>): void =>
+    requireRoles(caller, access, allowed);
 
 /** Throws `permission_denied` unless one of the caller's roles, for the route's object, may send the command. */
 export const permitCommand = (type: ProductCommand) => {
@@ -49,33 +45,13 @@ interface Shown {
   readonly etag: string | undefined;
 }
 
-/** Resources of one type with their tags. A production that is being encoded has no tag: its progress changes without a version. */
-async function showResources<T extends ShownType>(
-  type: T,
-  resources: readonly Resource<T>[],
-  { caller }: CallerOf,
-  deps: Deps,
-): Promise<readonly Shown[]> {
-  const viewsByType: { readonly [S in ShownType]: RestView<S> } = views;
-  const view = viewsByType[type];
-  const context = { caller, deps };
-  const [found, bodies] = await Promise.all([
-    view.findFields?.(resources, context),
-    Promise.all(resources.map(async (resource) => view.render(resource, context))),
-  ]);
-  return resources.map((resource, at) => {
-    const fields = found?.get(resource.id);
-    return {
-      body: { ...bodies[at], ...fields },
-      etag: resource.lifecycle_state === 'encoding' ? undefined : etagOf(resource, fields),
-    };
-  });
-}
-
-async function showOne(resource: ResourceView, call: CallerOf, deps: Deps): Promise<Shown> {
-  const { resource_type: type } = resource;
-  if (!isShown(type)) throw new Error(`${type} has no REST view`);
-  return (await showResources(type, [typedResource(resource, type)], call, deps))[0]!;
+/** A resource with its tag. A production that is being encoded has no tag: its progress changes without a version. */
+async function showOne(resource: ResourceView, { caller }: CallerOf, deps: Deps): Promise<Shown> {
+  const { resource_type: type, lifecycle_state: state } = resource;
+  if (!isShown(type)) throw new Error(`${type} has no view`);
+  const [shown] = await showResources(type, [typedResource(resource, type)], { caller, deps });
+  const { body, fields } = shown!;
+  return { body, etag: state === 'encoding' ? undefined : etagOf(resource, fields) };
 }
 
 /** A resource as REST shows its type. */
@@ -125,9 +101,12 @@ export function commandRoute(type: ProductCommand) {
 
 function shownSubject(type: ProductCommand): ShownType {
   const { subject }: CommandDefinition = productCatalog.commands[type];
-  if (!isShown(subject)) throw new Error(`${subject} has no REST view`);
+  if (!isShown(subject)) throw new Error(`${subject} has no view`);
   return subject;
 }
+
+/** An answer that is one version of a resource. */
+export const versionOf = (type: ShownType): AnswerShape => ({ ...views[type], versioned: true });
 
 /** GET of one resource. */
 export function read(path: string, type: ShownType): Route {
@@ -138,7 +117,7 @@ export function read(path: string, type: ShownType): Route {
     operation: camelCase(`${noun}.get`),
     summary: `Reads one ${noun.replaceAll('_', ' ')}.`,
     object: { type, from: 'path', field: 'id' },
-    answer: views[type],
+    answer: versionOf(type),
     tagged: true,
     run: (call, deps) => resourceAnswer(200, call.object, call, deps),
   });
@@ -184,7 +163,7 @@ export function list(
       });
       return renderList(
         found,
-        async (resources) => (await showResources(type, resources, call, deps)).map(({ body }) => body),
+        async (resources) => (await showResources(type, resources, { caller, deps })).map(({ body }) => body),
         query,
         new URL(url, deps.baseUrl).href,
       );
@@ -213,7 +192,7 @@ export function create(
     path,
     ...commandRoute(command),
     ...(isAsync ? accepting : creating),
-    answer: views[shownSubject(command)],
+    answer: versionOf(shownSubject(command)),
     ...(parent && { object: { type: parent.type, from: 'path', field: 'id' } as const }),
     body: parent ? without(changes, parent.attribute) : changes,
     run: async (call, deps) => {
@@ -240,7 +219,7 @@ export function change(method: 'PUT' | 'POST', path: string, command: ProductCom
     ...(mode === 'async' && accepting),
     object: { type, from: 'path', field: 'id' },
     guarded: true,
-    answer: views[type],
+    answer: versionOf(type),
     body: changes,
     run: async (call, deps) => {
       const executed = await sendToObject(call, deps, command, changesFrom(command, call.body));

@@ -1,4 +1,5 @@
 import type { ProductResource, Resource } from '@longwave/command-catalog';
+import type { Access, Asker, Caller, FindEnclosures, Management } from '@longwave/hosting-client';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
 import type { AccountServiceService } from '@longwave/rpc/credential';
@@ -6,12 +7,7 @@ import type { Logger } from '@longwave/service-kit';
 import type { ServerResponse } from 'node:http';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { Access } from './http/access.ts';
-import type { Caller } from './http/authenticate.ts';
-import type { FindEnclosures } from './episodes/find-enclosures.ts';
 import type { Bucket } from './http/rate-limit.ts';
-import type { Asker } from './management/asker.ts';
-import type { Management } from './management/management.ts';
 import type { ProgressFeed } from './productions/progress-feed.ts';
 
 /** Clients and settings of all routes; built once in `app.ts`. */
@@ -30,7 +26,7 @@ export interface Deps {
 
 /** One request whose parts are valid. */
 interface ParsedCall<Q, B> {
-  readonly caller: Caller & Asker;
+  readonly caller: Asker;
   /** Asks auth-server again, for answers that outlive a statement. */
   readonly reauthenticate: () => Promise<Caller>;
   /** The `{id}` of the path, empty when it has none. */

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ifNoneMatchNames } from '@longwave/http-kit';
+import type { Caller } from '@longwave/hosting-client';
 import type { Request, Response } from 'express';
-import type { Caller } from './http/authenticate.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import type { RestError } from './http/rest-failure.ts';
 import type { Answer, Route } from './route.ts';

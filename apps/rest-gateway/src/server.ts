@@ -1,5 +1,6 @@
 import { serveApiDocs, serveFrontPage, serveText } from '@longwave/api-docs';
 import { answerErrors, createHttpApp, mountRoutes } from '@longwave/http-kit';
+import type { Caller } from '@longwave/hosting-client';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, Response } from 'express';
@@ -7,7 +8,7 @@ import { answerRoute } from './answer-route.ts';
 import { deprecationHeaders } from './docs/deprecation.ts';
 import { frontPage } from './docs/front-page.ts';
 import { openApiDocument } from './docs/openapi-document.ts';
-import type { Authenticate, Caller } from './http/authenticate.ts';
+import type { Authenticate } from './http/authenticate.ts';
 import { allowBrowsers } from './http/cors.ts';
 import type { Bucket, CountCaller } from './http/rate-limit.ts';
 import { pathAndQuery } from './http/path-and-query.ts';

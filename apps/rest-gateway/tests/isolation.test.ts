@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { productCatalog, type CommandDefinition } from '@longwave/command-catalog';
-import { hiddenStates, isTerminal } from '../src/management/read-resources.ts';
+import { hiddenStates, isTerminal } from '@longwave/hosting-client';
 import type { Route } from '../src/route.ts';
 import { routes } from '../src/routes.ts';
 import { fixtures, startGateway, type GatewayUnderTest } from './_support.ts';

@@ -31,6 +31,13 @@ export const problems = {
     'never',
   ),
   permission_denied: define(403, 'permission-denied', 'Your role does not have this permission', 'client', 'never'),
+  analytics_unavailable: define(
+    403,
+    'permission-denied',
+    'Neither plan nor role includes these analytics',
+    'client',
+    'never',
+  ),
   not_found: define(404, 'resource-not-found', 'There is no such resource', 'client', 'never'),
   version_conflict: define(
     412,

@@ -1,8 +1,8 @@
 import { credentials, memberPermissions } from '@longwave/command-catalog';
+import { callOptions } from '@longwave/hosting-client';
 import type { Key, Member } from '@longwave/rpc/credential';
 import { z } from 'zod';
 import { listQuery, renderList } from '../list-answer.ts';
-import { callOptions } from '../management/asker.ts';
 import { permitRoles } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape } from '../route.ts';
 

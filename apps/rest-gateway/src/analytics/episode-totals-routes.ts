@@ -1,13 +1,25 @@
+import { callOptions } from '@longwave/hosting-client';
+import {
+  batchesOrNone,
+  decideRange,
+  isEmpty,
+  jointBasis,
+  listMeasuredPodcasts,
+  type MeasuredPodcast,
+  permitSomeAnalytics,
+  type PodcastBatch,
+  podcastRangeQuery,
+  renderMeta,
+  shortestHistory,
+  wireRange,
+  episodeCount,
+  countedStates,
+  renderEpisodeCount,
+  metaSchema,
+} from '@longwave/podcast-analytics';
 import { z } from 'zod';
 import { pageLinks } from '../list-answer.ts';
-import { callOptions } from '../management/asker.ts';
 import { defineRoute, type Call, type Deps } from '../route.ts';
-import { isEmpty, jointBasis, renderMeta, wireRange } from './analytics-answer.ts';
-import { listMeasuredPodcasts, permitSomeAnalytics, type MeasuredPodcast } from './analytics-gate.ts';
-import { decideRange, podcastRangeQuery } from './analytics-range.ts';
-import { answerOf, episodeCount, everyState, renderEpisodeCount } from './analytics-routes.ts';
-import { batchesOrNone, type PodcastBatch } from './podcast-batches.ts';
-import { shortestHistory } from './podcast-totals.ts';
 
 const perPageDefault = 50;
 
@@ -47,10 +59,13 @@ export const analyticsEpisodes = (path: string) =>
       page: z.int().min(1).default(1),
       per_page: z.int().min(1).max(100).default(perPageDefault),
     }),
-    answer: answerOf(
-      'AnalyticsEpisodes',
-      z.strictObject({ podcast_id: z.string(), podcast_title: z.string(), ...episodeCount.shape }),
-    ),
+    answer: {
+      name: 'AnalyticsEpisodes',
+      schema: z.strictObject({
+        meta: metaSchema,
+        objects: z.array(z.strictObject({ podcast_id: z.string(), podcast_title: z.string(), ...episodeCount.shape })),
+      }),
+    },
     headers: {
       Link: 'First, previous, next and last page (RFC 8288).',
       'X-Total-Count': 'Episodes of all pages.',
@@ -78,7 +93,7 @@ export const analyticsEpisodes = (path: string) =>
           ...renderEpisodeCount(episodeId, episode, downloads.get(episodeId)?.count ?? 0),
         });
       // Read a page at a time: of each episode only its row is kept.
-      for await (const found of deps.management.pages(caller, 'episodes', { states: everyState }))
+      for await (const found of deps.management.pages(caller, 'episodes', { states: countedStates }))
         for (const episode of found) {
           const podcastId = episode.links['podcast'] ?? '';
           const isShown = episode.lifecycle_state === 'published' || downloads.has(episode.id);

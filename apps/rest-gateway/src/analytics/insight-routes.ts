@@ -1,13 +1,21 @@
+import { callOptions } from '@longwave/hosting-client';
+import {
+  countPodcasts,
+  cutToHistory,
+  isEmpty,
+  lastDays,
+  listMeasuredPodcasts,
+  metaSchema,
+  monthAt,
+  permitPodcastAnalytics,
+  renderMeta,
+  shortestHistory,
+  wireRange,
+  withShares,
+} from '@longwave/podcast-analytics';
 import { Granularity } from '@longwave/rpc/audience';
 import { z } from 'zod';
-import { callOptions } from '../management/asker.ts';
 import { defineRoute } from '../route.ts';
-import { isEmpty, metaSchema, renderMeta, wireRange } from './analytics-answer.ts';
-import { listMeasuredPodcasts, permitPodcastAnalytics } from './analytics-gate.ts';
-import { cutToHistory, lastDays } from './analytics-range.ts';
-import { withShares } from './figures.ts';
-import { monthAt } from './months.ts';
-import { countPodcasts, shortestHistory } from './podcast-totals.ts';
 
 const count = z.int().min(0);
 const object = { type: 'podcasts', from: 'path', field: 'id' } as const;

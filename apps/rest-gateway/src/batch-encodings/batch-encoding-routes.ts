@@ -1,9 +1,8 @@
 import { batchEncodings, batchInitiators, defaultInitiator, type Resource } from '@longwave/command-catalog';
 import { isProblem, Problem } from '@longwave/problems';
 import { z } from 'zod';
-import { accepting, acceptedAnswer, commandRoute, showResource } from '../resource-routes.ts';
+import { accepting, acceptedAnswer, commandRoute, showResource, versionOf } from '../resource-routes.ts';
 import { defineRoute, type Call, type Deps } from '../route.ts';
-import { views } from '../views/views.ts';
 
 const ofPodcast = z.strictObject({ podcast_id: z.string() });
 const podcastIn = (from: 'query' | 'body') => ({ type: 'podcasts', from, field: 'podcast_id' }) as const;
@@ -28,7 +27,7 @@ export const readLatestBatch = (path: string) =>
     summary: 'Progress of the latest batch encoding of a podcast.',
     object: podcastIn('query'),
     query: ofPodcast,
-    answer: views.batch_encodings,
+    answer: versionOf('batch_encodings'),
     emptyRefusals: [404],
     run: async (call, deps) => {
       const latest = (await batchesOf(call, deps)).at(-1);
@@ -106,7 +105,7 @@ export const revertBatch = (path: string) =>
     ...accepting,
     object: { type: 'batch_encodings', from: 'path', field: 'id' },
     body: z.strictObject({}),
-    answer: views.batch_encodings,
+    answer: versionOf('batch_encodings'),
     run: async (call, deps) => {
       const { caller, access, object, id, idempotencyKey } = call;
       const executed = await deps.management

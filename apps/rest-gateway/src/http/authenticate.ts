@@ -1,19 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Caller } from '@longwave/hosting-client';
 import type { RpcClient } from '@longwave/rpc';
-import {
-  Api,
-  Carrier,
-  Refusal,
-  type CredentialServiceService,
-  type Plan,
-  type Principal,
-} from '@longwave/rpc/credential';
+import { Api, Carrier, Refusal, type CredentialServiceService } from '@longwave/rpc/credential';
 import { RestFailure, type RestError } from './rest-failure.ts';
 import type { SenderOf } from './sender.ts';
 import type { LookUpCredential } from './wrong-keys.ts';
-
-/** A principal as auth-server names it, with its plan. */
-export type Caller = Principal & { readonly plan: Plan };
 
 /** Far above every credential that is ever issued. */
 const maxCredentialLength = 4_096;

@@ -1,5 +1,5 @@
 import type { CountRequest, RateVerdict } from '@longwave/http-kit';
-import type { Caller } from './authenticate.ts';
+import type { Caller } from '@longwave/hosting-client';
 
 /** `upload_urls` is the separate, higher limit of the three upload URL endpoints. */
 export type Bucket = 'requests' | 'upload_urls';

@@ -9,7 +9,7 @@ export interface RestError extends Failure {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A refusal that only the gateway makes: credentials, blocked clients and what a plan does not include. */
+/** A refusal that only the gateway makes: credentials and blocked clients. */
 export class RestFailure extends Error {
   readonly error: RestError;
 
@@ -55,6 +55,7 @@ function problemToRest(problem: Problem): RestError {
   if (gatewayFaults.has(code) || !restStatuses.has(status)) return unhandled;
   if (code === 'encoding_time_exhausted')
     return { status, message: 'Not enough encoding time left', headers: usageLink(context.neededMs) };
+  if (code === 'analytics_unavailable') return { status, message: problem.message, headers: usageLink() };
   if (code === 'idempotency_in_progress') return { status, message: problem.message, headers: retryAfter };
   return { status, message: code === 'validation_failed' ? validationText(problem) : problem.message };
 }

@@ -1,9 +1,8 @@
 import { productCatalog } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import { commandRoute, createdAnswer, creating } from '../resource-routes.ts';
+import { commandRoute, createdAnswer, creating, versionOf } from '../resource-routes.ts';
 import { defineRoute } from '../route.ts';
-import { views } from '../views/views.ts';
 
 const { duration_ms: _milliseconds, ...fields } = productCatalog.commands['media_clip.register'].changes.shape;
 
@@ -30,7 +29,7 @@ export const registerMediaClip = (path: string) =>
     object: { type: 'episodes', from: 'body', field: 'episode_id' },
     queryOrBody: true,
     body: z.strictObject({ ...fields, duration: z.number().min(0.001).max(maxDurationSeconds) }),
-    answer: views.media_clips,
+    answer: versionOf('media_clips'),
     run: async (call, deps) => {
       const { duration, ...changes } = call.body;
       const executed = await deps.management

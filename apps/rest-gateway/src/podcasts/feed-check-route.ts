@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { change, resourceAnswer, sendToObject } from '../resource-routes.ts';
+import { change, resourceAnswer, sendToObject, versionOf } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Route } from '../route.ts';
-import { podcastView } from '../views/podcast-view.ts';
 
 const feedCheck: AnswerShape = {
   name: 'FeedCheck',
@@ -50,7 +49,7 @@ export function publishPodcast(path: string): Route {
     otherAnswer: {
       status: 202,
       when: 'The podcast is published, but its feed could not be read within 10 s. It becomes available without another request.',
-      answer: podcastView,
+      answer: versionOf('podcasts'),
     },
     run: async (call, deps) => {
       const { resource } = await sendToObject(call, deps, 'podcast.publish', {});

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { productCatalog, type Resource } from '@longwave/command-catalog';
+import { productionFile, views } from '@longwave/hosting-client';
 import { Problem, type FieldError } from '@longwave/problems';
 import { z } from 'zod';
-import { productionFile } from '../views/production-view.ts';
-import { views } from '../views/views.ts';
 
 const { publication_flag, file_url, mode } = productCatalog.commands['production.revise'].changes.shape;
 

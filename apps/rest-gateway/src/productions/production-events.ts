@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Resource } from '@longwave/command-catalog';
+import type { Caller, ProgressTick } from '@longwave/hosting-client';
 import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
-import type { Caller } from '../http/authenticate.ts';
 import { RestFailure } from '../http/rest-failure.ts';
 import type { Deps, ObjectCall } from '../route.ts';
-import type { ProgressTick } from './progress-feed.ts';
 
 /** How often the state is read while it may change. */
 const readEveryMs = 1_000;

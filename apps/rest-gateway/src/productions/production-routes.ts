@@ -8,10 +8,10 @@ import {
   resourceAnswer,
   sendToObject,
   showResource,
+  versionOf,
   type SubjectWrite,
 } from '../resource-routes.ts';
 import { defineRoute, type Deps } from '../route.ts';
-import { views } from '../views/views.ts';
 import { attachedUrl, changesOf, productionPut, sentFiles } from './production-changes.ts';
 import { productionEvents } from './production-events.ts';
 
@@ -68,7 +68,7 @@ export const createProduction = (path: string) =>
     object: { type: 'episodes', from: 'body', field: 'episode_id' },
     queryOrBody: true,
     body: commands['production.create'].changes.extend({ files: sentFiles.optional() }),
-    answer: views.productions,
+    answer: versionOf('productions'),
     run: async (call, deps) => {
       const { caller, access, idempotencyKey, body } = call;
       const { files, file_url: fileUrl = attachedUrl(files), ...others } = body;
@@ -92,7 +92,7 @@ export const startProduction = (path: string) =>
     guarded: true,
     queryOrBody: true,
     body: commands['production.start'].changes,
-    answer: views.productions,
+    answer: versionOf('productions'),
     run: async (call, deps) => {
       const production = await start(call, deps, call.body);
       return resourceAnswer(200, production, call, deps);
@@ -109,7 +109,7 @@ export const stopProduction = (path: string) =>
     guarded: true,
     queryOrBody: true,
     body: commands['production.stop'].changes,
-    answer: views.productions,
+    answer: versionOf('productions'),
     run: async (call, deps) => resourceAnswer(200, await stop(call, deps), call, deps),
   });
 
@@ -129,7 +129,7 @@ export const reviseProduction = (path: string) =>
     guarded: true,
     queryOrBody: true,
     body: productionPut,
-    answer: views.productions,
+    answer: versionOf('productions'),
     run: async (call, deps) => {
       let { object: current } = await call.getObject();
       const { state, ...changes } = changesOf(call.body, current, await showResource(current, call, deps));

@@ -1,21 +1,5 @@
+import { findLastTick, progressKeyOf, tryParseTick, type ProgressTick } from '@longwave/hosting-client';
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
-
-const tickSchema = z.object({ production_id: z.string(), progress: z.number().min(0).max(1), stage: z.string() });
-
-/** How far an encoding is, 0 to 1; ephemeral, published by the encoder. */
-export type ProgressTick = z.output<typeof tickSchema>;
-
-function tryParseTick(text: string | null): ProgressTick | undefined {
-  if (text === null) return undefined;
-  try {
-    return tickSchema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-const channelOf = (productionId: string) => `progress:${productionId}`;
 
 /** The ticks of encodings. All listeners share one subscriber connection. */
 export interface ProgressFeed extends AsyncDisposable {
@@ -33,9 +17,9 @@ export function createProgressFeed(redis: Redis, subscriber: Redis, onError: (er
     if (tick) for (const listener of listeners.get(channel) ?? []) listener(tick);
   });
   return {
-    last: async (productionId) => tryParseTick(await redis.get(channelOf(productionId)).catch(() => null)),
+    last: (productionId) => findLastTick(redis, productionId),
     follow: (productionId, onTick) => {
-      const channel = channelOf(productionId);
+      const channel = progressKeyOf(productionId);
       const known = listeners.get(channel);
       if (known) known.add(onTick);
       else {

@@ -1,10 +1,10 @@
 import { productCatalog, type Resource } from '@longwave/command-catalog';
+import { notFoundProblem, type Asker } from '@longwave/hosting-client';
 import { idempotencyKeyPattern } from '@longwave/idempotency';
 import { checksumHeaders } from '@longwave/object-store/checksum';
 import { maxSinglePutBytes } from '@longwave/object-store/limits';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
-import { notFoundProblem, type Asker } from '../management/asker.ts';
 import { chosenItems, listQuery, renderList } from '../list-answer.ts';
 import { permitCommand, remove } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Call, type Route, type Deps } from '../route.ts';

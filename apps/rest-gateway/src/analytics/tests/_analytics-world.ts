@@ -12,6 +12,7 @@ import {
   temporaryDataFolder,
   workspaceRoot,
 } from '@longwave/fleet';
+import { createManagement, type Caller } from '@longwave/hosting-client';
 import { listenHttp } from '@longwave/http-kit';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import { signPrincipal, type Role } from '@longwave/principal';
@@ -25,8 +26,6 @@ import { createLogger } from '@longwave/service-kit';
 import { until } from '@longwave/test-kit';
 import { Redis } from 'ioredis';
 import { exportJWK, generateKeyPair } from 'jose';
-import type { Caller } from '../../http/authenticate.ts';
-import { createManagement } from '../../management/management.ts';
 import { createProgressFeed } from '../../productions/progress-feed.ts';
 import { createServer } from '../../server.ts';
 import { podcastAchievements } from '../achievement-routes.ts';

@@ -1,0 +1,79 @@
+import { isProblem } from '@longwave/problems';
+import {
+  productCatalog,
+  type ChangesInput,
+  type ProductCommand,
+  type ProductResource,
+  type Resource,
+  type SubjectOf,
+} from '@longwave/command-catalog';
+import { isId, newId } from '@longwave/ids';
+import type { RpcChannel } from '@longwave/rpc';
+import { CommandServiceService } from '@longwave/rpc/command';
+import { z } from 'zod';
+import { callOptions, notFoundProblem, type Asker } from './asker.ts';
+import { parseResource } from './read-resources.ts';
+
+/** One write as a command. */
+export interface CommandInput<C extends ProductCommand> {
+  readonly type: C;
+  /** Where a new subject is created; absent: the asker's own. Management knows the workspace of an existing one. */
+  readonly workspaceId?: string | undefined;
+  /** Absent for creates. */
+  readonly subjectId?: string;
+  readonly changes: ChangesInput<C>;
+  /** From the client; absent: a key of its own for this request. */
+  readonly idempotencyKey?: string | undefined;
+  /** The version that the subject must have, as `If-Match` names it. */
+  readonly ifMatch?: string | undefined;
+}
+
+const operationSchema = z.object({
+  id: z.string(),
+  consequences: z
+    .array(z.object({ type: z.string(), id: z.string(), state: z.string(), event: z.string() }))
+    .default([]),
+});
+
+export interface Executed<T extends ProductResource = ProductResource> {
+  /** As it is after the command. */
+  readonly resource: Resource<T>;
+  readonly operationId: string;
+  /** Other resources that changed with it. */
+  readonly consequences: z.output<typeof operationSchema>['consequences'];
+  /** True when the same key was accepted before. */
+  readonly replayed: boolean;
+}
+
+/** Sends commands of the product catalog. */
+export function commandExecution(channel: RpcChannel) {
+  const commands = channel.client(CommandServiceService);
+  return {
+    /** Throws `not_found` when the subject is missing. */
+    async execute<C extends ProductCommand>(asker: Asker, input: CommandInput<C>): Promise<Executed<SubjectOf<C>>> {
+      const subject: SubjectOf<C> = productCatalog.commands[input.type].subject;
+      const { noun, prefix } = productCatalog.resources[subject];
+      if (input.subjectId !== undefined && !isId(input.subjectId, prefix)) throw notFoundProblem(noun, input.subjectId);
+      const version = /^"?(\d{1,9})\./.exec(input.ifMatch ?? '')?.[1];
+      const request = {
+        workspaceId: input.workspaceId ?? (input.subjectId === undefined ? asker.workspaceId : ''),
+        commandType: input.type,
+        idempotencyKey: input.idempotencyKey ?? newId('req'),
+        ifMatch: input.ifMatch ?? '',
+        subjectType: subject,
+        subjectId: input.subjectId ?? '',
+        subjectVersion: version === undefined ? undefined : Number(version),
+        changesJson: JSON.stringify(input.changes),
+        reasonJson: '',
+      };
+      try {
+        const { resourceJson, operationJson, replayed } = await commands.execute(request, callOptions(asker));
+        const { id, consequences } = operationSchema.parse(JSON.parse(operationJson));
+        return { resource: parseResource(resourceJson, subject), operationId: id, consequences, replayed };
+      } catch (error) {
+        const isMissing = isProblem(error, 'not_found') && input.subjectId !== undefined;
+        throw isMissing ? notFoundProblem(noun, input.subjectId) : error;
+      }
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { podcasts, templatePart, type Attributes, type Resource } from '@longwave/command-catalog';
+import { z } from 'zod';
+import { accessTo } from '../access.ts';
+import { artworkSchema, renderArtwork } from './artwork-view.ts';
+import type { View, ViewContext } from './view.ts';
+
+const attributes = podcasts.attributes.shape;
+
+const part = z.strictObject({
+  ...templatePart.pick({ file_url: true, state: true, problem: true }).shape,
+  /** Of the audio that is in use: the previous one while a new file is prepared. */
+  duration_ms: z.int().optional(),
+});
+
+const importProgress = attributes.import.unwrap().omit({ storage_key: true, sha256: true });
+
+const schema = z.strictObject({
+  id: z.string(),
+  title: attributes.title,
+  subdomain: attributes.subdomain,
+  state: z.enum(podcasts.states),
+  feed_url: z.url(),
+  ...podcasts.attributes.omit({
+    title: true,
+    subdomain: true,
+    artwork: true,
+    intro: true,
+    outro: true,
+    import: true,
+    collaborators: true,
+  }).shape,
+  artwork: artworkSchema.optional(),
+  intro: part.optional(),
+  outro: part.optional(),
+  import: importProgress.optional(),
+  /** Only for those who manage them. */
+  collaborators: attributes.collaborators,
+});
+
+const managers = ['owner', 'manager'];
+
+const renderPart = ({
+  segment,
+  upload_id: _upload,
+  ...shown
+}: z.output<typeof templatePart>): z.output<typeof part> => ({
+  ...shown,
+  ...(segment && { duration_ms: segment.duration_ms }),
+});
+
+function renderImport({ storage_key: _key, sha256: _digest, ...shown }: NonNullable<Attributes<'podcasts'>['import']>) {
+  return shown;
+}
+
+/** A podcast without details of its storage. */
+function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: ViewContext) {
+  const { id, workspace_id: workspaceId, lifecycle_state: state } = resource;
+  const { title, subdomain, artwork, intro, outro, import: moved, collaborators, ...others } = resource.attributes;
+  const roles = accessTo(caller, workspaceId, id)?.roles ?? [];
+  return {
+    id,
+    title,
+    subdomain,
+    state,
+    feed_url: `${mediaUrl}/feeds/${subdomain}.xml`,
+    ...others,
+    ...(artwork && { artwork: renderArtwork(artwork, mediaUrl) }),
+    ...(intro && { intro: renderPart(intro) }),
+    ...(outro && { outro: renderPart(outro) }),
+    ...(moved && { import: renderImport(moved) }),
+    ...(collaborators && roles.some((role) => managers.includes(role)) && { collaborators }),
+  };
+}
+
+export const podcastView = { name: 'Podcast', schema, render } satisfies View<'podcasts'>;
