@@ -12,8 +12,15 @@ const read = (...patterns: string[]): string =>
     .map((file) => readFileSync(path.join(root, file), 'utf8'))
     .join('\n');
 
+/** An app with the libraries that call other services for it. */
+function sourceOf(name: string): string {
+  const app = read(`apps/${name}/src/**/*.ts`);
+  const clients = ['hosting-client', 'podcast-analytics'].filter((library) => app.includes(`'@longwave/${library}'`));
+  return [app, ...clients.map((library) => read(`libs/${library}/src/**/*.ts`))].join('\n');
+}
+
 const sources = new Map<string, string>([
-  ...names.map((name) => [name, read(`apps/${name}/src/**/*.ts`)] as const),
+  ...names.map((name) => [name, sourceOf(name)] as const),
   ['operator', read('libs/test-kit/src/**/*.ts', 'deploy/local/**/*.ts')],
 ]);
 
