@@ -12,6 +12,7 @@ import { topics } from '@longwave/events';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
 import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
+import { pollLoop } from '@longwave/worker-kit';
 import type { JWK } from 'jose';
 import { accountRules } from './accounts/account-rules.ts';
 import type { AuthServerConfig } from './config.ts';
@@ -23,6 +24,8 @@ import { machineTokenRules } from './machine-tokens/machine-token-rules.ts';
 import { membershipRules } from './memberships/membership-rules.ts';
 import { readPlans } from './plans.ts';
 import { authServices } from './rpc/server.ts';
+import { clientRules } from './oauth/client-rules.ts';
+import { registerCommandLineClient } from './oauth/command-line-client.ts';
 import { userRules } from './users/user-rules.ts';
 
 const readKey = (path: string): JWK => JSON.parse(readFileSync(path, 'utf8')) as JWK;
@@ -56,11 +59,30 @@ export async function createApp(
   const execute = createCommandExecutor({
     pool,
     catalog: identityCatalog,
-    rules: { ...userRules, ...accountRules(plans), ...credentialRules, ...membershipRules, ...machineTokenRules },
+    rules: {
+      ...userRules,
+      ...accountRules(plans),
+      ...credentialRules,
+      ...membershipRules,
+      ...machineTokenRules,
+      ...clientRules,
+    },
     signReceipt: await createReceiptSigner(readKey(config.RECEIPT_SIGNING_KEY)),
     clock,
     onCommitted: () => relay.wake(),
   });
+  // The database may be away at the start; one success is enough.
+  let isRegistered = false;
+  stack.use(
+    pollLoop({
+      run: async () => {
+        if (!isRegistered) await registerCommandLineClient(pool, execute);
+        isRegistered = true;
+      },
+      everyMs: 60_000,
+      onError: (error) => logger.warn({ err: error }, 'oauth.command_line_client_missing'),
+    }),
+  );
   const principalKey = readKey(config.PRINCIPAL_PRIVATE_KEY);
   const { d: _private, ...publicPrincipalKey } = principalKey;
   const verify = verifyCredential({ pool, plans, principalKey, clock, logger });

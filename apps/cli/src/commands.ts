@@ -1,4 +1,5 @@
 import { accountCommands } from './operator/account-commands.ts';
+import { clientCommands } from './operator/client-commands.ts';
 import type { OperatorCommand } from './command.ts';
 import { credentialCommands } from './operator/credential-commands.ts';
 import { deadLetterCommands, type BusCommand } from './operator/dead-letter-commands.ts';
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   ...reviewCommands,
   ...deliveryKeyCommands,
   ...machineTokenCommands,
+  ...clientCommands,
   ...deadLetterCommands,
 ];
 

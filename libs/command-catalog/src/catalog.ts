@@ -1,6 +1,7 @@
 import { accountCommands, accounts } from './identity/account.ts';
 import { credentialCommands, credentials } from './identity/credential.ts';
 import { membershipCommands, memberships } from './identity/membership.ts';
+import { oauthClientCommands, oauthClients } from './identity/oauth-client.ts';
 import { userCommands, users } from './identity/user.ts';
 import { advertiserCommands, advertisers } from './advertising/advertiser.ts';
 import { batchEncodingCommands, batchEncodings } from './hosting/batch-encoding.ts';
@@ -76,12 +77,20 @@ export const productCatalog = {
 
 /** The catalog that auth-server executes. */
 export const identityCatalog = {
-  resources: { users, accounts, credentials, memberships, machine_tokens: machineTokens },
+  resources: {
+    users,
+    accounts,
+    credentials,
+    memberships,
+    machine_tokens: machineTokens,
+    oauth_clients: oauthClients,
+  },
   commands: {
     ...userCommands,
     ...accountCommands,
     ...credentialCommands,
     ...membershipCommands,
     ...machineTokenCommands,
+    ...oauthClientCommands,
   },
 } as const satisfies Catalog;

@@ -28,6 +28,7 @@ export { credentials } from './identity/credential.ts';
 export { memberPermissions, memberships } from './identity/membership.ts';
 export { users } from './identity/user.ts';
 export { machineTokens } from './identity/machine-token.ts';
+export { oauthClients } from './identity/oauth-client.ts';
 export { reviewRequested, reviewTasks } from './workspace/review-task.ts';
 export { batchEncodings, batchInitiators, defaultInitiator } from './hosting/batch-encoding.ts';
 export { clipFormats, mediaClips } from './hosting/media-clip.ts';

@@ -17,6 +17,7 @@ const identityTypes: Readonly<Record<string, string>> = {
   crd: 'credentials',
   mbr: 'memberships',
   mtk: 'machine_tokens',
+  ocl: 'oauth_clients',
 };
 
 export interface AdCounts {
@@ -105,7 +106,9 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
   const identityResource = async (id: string): Promise<ResourceView> => {
     const resourceType = identityTypes[id.split('_')[0] ?? ''];
     if (!resourceType)
-      throw new Error(`“${id}” is not a valid ID of an account, a credential, a membership or a machine token`);
+      throw new Error(
+        `“${id}” is not a valid ID of an account, a credential, a membership, a machine token or a client`,
+      );
     const request = { workspaceId: '', resourceType, resourceId: id };
     const { resourceJson } = await identityResources.getResource(request, { deadlineMs: 5_000 });
     return JSON.parse(resourceJson) as ResourceView;
@@ -132,7 +135,7 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
       );
       return { record: JSON.parse(resourceJson) as ResourceView, token };
     },
-    /** Sends a command to an account, a credential, a membership or a machine token, and answers what it became. */
+    /** Sends a command to an account, a credential, a membership, a machine token or a client, and answers what it became. */
     async changeIdentity(id: string, commandType: string, changes: object): Promise<unknown> {
       const { workspace_id: workspaceId, resource_type: type } = await identityResource(id);
       const changed = await identityCommand(workspaceId, commandType, { type, id }, changes);

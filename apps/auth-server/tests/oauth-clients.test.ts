@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import { until } from '@longwave/test-kit';
+import { digestOf, startAuthServer, type AuthServerUnderTest } from './_support.ts';
+
+let server: AuthServerUnderTest;
+let workspaceId: string;
+beforeAll(async () => {
+  server = await startAuthServer();
+  workspaceId = newId('ws');
+  await server.send(workspaceId, 'account.create', { name: 'Harbour Light', plan: 'network' });
+}, 120_000);
+afterAll(() => server[Symbol.asyncDispose]());
+
+const connector = {
+  kind: 'connector',
+  name: 'Studio',
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token'],
+  redirect_uris: ['https://studio.example/callback'],
+  resources: ['mcp'],
+  scopes: ['mcp:read', 'mcp:episodes.write'],
+};
+const machine = () => ({
+  kind: 'machine',
+  name: 'Edge network',
+  token_endpoint_auth_method: 'client_secret_basic',
+  secret_digest: digestOf('secret'),
+  grant_types: ['client_credentials'],
+  redirect_uris: [],
+  resources: ['audience'],
+  scopes: ['audience:write'],
+  producer: 'acme',
+  workspaces: [workspaceId],
+});
+
+const register = (changes: object) => server.send(workspaceId, 'oauth_client.register', changes);
+
+test('a client is registered once by its client_id, revised, disabled and enabled', async () => {
+  const { resource } = await register({ client_id: 'studio', ...connector });
+  expect(resource).toMatchObject({ id: expect.stringMatching(/^ocl_/), attributes: { client_id: 'studio' } });
+  await expect(register({ client_id: 'studio', ...connector })).rejects.toMatchObject({ code: 'value_taken' });
+  const { id: subjectId } = resource;
+  const revised = await server.send(workspaceId, 'oauth_client.revise', { scopes: ['mcp:read'] }, { subjectId });
+  expect(revised.resource.attributes).toEqual({ client_id: 'studio', ...connector, scopes: ['mcp:read'] });
+  for (const [verb, state] of [
+    ['disable', 'disabled'],
+    ['enable', 'active'],
+  ])
+    expect((await server.send(workspaceId, `oauth_client.${verb}`, {}, { subjectId })).resource).toMatchObject({
+      lifecycle_state: state,
+    });
+});
+
+test('every installation has the client of the command line, with one exact loopback callback', async () => {
+  const found = await until('the client', async () => {
+    const request = { workspaceId: '', resourceType: 'oauth_clients', links: {}, lifecycleStates: [], limit: 200 };
+    const { resourcesJson } = await server.clients.operator.resources.listResources({ ...request, cursor: '' }, {});
+    return resourcesJson.find((json) => json.includes('"longwave-cli"'));
+  });
+  expect(JSON.parse(found)).toMatchObject({
+    attributes: { token_endpoint_auth_method: 'none', redirect_uris: ['http://127.0.0.1:28417/callback'] },
+  });
+});
+
+test('a client that proves itself in another way leaves its secret behind', async () => {
+  const { resource } = await register({ client_id: 'edge', ...machine() });
+  const key = { kty: 'EC', crv: 'P-256', x: 'a'.repeat(43), y: 'b'.repeat(43) };
+  const changes = { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [key] } };
+  const revised = await server.send(workspaceId, 'oauth_client.revise', changes, { subjectId: resource.id });
+  const { secret_digest: _digest, ...rest } = machine();
+  expect(revised.resource.attributes).toEqual({ client_id: 'edge', ...rest, ...changes });
+});
+
+const document = 'https://studio.example/client.json';
+test.each([
+  ['plain http', connector, { redirect_uris: ['http://studio.example/callback'] }, 'redirect_uris/0'],
+  ['a fragment', connector, { redirect_uris: ['https://studio.example/callback#'] }, 'redirect_uris/0'],
+  ['a user in the address', connector, { redirect_uris: ['https://a@studio.example/callback'] }, 'redirect_uris/0'],
+  ['a loopback address without port', connector, { redirect_uris: ['http://127.0.0.1/callback'] }, 'redirect_uris/0'],
+  ['no address', connector, { redirect_uris: [] }, 'redirect_uris'],
+  ['the grant of machines', connector, { grant_types: ['client_credentials'] }, 'grant_types'],
+  ['an API of machines', connector, { resources: ['exchange'], scopes: ['exchange:read'] }, 'resources'],
+  ['a scope of another API', connector, { scopes: ['api:write'] }, 'scopes'],
+  ['a digest without the method', connector, { secret_digest: digestOf('x') }, 'secret_digest'],
+  ['a producer', connector, { producer: 'acme' }, 'producer'],
+  ['an http document', connector, { client_id: 'http://studio.example/client.json' }, 'client_id'],
+  ['a document with a secret', connector, { client_id: document, ...secret() }, 'token_endpoint_auth_method'],
+  ['no proof of a machine', machine, { token_endpoint_auth_method: 'none' }, 'token_endpoint_auth_method'],
+  ['no workspaces', machine, { workspaces: undefined }, 'workspaces'],
+  ['an unknown workspace', machine, { workspaces: [newId('ws')] }, 'workspaces'],
+  ['a redirect address of a machine', machine, { redirect_uris: connector.redirect_uris }, 'redirect_uris'],
+  ['a private key', machine, { jwks: { keys: [{ ...key(), d: 'x' }] } }, 'jwks/keys/0'],
+])('a client with %s is refused by name', async (_what, base, more, field) => {
+  const changes = { client_id: 'refused', ...(typeof base === 'function' ? base() : base), ...more };
+  await expect(register(changes)).rejects.toMatchObject({
+    code: 'validation_failed',
+    context: {
+      errors: expect.arrayContaining([
+        expect.objectContaining({ path: expect.stringMatching(new RegExp(`^/changes/${field}`)) }),
+      ]),
+    },
+  });
+});
+
+function secret() {
+  return { token_endpoint_auth_method: 'client_secret_basic', secret_digest: digestOf('secret') };
+}
+function key() {
+  return { kty: 'EC', crv: 'P-256', x: 'a'.repeat(43), y: 'b'.repeat(43) };
+}
