@@ -1,5 +1,6 @@
 import type { ProductResource, Resource } from '@longwave/command-catalog';
 import type { Access, Asker, Caller, FindEnclosures, Management } from '@longwave/hosting-client';
+import type { RestScope } from '@longwave/principal';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
 import type { AccountServiceService } from '@longwave/rpc/credential';
@@ -108,6 +109,8 @@ export interface Route {
   readonly operation: string;
   readonly summary: string;
   readonly bucket: Bucket;
+  /** What a partner's access token must have been granted; every other credential needs none. */
+  readonly scope: RestScope;
   /** The resource that must be visible before anything else is checked. */
   readonly object: RouteObject<ProductResource> | undefined;
   /** Throws `permission_denied`; runs before validation (docs/ARCHITECTURE.md, the order of checks). */
@@ -149,6 +152,7 @@ export const takesIfMatch = ({ method, tagged }: Pick<Route, 'method' | 'tagged'
 
 type Optional =
   | 'bucket'
+  | 'scope'
   | 'object'
   | 'permit'
   | 'query'
@@ -168,6 +172,12 @@ type Optional =
 type Declared = Omit<Route, Optional | 'run'> & Partial<Pick<Route, Exclude<Optional, 'object' | 'query' | 'body'>>>;
 
 const nothing = z.strictObject({});
+
+/** The usual scope: of reads, of upload addresses, of other writes. */
+const scopeOf = ({ method, bucket }: Pick<Declared, 'method' | 'bucket'>): RestScope => {
+  if (method === 'GET') return 'api:read';
+  return bucket === 'upload_urls' ? 'api:uploads.write' : 'api:write';
+};
 
 interface WithSchemas<Q extends z.ZodObject, B extends z.ZodObject> {
   readonly query?: Q;
@@ -223,6 +233,7 @@ export function defineRoute(
 ): Route {
   return {
     bucket: 'requests',
+    scope: scopeOf(declared),
     object: undefined,
     permit: () => undefined,
     query: nothing,

@@ -53,6 +53,19 @@ const analyticsRoutes: readonly Route[] = [
   analyticsReportsArchives('/analytics/reports_archives'),
 ];
 
+/** Everything about the audience. */
+const audienceRoutes: readonly Route[] = [
+  ...analyticsRoutes,
+  ...analyticsRoutes.map(statisticsTwin),
+  podcastAdsAnalytics('/podcasts/{id}/analytics/ads'),
+  episodeListenersAnalytics('/episodes/{id}/analytics/listeners'),
+  analyticsEpisodes('/analytics/episodes'),
+  podcastAchievements('/podcasts/{id}/achievements'),
+  podcastOverview('/podcasts/{id}/overview'),
+  listenersOverTime('/podcasts/{id}/insights/listeners_over_time'),
+  podcastsCategories('/podcasts/{id}/insights/podcasts_categories'),
+];
+
 /** REST API v1: route → command or query. Everything else (checks, OpenAPI, 405) is derived from this table. */
 export const routes: readonly Route[] = [
   list('/podcasts', 'podcasts'),
@@ -107,15 +120,7 @@ export const routes: readonly Route[] = [
   revertBatch('/batch_encodings/{id}/revert'),
   change('POST', '/batch_encodings/{id}/cancel', 'batch_encoding.cancel'),
 
-  ...analyticsRoutes,
-  ...analyticsRoutes.map(statisticsTwin),
-  podcastAdsAnalytics('/podcasts/{id}/analytics/ads'),
-  episodeListenersAnalytics('/episodes/{id}/analytics/listeners'),
-  analyticsEpisodes('/analytics/episodes'),
-  podcastAchievements('/podcasts/{id}/achievements'),
-  podcastOverview('/podcasts/{id}/overview'),
-  listenersOverTime('/podcasts/{id}/insights/listeners_over_time'),
-  podcastsCategories('/podcasts/{id}/insights/podcasts_categories'),
+  ...audienceRoutes.map((route): Route => ({ ...route, scope: 'api:analytics.read' })),
 
   readAccount('/account'),
   readUsage('/account/usage'),

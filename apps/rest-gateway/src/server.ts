@@ -1,6 +1,12 @@
 import { serveApiDocs, serveFrontPage, serveText } from '@longwave/api-docs';
-import { answerErrors, createHttpApp, mountRoutes } from '@longwave/http-kit';
 import type { Caller } from '@longwave/hosting-client';
+import {
+  answerErrors,
+  createHttpApp,
+  mountRoutes,
+  protectedResourcePath,
+  serveProtectedResource,
+} from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import type { Express, Request, Response } from 'express';
@@ -11,6 +17,7 @@ import { openApiDocument } from './docs/openapi-document.ts';
 import type { Authenticate } from './http/authenticate.ts';
 import { allowBrowsers } from './http/cors.ts';
 import type { Bucket, CountCaller } from './http/rate-limit.ts';
+import { protectedApi, requireScope } from './http/scope.ts';
 import { pathAndQuery } from './http/path-and-query.ts';
 import { toRestError } from './http/rest-failure.ts';
 import type { Route, Deps } from './route.ts';
@@ -55,6 +62,8 @@ export function createServer({ routes, deps, authenticate, countCaller, logger, 
     `${root}/docs`,
     serveText(() => JSON.stringify(document), 'application/json; charset=utf-8'),
   );
+  const api = protectedApi(deps.baseUrl);
+  app.get(protectedResourcePath(api.resource), serveProtectedResource(api));
   app.use(serveApiDocs({ title: document.info.title, path: '/api-docs', documentPath: `${root}/docs` }));
 
   mountRoutes(app, root, routes, {
@@ -63,6 +72,7 @@ export function createServer({ routes, deps, authenticate, countCaller, logger, 
       if (route.deprecated) response.set(deprecationHeaders(route, pathAndQuery(request.originalUrl)));
       const admitted = await admit(request, response, route.bucket);
       if (!admitted) return;
+      requireScope(admitted, route.scope, deps.baseUrl);
       const reauthenticate = () => authenticate(request);
       const options = { admitted, reauthenticate, deps };
       const answer = await answerRoute(route, request, response, options);

@@ -1,4 +1,4 @@
-import type { Principal as OwnPrincipal, Role } from '@longwave/principal';
+import { apiScopes, type Principal as OwnPrincipal, type Role } from '@longwave/principal';
 import { Refusal, type Grant, type Plan, type Principal } from '@longwave/rpc/credential';
 
 const idOf = (prefix: string, last: string) => `${prefix}_${last.padStart(26, '0')}`;
@@ -74,7 +74,13 @@ const accounts: Readonly<Record<string, Omit<Principal, 'statement'>>> = {
     readOnly: true,
     plan: { ...plan, requestsPerMinute: 120, uploadUrlsPerMinute: 120 },
   },
-  partner: { ...owner, credentialId: 'crd_partner', credentialKind: 'oauth_access_token' },
+  partner: { ...owner, credentialId: 'crd_partner', credentialKind: 'oauth_access_token', scopes: [...apiScopes.rest] },
+  ...Object.fromEntries(
+    apiScopes.rest.map((scope) => [
+      `partner ${scope}`,
+      { ...owner, credentialId: `crd_${scope}`, credentialKind: 'oauth_access_token', scopes: [scope] },
+    ]),
+  ),
   session: { ...owner, credentialId: 'crd_session', credentialKind: 'browser_session' },
   collaborator: guest('d', onPodcast(['editor', 'producer', 'scheduler', 'viewer', 'analyst'])),
   analyst: guest('e', onPodcast(['analyst', 'viewer'])),

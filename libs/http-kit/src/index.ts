@@ -22,3 +22,9 @@ export { createRateLimit, type CountRequest, type RateVerdict } from './rate-lim
 export { boundedBytes, requestBytes } from './read-bytes.ts';
 export { problemDocument, renderProblem } from './render-problem.ts';
 export { createHttpApp, requestIdOf, trackRequest } from './track-request.ts';
+export {
+  protectedResourcePath,
+  protectedResourceUrl,
+  serveProtectedResource,
+  type ProtectedResource,
+} from './protected-resource.ts';

@@ -20,7 +20,7 @@ export {
   type RoleHolder,
 } from './decide-access.ts';
 export { analyticsRoles, collaboratorRoles, roles, type Role } from './roles.ts';
-export { apiScopes, type ApiScope, type ProtectedApi } from './scopes.ts';
+export { apiScopes, type ApiScope, type ProtectedApi, type RestScope } from './scopes.ts';
 
 /** Kinds of credentials that act for a person. */
 const credentialKinds = [

@@ -35,3 +35,4 @@ export const apiScopes = {
 } as const;
 export type ProtectedApi = keyof typeof apiScopes;
 export type ApiScope = (typeof apiScopes)[ProtectedApi][number];
+export type RestScope = (typeof restScopes)[number];

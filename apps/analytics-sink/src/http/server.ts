@@ -5,8 +5,11 @@ import {
   methodNotAllowed,
   mountRoutes,
   problemOf,
+  protectedResourcePath,
+  protectedResourceUrl,
   renderProblem,
   requestIdOf,
+  serveProtectedResource,
 } from '@longwave/http-kit';
 import { inProgressProblem } from '@longwave/idempotency';
 import { databaseOutage, isLockFailure } from '@longwave/postgres';
@@ -20,7 +23,6 @@ import { audienceRoutes, type RouteDeps } from './routes.ts';
 
 /** The base path on `{api_url}`. */
 export const basePath = '/audience/v1';
-const metadataPath = `/.well-known/oauth-protected-resource${basePath}`;
 
 const contract = { name: 'Audience Analytics Sink API', version: 'v1', status: 'current', deprecations: [] };
 
@@ -50,23 +52,20 @@ export function createAudienceServer(options: {
   readonly logger: Logger;
 }): Express {
   const { authenticate, deps, issuer, apiUrl, logger } = options;
-  const metadataUrl = `${apiUrl}${metadataPath}`;
+  const api = {
+    resource: `${apiUrl}${basePath}`,
+    name: contract.name,
+    issuer,
+    scopes: audienceScopes,
+    documentation: `${apiUrl}${basePath}/docs`,
+  };
+  const metadataUrl = protectedResourceUrl(api.resource);
   const app = createHttpApp(logger, ({ operation = 'none', tokenId }) => ({ operation, token_id: tokenId }));
 
   app.get(`${basePath}/contract`, sendPublic(contract));
   app.get(`${basePath}/openapi.json`, sendPublic(audienceOpenApi()));
   app.use(serveApiDocs({ title: contract.name, path: `${basePath}/docs`, documentPath: `${basePath}/openapi.json` }));
-  app.get(
-    metadataPath,
-    sendPublic({
-      resource: `${apiUrl}${basePath}`,
-      resource_name: contract.name,
-      authorization_servers: [issuer],
-      scopes_supported: audienceScopes,
-      bearer_methods_supported: ['header'],
-      resource_documentation: `${apiUrl}${basePath}/docs`,
-    }),
-  );
+  app.get(protectedResourcePath(api.resource), serveProtectedResource(api));
 
   for (const path of ['/contract', '/openapi.json', '/docs'])
     app.all(basePath + path, (request, response) => {

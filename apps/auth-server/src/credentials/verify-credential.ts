@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
-import { createPrincipalSigner, type Principal } from '@longwave/principal';
+import { createPrincipalSigner, apiScopes, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { Api, Carrier, Refusal, type VerifyRequest, type VerifyResponse } from '@longwave/rpc/credential';
 import type { Logger } from '@longwave/service-kit';
@@ -59,6 +59,12 @@ const wirePlan = (name: string, plan: Plan, rates: Plan, legacy: boolean) => ({
   requestsPerMinute: legacy ? rates.legacy_requests_per_minute : rates.requests_per_minute,
   uploadUrlsPerMinute: legacy ? rates.legacy_requests_per_minute : rates.upload_urls_per_minute,
 });
+
+/** What an access token was granted. One that the operator recorded has every scope of REST API v1, or those that read. */
+function scopesOf({ kind, scope, scopes }: IssuedCredential): readonly string[] {
+  if (scopes !== undefined || kind !== 'oauth_access_token') return scopes ?? [];
+  return apiScopes.rest.filter((one) => scope === 'read_write' || one.endsWith('read'));
+}
 
 /** Whether it stands for a person who is only a member of the account. */
 const isMembers = ({ userId, account }: IssuedCredential): boolean =>
@@ -126,7 +132,7 @@ export function verifyCredential({ pool, plans, principalKey, clock, logger }: V
           clientId: principal.client_id,
           credentialKind: principal.credential_kind,
           readOnly: principal.read_only,
-          scopes: [...(credential.scopes ?? [])],
+          scopes: [...scopesOf(credential)],
           grantId: credential.grantId ?? '',
           plan: wirePlan(credential.account.plan, verdict.plan, verdict.rates, legacy),
           statement: await sign(principal, now),

@@ -13,7 +13,7 @@ export const statusNotes: Readonly<Record<number, string>> = {
   400: 'The body could not be read.',
   401: 'Missing or wrong credential, plan without API access, or suspended subscription.',
   402: 'Not enough encoding time is left. GET /account/usage shows how much is left and when the period ends.',
-  403: 'The credential does not have the permission for this.',
+  403: 'The credential does not have the permission for this, or the access token lacks the scope that WWW-Authenticate names.',
   404: 'The object does not exist or is not visible to the credential.',
   409: 'The idempotency key was used with another payload, or the same work is still running.',
   412: 'The object has changed: If-Match does not name its current version.',
@@ -27,14 +27,13 @@ export const statusNotes: Readonly<Record<number, string>> = {
 
 /** Every error status that a route can answer with. */
 export function errorStatuses(route: Route): number[] {
-  const { method, body, command, object, refusals, emptyRefusals } = route;
-  const always = [401, 422, 429, 500, 503];
+  const { body, command, object, refusals, emptyRefusals } = route;
+  const always = [401, 403, 422, 429, 500, 503];
   const conditions = takesIfMatch(route) ? [412] : [];
   const withBody = body ? [400, 413, 415] : [];
-  const writes = method === 'GET' ? [] : [403];
   const commands = command ? [409] : [];
   const found = object ? [404] : [];
-  const all = [...always, ...conditions, ...withBody, ...writes, ...commands, ...found, ...refusals, ...emptyRefusals];
+  const all = [...always, ...conditions, ...withBody, ...commands, ...found, ...refusals, ...emptyRefusals];
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
@@ -72,7 +71,8 @@ export function headersOf(
   return {
     shared: [
       ...always,
-      ...(status === 401 ? (['WWW-Authenticate'] as const) : counted),
+      ...(status === 401 ? [] : counted),
+      ...(status === 401 || status === 403 ? (['WWW-Authenticate'] as const) : []),
       ...([409, 429, 503].includes(status) ? (['Retry-After'] as const) : []),
       ...(isSuccess && isVersion && (tagged || command) ? (['ETag'] as const) : []),
       ...(isSuccess && isPaged ? (['Link', 'X-Total-Count'] as const) : []),

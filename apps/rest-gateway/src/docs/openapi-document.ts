@@ -7,6 +7,7 @@ import {
   routeParameters,
   type OpenApiPart,
 } from '@longwave/http-kit';
+import type { RestScope } from '@longwave/principal';
 import type { z } from 'zod';
 import { takesIfMatch, type Route } from '../route.ts';
 import { routes as restRoutes } from '../routes.ts';
@@ -123,6 +124,7 @@ function operation(route: Route): OpenApiPart {
     tags: [tagOf(route)],
     parameters: parameters(route),
     ...requestBody(route),
+    security: [{ bearer: [] }, { token: [] }, { partner: [route.scope] }],
     responses: {
       [route.status]: response(route, route.status, success(route)),
       ...(route.otherAnswer && { [route.otherAnswer.status]: otherSuccess(route, route.otherAnswer) }),
@@ -160,6 +162,13 @@ podcast, ask for an upload (\`POST /uploads\`), send the file with PUT to \`uplo
 **Errors** are JSON with \`code\` (the HTTP status) and \`message\`. A write that is sent again with the same
 \`Idempotency-Key\` is carried out once.`;
 
+const scopeNotes: Readonly<Record<RestScope, string>> = {
+  'api:read': 'Read podcasts, episodes, uploads, productions and the account.',
+  'api:write': 'Change podcasts, episodes, productions and everything else that is not an upload.',
+  'api:uploads.write': 'Get addresses to which files are uploaded.',
+  'api:analytics.read': 'Read the numbers of the audience.',
+};
+
 /** The groups of operations, in the order of first use. */
 const tags = [
   {
@@ -191,7 +200,6 @@ export function openApiDocument(routes: readonly Route[] = restRoutes) {
   return {
     ...openApiHead({ title: 'Longwave REST API', version: '1', description: introduction }, '/api/v1'),
     tags: tags.filter(({ name }) => routes.some((route) => tagOf(route) === name)),
-    security: [{ bearer: [] }, { token: [] }],
     paths: openApiPaths(routes, operation),
     components: {
       schemas,
@@ -199,6 +207,14 @@ export function openApiDocument(routes: readonly Route[] = restRoutes) {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         token: { type: 'apiKey', in: 'header', name: 'Token' },
+        partner: {
+          type: 'oauth2',
+          description:
+            'Access tokens of registered partner applications. Every operation names the scope that it needs.',
+          flows: {
+            authorizationCode: { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', scopes: scopeNotes },
+          },
+        },
       },
     },
   };
