@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { readAudienceLists, recount, unionIntervals, userAgentDigest } from '@longwave/audience';
+import { renderMultirange } from '@longwave/audience-store';
 import { createEventBus } from '@longwave/event-bus';
 import { topics, type ByteRangeServed, type UserAgentSeen } from '@longwave/events';
 import { workspaceRoot, type Fleet } from '@longwave/fleet';
@@ -91,10 +92,7 @@ export function coreRate(): Promise<Row> {
 
 /** Appends the same rows to a table like `fact`, in transactions as large as the sink's. */
 async function insertBare(pool: Pool, facts: readonly ByteRangeServed[]): Promise<void> {
-  const multirange = (intervals: ByteRangeServed['written']) =>
-    `{${unionIntervals(intervals)
-      .map(([from, to]) => `[${from},${to})`)
-      .join(',')}}`;
+  const multirange = (intervals: ByteRangeServed['written']) => renderMultirange(unionIntervals(intervals));
   for (let at = 0; at < facts.length; at += 500)
     await pool.query(
       `insert into bare_fact select * from json_populate_recordset(null::bare_fact, $1) order by fact_id on conflict do nothing`,

@@ -1,20 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
+import { freePort } from '@longwave/fleet';
 import { findTool } from './debian-tool.ts';
 
 /** nginx with one worker serving the files of a folder, as its own documentation tunes it for static files, with its access log. */
 export interface Nginx extends Disposable {
   readonly url: string;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const configuration = (folder: string, port: number) => `
