@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
-import { dataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
-
-type DataFolder = ReturnType<typeof dataFolder>;
+import { dataFolder, startFleet, temporaryDataFolder, type DataFolder } from '@longwave/fleet';
 
 /** Folder for the files of one run of all tests, made and removed by `_run-folder.mjs`. */
 const runFolder = process.env['TEST_RUN_FOLDER']!;
