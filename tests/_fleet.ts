@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { removeDataFolder, startFleet, type Fleet, type FleetOptions } from '@longwave/fleet';
+import { samples } from '@longwave/local/samples';
 import {
   type Account,
   createAccount,
@@ -13,13 +13,6 @@ import {
 } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
 import { newInstallation } from './_installation.ts';
-
-const root = path.resolve(import.meta.dirname, '..');
-export const samples = {
-  episode: path.join(root, 'deploy/local/samples/episode.mp3'),
-  ad: path.join(root, 'deploy/local/samples/ad.ogg'),
-  cover: path.join(root, 'deploy/local/samples/cover.jpg'),
-};
 
 export interface TestFleet extends AsyncDisposable {
   readonly fleet: Fleet;
@@ -107,7 +100,7 @@ export async function createPodcaster({ fleet, operator }: TestFleet, plan?: str
     author: 'a',
     categories: ['Arts'],
   });
-  await rest.put(`/podcasts/${podcast.id}`, { artwork_url: (await uploadFile(rest, samples.cover)).fileUrl });
+  await rest.put(`/podcasts/${podcast.id}`, { artwork_url: (await uploadFile(rest, samples.artwork)).fileUrl });
   await rest.post(`/podcasts/${podcast.id}/publish`);
   const newEpisode = async (title: string) =>
     (await rest.post<{ id: string }>(`/podcasts/${podcast.id}/episodes`, { title })).id;

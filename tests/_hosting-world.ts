@@ -11,7 +11,8 @@ import {
 } from '@longwave/test-kit/clients';
 import { makeAudio, until } from '@longwave/test-kit';
 import { many, writePlansWithoutLimits } from '@longwave/test-kit/plans-without-limits';
-import { samples, startTestFleet, type ProductionView, type TestFleet } from './_fleet.ts';
+import { samples } from '@longwave/local/samples';
+import { startTestFleet, type ProductionView, type TestFleet } from './_fleet.ts';
 
 /** Plans of this world, beside the usual ones: with ninety days, without analytics, with a second to encode, with 3 requests a minute. */
 const writePlans = (file: string) =>
@@ -92,7 +93,7 @@ export async function publishedPodcast(rest: RestClient, title: string, more: ob
     owner_name: 'Ada Quay',
     owner_email: 'ada@example.com',
     categories: ['Arts'],
-    artwork_url: (await uploadFile(rest, samples.cover)).fileUrl,
+    artwork_url: (await uploadFile(rest, samples.artwork)).fileUrl,
     ...more,
   });
   await rest.post(`/podcasts/${id}/publish`);

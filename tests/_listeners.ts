@@ -2,8 +2,9 @@ import path from 'node:path';
 import type { FleetOptions } from '@longwave/fleet';
 import { bookCampaign, checkFeed, publishPlan, uploadFile } from '@longwave/test-kit/clients';
 import { makeAudio, until } from '@longwave/test-kit';
+import { samples } from '@longwave/local/samples';
 import pg from 'pg';
-import { countedDownloads, createPodcaster, samples, startTestFleet, type TestFleet } from './_fleet.ts';
+import { countedDownloads, createPodcaster, startTestFleet, type TestFleet } from './_fleet.ts';
 
 /** A listener who has every byte that its last response promised. */
 interface Heard {

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeAudio, until } from '@longwave/test-kit';
 import { createObjectStore } from '@longwave/object-store';
+import { samples } from '@longwave/local/samples';
 import pg from 'pg';
-import { createPodcaster, samples, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { createPodcaster, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
 let podcaster: Podcaster;
@@ -51,7 +52,7 @@ const inputs: Readonly<Record<string, { readonly code: RegExp; readonly make: (f
     code: /^media_not_audio$/,
     make: (folder) => {
       const file = path.join(folder, 'picture.mp3');
-      copyFileSync(samples.cover, file);
+      copyFileSync(samples.artwork, file);
       return file;
     },
   },

@@ -8,7 +8,8 @@ import { isPortFree, removeDataFolder, temporaryDataFolder } from '@longwave/fle
 import { newId } from '@longwave/ids';
 import { createAccount } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
-import { samples, startTestFleet, type TestFleet } from '../_fleet.ts';
+import { samples } from '@longwave/local/samples';
+import { startTestFleet, type TestFleet } from '../_fleet.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const textOf = (document: string) => readFileSync(path.join(root, document), 'utf8');
@@ -19,7 +20,7 @@ const run = promisify(execFile);
 test('npm run demo with an own file, fresh and as JSON, ends with the result and exit code 0', async () => {
   const { stdout } = await run(
     process.execPath,
-    [launch, 'demo', '--audio', samples.episode, '--ad', samples.ad, '--fresh', '--json'],
+    [launch, 'demo', '--audio', samples.audio, '--ad', samples.ad, '--fresh', '--json'],
     { cwd: root, maxBuffer: 16 * 1024 * 1024 },
   );
   const result = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as {
@@ -56,21 +57,23 @@ describe('on one installation', () => {
   });
   afterAll(async () => world?.[Symbol.asyncDispose]());
 
+  /** Runs the commands of a document as they are written, in a folder of the fleet's. */
+  async function runTour(document: string, environment: Readonly<Record<string, string>>): Promise<string> {
+    const blocks = [...textOf(document).matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
+    expect(blocks.length).toBeGreaterThan(1);
+    const script = path.join(world.folder, `${path.basename(document, '.md')}.sh`);
+    writeFileSync(script, blocks.join('\n'));
+    const env = { PATH: process.env['PATH'], ...environment };
+    return (await run('bash', ['-euo', 'pipefail', script], { cwd: world.folder, env })).stdout;
+  }
+
   test('the tour of the REST API runs as it is written', async () => {
-    const tour = [...textOf('docs/api-tour.md').matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
-    expect(tour.length).toBeGreaterThan(4);
     const { apiKey } = await createAccount(world.operator);
-    const script = path.join(world.folder, 'tour-of-rest.sh');
-    writeFileSync(script, tour.join('\n'));
-    const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
-      cwd: world.folder,
-      env: {
-        PATH: process.env['PATH'],
-        API: `${world.fleet.urls.base}/api/v1`,
-        KEY: apiKey,
-        AUDIO: samples.episode,
-        COVER: samples.cover,
-      },
+    const stdout = await runTour('docs/api-tour.md', {
+      API: `${world.fleet.urls.base}/api/v1`,
+      KEY: apiKey,
+      AUDIO: samples.audio,
+      COVER: samples.artwork,
     });
     expect(stdout).toMatch(/"code":422.*description/);
     expect(stdout).toMatch(/feeds\/harbour-light-[a-z0-9]+\.xml/);
@@ -80,28 +83,18 @@ describe('on one installation', () => {
   });
 
   test('the page of the Audience Analytics Sink API runs as it is written', async () => {
-    const tour = [...textOf('docs/audience-api.md').matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(
-      ([, block]) => block,
-    );
-    expect(tour.length).toBe(2);
     const { workspaceId } = await createAccount(world.operator);
     const { record, token } = await world.operator.issueMachineToken({
       producer: 'acme',
       workspaces: [workspaceId],
       expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
-    const script = path.join(world.folder, 'tour.sh');
-    writeFileSync(script, tour.join('\n'));
-    const { stdout } = await run('bash', ['-euo', 'pipefail', script], {
-      cwd: world.folder,
-      env: {
-        PATH: process.env['PATH'],
-        AUDIENCE: `${world.fleet.urls.api}/audience/v1`,
-        TOKEN: token,
-        WORKSPACE: workspaceId,
-        PODCAST: newId('pod'),
-        EPISODE: newId('ep'),
-      },
+    const stdout = await runTour('docs/audience-api.md', {
+      AUDIENCE: `${world.fleet.urls.api}/audience/v1`,
+      TOKEN: token,
+      WORKSPACE: workspaceId,
+      PODCAST: newId('pod'),
+      EPISODE: newId('ep'),
     });
     const [first, again] = stdout.split('\n');
     expect(first).toMatch(/"accepted":2,"watermark":{"contiguous_sequence":1,.*} 202$/);

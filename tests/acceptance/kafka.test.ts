@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { runJob } from '@longwave/local/job';
-import { samples, startTestFleet } from '../_fleet.ts';
+import { samples } from '@longwave/local/samples';
+import { startTestFleet } from '../_fleet.ts';
 
 const { TEST_KAFKA_BROKERS: brokers, REQUIRE_FOREIGN_ENGINES: required } = process.env;
 
@@ -17,7 +18,7 @@ if (brokers || required === '1') {
         });
       },
     };
-    const result = await runJob({ fleet: world.fleet, audio: samples.episode, ad: samples.ad, report });
+    const result = await runJob({ fleet: world.fleet, audio: samples.audio, ad: samples.ad, report });
     expect(failures).toEqual([]);
     expect(result).toMatchObject({ ok: true, analytics: { downloads: result.analytics?.listeners, ads_delivered: 1 } });
   });

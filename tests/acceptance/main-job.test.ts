@@ -7,7 +7,8 @@ import { runJob } from '@longwave/local/job';
 import { download, listenerAgent } from '@longwave/test-kit/clients';
 import { ffmpeg, makeAudio, until } from '@longwave/test-kit';
 import { services } from '@longwave/services';
-import { samples, startTestFleet, type TestFleet } from '../_fleet.ts';
+import { samples } from '@longwave/local/samples';
+import { startTestFleet, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
 beforeAll(async () => {
@@ -56,7 +57,7 @@ describe('a complete trial run, from an account to a counted download', () => {
 test('a player reports at the addresses that a play names; an operator revokes the week, and only the addresses change', async () => {
   const { enclosure_url: enclosure } = await runJob({
     fleet: world.fleet,
-    audio: samples.episode,
+    audio: samples.audio,
     ad: samples.ad,
     report: quiet,
   });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runJob } from '@longwave/local/job';
 import { residentMegabytes } from '@longwave/test-kit/resident-memory';
-import { samples, startTestFleet, type TestFleet } from '../_fleet.ts';
+import { samples } from '@longwave/local/samples';
+import { startTestFleet, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ test('the whole fleet, engines included, stays within 1.5 GB resident after it h
   const quiet = {
     step: async (_name: string, run: (progress: () => void) => Promise<string>) => void (await run(() => undefined)),
   };
-  expect((await runJob({ fleet: world.fleet, audio: samples.episode, ad: samples.ad, report: quiet })).ok).toBe(true);
+  expect((await runJob({ fleet: world.fleet, audio: samples.audio, ad: samples.ad, report: quiet })).ok).toBe(true);
   const used = residentMegabytes();
   const total = used.reduce((sum, { megabytes }) => sum + megabytes, 0);
   console.log(`fleet resident: ${Math.round(total)} MB in ${used.length} processes`);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { bareEnvironment } from '@longwave/test-kit';
+import { npxLongwave } from '@longwave/test-kit';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
 
 const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
@@ -30,12 +30,8 @@ function answerOf<T>(...command: string[]): T {
 }
 
 test('npx longwave in a folder of the checkout prints the answer alone on standard output, where a program reads it', () => {
-  const typed = ['longwave', 'account', 'create', '--name', 'Anna’s podcasts', '--data', world.fleet.dataFolder];
-  const { status, stdout } = spawnSync('npx', typed, {
-    cwd: path.resolve(import.meta.dirname, '../../docs'),
-    encoding: 'utf8',
-    env: { ...bareEnvironment, HOME: process.env['HOME'], npm_config_offline: 'true' },
-  });
+  const typed = ['account', 'create', '--name', 'Anna’s podcasts', '--data', world.fleet.dataFolder];
+  const { status, stdout } = npxLongwave('docs', ...typed);
   const { account_id } = JSON.parse(stdout) as Account;
   expect([status, stdout]).toEqual([0, expect.stringMatching(/^\{\n[^]*\n\}\n$/)]);
   expect(answerOf('account', 'show', '--account', account_id)).toMatchObject({ account_id, name: 'Anna’s podcasts' });

@@ -7,7 +7,8 @@ import { until } from '@longwave/test-kit';
 import { createAccount, createRestClient, download, listenerAgentOf } from '@longwave/test-kit/clients';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { samples as files, startTestFleet, type TestFleet } from '../_fleet.ts';
+import { samples as files } from '@longwave/local/samples';
+import { startTestFleet, type TestFleet } from '../_fleet.ts';
 import { scrape, startCollector, sumOf } from '../_telemetry.ts';
 
 let collector: Awaited<ReturnType<typeof startCollector>>;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   world = await startTestFleet({
     env: Object.fromEntries((['rest-gateway', 'auth-server', 'management'] as const).map((name) => [name, otlp])),
   });
-  const result = await runJob({ fleet: world.fleet, audio: files.episode, ad: files.ad, report: quiet });
+  const result = await runJob({ fleet: world.fleet, audio: files.audio, ad: files.ad, report: quiet });
   expect(result.steps.filter(({ ok }) => !ok)).toEqual([]);
   enclosureUrl = result.enclosure_url!;
   await fetch(`${world.fleet.urls.api}/audience/v1/contract`);

@@ -6,14 +6,8 @@ import { bookCampaign, type Booking, checkFeed, download, publishPlan, uploadFil
 import { makeAudio, sha256, until } from '@longwave/test-kit';
 import type { ServiceName } from '@longwave/services';
 import pg from 'pg';
-import {
-  countedDownloads,
-  createPodcaster,
-  samples,
-  startTestFleet,
-  type Podcaster,
-  type TestFleet,
-} from '../_fleet.ts';
+import { samples } from '@longwave/local/samples';
+import { countedDownloads, createPodcaster, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
 
 let world: TestFleet;
 let podcaster: Podcaster;

@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { bareEnvironment } from '@longwave/test-kit';
 
 const folder = path.resolve(import.meta.dirname, '..');
 
 function run(script: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(folder, script), ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] },
+    env: bareEnvironment,
   });
   return { status, stdout, stderr };
 }
