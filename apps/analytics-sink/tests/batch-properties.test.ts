@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { totalBytes } from '@longwave/test-kit/delivery-facts';
+import { batches, totalBytes } from '@longwave/test-kit/delivery-facts';
 import fc from 'fast-check';
 import {
   arrangement,
@@ -84,12 +84,12 @@ async function everything() {
 
 /** Rows in batches of a size, with sequences in that order. */
 const batchesOf = (list: readonly Row[], size: number) =>
-  Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+  batches(list, size).map((rows, index) =>
     batch({
       batch_id: `batch-${index + 1}`,
       sequence: index + 1,
       window: { from: '2025-11-02T10:00:00Z', to: '2025-11-02T11:00:00Z' },
-      rows: list.slice(index * size, (index + 1) * size),
+      rows,
     }),
   );
 

@@ -6,27 +6,18 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { methodologyVersion } from '@longwave/audience';
 import { startTestDatabase } from '@longwave/fleet';
 import { createPool } from '@longwave/postgres';
-import { dataFolder, fact, lists, seen } from '@longwave/test-kit/delivery-facts';
-import { runCommandLine } from '../src/cli/command-line.ts';
+import { fact, lists, seen } from '@longwave/test-kit/delivery-facts';
 import { overview, recountCommands } from '../src/cli/recount.ts';
 import { writeFactFile } from '../src/recount/fact-file.ts';
+import { runTool } from './_run-tool.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(path.join(os.tmpdir(), 'fact-files-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const inFolder = (name: string) => path.join(folder, name);
 
-/** Runs the tool as a person would, in this process. */
-async function recountTool(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const said = { out: '', err: '' };
-  const code = await runCommandLine(recountCommands, overview, args, {
-    environment: { AUDIENCE_DATA: dataFolder, ...environment },
-    print: (text) => void (said.out += text),
-    tell: (text) => void (said.err += text),
-    now: () => new Date('2025-12-01T00:00:00Z'),
-  });
-  return { code, ...said };
-}
+const recountTool = (args: readonly string[], environment?: Readonly<Record<string, string>>) =>
+  runTool({ commands: recountCommands, help: overview }, args, environment);
 
 test('an export that fails leaves the older file as it was and nothing else', async () => {
   await using stack = new AsyncDisposableStack();

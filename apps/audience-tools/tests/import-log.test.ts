@@ -9,12 +9,12 @@ import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 import { bareEnvironment } from '@longwave/test-kit';
 import { dataFolder, lists } from '@longwave/test-kit/delivery-facts';
-import { runCommandLine } from '../src/cli/command-line.ts';
 import { help, importLogCommands } from '../src/cli/import-log.ts';
 import { gatherRequests } from '../src/import-log/gather-requests.ts';
 import { createClassifyRecord } from '../src/import-log/classify-records.ts';
 import { matchByPattern, matchRecords } from '../src/import-log/match-episode.ts';
 import { readLog } from '../src/import-log/read-log.ts';
+import { runTool } from './_run-tool.ts';
 
 const golden = path.resolve(import.meta.dirname, '../cases/prefix-log');
 const goldenLog = (format: string) => path.join(golden, `log.${format}`);
@@ -56,16 +56,10 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the tool as a person would, in this process. */
 async function importLog(...args: string[]) {
-  const said = { out: '', err: '' };
-  const code = await runCommandLine(importLogCommands, help, [...args, '--temp', folder], {
-    environment: { DATABASE_URL: database.url, AUDIENCE_DATA: dataFolder },
-    print: (text) => void (said.out += text),
-    tell: (text) => void (said.err += text),
-    now: () => new Date('2025-12-01T00:00:00Z'),
-  });
-  return { code, ...said, json: () => JSON.parse(said.out) as ImportJson };
+  const tool = { commands: importLogCommands, help };
+  const ran = await runTool(tool, [...args, '--temp', folder], { DATABASE_URL: database.url });
+  return { ...ran, json: () => JSON.parse(ran.out) as ImportJson };
 }
 
 const ofHarbour = ['--podcast', 'pod_1', '--episodes', path.join(golden, 'episodes.csv')];
@@ -161,7 +155,7 @@ describe('malformed records', () => {
     expect((await store(inFolder('log.csv'), '--strict')).code).toBe(0);
   });
 
-  test('an Avro file that was cut, or that is none, is refused', async () => {
+  test('a file that is not Avro, or was cut, is refused as an Avro file', async () => {
     writeFileSync(inFolder('cut.avro'), readFileSync(goldenLog('avro')).subarray(0, -20));
     expect(await report(inFolder('cut.avro'))).toMatchObject({
       code: 2,

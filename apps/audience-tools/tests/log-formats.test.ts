@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { dataFolder } from '@longwave/test-kit/delivery-facts';
-import { runCommandLine } from '../src/cli/command-line.ts';
 import { help, importLogCommands } from '../src/cli/import-log.ts';
+import { runTool } from './_run-tool.ts';
 
 const golden = path.resolve(import.meta.dirname, '../cases/prefix-log');
 
@@ -29,16 +28,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function run(...args: string[]) {
-  const said = { out: '', err: '' };
+function run(...args: string[]) {
   const secret = ['--secret-file', path.join(folder, 'secret')];
-  const code = await runCommandLine(importLogCommands, help, ['--report', ...secret, ...args, '--temp', folder], {
-    environment: { AUDIENCE_DATA: dataFolder },
-    print: (text) => void (said.out += text),
-    tell: (text) => void (said.err += text),
-    now: () => new Date('2025-12-01T00:00:00Z'),
-  });
-  return { code, ...said };
+  return runTool({ commands: importLogCommands, help }, ['--report', ...secret, ...args, '--temp', folder]);
 }
 const ofHarbour = ['--podcast', 'pod_1', '--episodes', path.join(golden, 'episodes.csv')];
 

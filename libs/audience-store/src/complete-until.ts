@@ -8,7 +8,7 @@ export const newestOwnFact = `
   select least(max(at), now()) as latest from fact where lists_version not like 'declared by %' having max(at) is not null`;
 
 /** How long after its time a fact may arrive (docs/counting.md#definitions, `complete_until`). */
-const settlingMs = 30_000;
+export const settlingMs = 30_000;
 /** How long `complete_until` waits for the text of a user agent, and for a producer that crashed. */
 const waitingMs = 24 * 3_600_000;
 

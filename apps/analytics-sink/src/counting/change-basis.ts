@@ -1,5 +1,5 @@
 import { methodologyVersion } from '@longwave/audience';
-import { newestOwnFact } from '@longwave/audience-store';
+import { newestOwnFact, settlingMs } from '@longwave/audience-store';
 import type { Transaction } from '@longwave/postgres';
 
 /** Fields that are equal in all rows of a ledger that one transaction appends. */
@@ -9,7 +9,6 @@ export interface ChangeBasis {
   readonly openFromMs: number;
 }
 
-const settlingMs = 30_000;
 /** A session may grow until 24 h after its start, which is within 25 h of the hour it belongs to. */
 const openForMs = 25 * 3_600_000;
 

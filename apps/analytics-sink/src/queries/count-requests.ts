@@ -108,13 +108,6 @@ const shortRange = wireRange
 
 export const exportRequest = z.strictObject({ workspaceId: id, podcastId: id, range: shortRange });
 
-const adsShape = {
-  workspaceId: id,
-  range,
-  scope: z.strictObject({ $case: z.enum(['podcastId', 'campaignId', 'lineItemId', 'creativeId']), value: id }),
-  knownAtMs: knownAtMs.transform(knownAtOf),
-};
-
 export const adSeriesRequest = z.strictObject({
   workspaceId: id,
   podcastId: id,
@@ -122,4 +115,9 @@ export const adSeriesRequest = z.strictObject({
   granularity: z.enum(Object.values(Granularity)),
 });
 
-export const adsRequest = z.strictObject(adsShape);
+export const adsRequest = z.strictObject({
+  workspaceId: id,
+  range,
+  scope: z.strictObject({ $case: z.enum(['podcastId', 'campaignId', 'lineItemId', 'creativeId']), value: id }),
+  knownAtMs: knownAtMs.transform(knownAtOf),
+});
