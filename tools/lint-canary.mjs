@@ -5,8 +5,6 @@
 import { ESLint } from 'eslint';
 import path from 'node:path';
 
-const rule = '@nx/enforce-module-boundaries';
-
 /** The files exist: rules that know types judge no others. */
 const canaries = [
   { file: 'libs/ids/src/index.ts', imports: '@longwave/service-kit', refused: true, why: 'contract → platform' },
@@ -46,32 +44,32 @@ const files = [
 const root = path.resolve(import.meta.dirname, '..');
 const eslint = new ESLint({ cwd: root });
 const holes = [];
-for (const { file, imports, refused, why } of canaries) {
-  const code = `import * as imported from '${imports}';\nexport const canary = imported;\n`;
-  const [result] = await eslint.lintText(code, { filePath: path.join(root, file) });
-  const unread = result.messages.find(({ fatal }) => fatal);
-  if (unread) holes.push(`${why}: ${file} could not be judged: ${unread.message}`);
-  const bitten = result.messages.some(({ ruleId, severity }) => ruleId === rule && severity === 2);
-  if (bitten !== refused) holes.push(`${why}: ${file} importing ${imports} was ${bitten ? 'refused' : 'let through'}`);
+
+/** Notes a hole unless the rule judges this code, as the text of the file, as it should. */
+async function check(what, { file, refused }, ruleId, code) {
+  const [{ messages }] = await eslint.lintText(code, { filePath: path.join(root, file) });
+  const unread = messages.find(({ fatal }) => fatal);
+  if (unread) holes.push(`${what} in ${file} could not be judged: ${unread.message}`);
+  const isRefused = messages.some((message) => message.ruleId === ruleId && message.severity === 2);
+  if (isRefused !== refused) holes.push(`${what} in ${file} was ${isRefused ? 'refused' : 'let through'}`);
 }
-for (const { file, refused } of storeSql) {
+
+for (const canary of canaries) {
+  const code = `import * as imported from '${canary.imports}';\nexport const canary = imported;\n`;
+  await check(`${canary.why}: importing ${canary.imports}`, canary, '@nx/enforce-module-boundaries', code);
+}
+for (const canary of storeSql) {
   const code = 'export const canary = `select id\n  from resource where id = $1`;\n';
-  const [result] = await eslint.lintText(code, { filePath: path.join(root, file) });
-  const bitten = result.messages.some(({ ruleId }) => ruleId === 'no-restricted-syntax');
-  if (bitten !== refused) holes.push(`SQL on the store in ${file} was ${bitten ? 'refused' : 'let through'}`);
+  await check('SQL on the store', canary, 'no-restricted-syntax', code);
 }
-for (const { file, name, lines, inside, refused } of functions) {
+for (const canary of functions) {
+  const { name, lines, inside } = canary;
   const nested = `  void (() => {${'\n'.repeat(inside)}  });\n`;
   const code = `export function ${name}() {\n${nested}${'\n'.repeat(lines - inside - 3)}}\n`;
-  const [result] = await eslint.lintText(code, { filePath: path.join(root, file) });
-  const bitten = result.messages.some(({ ruleId }) => ruleId === 'longwave/own-lines');
-  if (bitten !== refused)
-    holes.push(`${name} in ${file} of ${lines} lines, ${inside} inside, was ${bitten ? 'refused' : 'let through'}`);
+  await check(`${name} of ${lines} lines, ${inside} inside,`, canary, 'longwave/own-lines', code);
 }
-for (const { file, lines, refused } of files) {
-  const [result] = await eslint.lintText(`${'\n'.repeat(lines - 1)}export {};\n`, { filePath: path.join(root, file) });
-  const bitten = result.messages.some(({ ruleId }) => ruleId === 'max-lines');
-  if (bitten !== refused) holes.push(`${file} of ${lines} lines was ${bitten ? 'refused' : 'let through'}`);
-}
+for (const canary of files)
+  await check(`${canary.lines} lines`, canary, 'max-lines', `${'\n'.repeat(canary.lines - 1)}export {};\n`);
+
 for (const hole of holes) console.error(hole);
 process.exit(holes.length === 0 ? 0 : 1);

@@ -21,7 +21,7 @@ function sourceOf(name: string): string {
 
 const sources = new Map<string, string>([
   ...names.map((name) => [name, sourceOf(name)] as const),
-  ['operator', read('libs/test-kit/src/**/*.ts', 'deploy/local/**/*.ts')],
+  ['operator', read('libs/test-kit/src/**/*.ts')],
 ]);
 
 /** All that a pattern's first group matches, each once, sorted. */
