@@ -53,6 +53,7 @@ async function main({ ports, dataFolder }: ReturnType<typeof readOptions>): Prom
     dataFolder,
     ports,
     env: settingsOf(process.env, process.env['INIT_CWD'] ?? process.cwd()),
+    trustedProxies: process.env['TRUSTED_PROXIES'] ?? '',
     onProgress: (part, durationMs) => report.done(part, durationMs, 'ready'),
     onEvent: (event) => report.note(describeEvent(event)),
   });

@@ -9,6 +9,8 @@ import {
 } from '@longwave/command-pipeline';
 import { busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
+import { createAddressSet, createSenderOf } from '@longwave/audience';
+import { listenHttp } from '@longwave/http-kit';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
 import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
@@ -19,6 +21,9 @@ import type { AuthServerConfig } from './config.ts';
 import { credentialRules } from './credentials/credential-rules.ts';
 import { verifyCredential } from './credentials/verify-credential.ts';
 import { followPodcasts } from './grants/follow-podcasts.ts';
+import { pageRoutes } from './http/page-routes.ts';
+import { createServer } from './http/server.ts';
+import { readLook } from './look.ts';
 import { issueMachineToken } from './machine-tokens/issue-machine-token.ts';
 import { machineTokenRules } from './machine-tokens/machine-token-rules.ts';
 import { membershipRules } from './memberships/membership-rules.ts';
@@ -26,11 +31,14 @@ import { readPlans } from './plans.ts';
 import { authServices } from './rpc/server.ts';
 import { clientRules } from './oauth/client-rules.ts';
 import { registerCommandLineClient } from './oauth/command-line-client.ts';
+import { createSendCommand } from './send-command.ts';
+import { createSessions } from './sessions/sessions.ts';
 import { userRules } from './users/user-rules.ts';
 
 const readKey = (path: string): JWK => JSON.parse(readFileSync(path, 'utf8')) as JWK;
 
 export interface AuthServerApp extends RunningApp {
+  readonly port: number;
   readonly grpcPort: number;
 }
 
@@ -83,6 +91,7 @@ export async function createApp(
       onError: (error) => logger.warn({ err: error }, 'oauth.command_line_client_missing'),
     }),
   );
+  const sessions = createSessions({ pool, send: createSendCommand(execute), baseUrl: config.BASE_URL, clock });
   const principalKey = readKey(config.PRINCIPAL_PRIVATE_KEY);
   const { d: _private, ...publicPrincipalKey } = principalKey;
   const verify = verifyCredential({ pool, plans, principalKey, clock, logger });
@@ -113,8 +122,21 @@ export async function createApp(
   });
   stack.defer(() => server.close());
 
+  const pages = createServer({
+    routes: pageRoutes({ sessions }),
+    sessions,
+    look: readLook(),
+    baseUrl: config.BASE_URL,
+    senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
+    clock,
+    logger,
+  });
+  const listener = await listenHttp(config.HTTP_LISTEN, pages);
+  stack.defer(() => listener.close());
+
   const owned = stack.move();
   return {
+    port: listener.port,
     grpcPort: server.port,
     readiness: {
       database: () => pingDatabase(pool),

@@ -1,4 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { addressRangesSetting } from '@longwave/audience';
+import { isCookieOrigin } from '@longwave/principal';
 import { addressSchema, busConfig, commonConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
@@ -6,6 +8,10 @@ const schema = z.object({
   ...commonConfig,
   ...busConfig,
   GRPC_LISTEN: addressSchema,
+  /** Pages for people, and OAuth. */
+  HTTP_LISTEN: addressSchema,
+  /** Proxies whose X-Forwarded-For is believed; attempts to sign in are limited by the address of the client. */
+  TRUSTED_PROXIES: addressRangesSetting,
   DATABASE_URL: z.string().min(1),
   /** Path of a private Ed25519 JWK; signs statements about principals. */
   PRINCIPAL_PRIVATE_KEY: z.string().min(1),
@@ -14,7 +20,7 @@ const schema = z.object({
   /** Path of the private keys (JWKS, ES256) that sign access tokens, the newest first. */
   ACCESS_TOKEN_SIGNING_KEYS: z.string().min(1),
   /** Public root of this service, without a slash at the end: the issuer of access tokens. */
-  BASE_URL: z.url(),
+  BASE_URL: z.url().refine(isCookieOrigin, 'expected https, or http on this machine: sessions are cookies'),
   /** Public root of the ad server APIs: the audience of access tokens lies under it. */
   API_URL: z.url(),
   PLANS_FILE: z.string().default(fileURLToPath(new URL('../data/plans.json', import.meta.url))),

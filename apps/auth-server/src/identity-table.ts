@@ -10,6 +10,8 @@ interface CredentialRow {
   readonly credential: Stored['attributes'];
   readonly first_key_id: Stored['id'] | null;
   readonly member_permissions: Stored['attributes'] | null;
+  readonly user_state: Stored['lifecycle_state'] | null;
+  readonly last_used_at: Date;
   readonly account_id: Stored['id'];
   readonly workspace_id: Stored['workspace_id'];
   readonly account_state: Stored['lifecycle_state'];
@@ -29,6 +31,7 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
   const { rows } = await pool.query<CredentialRow>({
     name: 'find_credential',
     text: `select c.id as credential_id, c.lifecycle_state as credential_state, c.attributes as credential,
+                  u.lifecycle_state as user_state, coalesce(s.last_used_at, c.created_at) as last_used_at,
                   a.id as account_id, a.workspace_id, a.lifecycle_state as account_state, a.attributes as account,
                   (select min(f.id collate "C") from resource f
                    where f.workspace_id = c.workspace_id and f.resource_type = 'credentials'
@@ -43,6 +46,8 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
            from unique_key k
            join resource c on c.id = k.resource_id
            join resource a on a.id = c.attributes->>'account_id'
+           left join resource u on u.id = c.attributes->>'user_id'
+           left join session_use s on s.credential_id = c.id
            where k.resource_type = 'credentials' and k.attribute = 'secret_digest' and k.value = $1`,
     values: [secretDigest],
   });
@@ -54,7 +59,8 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
     state: row.credential_state,
     ...(row.first_key_id !== null && { firstKeyId: row.first_key_id }),
     ...(row.member_permissions !== null && { memberPermissions: permissionsField.parse(row.member_permissions) }),
-    ...(userId !== undefined && { userId }),
+    ...(userId !== undefined && { userId, userState: row.user_state ?? 'unknown' }),
+    lastUsedAt: row.last_used_at,
     ...fields,
     account: {
       id: row.account_id,

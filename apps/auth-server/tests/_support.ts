@@ -21,6 +21,9 @@ import { readConfiguration } from '../src/config.ts';
 
 export const secretText = (prefix: 'lw_key_' | 'svc_pat_' | 'svc_mcp_') =>
   prefix + randomBytes(32).toString('base64url');
+/** The public root of the service under test, whatever port it listens on. */
+export const baseUrl = 'http://localhost:4000';
+
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function writeKey(file: string): Promise<JWK> {
@@ -74,7 +77,9 @@ export async function startAuthServer(options: { readonly databaseUrl?: string; 
         PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),
         RECEIPT_SIGNING_KEY: path.join(folder, 'receipt.json'),
         ACCESS_TOKEN_SIGNING_KEYS: tokenKeysFile,
-        BASE_URL: 'http://base.test',
+        HTTP_LISTEN: '127.0.0.1:0',
+        TRUSTED_PROXIES: '127.0.0.1/32',
+        BASE_URL: baseUrl,
         API_URL: 'http://api.test',
       }),
       createLogger('auth-server', 'debug', { write: (line) => void logLines.push(line) }),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { tryVerifyAccessToken } from '@longwave/principal';
 import { decodeProtectedHeader } from 'jose';
-import { startAuthServer, type AuthServerUnderTest } from './_support.ts';
+import { baseUrl, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
 let server: AuthServerUnderTest;
 const workspaces = [newId('ws'), newId('ws')].sort();
@@ -25,7 +25,7 @@ const issue = (more: object = {}, key: string = newId('req')) =>
 const verified = (token: string) =>
   tryVerifyAccessToken(token, {
     findKey: (kid) => server.tokenKeys.publicKeys.find((key) => key.kid === kid),
-    issuer: 'http://base.test',
+    issuer: baseUrl,
     audience: 'http://api.test/audience/v1',
     now: server.clock.now,
   });
@@ -35,7 +35,7 @@ test('a machine token is an access token of RFC 9068, bound to one API, one prod
   const { id } = JSON.parse(resourceJson) as { id: string };
   expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: 'token-1' });
   expect(await verified(token)).toEqual({
-    iss: 'http://base.test',
+    iss: baseUrl,
     aud: 'http://api.test/audience/v1',
     sub: 'acme-cdn',
     client_id: 'acme-cdn',

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAddressSet } from '@longwave/audience';
+import { createAddressSet, createSenderOf } from '@longwave/audience';
 import { createFindEnclosures, createManagement } from '@longwave/hosting-client';
 import { createRateLimit, listenHttp } from '@longwave/http-kit';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
@@ -12,7 +12,6 @@ import type { RestGatewayConfig } from './config.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { countCallers } from './http/rate-limit.ts';
 import { limitWrongKeys } from './http/wrong-keys.ts';
-import { createSenderOf } from './http/sender.ts';
 import { createProgressFeed } from './productions/progress-feed.ts';
 import { routes } from './routes.ts';
 import { createServer } from './server.ts';

@@ -6,7 +6,6 @@ test('services get the settings of the environment of npm start, and nothing els
     ...{ LOG_LEVEL: 'debug', WEBSUB_HUB: 'https://hub.example', FETCH_ALLOW_ORIGINS: 'http://localhost:9000' },
     ...{
       PLANS_FILE: 'plans.json',
-      TRUSTED_PROXIES: '10.0.0.0/8',
       DATABASE_URL: 'postgresql://elsewhere',
       S3_SECRET_KEY: 'secret',
       PATH: '/bin',
@@ -17,7 +16,6 @@ test('services get the settings of the environment of npm start, and nothing els
     WEBSUB_HUB: 'https://hub.example',
     FETCH_ALLOW_ORIGINS: 'http://localhost:9000',
     PLANS_FILE: '/home/me/plans.json',
-    TRUSTED_PROXIES: '10.0.0.0/8',
   });
   expect(settingsOf({}, '/home/me')['public-delivery']).toEqual({});
 });

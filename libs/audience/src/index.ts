@@ -2,6 +2,7 @@ export { addressKeyBytes } from './address.ts';
 export { addressRangesSetting } from './address-ranges-setting.ts';
 export { createAddressSet, parseAddressRange, type AddressSet } from './address-set.ts';
 export { clientAddress } from './client-address.ts';
+export { createSenderOf, type SenderOf } from './sender-of.ts';
 export {
   dailyAddressKey,
   keyMonths,

@@ -1,6 +1,7 @@
 import { Agent, request as send, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { serveFrontPage, type FrontPage } from '@longwave/api-docs';
+import { clientAddress, createAddressSet, type AddressSet } from '@longwave/audience';
 import { renderProblem } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
@@ -50,6 +51,18 @@ function passedOn({ rawHeaders, headers }: IncomingMessage): string[] {
   );
 }
 
+/** Headers in which proxies say for whom they ask (RFC 7239 and its forerunners): anybody can write them. */
+const isForwarding = (name: string) => /^(x-forwarded-.*|forwarded|x-real-ip)$/i.test(name);
+
+/** The headers of a request for a service, which hears who the client is from this edge alone. */
+function requestHeaders(request: IncomingMessage, trustedProxies: AddressSet): string[] {
+  const headers = passedOn(request);
+  const kept = headers.filter((_, index) => !isForwarding(headers[index - (index % 2)]!));
+  const peer = request.socket.remoteAddress;
+  if (!peer) return kept;
+  return [...kept, 'X-Forwarded-For', clientAddress(peer, request.headers['x-forwarded-for'], trustedProxies)];
+}
+
 const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD';
 
 function refuse(response: ServerResponse, problem: Problem): void {
@@ -59,10 +72,18 @@ function refuse(response: ServerResponse, problem: Problem): void {
 
 /**
  * A proxy by path: bodies stream through in both directions, status and headers stay as they are. When one side closes, the other is
- * closed. An unreachable service is `bad_gateway`, a path of no service `not_found`. It adds no header, because no service reads one.
- * The first route that fits decides; '' fits every path. The root is `frontPage` when no route has it.
+ * closed. An unreachable service is `bad_gateway`, a path of no service `not_found`. Forwarding headers of the client are dropped;
+ * `X-Forwarded-For` names its address. The first route that fits decides; '' fits every path.
+ * @param options.frontPage the root, when no route has it
+ * @param options.trustedProxies proxies in front of this one, whose X-Forwarded-For is believed
  */
-export function createEdge(routes: readonly EdgeRoute[], frontPage?: FrontPage): RequestListener {
+export function createEdge(
+  routes: readonly EdgeRoute[],
+  {
+    frontPage,
+    trustedProxies = createAddressSet([]),
+  }: { readonly frontPage?: FrontPage | undefined; readonly trustedProxies?: AddressSet } = {},
+): RequestListener {
   const front = frontPage && express().disable('x-powered-by').get('/', serveFrontPage(frontPage));
   const agent = new Agent({ keepAlive: true });
   return (request, response) => {
@@ -75,7 +96,7 @@ export function createEdge(routes: readonly EdgeRoute[], frontPage?: FrontPage):
       port: route.port,
       method: request.method,
       path: request.url,
-      headers: passedOn(request),
+      headers: requestHeaders(request, trustedProxies),
       setHost: false,
       agent,
     });

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { addressVariableOf, type PublicHost } from '@longwave/services';
+import { addressVariableOf, publicHosts, soleServiceOf, type PublicHost } from '@longwave/services';
 import type { Apps } from './apps.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { IdentityFiles } from './development-ca.ts';
@@ -27,6 +27,8 @@ export interface Wiring<S extends string> {
   /** The keys are each service's own. */
   readonly objectStore: Pick<ObjectStoreAccess, 'endpoint' | 'region'> & { readonly bucket: string };
   readonly secrets: Secrets<S>;
+  /** Proxies in front of the installation; see `FleetOptions`. */
+  readonly trustedProxies: string;
 }
 
 const local = (port: number) => `127.0.0.1:${port}`;
@@ -55,6 +57,10 @@ function engines<S extends string>(service: S, wiring: Wiring<S>): Record<string
   };
 }
 
+/** Whether a service is reached through an edge of this machine, which says who the client is. */
+const isAtEdge = <S extends string>(service: S, { apps }: Wiring<S>): boolean =>
+  publicHosts.every((host) => soleServiceOf(apps.services, host) !== service);
+
 /** The whole environment of one service. Addresses, secrets and folders go only to the services whose entry names them. */
 export function serviceEnvironment<S extends string>(service: S, wiring: Wiring<S>): Record<string, string> {
   const { data, urls, identities, grpcPorts, healthPorts, httpPorts, secrets } = wiring;
@@ -65,7 +71,10 @@ export function serviceEnvironment<S extends string>(service: S, wiring: Wiring<
     LOG_LEVEL: 'info',
     HEALTH_LISTEN: local(healthPorts[service]),
     ...(grpc && { GRPC_LISTEN: local(grpcPorts[service]) }),
-    ...(httpPort !== undefined && { HTTP_LISTEN: local(httpPort) }),
+    ...(httpPort !== undefined && {
+      HTTP_LISTEN: local(httpPort),
+      TRUSTED_PROXIES: isAtEdge(service, wiring) ? '127.0.0.1/32' : wiring.trustedProxies,
+    }),
     TLS_CA: identities[service].ca,
     TLS_CERT: identities[service].cert,
     TLS_KEY: identities[service].key,

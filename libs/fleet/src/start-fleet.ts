@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { addressRangesSetting, createAddressSet } from '@longwave/audience';
 import { listenHttp } from '@longwave/http-kit';
 import { namesOf, publicHosts, routesOf, soleServiceOf, type ServiceName } from '@longwave/services';
 import { ownApps, type Apps } from './apps.ts';
@@ -25,6 +26,8 @@ export interface FleetOptions<S extends string = ServiceName> {
   readonly services?: readonly S[];
   /** Added to (and overriding) a service's environment. */
   readonly env?: Readonly<Partial<Record<S, Readonly<Record<string, string>>>>>;
+  /** Proxies in front of the installation, whose X-Forwarded-For is believed: `address` or `address/bits`, separated by commas. */
+  readonly trustedProxies?: string;
   /** Default: Redis Streams. */
   readonly bus?: { readonly kind: 'redis' } | { readonly kind: 'kafka'; readonly brokers: string };
   /** `fast` gives up durability, for tests that throw the data away. Default: `durable`. */
@@ -56,7 +59,12 @@ async function startEdges<S extends string>(wiring: Wiring<S>, ports: PublicPort
     if (routes.length === 0 || soleServiceOf(services, host)) continue;
     const edge = await listenHttp(
       `127.0.0.1:${ports[host]}`,
-      createEdge(routes, host === 'api' ? apiFrontPage(wiring.urls.base, services) : undefined),
+      createEdge(routes, {
+        frontPage: host === 'api' ? apiFrontPage(wiring.urls.base, services) : undefined,
+        trustedProxies: createAddressSet(addressRangesSetting.parse(wiring.trustedProxies)),
+      }),
+      // The base host is that of REST API v1, which has a form of its own for errors.
+      { refusals: host === 'base' ? 'rest' : 'problem' },
     );
     stack.defer(() => edge.close());
   }
@@ -132,6 +140,7 @@ export async function startFleetOf<S extends string>(apps: Apps<S>, options: Fle
     kafkaBrokers: options.bus?.kind === 'kafka' ? options.bus.brokers : undefined,
     objectStore: { endpoint, region, bucket },
     secrets,
+    trustedProxies: options.trustedProxies ?? '',
   };
   const services = new Map<S, SupervisedService>();
   stack.defer(async () => {

@@ -21,6 +21,14 @@ export {
 } from './decide-access.ts';
 export { analyticsRoles, collaboratorRoles, roles, type Role } from './roles.ts';
 export { apiScopes, type ApiScope, type ProtectedApi, type RestScope } from './scopes.ts';
+export {
+  admitCookie,
+  cookieAttributes,
+  cookieName,
+  cookieOf,
+  isCookieOrigin,
+  sessionCookie,
+} from './session-cookie.ts';
 
 /** Kinds of credentials that act for a person. */
 const credentialKinds = [

@@ -16,6 +16,8 @@ describe('a text', () => {
     ['an encoded account API key', `k=lw%5Fkey%5F${secret}`, 'k=lw_key_***'],
     ['a legacy token', `"svc_pat_${secret}"`, '"svc_pat_***"'],
     ['an MCP token', `svc_mcp_${secret}`, 'svc_mcp_***'],
+    ['a browser session', `lw_session=lw_ses_${secret};`, 'lw_session=lw_ses_***;'],
+    ['a one-time token of a mail', `/sign-in/reset?token=lw_once_${secret}`, '/sign-in/reset?token=lw_once_***'],
     [
       'a presigned URL',
       `http://s3.test/a?X-Amz-Credential=id%2F20261121&X-Amz-Date=1&X-Amz-Security-Token=${secret}&X-Amz-Signature=${secret}`,

@@ -9,7 +9,7 @@ const pattern = (...parts: readonly string[]) => new RegExp(parts.join(''), 'gi'
 /** Delivery tokens, credentials and presigned signatures, anywhere in a text, and what replaces them. */
 const secrets: readonly (readonly [RegExp, string])[] = [
   [pattern(either('t', '74'), either('1', '31'), dot, base64url, '{40,}'), 't1.***'],
-  [pattern('\\b(lw|svc)', underscore, '(key|pat|mcp)', underscore, base64url, '{8,}'), '$1_$2_***'],
+  [pattern('\\b(lw|svc)', underscore, '(key|pat|mcp|ses|once)', underscore, base64url, '{8,}'), '$1_$2_***'],
   [pattern('\\bbearer(?:\\s|\\+|%20)+[^\\s"\'\\\\,;]{8,}'), 'Bearer ***'],
   [pattern('\\beyJ', base64url, '{8,}', dot, base64url, '+', dot, base64url, '+'), 'jwt.***'],
   [/(X-Amz-(?:Signature|Credential|Security-Token)(?:=|%3d))(?:(?!%26)[^&\s"\\])+/gi, '$1***'],

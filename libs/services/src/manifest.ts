@@ -18,6 +18,17 @@ const entries = {
   'auth-server': {
     schema: 'identity',
     grpc: true,
+    http: {
+      base: [
+        '/sign-in',
+        '/sign-up',
+        '/sign-out',
+        '/settings',
+        '/oauth',
+        '/.well-known/oauth-authorization-server',
+        '/.well-known/openid-configuration',
+      ],
+    },
     calls: [],
     secrets: ['PRINCIPAL_PRIVATE_KEY', 'RECEIPT_SIGNING_KEY', 'ACCESS_TOKEN_SIGNING_KEYS'],
     redis: { publishes: ['identity.events'], follows: [['product.events', 'auth-server']] },

@@ -53,3 +53,15 @@ test.each(names)('docs/engines.md states the login and the rights of %s', (name)
   expect(wordsOf(objects)).toEqual([...writtenPrefixes(services[name])].sort());
   expect(objects.includes('no key')).toBe(entry.objects === undefined);
 });
+
+/** Paths of `{base_url}` that belong to no page of the web application, which has all others. */
+const reserved = [
+  ...['/api', '/api-docs', '/management', '/oauth', '/.well-known'],
+  ...['/sign-in', '/sign-up', '/sign-out', '/settings', '/assets'],
+];
+
+test.each(names)('%s answers only reserved paths of {base_url}, or all that nobody else answers', (name) => {
+  const prefixes = services[name].http?.base ?? [];
+  const isReserved = (prefix: string) => reserved.some((each) => prefix === each || prefix.startsWith(`${each}/`));
+  expect(prefixes.filter((prefix) => prefix !== '' && !isReserved(prefix))).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import type { accounts, Attributes, credentials } from '@longwave/command-catalog';
 import type { z } from 'zod';
 import type { Plan, Plans } from '../plans.ts';
+import { idleMs } from '../sessions/session.ts';
 
 type CredentialAttributes = z.output<typeof credentials.attributes>;
 type AccountAttributes = z.output<typeof accounts.attributes>;
@@ -17,8 +18,12 @@ export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | '
   readonly firstKeyId?: string | undefined;
   /** The person whom it stands for; undefined for keys and tokens of the account, which stand for its owner. */
   readonly userId?: string | undefined;
+  /** Lifecycle state of that person. */
+  readonly userState?: string | undefined;
   /** Permissions of that person as a member of the account's organization; undefined for one who is no member. */
   readonly memberPermissions?: Attributes<'memberships'>['permissions'] | undefined;
+  /** Of a browser session. */
+  readonly lastUsedAt?: Date;
   /** Of an access token: what was granted, and the grant. */
   readonly scopes?: readonly string[];
   readonly grantId?: string;
@@ -94,11 +99,20 @@ function isBlocked({ kind, account }: IssuedCredential, now: Date): boolean {
   return kind === 'legacy_token' && trialOver;
 }
 
-function isOver(credential: IssuedCredential, now: Date): boolean {
-  const { state, expires_at: expiresAt, account } = credential;
-  const expired = expiresAt !== undefined && Date.parse(expiresAt) <= now.getTime();
-  return expired || !['active', 'blocked'].includes(state) || account.state !== 'active' || isStranger(credential);
+function isIdle({ kind, lastUsedAt }: IssuedCredential, now: Date): boolean {
+  return kind === 'browser_session' && lastUsedAt !== undefined && now.getTime() - lastUsedAt.getTime() >= idleMs;
 }
+
+function isOver(credential: IssuedCredential, now: Date): boolean {
+  const { state, expires_at: expiresAt, account, userState = 'active' } = credential;
+  const expired = expiresAt !== undefined && Date.parse(expiresAt) <= now.getTime();
+  const isOfNobody = account.state !== 'active' || userState !== 'active' || isStranger(credential);
+  return expired || !['active', 'blocked'].includes(state) || isOfNobody || isIdle(credential, now);
+}
+
+/** Whether a credential is in force, whatever the subscription is: a person signs in to pay, too. */
+export const isUsable = (credential: IssuedCredential, now: Date): boolean =>
+  credential.state === 'active' && !isOver(credential, now);
 
 /** Whether it stands for a person who neither owns the account nor is a member. */
 const isStranger = ({ userId, memberPermissions, account }: IssuedCredential): boolean =>

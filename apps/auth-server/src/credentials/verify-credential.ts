@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
-import { createPrincipalSigner, apiScopes, type Principal } from '@longwave/principal';
+import { apiScopes, createPrincipalSigner } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { Api, Carrier, Refusal, type VerifyRequest, type VerifyResponse } from '@longwave/rpc/credential';
 import type { Logger } from '@longwave/service-kit';
 import type { JWK } from 'jose';
-import { rolesOfMember } from '../grants/grant.ts';
-import { listGrants, type StoredGrant } from '../grants/grant-table.ts';
+import { listGrants } from '../grants/grant-table.ts';
 import { findCredential } from '../identity-table.ts';
 import type { Plan, Plans } from '../plans.ts';
+import { touchSession } from '../sessions/session-table.ts';
 import {
-  clientIdOf,
   judgeCredential,
   planOf,
   type Api as ApiName,
@@ -18,9 +17,7 @@ import {
   type IssuedCredential,
   type Verdict,
 } from './judge-credential.ts';
-
-/** An account credential acts with everything its owner may do in the workspace. */
-const ownerRoles: Principal['roles'] = ['owner', 'publisher', 'trafficker', 'sales', 'admin'];
+import { isMembers, principalOf } from './principal-of.ts';
 
 /** MCP personal access tokens are unknown outside MCP, without a lookup. */
 const mcpPersonalPrefix = 'svc_mcp_';
@@ -66,33 +63,6 @@ function scopesOf({ kind, scope, scopes }: IssuedCredential): readonly string[] 
   return apiScopes.rest.filter((one) => scope === 'read_write' || one.endsWith('read'));
 }
 
-/** Whether it stands for a person who is only a member of the account. */
-const isMembers = ({ userId, account }: IssuedCredential): boolean =>
-  userId !== undefined && userId !== account.owner_user_id;
-
-const principalOf = (
-  credential: IssuedCredential,
-  kind: Principal['credential_kind'],
-  grants: readonly StoredGrant[],
-): Principal & { readonly client_id: string } => {
-  const userId = credential.userId ?? credential.account.owner_user_id;
-  return {
-    account_id: credential.account.id,
-    ...(userId !== undefined && { user_id: userId }),
-    workspace_id: credential.account.workspaceId,
-    roles: isMembers(credential) ? rolesOfMember(credential.memberPermissions ?? []) : ownerRoles,
-    grants: grants.map(({ workspaceId, podcastId, roles }) => ({
-      workspace_id: workspaceId,
-      ...(podcastId !== undefined && { podcast_id: podcastId }),
-      roles: [...roles],
-    })),
-    credential_id: credential.id,
-    client_id: clientIdOf(credential),
-    credential_kind: kind,
-    read_only: credential.scope === 'read',
-  };
-};
-
 /** The credential that a text is; undefined for a text that is none, or none that this API may know. */
 async function findByText(pool: Pool, text: string, api: ApiName): Promise<IssuedCredential | undefined> {
   if (text.startsWith(mcpPersonalPrefix) && api !== 'mcp') return undefined;
@@ -118,6 +88,7 @@ export function verifyCredential({ pool, plans, principalKey, clock, logger }: V
     const request = { api, carrier: carrier === Carrier.COOKIE ? 'cookie' : 'header' } as const;
     const verdict = judgeCredential(credential, request, ownerPlans, plans, now);
     if (!verdict.accepted || !credential) return { outcome: { $case: 'refusal', value: refusalOf(verdict) } };
+    if (verdict.kind === 'browser_session') await touchSession(pool, credential.id, now);
     const principal = principalOf(credential, verdict.kind, grants);
     const legacy = verdict.kind === 'legacy_token';
     return {

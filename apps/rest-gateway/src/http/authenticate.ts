@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { SenderOf } from '@longwave/audience';
 import type { Caller } from '@longwave/hosting-client';
 import type { RpcClient } from '@longwave/rpc';
 import { Api, Carrier, Refusal, type CredentialServiceService } from '@longwave/rpc/credential';
 import { RestFailure, type RestError } from './rest-failure.ts';
-import type { SenderOf } from './sender.ts';
 import type { LookUpCredential } from './wrong-keys.ts';
 
 /** Far above every credential that is ever issued. */

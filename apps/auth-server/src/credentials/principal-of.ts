@@ -1,0 +1,35 @@
+import type { Principal } from '@longwave/principal';
+import { rolesOfMember } from '../grants/grant.ts';
+import type { StoredGrant } from '../grants/grant-table.ts';
+import { clientIdOf, type IssuedCredential } from './judge-credential.ts';
+
+/** An account credential acts with everything its owner may do in the workspace. */
+const ownerRoles: Principal['roles'] = ['owner', 'publisher', 'trafficker', 'sales', 'admin'];
+
+/** Whether it stands for a person who is only a member of the account. */
+export const isMembers = ({ userId, account }: IssuedCredential): boolean =>
+  userId !== undefined && userId !== account.owner_user_id;
+
+/** The person who acts through a credential. */
+export const principalOf = (
+  credential: IssuedCredential,
+  kind: Principal['credential_kind'],
+  grants: readonly StoredGrant[],
+): Principal & { readonly client_id: string } => {
+  const userId = credential.userId ?? credential.account.owner_user_id;
+  return {
+    account_id: credential.account.id,
+    ...(userId !== undefined && { user_id: userId }),
+    workspace_id: credential.account.workspaceId,
+    roles: isMembers(credential) ? rolesOfMember(credential.memberPermissions ?? []) : ownerRoles,
+    grants: grants.map(({ workspaceId, podcastId, roles }) => ({
+      workspace_id: workspaceId,
+      ...(podcastId !== undefined && { podcast_id: podcastId }),
+      roles: [...roles],
+    })),
+    credential_id: credential.id,
+    client_id: clientIdOf(credential),
+    credential_kind: kind,
+    read_only: credential.scope === 'read',
+  };
+};

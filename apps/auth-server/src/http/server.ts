@@ -1,0 +1,53 @@
+import { answerErrors, createHttpApp, mountRoutes, problemOf } from '@longwave/http-kit';
+import { databaseOutage } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+import type { Express, Response } from 'express';
+import type { Look } from '../look.ts';
+import { html } from '../pages/html.ts';
+import { createAnswerPage, sendPage, type PageDeps } from './answer-page.ts';
+import type { PageRoute } from './page-route.ts';
+
+export interface ServerOptions extends Omit<PageDeps, 'lookPath'> {
+  readonly routes: readonly PageRoute[];
+  /** Puts routes of another kind before the pages, as those of OAuth. */
+  readonly mount?: (app: Express) => void;
+  readonly look: Look;
+  readonly logger: Logger;
+}
+
+const titles: Readonly<Partial<Record<number, string>>> = {
+  403: 'This was refused',
+  404: 'There is no such page',
+  503: 'Not possible right now',
+};
+
+/** The pages of this service over express. Every error is a page too. */
+export function createServer({ routes, mount, look, logger, ...deps }: ServerOptions): Express {
+  const app = createHttpApp(logger, ({ route = 'none' }) => ({ route }));
+  app.get(look.path, (_request, response) => {
+    response.set({ 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': 'public, max-age=31536000, immutable' });
+    response.send(look.css);
+  });
+  mount?.(app);
+  const answerPage = createAnswerPage({ ...deps, lookPath: look.path });
+  mountRoutes(app, '', routes, {
+    answer: async (route, request, response) => {
+      response.locals['route'] = `${route.method} ${route.path}`;
+      await answerPage(route, request, response);
+    },
+  });
+  app.use(
+    answerErrors({
+      logger,
+      toFailure: (error) => problemOf(error, databaseOutage),
+      render: ({ status, message }, response: Response) => {
+        const title = titles[status] ?? 'This did not work';
+        const body = html`<h1>${title}</h1>
+          <p>${message}</p>
+          <p><a href="/settings">Go to the settings</a></p>`;
+        sendPage(response, { title, status, body }, { lookPath: look.path, session: undefined, formToken: '' });
+      },
+    }),
+  );
+  return app;
+}
