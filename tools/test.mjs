@@ -4,13 +4,14 @@
  * `N passed, N failed[, N skipped]`. Tests count one by one; every other step counts as one.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {
   removeDataFolder,
   sharedRedisDatabases,
   startEmbeddedPostgres,
+  startObjectStoreServer,
   startRedisServer,
   temporaryDataFolder,
 } from '../libs/fleet/src/index.ts';
@@ -85,17 +86,27 @@ function addTestResults(projects) {
   }
 }
 
-/** PostgreSQL and Redis once for all tests, and foreign engines where they can be had. */
+/** Linux's folder in memory where it has 2 GB of room: databases of tests make and delete so many files that a disk costs as much as they do. */
+function memoryFolder() {
+  const folder = '/dev/shm';
+  if (!existsSync(folder)) return undefined;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize > 2 * 1024 ** 3 ? folder : undefined;
+}
+
+/** PostgreSQL, Redis and an object store once for all tests, and foreign engines where they can be had. */
 async function startTestEngines(stack) {
   const data = temporaryDataFolder();
   stack.defer(() => removeDataFolder(data));
+  const databases = temporaryDataFolder(memoryFolder());
+  stack.defer(() => removeDataFolder(databases));
   const engineOptions = (name) => ({
     logFile: data.logFile(name),
     pidFolder: data.pids,
     password: 'test-only',
     mode: 'fast',
   });
-  const postgres = await startEmbeddedPostgres({ folder: data.postgres, ...engineOptions('postgres') });
+  const postgres = await startEmbeddedPostgres({ folder: databases.postgres, ...engineOptions('postgres') });
   stack.defer(postgres.stop);
   const redis = await startRedisServer({
     folder: data.inside('redis'),
@@ -103,8 +114,21 @@ async function startTestEngines(stack) {
     ...engineOptions('redis'),
   });
   stack.defer(redis.stop);
+  const objectStore = await startObjectStoreServer({
+    folder: data.inside('objects'),
+    accessKey: 'test-only',
+    secretKey: 'test-only',
+    ...engineOptions('s3-server'),
+  });
+  stack.defer(objectStore.stop);
   const onProgress = (text) => console.log(`  ${text}`);
-  const env = { TEST_DATABASE_ADMIN_URL: postgres.adminUrl, TEST_REDIS_URL: redis.url };
+  const env = {
+    TEST_DATABASE_ADMIN_URL: postgres.adminUrl,
+    TEST_REDIS_URL: redis.url,
+    TEST_OBJECT_STORE_ENDPOINT: objectStore.endpoint,
+    TEST_OBJECT_STORE_ACCESS_KEY: objectStore.accessKey,
+    TEST_OBJECT_STORE_SECRET_KEY: objectStore.secretKey,
+  };
 
   const kafka = await startForeign('Apache Kafka', 'kafka-', () => startForeignKafka({ onProgress }));
   if (kafka) {

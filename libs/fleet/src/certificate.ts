@@ -25,8 +25,7 @@ export interface CertificateIssuer {
   readonly keys: Keys;
 }
 
-/** EC P-256, and ECDSA with SHA-256 for signatures. */
-export const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const signingAlgorithm = { name: 'ECDSA', hash: 'SHA-256' };
 
 function roleExtensions({ role }: CertificateRequest): x509.Extension[] {
   if (role.kind === 'authority')
@@ -59,7 +58,7 @@ export async function signCertificate(request: CertificateRequest, issuer: Certi
       notAfter: request.notAfter,
       publicKey: request.publicKey,
       signingKey: issuer.keys.privateKey,
-      signingAlgorithm: keyAlgorithm,
+      signingAlgorithm,
       extensions: [
         ...roleExtensions(request),
         await x509.SubjectKeyIdentifierExtension.create(request.publicKey, false, webcrypto),

@@ -26,9 +26,9 @@ export function dataFolder(root: string): DataFolder {
   };
 }
 
-/** A data folder under the system's temporary folder, to be thrown away. */
-export function temporaryDataFolder(): DataFolder {
-  const root = mkdtempSync(path.join(tmpdir(), 'longwave-'));
+/** A data folder under the system's temporary folder, or another one, to be thrown away. */
+export function temporaryDataFolder(parent: string = tmpdir()): DataFolder {
+  const root = mkdtempSync(path.join(parent, 'longwave-'));
   // Others may pass through (PostgreSQL's user must), not look inside.
   chmodSync(root, 0o711);
   return dataFolder(root);

