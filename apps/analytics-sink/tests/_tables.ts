@@ -2,14 +2,21 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { createPool, type Pool } from '@longwave/postgres';
 
-/** Empties every table of the schema but the history of its migrations, with the rights of the one who made them. */
+/**
+ * Empties every table of the schema but the history of its migrations, with the rights of the one who made them. Few rows are deleted
+ * faster than TRUNCATE makes new files for every table and index. Foreign keys are not checked: nothing stays.
+ */
 export async function emptyTables({ adminUrl }: Pick<TestDatabase, 'adminUrl'>): Promise<void> {
   const pool = createPool(adminUrl, 'audience', { name: 'test', max: 1 });
   try {
     const { rows } = await pool.query<{ table: string }>(
       `select quote_ident(tablename) as table from pg_tables where schemaname = 'audience' and tablename not like '\\_%'`,
     );
-    await pool.query(`truncate ${rows.map(({ table }) => table).join(', ')}`);
+    const tables = rows.map(({ table }) => table);
+    const deletions = tables.map((table) => `delete from ${table};`).join(' ');
+    await pool.query(
+      `begin; set local session_replication_role = replica; lock table ${tables.join(', ')}; ${deletions} commit`,
+    );
   } finally {
     await pool.end();
   }
