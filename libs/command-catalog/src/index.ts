@@ -7,6 +7,7 @@ export type {
   CommandType,
   EventOf,
   LinkOf,
+  MachineCommand,
   ProductCommand,
   ProductResource,
   Resource,

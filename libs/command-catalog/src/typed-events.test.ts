@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { DomainEvent, ResourceView } from '@longwave/events';
 import { isEvent, isResource, reactTo, typedResource, type Reactions } from './typed-events.ts';
-import type { Attributes, ChangesInput, EventOf, Resource } from './types.ts';
+import type { Attributes, ChangesInput, EventOf, MachineCommand, Resource } from './types.ts';
 
 const view: ResourceView = {
   resource_type: 'podcasts',
@@ -77,3 +77,12 @@ export const refused = {
   /** A review task begins without a command of its own. */
   reviews: ({ after }: EventOf<'review.requested'>): Attributes<'review_tasks'>['mode'] => after.attributes.mode,
 };
+
+test('a service sends as itself only the commands that name it', () => {
+  const own: MachineCommand<'management'> = 'episode.attach_production';
+  // @ts-expect-error Only people archive a podcast.
+  const others: MachineCommand<'management'> = 'podcast.archive';
+  // @ts-expect-error Only the encoder reports what it made.
+  const reported: MachineCommand<'management'> = 'production.complete';
+  expect(new Set([own, others, reported]).size).toBe(3);
+});

@@ -1,4 +1,5 @@
 import type { DomainEvent, ResourceView } from '@longwave/events';
+import type { CallerName } from '@longwave/services';
 import type { z } from 'zod';
 import type { Catalog, identityCatalog, productCatalog } from './catalog.ts';
 import type { reviewRequested, reviewTasks } from './workspace/review-task.ts';
@@ -21,6 +22,11 @@ export type CommandType<K extends { readonly commands: object } = BothCatalogs> 
 
 /** Commands that management executes. */
 export type ProductCommand = CommandType<typeof productCatalog>;
+
+/** Commands of management that a service may send as itself: `MachineCommand<'encoder'>`. */
+export type MachineCommand<S extends CallerName> = {
+  [C in ProductCommand]: S extends Commands[C]['machines'][number] ? C : never;
+}[ProductCommand];
 
 /** Commands that need a rule of their own. */
 export type CommandWithRule<K extends Catalog> = {

@@ -1,4 +1,4 @@
-import type { ChangesInput } from '@longwave/command-catalog';
+import type { ChangesInput, MachineCommand } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { RpcClient } from '@longwave/rpc';
 import type { CommandServiceService } from '@longwave/rpc/command';
@@ -15,7 +15,7 @@ type CompleteCommand =
 export type FailCommand = 'production.fail' | 'creative.fail_media' | 'podcast.fail_intro' | 'podcast.fail_outro';
 
 /** The end of a job as its command. */
-interface Report<C extends CompleteCommand | FailCommand> {
+interface Report<C extends MachineCommand<'encoder'>> {
   readonly commandType: C;
   readonly changes: ChangesInput<C>;
 }

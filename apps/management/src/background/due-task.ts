@@ -1,9 +1,10 @@
-import type { ChangesInput, ProductCommand } from '@longwave/command-catalog';
+import type { ChangesInput } from '@longwave/command-catalog';
 import type { Due } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
+import type { OwnCommand } from './execute-as-management.ts';
 
 /** A command that the clock sends to resources when they are due. */
-export interface DueTask<C extends ProductCommand = ProductCommand> {
+export interface DueTask<C extends OwnCommand = OwnCommand> {
   /** Letters and dashes; part of idempotency keys. */
   readonly name: string;
   /** Lists due resources, the oldest first, at most `limit`. It needs an index, because the clock calls it all the time. */

@@ -2,15 +2,18 @@ import {
   productCatalog,
   typedResource,
   type ChangesInput,
-  type ProductCommand,
+  type MachineCommand,
   type Resource,
   type SubjectOf,
 } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { LeaseReport } from './job-table.ts';
 
+/** Commands whose definition lets management send them: any other would be refused each time, and the event that led to it die. */
+export type OwnCommand = MachineCommand<'management'>;
+
 /** A command that management sends by itself; the catalog knows the type of its subject. */
-export interface ManagementCommand<C extends ProductCommand> {
+export interface ManagementCommand<C extends OwnCommand> {
   readonly type: C;
   /** Null for a new resource. */
   readonly id: string | null;
@@ -27,7 +30,7 @@ interface Envelope {
 }
 
 /** Executes a command as management itself and returns its subject. Throws a `Problem` when it is refused. */
-export async function executeAsManagement<C extends ProductCommand>(
+export async function executeAsManagement<C extends OwnCommand>(
   execute: ExecuteCommand,
   envelope: Envelope,
   { type: commandType, id, version, changes }: ManagementCommand<C>,

@@ -1,12 +1,11 @@
-import type { ProductCommand } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { DomainEvent } from '@longwave/events';
 import { isProblem, type ProblemCode } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
-import { executeAsManagement, type ManagementCommand } from './execute-as-management.ts';
+import { executeAsManagement, type ManagementCommand, type OwnCommand } from './execute-as-management.ts';
 
 /** Sends a command in reaction to an event, under a key made of the event's id: a redelivery does nothing. */
-export type Send = <C extends ProductCommand>(
+export type Send = <C extends OwnCommand>(
   event: Pick<DomainEvent, 'id' | 'workspace_id'>,
   step: string,
   command: ManagementCommand<C>,

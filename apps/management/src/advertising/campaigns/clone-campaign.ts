@@ -1,4 +1,4 @@
-import type { ChangesInput, ResourceType, ProductCommand } from '@longwave/command-catalog';
+import type { ChangesInput, ResourceType } from '@longwave/command-catalog';
 import {
   findResource,
   findRevision,
@@ -12,7 +12,11 @@ import type { JobHandler } from '../../background/job-runner.ts';
 import { leaseOf, type ClaimedJob, type LeaseReport } from '../../background/job-table.ts';
 import { isAssignable } from '../creatives/creative-assignment-rules.ts';
 import type { LineItem, Window } from '../line-items/line-item.ts';
-import { executeAsManagement, type ManagementCommand } from '../../background/execute-as-management.ts';
+import {
+  executeAsManagement,
+  type ManagementCommand,
+  type OwnCommand,
+} from '../../background/execute-as-management.ts';
 import { movedWindow } from './campaign.ts';
 
 /** Included values in the present form; line items of the first release store a plain list. */
@@ -68,11 +72,7 @@ export const createCloneHandler = ({
   run: async (job: ClaimedJob, signal) => {
     const { workspace_id: workspaceId, subject_id: campaignId } = job;
     const { name, window } = job.input as { readonly name: string; readonly window: Window };
-    const send = async <C extends ProductCommand>(
-      step: string,
-      command: ManagementCommand<C>,
-      reason?: LeaseReport,
-    ) => {
+    const send = async <C extends OwnCommand>(step: string, command: ManagementCommand<C>, reason?: LeaseReport) => {
       signal.throwIfAborted();
       const envelope = { workspaceId, idempotencyKey: `${job.id}:${step}`, ...(reason && { reason }) };
       return executeAsManagement(execute, envelope, command);

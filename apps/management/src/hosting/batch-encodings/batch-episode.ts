@@ -1,8 +1,8 @@
-import type { ChangesInput, Resource, SubjectOf, ProductCommand } from '@longwave/command-catalog';
+import type { ChangesInput, Resource, SubjectOf } from '@longwave/command-catalog';
 import { findResource, findRevisionBefore, listLinked, type ResourceRow } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { isProblem, type ProblemCode } from '@longwave/problems';
-import type { ManagementCommand } from '../../background/execute-as-management.ts';
+import type { ManagementCommand, OwnCommand } from '../../background/execute-as-management.ts';
 import type { LeaseReport } from '../../background/job-table.ts';
 import { partsOf, type BatchEncoding } from './batch-encoding.ts';
 
@@ -12,7 +12,7 @@ export interface BatchAttempt {
   readonly workspaceId: string;
   readonly batchId: string;
   readonly batch: BatchEncoding;
-  readonly send: <C extends ProductCommand>(
+  readonly send: <C extends OwnCommand>(
     idempotencyKey: string,
     command: ManagementCommand<C>,
     reason?: LeaseReport,

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Resource, SubjectOf, ProductCommand } from '@longwave/command-catalog';
+import type { Resource, SubjectOf } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
-import { executeAsManagement, type ManagementCommand } from '../../background/execute-as-management.ts';
+import {
+  executeAsManagement,
+  type ManagementCommand,
+  type OwnCommand,
+} from '../../background/execute-as-management.ts';
 import type { ExtraFiles } from './fetch-extras.ts';
 
 /** The import that an item belongs to. */
@@ -17,7 +21,7 @@ export interface ImportContext {
 }
 
 /** Sends a command for one item; repeated steps of one item are executed once. */
-export type SendForItem = <C extends ProductCommand>(
+export type SendForItem = <C extends OwnCommand>(
   step: string,
   command: ManagementCommand<C>,
 ) => Promise<Resource<SubjectOf<C>>>;
