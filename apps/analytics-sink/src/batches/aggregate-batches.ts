@@ -8,10 +8,10 @@ import {
   postponeBatch,
   takeBatch,
   takeReadyRows,
-  type Rejection,
   type TakenBatch,
   type WaitingRow,
 } from './batch-table.ts';
+import type { Rejection } from './batch-status.ts';
 import type { BatchRow } from './batch.ts';
 import { findKnownLayouts, wakeWaitingRows } from './known-layout-table.ts';
 import { keepClaims, type Claim } from './platform-reported-table.ts';

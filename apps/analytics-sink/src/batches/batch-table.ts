@@ -1,30 +1,7 @@
 import { columns, type Columns, type JsonRows } from '@longwave/audience-store';
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Batch, BatchRow } from './batch.ts';
-import type { RejectionCode } from './row-facts.ts';
-
-/** A rejected row: its index in the batch, and why. */
-export interface Rejection {
-  readonly row: number;
-  readonly code: RejectionCode;
-}
-
-/** The status of a batch; stored, aggregated, rejected and waiting rows add up to `received`. */
-export interface BatchStatus {
-  readonly batch_id: string;
-  /** `stored` until its rows are processed, `waiting` while a row names an unknown arrangement or serving, then `aggregated`. */
-  readonly state: 'stored' | 'waiting' | 'aggregated';
-  readonly received: number;
-  /** Rows that are not processed yet, or of a kind that is not counted. */
-  readonly stored: number;
-  readonly aggregated: number;
-  readonly rejected: number;
-  readonly waiting: number;
-  /** The first 20. */
-  readonly rejections: readonly Rejection[];
-  /** Rejected rows by code. */
-  readonly rejected_by_code: Readonly<Partial<Record<RejectionCode, number>>>;
-}
+import type { BatchStatus, Rejection } from './batch-status.ts';
 
 /** The digest of a batch's body and its first answer (JSON). */
 type StoredAnswer = Columns<'batch', 'digest' | 'answer', { answer: string }>;

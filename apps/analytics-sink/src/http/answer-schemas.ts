@@ -1,6 +1,6 @@
 import { rejectionReasons } from '@longwave/audience';
 import { z } from 'zod';
-import { rejectionCodes } from '../batches/row-facts.ts';
+import { batchStatusSchema } from '../batches/batch-status.ts';
 
 const count = z.int().min(0);
 const sequence = z.int().min(0);
@@ -15,18 +15,7 @@ const judgement = z.enum(['eligible', ...rejectionReasons, 'excess']);
 
 const accepted = z.strictObject({ batch_id: z.string(), accepted: count, watermark });
 
-const batchStatus = z.strictObject({
-  batch_id: z.string(),
-  state: z
-    .enum(['stored', 'waiting', 'aggregated'])
-    .describe('`waiting` while rows name an arrangement or a serving that is not known yet.'),
-  received: count.describe('Rows of the batch: stored, aggregated, rejected and waiting ones.'),
-  stored: count.describe('Stored: not processed yet, or of a kind that is not counted.'),
-  aggregated: count,
-  rejected: count,
-  waiting: count,
-  rejections: z.array(z.strictObject({ row: count, code: z.enum(rejectionCodes) })).describe('The first 20.'),
-  rejected_by_code: z.partialRecord(z.enum(rejectionCodes), count).describe('All rejected rows by code.'),
+const batchStatus = batchStatusSchema.extend({
   judgements: z
     .partialRecord(judgement, count)
     .describe('Rows that became facts, by the rule that leaves them out of the numbers, or `eligible`.'),

@@ -9,16 +9,17 @@ const maxBodyBytes = 1024 * 1024;
 
 const tooLarge = () => new Problem('payload_too_large', 'The body must not exceed 1 MiB, compressed or not.');
 
+const codingOf = ({ headers }: IncomingMessage) => (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+
 /** Checks the headers before the body is read. Throws `unsupported_media_type` or `payload_too_large`. */
-export function checkBodyHeaders({ headers }: IncomingMessage): 'gzip' | 'identity' {
+export function checkBodyHeaders(request: IncomingMessage): void {
+  const { headers } = request;
   const mediaType = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (mediaType !== 'application/json')
     throw new Problem('unsupported_media_type', 'Send application/json; gzip compression is optional.');
-  const coding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (coding !== 'gzip' && coding !== 'identity')
+  if (!['gzip', 'identity'].includes(codingOf(request)))
     throw new Problem('unsupported_media_type', 'The only supported content coding is gzip.');
   if (Number(headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge();
-  return coding;
 }
 
 /**
@@ -46,17 +47,17 @@ function findRepeatedName(text: string): string | undefined {
 }
 
 /**
- * Reads the JSON of a body of at most 1 MiB; gzip is bounded while it unpacks. Throws `payload_too_large`, or `malformed_json` when the body
+ * Reads the JSON of a body of at most 1 MiB, whose headers were checked; gzip is bounded while it unpacks. Throws `payload_too_large`, or `malformed_json` when the body
  * is not gzip, UTF-8 or JSON, or an object has a name twice.
  */
-export async function readJson(request: IncomingMessage, coding: 'gzip' | 'identity'): Promise<unknown> {
+export async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   const collect = async (source: AsyncIterable<Buffer>) => {
     for await (const chunk of boundedBytes(source, maxBodyBytes, tooLarge)) chunks.push(chunk);
   };
   const sent = requestBytes(request, maxBodyBytes, tooLarge);
   try {
-    if (coding === 'gzip') await pipeline(sent, createGunzip(), collect);
+    if (codingOf(request) === 'gzip') await pipeline(sent, createGunzip(), collect);
     else await collect(sent);
   } catch (error) {
     const isGone = request.destroyed && !request.complete;

@@ -61,11 +61,11 @@ const sendBatch: AudienceRoute = {
     200: ['It was accepted before: the first answer again.', 'Accepted'],
   },
   refusals: [400, 401, 403, 409, 413, 415, 422],
-  checkHeaders: (request) => void checkBodyHeaders(request),
+  checkHeaders: checkBodyHeaders,
   answer: async (request, client, { pool, clock, onAccepted }) => {
     const header = request.get('idempotency-key');
     const idempotencyKey = requireIdempotencyKey(header, 'Send an Idempotency-Key that names this batch.');
-    const body = await readJson(request, checkBodyHeaders(request));
+    const body = await readJson(request);
     assertOwnData(body, client);
     const receivedAt = clock();
     const batch = parseBatch(body, receivedAt);
