@@ -1,23 +1,23 @@
 import { hostname } from 'node:os';
 import { rm } from 'node:fs/promises';
+import { encodingJobKinds } from '@longwave/events';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { JobServiceService, type Job } from '@longwave/rpc/job';
 import { createGate, type Logger, type RunningApp } from '@longwave/service-kit';
+import { jobsChannel } from '@longwave/services';
 import { leasedWorker } from '@longwave/worker-kit';
 import { Redis } from 'ioredis';
 import { createPrepareArtwork } from './artwork/prepare-artwork.ts';
 import type { EncoderConfig } from './config.ts';
-import { jobKinds } from './jobs/job-input.ts';
 import { openWorkFolder } from './jobs/work-folder.ts';
 import { workOnJob, type JobDeps } from './jobs/work-on-job.ts';
 import { createProbe } from './probe/probe.ts';
 import { encoderServices } from './server.ts';
 
 /** Management publishes here after a job is committed. */
-const wakeChannel = 'longwave:jobs';
 const pollMs = 2_000;
 const maxRenewalMs = 2_000;
 /** The longest job of a slot for short work: about twelve minutes of sound. */
@@ -63,7 +63,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
       concurrency,
       pollMs,
       claim: async (signal) => {
-        const request = { workerId, kinds: jobKinds, maxExpectedMs };
+        const request = { workerId, kinds: [...encodingJobKinds], maxExpectedMs };
         return (await jobs.claimJob(request, { deadlineMs: 5_000, signal })).job;
       },
       leaseOf: ({ jobId, leaseId, leaseMs }) => ({
@@ -80,7 +80,7 @@ export async function createApp(config: EncoderConfig, logger: Logger): Promise<
     stack.use(worker);
     wakeups.on('message', () => worker.wake());
   }
-  wakeups.subscribe(wakeChannel).catch(onRedisError);
+  wakeups.subscribe(jobsChannel).catch(onRedisError);
 
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { newId } from '@longwave/ids';
 import type { ExecuteRequest } from '@longwave/rpc/command';
+import { jobsChannel } from '@longwave/services';
 import { until } from '@longwave/test-kit';
 import { type World } from './_support.ts';
 
@@ -36,7 +37,7 @@ export function jobsOf(world: World): Jobs {
   const enqueue: Jobs['enqueue'] = (kind, subjectType, subjectId, input, attempt = 0) => {
     const jobId = `job_${++count}`;
     world.management.enqueue({ jobId, kind, subjectType, subjectId, inputJson: JSON.stringify(input), attempt });
-    void world.redis.publish('longwave:jobs', '');
+    void world.redis.publish(jobsChannel, '');
     return jobId;
   };
   return {

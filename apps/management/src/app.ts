@@ -10,6 +10,7 @@ import {
 } from '@longwave/command-pipeline';
 import { archiveStreams, busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
+import { jobsChannel } from '@longwave/services';
 import { createGuardedFetch } from '@longwave/guarded-fetch';
 import { objectStoreFromConfig } from '@longwave/object-store';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
@@ -43,7 +44,6 @@ import { createSignExport } from './hosting/statistics-exports/sign-export.ts';
 import { createUploadSigner } from './workspace/uploads/sign-upload.ts';
 
 /** Redis channel that wakes workers when a job may be waiting. */
-const jobsChannel = 'longwave:jobs';
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 

@@ -5,7 +5,8 @@ import { createImportHandler } from './hosting/imports/import-feed.ts';
 import { createPublishImportHandler } from './hosting/imports/publish-import.ts';
 import { createCompileHandler } from './advertising/serving-plans/compile-serving-plan.ts';
 import { createExportHandler, type ExportOptions } from './hosting/statistics-exports/export-statistics.ts';
-import type { InternalJobKind, JobHandler } from './background/job-runner.ts';
+import type { JobHandler } from './background/job-runner.ts';
+import type { InternalJobKind } from './background/job-table.ts';
 
 /** The handlers of management's own jobs, by kind. */
 export const createJobHandlers = (

@@ -7,7 +7,7 @@ import {
   type SubjectOf,
   type ProductCommand,
 } from '@longwave/command-catalog';
-import type { ResourceView } from '@longwave/events';
+import { operationConsequenceSchema, type ResourceView } from '@longwave/events';
 import {
   hiddenStates,
   isShown,
@@ -256,15 +256,8 @@ export async function sendToObject<C extends ProductCommand>(
   return executed;
 }
 
-const consequence = z.strictObject({
-  /** "episode" or "media_clip". */
-  type: z.string(),
-  id: z.string(),
-  /** Its state since then. */
-  state: z.string(),
-  /** What happened to it: "episode.unpublished", "episode.audio_removed" or "media_clip.deleted". */
-  event: z.string(),
-});
+/** Its `type` is the noun of the resource: "episode" or "media_clip". */
+const consequence = operationConsequenceSchema.omit({ version: true }).strict();
 
 /** The answer to a deletion that changed other resources. */
 const deletion = {
@@ -278,7 +271,10 @@ const deletion = {
 
 function showConsequences({ resource: { id }, consequences }: Executed) {
   const types: Readonly<Record<string, ResourceDefinition | undefined>> = productCatalog.resources;
-  const shown = consequences.map(({ type, ...rest }) => ({ type: types[type]?.noun ?? type, ...rest }));
+  const shown = consequences.map(({ type, version: _version, ...rest }) => ({
+    type: types[type]?.noun ?? type,
+    ...rest,
+  }));
   return { status: deletion.status, body: { id, state: 'deleted', consequences: shown } };
 }
 

@@ -7,6 +7,7 @@ import {
   type Resource,
   type SubjectOf,
 } from '@longwave/command-catalog';
+import { operationConsequenceSchema, type OperationConsequence } from '@longwave/events';
 import { isId, newId } from '@longwave/ids';
 import type { RpcChannel } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
@@ -30,9 +31,7 @@ export interface CommandInput<C extends ProductCommand> {
 
 const operationSchema = z.object({
   id: z.string(),
-  consequences: z
-    .array(z.object({ type: z.string(), id: z.string(), state: z.string(), event: z.string() }))
-    .default([]),
+  consequences: operationConsequenceSchema.array().default([]),
 });
 
 export interface Executed<T extends ProductResource = ProductResource> {
@@ -40,7 +39,7 @@ export interface Executed<T extends ProductResource = ProductResource> {
   readonly resource: Resource<T>;
   readonly operationId: string;
   /** Other resources that changed with it. */
-  readonly consequences: z.output<typeof operationSchema>['consequences'];
+  readonly consequences: readonly OperationConsequence[];
   /** True when the same key was accepted before. */
   readonly replayed: boolean;
 }

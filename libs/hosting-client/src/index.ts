@@ -1,6 +1,6 @@
 export { accessTo, decideFor, requireRoles, type Access } from './access.ts';
 export { callOptions, notFoundProblem, type Asker, type Caller } from './asker.ts';
-export { findLastTick, progressKeyOf, tryParseTick, type ProgressTick } from './encoding-progress.ts';
+export { findLastTick, tryParseTick } from './encoding-progress.ts';
 export type { Executed } from './execute-command.ts';
 export { createFindEnclosures, type FindEnclosures } from './find-enclosures.ts';
 export { createManagement, type Management } from './management.ts';

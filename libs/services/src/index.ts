@@ -1,5 +1,6 @@
 export { addressVariableOf, namesOf, routesOf, schemaOwners, soleServiceOf } from './derive.ts';
 export { gateways, isGateway, services, type CallerName, type ServiceName } from './manifest.ts';
+export { jobsChannel, progressKeyOf } from './redis-names.ts';
 export {
   publicHosts,
   type Manifest,

@@ -1,4 +1,5 @@
 import { namesOf } from './derive.ts';
+import { jobsChannel, progressKeyOf } from './redis-names.ts';
 import type { Manifest, ObjectRights, ServiceEntry } from './service-entry.ts';
 
 /** Reads everything but the objects that one or two other services use alone. */
@@ -39,7 +40,7 @@ const entries = {
     calls: ['encoder', 'analytics-sink'],
     secrets: ['PRINCIPAL_KEYS', 'RECEIPT_SIGNING_KEY', 'CURSOR_KEY'],
     // It archives and trims the streams of every topic.
-    redis: { keys: ['bus:*'], channels: ['longwave:jobs'] },
+    redis: { keys: ['bus:*'], channels: [jobsChannel] },
     // Management writes every object but those of the encoder and those about decided and delivered plays.
     objects: {
       '': ['read', 'write', 'list'],
@@ -54,7 +55,7 @@ const entries = {
     calls: ['management'],
     secrets: [],
     folders: { ENCODER_WORK_FOLDER: 'encoder' },
-    redis: { keys: ['progress:*'], channels: ['progress:*', 'longwave:jobs'] },
+    redis: { keys: [progressKeyOf('*')], channels: [progressKeyOf('*'), jobsChannel] },
     objects: { ...readsMedia, 'media/': ['read', 'write'], 'artwork/': ['read', 'write'] },
   },
   'internal-serving': {
@@ -111,7 +112,7 @@ const entries = {
     isGateway: true,
     calls: ['management', 'auth-server', 'analytics-sink', 'public-delivery'],
     secrets: [],
-    redis: { keys: ['progress:*', 'rate:*', 'upload_url:*'], channels: ['progress:*'] },
+    redis: { keys: [progressKeyOf('*'), 'rate:*', 'upload_url:*'], channels: [progressKeyOf('*')] },
   },
 } as const satisfies Readonly<Record<string, ServiceEntry>>;
 

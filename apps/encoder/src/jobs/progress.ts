@@ -1,9 +1,9 @@
+import type { EncodingStage, ProgressTick } from '@longwave/events';
+import { progressKeyOf } from '@longwave/services';
 import type { Redis } from 'ioredis';
 
-type ProgressStage = 'downloading' | 'measuring' | 'encoding' | 'verifying' | 'storing' | 'done';
-
 /** Share of the whole at which each stage begins; the next one's is its end. */
-const stageStarts: readonly (readonly [ProgressStage, number])[] = [
+const stageStarts: readonly (readonly [EncodingStage, number])[] = [
   ['downloading', 0],
   ['measuring', 0.05],
   ['encoding', 0.3],
@@ -13,7 +13,7 @@ const stageStarts: readonly (readonly [ProgressStage, number])[] = [
 ];
 
 /** Whole progress, 0 … 1, of a fraction of one stage. */
-function overallProgress(stage: ProgressStage, fraction: number): number {
+function overallProgress(stage: EncodingStage, fraction: number): number {
   const index = stageStarts.findIndex(([name]) => name === stage);
   const from = stageStarts[index]![1];
   const to = stageStarts[index + 1]?.[1] ?? 1;
@@ -22,7 +22,7 @@ function overallProgress(stage: ProgressStage, fraction: number): number {
 
 export interface ProgressReporter {
   /** Never falls: a repeated stage shows nothing until it passes the last value. */
-  report(stage: ProgressStage, fraction: number): void;
+  report(stage: EncodingStage, fraction: number): void;
   /** Publishes 1. */
   finish(): Promise<void>;
   /** Removes what was published, after work that failed. */
@@ -41,16 +41,16 @@ export function createProgress(
   productionId: string,
   onError: (error: unknown) => void,
 ): ProgressReporter {
-  const key = `progress:${productionId}`;
+  const key = progressKeyOf(productionId);
   let highest = -1;
-  let pending: { progress: number; stage: ProgressStage } | undefined;
+  let pending: Omit<ProgressTick, 'production_id'> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let sentAt = -Infinity;
   let sending = Promise.resolve();
   const send = () => {
     timer = undefined;
     if (!pending) return;
-    const message = JSON.stringify({ production_id: productionId, ...pending });
+    const message = JSON.stringify({ production_id: productionId, ...pending } satisfies ProgressTick);
     pending = undefined;
     sentAt = performance.now();
     sending = redis

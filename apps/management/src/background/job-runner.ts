@@ -3,18 +3,15 @@ import type { Pool } from '@longwave/postgres';
 import { isProblem, type ProblemCode } from '@longwave/problems';
 import { LeaseEnded, leasedWorker, type PollLoop } from '@longwave/worker-kit';
 import { executeAsManagement } from './execute-as-management.ts';
-import { claimJob, dropJob, leaseOf, releaseLease, renewLease, type ClaimedJob, type JobKind } from './job-table.ts';
-
-/** Kinds of jobs that management runs itself. */
-export type InternalJobKind = Extract<
-  JobKind,
-  | 'compile_serving_plan'
-  | 'clone_campaign'
-  | 'import_feed'
-  | 'publish_import'
-  | 'run_batch_encoding'
-  | 'export_statistics'
->;
+import {
+  claimJob,
+  dropJob,
+  leaseOf,
+  releaseLease,
+  renewLease,
+  type ClaimedJob,
+  type InternalJobKind,
+} from './job-table.ts';
 
 /** Commands that report to a subject that its job failed. */
 type FailCommand =

@@ -1,13 +1,11 @@
+import { encodingJobKinds, type EncodingJobInput, type EncodingJobKind } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import type { Pool, Transaction } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Columns } from '../generated/rows.ts';
 import { nextJob, sumServed, type ServedSums, type ServedWork, type WaitingJob, type Workload } from './job-order.ts';
 
-const jobKinds = [
-  'encode_production',
-  'encode_creative',
-  'encode_segment',
+const internalJobKinds = [
   'compile_serving_plan',
   'clone_campaign',
   'import_feed',
@@ -16,19 +14,26 @@ const jobKinds = [
   'export_statistics',
 ] as const;
 
-export type JobKind = (typeof jobKinds)[number];
+/** Kinds of jobs that management runs itself. */
+export type InternalJobKind = (typeof internalJobKinds)[number];
+export type JobKind = EncodingJobKind | InternalJobKind;
 
-export interface NewJob {
-  readonly kind: JobKind;
+const jobKinds: readonly JobKind[] = [...encodingJobKinds, ...internalJobKinds];
+
+interface JobOf<K extends JobKind, I> {
+  readonly kind: K;
   readonly workspaceId: string;
   readonly subjectType: string;
   readonly subjectId: string;
   readonly subjectVersion: number;
-  readonly input: unknown;
+  readonly input: I;
   readonly now: Date;
   /** Default: a job that a person waits for, of unknown length. */
   readonly work?: Workload;
 }
+
+export type NewJob =
+  { [K in EncodingJobKind]: JobOf<K, EncodingJobInput<K>> }[EncodingJobKind] | JobOf<InternalJobKind, unknown>;
 
 export type ClaimedJob = Readonly<
   Columns<

@@ -1,8 +1,8 @@
+import { encodingJobKinds } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { forecastPlaces, type QueuePlace, type WaitingJob } from './job-order.ts';
-import { listQueue, sumRecentlyServed, type JobKind } from './job-table.ts';
+import { listQueue, sumRecentlyServed } from './job-table.ts';
 
-const encoderKinds: readonly JobKind[] = ['encode_production', 'encode_creative', 'encode_segment'];
 /** Many clients poll at the same time; one forecast serves them all. */
 const forecastLifeMs = 1_000;
 
@@ -11,8 +11,8 @@ export type FindQueuePlace = (subjectId: string) => Promise<QueuePlace | undefin
 
 async function makeForecast(pool: Pool): Promise<ReadonlyMap<string, QueuePlace>> {
   const [{ queue, pace }, served] = await Promise.all([
-    listQueue(pool, encoderKinds),
-    sumRecentlyServed(pool, encoderKinds),
+    listQueue(pool, encodingJobKinds),
+    sumRecentlyServed(pool, encodingJobKinds),
   ]);
   const running = queue.filter(({ runningMs }) => runningMs !== null);
   const remaining = (job: (typeof queue)[number]) => Math.max(0, job.expectedMs * pace - job.runningMs!);

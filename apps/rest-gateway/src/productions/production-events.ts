@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Resource } from '@longwave/command-catalog';
-import type { Caller, ProgressTick } from '@longwave/hosting-client';
+import type { ProgressTick } from '@longwave/events';
+import type { Caller } from '@longwave/hosting-client';
 import { Problem } from '@longwave/problems';
 import { sleep } from '@longwave/worker-kit';
 import { RestFailure } from '../http/rest-failure.ts';

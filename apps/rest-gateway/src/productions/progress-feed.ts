@@ -1,4 +1,6 @@
-import { findLastTick, progressKeyOf, tryParseTick, type ProgressTick } from '@longwave/hosting-client';
+import type { ProgressTick } from '@longwave/events';
+import { findLastTick, tryParseTick } from '@longwave/hosting-client';
+import { progressKeyOf } from '@longwave/services';
 import type { Redis } from 'ioredis';
 
 /** The ticks of encodings. All listeners share one subscriber connection. */

@@ -1,7 +1,7 @@
 import type { Catalog, CommandDefinition } from '@longwave/command-catalog';
+import type { OperationConsequence } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import type { CommandRequest } from './command-request.ts';
-import type { OperationConsequence } from '../store/operation.ts';
 import type { Consequence } from './command-rule.ts';
 import type { ReceiptConsequence } from '../store/receipt.ts';
 import { saveVersion } from '../store/save-version.ts';

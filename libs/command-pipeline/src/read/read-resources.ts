@@ -1,7 +1,7 @@
-import type { ResourceView } from '@longwave/events';
+import { operationConsequenceSchema, type ResourceView } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { nextAction, operationConsequences, type OperationState, type OperationView } from '../store/operation.ts';
+import { nextAction, type OperationState, type OperationView } from '../store/operation.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { definitionOf, notFoundProblem, resourceView } from '../store/resource-row.ts';
 import { listResources, type ListOptions, type ListQuery, type ResourcePage } from './list-resources.ts';
@@ -69,7 +69,9 @@ export function createResourceReader(
         command_type: stored.commandType,
         state,
         subject: { type: stored.subjectType, id: stored.subjectId, version: stored.subjectVersion },
-        ...(stored.consequences !== null && { consequences: operationConsequences.parse(stored.consequences) }),
+        ...(stored.consequences !== null && {
+          consequences: operationConsequenceSchema.array().parse(stored.consequences),
+        }),
         receipt_id: stored.receiptId,
         ...(stored.reviewTaskId !== null && { review_task_id: stored.reviewTaskId }),
         ...(stored.problem !== null && { problem: stored.problem as { code: string; detail: string } }),

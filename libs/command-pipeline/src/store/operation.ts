@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { OperationConsequence } from '@longwave/events';
 
 export type OperationState = 'accepted' | 'running' | 'waiting_review' | 'succeeded' | 'failed' | 'cancelled';
 
@@ -11,20 +11,6 @@ export const nextAction = {
   failed: 'repair_and_reissue',
   cancelled: 'read_subject',
 } as const satisfies Record<OperationState, string>;
-
-/** Other resources that a command changed along with its subject. */
-export const operationConsequences = z.array(
-  z.strictObject({
-    type: z.string(),
-    id: z.string(),
-    version: z.int(),
-    /** Its lifecycle state since then. */
-    state: z.string(),
-    /** Type of the event that tells of it. */
-    event: z.string(),
-  }),
-);
-export type OperationConsequence = z.output<typeof operationConsequences>[number];
 
 /** An operation as every API shows it. */
 export interface OperationView {

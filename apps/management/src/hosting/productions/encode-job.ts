@@ -1,4 +1,5 @@
 import { findResource } from '@longwave/command-pipeline';
+import type { EncodingJobInput } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import type { Episode } from '../episodes/episode.ts';
 import { expectedEncodingMs, type Workload, type WorkClass } from '../../background/job-order.ts';
@@ -33,7 +34,7 @@ export async function encodeJob(
     /** 0: unknown. */
     readonly durationMs: number;
   },
-): Promise<{ readonly input: unknown; readonly work: Workload }> {
+): Promise<{ readonly input: EncodingJobInput<'encode_production'>; readonly work: Workload }> {
   const { workspaceId, productionId, production, location, durationMs } = started;
   const episode = await findResource(tx, workspaceId, 'episodes', production.episode_id);
   const podcast = await findResource(tx, workspaceId, 'podcasts', episode!.attributes.podcast_id);

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+const stored = {
+  storage_key: z.string().min(1),
+  /** ETag of the object that was probed; other bytes under the same key are refused. */
+  source_etag: z.string().min(1),
+  /** Absent when the uploader announced no checksum. */
+  declared_sha256: z.string().optional(),
+};
+const targetLufs = z.number().min(-40).max(-5);
+const loudness = { loudness_target_lufs: targetLufs };
+const creative = { ...stored, creative_id: z.string() };
+
+const production = {
+  ...loudness,
+  production_id: z.string(),
+  episode_id: z.string(),
+  filename: z.string(),
+  /** Absent when the uploader announced no size. */
+  declared_size_bytes: z.int().min(0).nullish(),
+  title: z.string(),
+  podcast_title: z.string(),
+};
+
+/** Inputs of the jobs that the encoder claims, by kind: management writes them, the encoder parses them. */
+export const encodingJobInputs = {
+  encode_production: z.union([
+    z.strictObject({ ...production, ...stored }),
+    /** A file outside the service. */
+    z.strictObject({ ...production, source_url: z.url({ protocol: /^https?$/ }) }),
+  ]),
+  encode_segment: z.strictObject({ ...loudness, ...stored, podcast_id: z.string(), part: z.enum(['intro', 'outro']) }),
+  encode_creative: z.union([
+    z.strictObject({ ...creative, loudness_targets_lufs: z.array(targetLufs).min(1).max(12) }),
+    /** Jobs that were waiting when ads got more than one loudness. */
+    z
+      .strictObject({ ...creative, ...loudness })
+      .transform(({ loudness_target_lufs: only, ...input }) => ({ ...input, loudness_targets_lufs: [only] })),
+  ]),
+} as const;
+
+export type EncodingJobKind = keyof typeof encodingJobInputs;
+export const encodingJobKinds = Object.keys(encodingJobInputs) as readonly EncodingJobKind[];
+
+/** The input of a job as management writes it. */
+export type EncodingJobInput<K extends EncodingJobKind> = z.input<(typeof encodingJobInputs)[K]>;

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** Stages of an encoding, in their order. */
+const encodingStages = ['downloading', 'measuring', 'encoding', 'verifying', 'storing', 'done'] as const;
+export type EncodingStage = (typeof encodingStages)[number];
+
+/** How far an encoding is, 0 to 1; ephemeral, published by the encoder. */
+export const progressTickSchema = z.object({
+  production_id: z.string(),
+  progress: z.number().min(0).max(1),
+  stage: z.enum(encodingStages),
+});
+
+export type ProgressTick = z.output<typeof progressTickSchema>;

@@ -1,0 +1,5 @@
+/** Channel on which management says that a job waits. */
+export const jobsChannel = 'longwave:jobs';
+
+/** Key of the last progress tick of a production's encoding, and channel of all of them. */
+export const progressKeyOf = (productionId: string): string => `progress:${productionId}`;
