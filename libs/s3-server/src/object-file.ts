@@ -46,29 +46,29 @@ export async function writeObjectFile(
     readonly etag?: string;
   },
 ): Promise<ObjectMeta> {
-  const { claims = {} } = options;
-  const md5 = createHash('md5');
+  const { claims = {}, etag } = options;
+  const md5 = etag === undefined || claims.md5 !== undefined ? createHash('md5') : undefined;
   const { payloadSha256, checksumSha256 } = claims;
   const sha256 = payloadSha256 === undefined && checksumSha256 === undefined ? undefined : createHash('sha256');
   let sizeBytes = 0;
   const handle = await open(file, 'wx');
   try {
     for await (const chunk of body) {
-      md5.update(chunk);
+      md5?.update(chunk);
       sha256?.update(chunk);
       sizeBytes += chunk.length;
       await handle.writeFile(chunk);
     }
-    const digest = md5.digest();
+    const digest = md5?.digest();
     if (claims.sizeBytes !== undefined && claims.sizeBytes !== sizeBytes) throw new S3Error(400, 'IncompleteBody');
     const sum = sha256?.digest();
     if (payloadSha256 !== undefined && sum?.toString('hex') !== payloadSha256)
       throw new S3Error(400, 'XAmzContentSHA256Mismatch');
     if (checksumSha256 !== undefined && sum?.toString('base64') !== checksumSha256)
       throw new S3Error(400, 'BadDigest', 'The SHA256 you specified did not match the calculated checksum.');
-    if (claims.md5 !== undefined && claims.md5 !== digest.toString('base64')) throw new S3Error(400, 'BadDigest');
-    const { headers, modifiedAtMs, etag = digest.toString('hex') } = options;
-    const meta: ObjectMeta = { sizeBytes, etag, modifiedAtMs, headers };
+    if (claims.md5 !== undefined && claims.md5 !== digest?.toString('base64')) throw new S3Error(400, 'BadDigest');
+    const { headers, modifiedAtMs } = options;
+    const meta: ObjectMeta = { sizeBytes, etag: etag ?? digest!.toString('hex'), modifiedAtMs, headers };
     await handle.writeFile(trailer(meta));
     await handle.sync();
     return meta;
