@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { crc32, deflateSync } from 'node:zlib';
+import { constants, crc32, deflateRawSync, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openChannel } from '@longwave/rpc';
 import { ProbeServiceService, type ArtworkRendition, type PrepareArtworkResponse } from '@longwave/rpc/probe';
@@ -105,12 +105,12 @@ const [red, green, blue, white] = [
 
 test('an image becomes a JPEG of its own size, JPEGs of 1400 and 600 and a WebP of 600, in true colours and without metadata', async () => {
   for (const [source, codec, args] of [
-    [corners(3000), 'mjpeg', ['-pix_fmt', 'yuvj444p', '-metadata', 'comment=secret']],
-    [corners(3000), 'png', []],
+    [corners(1600), 'mjpeg', ['-pix_fmt', 'yuvj444p', '-metadata', 'comment=secret']],
+    [corners(1600), 'png', []],
   ] as const) {
     const renditions = await prepare(makeImage(source, codec, ...args));
     expect(renditions.map(({ size, contentType }) => [size, contentType])).toEqual([
-      [3000, 'image/jpeg'],
+      [1600, 'image/jpeg'],
       [1400, 'image/jpeg'],
       [600, 'image/jpeg'],
       [600, 'image/webp'],
@@ -135,8 +135,6 @@ test('an image becomes a JPEG of its own size, JPEGs of 1400 and 600 and a WebP 
 test('nothing is enlarged: an image of 1400 pixels has no larger rendition', async () => {
   const renditions = await prepare(makeImage(corners(1400), 'png'));
   expect(renditions.map(({ size }) => size)).toEqual([1400, 600, 600]);
-  const between = await prepare(makeImage(corners(2000), 'png'));
-  expect(between.map(({ size }) => size)).toEqual([2000, 1400, 600, 600]);
 });
 
 test('equal images give equal bytes', async () => {
@@ -145,7 +143,7 @@ test('equal images give equal bytes', async () => {
 });
 
 test('a detailed image is compressed until it has at most 512 KB', async () => {
-  const image = makeImage('mandelbrot=s=3000x3000,noise=alls=12:allf=t', 'mjpeg', '-q:v', '2');
+  const image = makeImage('testsrc2=s=3000x3000,noise=alls=12:allf=t', 'mjpeg', '-q:v', '2');
   expect(image.length).toBeGreaterThan(2_000_000);
   for (const { sizeBytes } of await prepare(image)) expect(Number(sizeBytes)).toBeLessThanOrEqual(512 * 1024);
 });
@@ -173,6 +171,15 @@ test('a photo that a camera turned stands upright', async () => {
   const [first] = await prepare(turned(image, 6));
   closeTo((await show(first!)).corners, [blue, red, white, green]);
 });
+
+/** A gigabyte of zeros as zlib compresses it (RFC 1950): a compressed megabyte so many times, the end, and the checksum. */
+function deflatedGigabyte(): Buffer {
+  const megabyte = deflateRawSync(Buffer.alloc(1024 ** 2), { finishFlush: constants.Z_FULL_FLUSH });
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE((1024 ** 3 % 65_521) * 65_536 + 1);
+  const repeated = new Array<Buffer>(1024).fill(megabyte);
+  return Buffer.concat([Buffer.from('7801', 'hex'), ...repeated, deflateRawSync(Buffer.alloc(0)), checksum]);
+}
 
 describe('a wrong image is refused with the reason', () => {
   const chunk = (type: string, body: Buffer) => {
@@ -223,7 +230,7 @@ describe('a wrong image is refused with the reason', () => {
   });
 
   test('a compressed text of a gigabyte in a PNG is not unpacked', async () => {
-    const text = Buffer.concat([Buffer.from('x\0\0'), deflateSync(Buffer.alloc(1024 ** 3), { level: 1 })]);
+    const text = Buffer.concat([Buffer.from('x\0\0'), deflatedGigabyte()]);
     const image = makeImage(corners(1400), 'png');
     const bomb = Buffer.concat([image.subarray(0, 33), chunk('zTXt', text), image.subarray(33)]);
     expect((await prepare(bomb)).map(({ size }) => size)).toEqual([1400, 600, 600]);
