@@ -1,7 +1,7 @@
 import type { ResourceView } from '@longwave/events';
 import { commandsIn, uploadFile } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
-import type { Podcaster, TestFleet } from './_fleet.ts';
+import type { Installation, Podcaster } from './_fleet.ts';
 
 const hourMs = 3600_000;
 const openWindow = () => ({
@@ -27,7 +27,7 @@ export interface Booked {
 }
 
 /** Sends commands of one workspace as its operator. */
-export function advertisingOf({ operator }: TestFleet, { account, rest }: Podcaster) {
+export function advertisingOf({ operator }: Installation, { account, rest }: Podcaster) {
   const { workspaceId } = account;
   const send = commandsIn(operator, workspaceId);
 

@@ -1,17 +1,17 @@
-import { createReadStream, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type RestClient, uploadFile } from '@longwave/test-kit/clients';
-import { makeAudio, until } from '@longwave/test-kit';
+import { makeAudio, repeatAudio, until } from '@longwave/test-kit';
 import pg from 'pg';
 import {
   encodedEpisode,
   publishedPodcast,
-  startHostingWorld,
+  hostingWorldOf,
   type HostingWorld,
   type WorldAccount,
 } from './_hosting-world.ts';
+import { startOutsideHost } from './_outside-host.ts';
+import { openSharedInstallation } from './_shared-installation.ts';
 
 /** Everything that the cases of cases/contract.json speak of. */
 export interface ContractWorld extends AsyncDisposable {
@@ -25,38 +25,11 @@ interface Setting extends ContractWorld {
   readonly world: HostingWorld;
 }
 
-/** A host that is none of ours; serves one file with byte ranges. */
-async function startOutsideHost() {
-  let file = '';
-  const server = createServer((request, response) => {
-    if (request.url !== '/outside.mp3') return void response.writeHead(404).end();
-    const size = statSync(file).size;
-    const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
-    const start = range ? Number(range[1]) : 0;
-    const end = range?.[2] ? Math.min(Number(range[2]), size - 1) : size - 1;
-    response.writeHead(range ? 206 : 200, {
-      'content-type': 'audio/mpeg',
-      'content-length': end - start + 1,
-      'accept-ranges': 'bytes',
-      ...(range && { 'content-range': `bytes ${start}-${end}/${size}` }),
-    });
-    if (request.method === 'HEAD') return void response.end();
-    createReadStream(file, { start, end }).pipe(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    serve: (name: string) => void (file = name),
-    close: () => server.close(),
-  };
-}
-
-/** Starts a fleet with all of it. */
-export async function startContractWorld(): Promise<ContractWorld> {
+/** Makes all of it on the shared installation. */
+export async function makeContractWorld(): Promise<ContractWorld> {
   await using stack = new AsyncDisposableStack();
-  const outside = await startOutsideHost();
-  stack.defer(() => void outside.close());
-  const world = stack.use(await startHostingWorld({ FETCH_ALLOW_ORIGINS: outside.origin }));
+  const world = hostingWorldOf(stack.use(await openSharedInstallation()));
+  const outside = stack.use(await startOutsideHost(world.outsidePort));
   const { base } = world.fleet.urls;
   const setting: Setting = {
     world,
@@ -66,7 +39,7 @@ export async function startContractWorld(): Promise<ContractWorld> {
   };
   const owner = await account(setting, 'owner');
   await ownedThings(setting, owner);
-  outside.serve(path.join(world.folder, 'short.mp3'));
+  outside.files.set('/outside.mp3', { type: 'audio/mpeg', path: path.join(world.folder, 'short.mp3') });
   await ownersCredentials(setting, owner);
   await subscriptions(setting);
   await plans(setting);
@@ -116,7 +89,7 @@ async function ownedThings({ world, names }: Setting, { rest }: WorldAccount): P
   const draft = await idOf(rest, `/podcasts/${podcast}/episodes`, { title: 'Second' });
   const short = makeAudio(path.join(world.folder, 'short.mp3'), 10);
   const fileUrl = (await uploadFile(rest, short)).fileUrl;
-  const long = makeAudio(path.join(world.folder, 'long.mp3'), 1800);
+  const long = repeatAudio(makeAudio(path.join(world.folder, 'minute.mp3'), 60), 30);
   const production = async (file: string) =>
     idOf(rest, '/productions', { episode_id: draft, file_url: (await uploadFile(rest, file)).fileUrl });
   Object.assign(names, {
@@ -259,8 +232,8 @@ async function guests(setting: Setting, owner: WorldAccount): Promise<void> {
   const { world, names, credentials } = setting;
   await account(setting, 'stranger');
   for (const role of ['editor', 'analyst']) {
-    await account(setting, role);
-    await owner.rest.post(`/podcasts/${names['podcast']}/collaborators`, { email: `${role}@example.com`, role });
+    const { email } = await account(setting, role);
+    await owner.rest.post(`/podcasts/${names['podcast']}/collaborators`, { email, role });
   }
   for (const [name, permissions] of [
     ['member', ['edit']],

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { removeDataFolder, startFleet, type Fleet, type FleetOptions } from '@longwave/fleet';
+import { removeDataFolder, startFleet, type Fleet, type FleetAccess, type FleetOptions } from '@longwave/fleet';
 import { samples } from '@longwave/local/samples';
 import {
   type Account,
@@ -14,11 +14,17 @@ import {
 import { until } from '@longwave/test-kit';
 import { newInstallation } from './_installation.ts';
 
-export interface TestFleet extends AsyncDisposable {
-  readonly fleet: Fleet;
+/** A running installation with its operator. */
+export interface Installation extends AsyncDisposable {
+  readonly fleet: FleetAccess;
   readonly operator: Operator;
   /** A folder for this test's own files; removed at the end. */
   readonly folder: string;
+}
+
+/** An installation of one test file, which may stop and kill its parts. */
+export interface TestFleet extends Installation {
+  readonly fleet: Fleet;
 }
 
 /** A whole fleet of real processes on fresh data. */
@@ -90,7 +96,7 @@ export interface Podcaster {
 }
 
 /** An account with a published podcast, made through the API like any client's. */
-export async function createPodcaster({ fleet, operator }: TestFleet, plan?: string): Promise<Podcaster> {
+export async function createPodcaster({ fleet, operator }: Installation, plan?: string): Promise<Podcaster> {
   const account = await createAccount(operator, plan);
   const rest = createRestClient(fleet.urls.base, account.apiKey);
   const podcast = await rest.post<{ id: string; feed_url: string }>('/podcasts', {

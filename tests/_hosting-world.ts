@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
@@ -5,16 +6,15 @@ import {
   createAccount,
   createRestClient,
   issueCredential,
-  type Operator,
   type RestClient,
   uploadFile,
 } from '@longwave/test-kit/clients';
 import { makeAudio, until } from '@longwave/test-kit';
 import { many, writePlansWithoutLimits } from '@longwave/test-kit/plans-without-limits';
 import { samples } from '@longwave/local/samples';
-import { startTestFleet, type ProductionView, type TestFleet } from './_fleet.ts';
+import { startTestFleet, type Installation, type ProductionView, type TestFleet } from './_fleet.ts';
 
-/** Plans of this world, beside the usual ones: with ninety days, without analytics, with a second to encode, with 3 requests a minute. */
+/** Plans beside the usual ones: with ninety days, without analytics, with a second to encode, with 3 requests a minute. */
 const writePlans = (file: string) =>
   writePlansWithoutLimits(file, ({ network }) => ({
     ninety_days: { ...network, ...many, history_days: 90 },
@@ -23,15 +23,31 @@ const writePlans = (file: string) =>
     three_a_minute: { ...network, requests_per_minute: 3, upload_urls_per_minute: 4, legacy_requests_per_minute: 2 },
   }));
 
+/** A fleet with the plans of a hosting world. */
+export async function startHostingFleet(env: Record<string, string> = {}): Promise<TestFleet> {
+  const own = temporaryDataFolder();
+  const fleet = await startTestFleet({
+    env: { 'auth-server': { PLANS_FILE: writePlans(own.inside('plans.json')) }, management: env, encoder: env },
+  });
+  return {
+    ...fleet,
+    [Symbol.asyncDispose]: async () => {
+      await fleet[Symbol.asyncDispose]();
+      removeDataFolder(own);
+    },
+  };
+}
+
 export interface WorldAccount {
   readonly accountId: string;
   readonly workspaceId: string;
+  readonly email: string;
   readonly apiKey: string;
   readonly rest: RestClient;
 }
 
-/** A fleet with many accounts, made by the operator's commands as `npm run longwave` makes them. */
-export interface HostingWorld extends TestFleet {
+/** An installation with many accounts, made by the operator's commands as `npm run longwave` makes them. */
+export interface HostingWorld extends Installation {
   account(name: string, plan?: string, more?: object): Promise<WorldAccount>;
   /** Issues a credential and answers its text. */
   credential(
@@ -47,40 +63,22 @@ export interface HostingWorld extends TestFleet {
   ): Promise<string>;
 }
 
-export async function startHostingWorld(env: Record<string, string> = {}): Promise<HostingWorld> {
-  const own = temporaryDataFolder();
-  const fleet = await startTestFleet({
-    env: { 'auth-server': { PLANS_FILE: writePlans(own.inside('plans.json')) }, management: env, encoder: env },
-  });
-  const { operator } = fleet;
-  const identity = async (
-    account: Pick<WorldAccount, 'workspaceId'>,
-    type: string,
-    subject: { type: string; id?: string },
-    changes: object,
-  ) => (await operator.identityCommand(account.workspaceId, type, subject, changes)).id;
+export function hostingWorldOf<I extends Installation>(installation: I): I & HostingWorld {
+  const { fleet, operator } = installation;
+  // No two accounts of an installation have one e-mail address.
+  const domain = `${randomBytes(4).toString('hex')}.example.com`;
   return {
-    ...fleet,
-    [Symbol.asyncDispose]: async () => {
-      await fleet[Symbol.asyncDispose]();
-      removeDataFolder(own);
+    ...installation,
+    identity: async ({ workspaceId }, type, subject, changes) =>
+      (await operator.identityCommand(workspaceId, type, subject, changes)).id,
+    account: async (name, plan = 'unlimited', more = {}) => {
+      const email = `${name}@${domain}`;
+      const account = await createAccount(operator, plan, { name, email, ...more });
+      return { ...account, email, rest: createRestClient(fleet.urls.base, account.apiKey) };
     },
-    identity,
-    account: async (name, plan = 'unlimited', more = {}) => createWorldAccount(fleet, operator, name, plan, more),
     credential: (account, kind, more = {}) =>
       issueCredential(operator, account.accountId, { kind, name: kind, ...more }),
   };
-}
-
-async function createWorldAccount(
-  { fleet }: TestFleet,
-  operator: Operator,
-  name: string,
-  plan: string,
-  more: object,
-): Promise<WorldAccount> {
-  const account = await createAccount(operator, plan, { name, email: `${name}@example.com`, ...more });
-  return { ...account, rest: createRestClient(fleet.urls.base, account.apiKey) };
 }
 
 /** A published podcast with artwork. */
@@ -102,13 +100,13 @@ export async function publishedPodcast(rest: RestClient, title: string, more: ob
 
 /** An episode with an encoded production of so many seconds, published or not. */
 export async function encodedEpisode(
-  world: TestFleet,
+  { folder }: Pick<Installation, 'folder'>,
   rest: RestClient,
   podcastId: string,
   options: { readonly title: string; readonly publish: boolean; readonly seconds?: number },
 ): Promise<{ readonly episodeId: string; readonly productionId: string }> {
   const { title, publish, seconds = 10 } = options;
-  const file = makeAudio(path.join(world.folder, `${newId('req')}.mp3`), seconds);
+  const file = makeAudio(path.join(folder, `${newId('req')}.mp3`), seconds);
   const { id: episodeId } = await rest.post<{ id: string }>(`/podcasts/${podcastId}/episodes`, { title });
   const { fileUrl } = await uploadFile(rest, file);
   const { id: productionId } = await rest.post<{ id: string }>('/productions', {

@@ -3,7 +3,7 @@ import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { dataFolder, startFleet, temporaryDataFolder, type DataFolder } from '@longwave/fleet';
 
-/** Folder for the files of one run of all tests, made and removed by `_run-folder.mjs`. */
+/** Folder for the files of one run of all tests, made and removed by `_run.mjs`. */
 const runFolder = process.env['TEST_RUN_FOLDER']!;
 
 /** An installation in which no service ever ran: its secrets, certificates and a database with every migration. */

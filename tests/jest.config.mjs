@@ -4,7 +4,9 @@ import preset from '../jest.preset.mjs';
 export default {
   ...preset(import.meta.dirname),
   testMatch: ['<rootDir>/**/*.test.ts'],
-  globalSetup: '<rootDir>/_run-folder.mjs',
+  globalSetup: '<rootDir>/_run.mjs',
+  globalTeardown: '<rootDir>/_end-run.mjs',
+  testSequencer: '<rootDir>/_sequencer.mjs',
   testTimeout: 300_000,
   maxWorkers: 1,
 };

@@ -5,14 +5,13 @@ import { makeAudio, until } from '@longwave/test-kit';
 import { createObjectStore } from '@longwave/object-store';
 import { samples } from '@longwave/local/samples';
 import pg from 'pg';
-import { createPodcaster, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { createPodcaster, type Installation, type Podcaster } from '../_fleet.ts';
+import { openSharedInstallation } from '../_shared-installation.ts';
 
-let world: TestFleet;
+let world: Installation;
 let podcaster: Podcaster;
 beforeAll(async () => {
-  world = await startTestFleet({
-    services: ['auth-server', 'public-delivery', 'management', 'encoder', 'rest-gateway'],
-  });
+  world = await openSharedInstallation();
   podcaster = await createPodcaster(world);
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());
@@ -29,6 +28,12 @@ async function encodingBalance(workspaceId: string): Promise<{ reserved: number;
   } finally {
     await client.end();
   }
+}
+
+async function storedMedia(): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of createObjectStore(world.fleet.objectStore).list('media/')) keys.push(key);
+  return keys;
 }
 
 const inputs: Readonly<Record<string, { readonly code: RegExp; readonly make: (folder: string) => string }>> = {
@@ -79,6 +84,7 @@ test.each(Object.entries(inputs))(
   async (_name, { code, make }) => {
     const { productionId, fileUrl } = await podcaster.newProduction(make(world.folder));
     const before = await encodingBalance(podcaster.account.workspaceId);
+    const mediaBefore = await storedMedia();
     await podcaster.rest.post(`/productions/${productionId}/start`);
     const production = await podcaster.state(productionId, 'error', 'encoded');
     expect(production.state).toBe('error');
@@ -92,7 +98,7 @@ test.each(Object.entries(inputs))(
       for await (const object of store.list(`uploads/${uploadId}/`)) if (object) return undefined;
       return true;
     });
-    for await (const object of store.list('media/')) throw new Error(`left over: ${object.key}`);
+    expect(await storedMedia()).toEqual(mediaBefore);
   },
 );
 

@@ -9,7 +9,8 @@ import { newId } from '@longwave/ids';
 import { createAccount } from '@longwave/test-kit/clients';
 import { until } from '@longwave/test-kit';
 import { samples } from '@longwave/local/samples';
-import { startTestFleet, type TestFleet } from '../_fleet.ts';
+import type { Installation } from '../_fleet.ts';
+import { openSharedInstallation } from '../_shared-installation.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const textOf = (document: string) => readFileSync(path.join(root, document), 'utf8');
@@ -51,9 +52,9 @@ test('npm run demo with a file that is no audio says so and fails', async () => 
 });
 
 describe('on one installation', () => {
-  let world: TestFleet;
+  let world: Installation;
   beforeAll(async () => {
-    world = await startTestFleet();
+    world = await openSharedInstallation();
   });
   afterAll(async () => world?.[Symbol.asyncDispose]());
 

@@ -4,7 +4,13 @@ import { makeAudio } from '@longwave/test-kit';
 import { uploadFile } from '@longwave/test-kit/clients';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { encodedEpisode, publishedPodcast, startHostingWorld, type HostingWorld } from '../_hosting-world.ts';
+import {
+  encodedEpisode,
+  hostingWorldOf,
+  publishedPodcast,
+  startHostingFleet,
+  type HostingWorld,
+} from '../_hosting-world.ts';
 import { allowed, nearly, type JsonSchema } from '../_schema-values.ts';
 
 interface Answer {
@@ -35,7 +41,7 @@ let document: OpenApi;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  world = await startHostingWorld();
+  world = hostingWorldOf(await startHostingFleet());
   const owner = await world.account('owner');
   apiKey = owner.apiKey;
   const podcastId = await publishedPodcast(owner.rest, 'Harbour Light');

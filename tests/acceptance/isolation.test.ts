@@ -2,7 +2,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { uploadFile } from '@longwave/test-kit/clients';
 import { makeAudio, until } from '@longwave/test-kit';
-import { encodedEpisode, publishedPodcast, startHostingWorld, type HostingWorld } from '../_hosting-world.ts';
+import { encodedEpisode, hostingWorldOf, publishedPodcast, type HostingWorld } from '../_hosting-world.ts';
+import { openSharedInstallation } from '../_shared-installation.ts';
 
 /** The part of the OpenAPI document that these tests read. */
 interface Operation {
@@ -23,7 +24,7 @@ let stranger: string;
 const owned: Record<string, string> = {};
 
 beforeAll(async () => {
-  world = await startHostingWorld();
+  world = hostingWorldOf(await openSharedInstallation());
   const owner = await world.account('owner');
   stranger = (await world.account('stranger')).apiKey;
   const podcastId = await publishedPodcast(owner.rest, 'Harbour Light');

@@ -1,66 +1,108 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '@longwave/fleet';
-import { runJob } from '@longwave/local/job';
-import { download, listenerAgent } from '@longwave/test-kit/clients';
-import { ffmpeg, makeAudio, until } from '@longwave/test-kit';
-import { services } from '@longwave/services';
 import { samples } from '@longwave/local/samples';
-import { startTestFleet, type TestFleet } from '../_fleet.ts';
+import { services } from '@longwave/services';
+import { ffmpeg, makeAudio, until } from '@longwave/test-kit';
+import {
+  bookCampaign,
+  type Booking,
+  checkRanges,
+  dissect,
+  download,
+  listenerAgent,
+  listenerAgentOf,
+  publishPlan,
+  uploadFile,
+} from '@longwave/test-kit/clients';
+import { residentMegabytes } from '@longwave/test-kit/resident-memory';
+import { countedDownloads, createPodcaster, type Installation, type Podcaster } from '../_fleet.ts';
+import { openSharedInstallation } from '../_shared-installation.ts';
+import { makeTrialRun } from '../_trial-run.ts';
 
-let world: TestFleet;
+// A minute is the least that counts as a download.
+const seconds = 65;
+
+let world: Installation;
+let episode: string;
+/** Of an mp3 file. */
+let trialRun: Awaited<ReturnType<typeof makeTrialRun>>;
+
 beforeAll(async () => {
-  world = await startTestFleet();
+  world = await openSharedInstallation();
+  episode = makeAudio(path.join(world.folder, 'episode.mp3'), seconds);
+  trialRun = await makeTrialRun(world.fleet, episode);
 });
 afterAll(async () => world?.[Symbol.asyncDispose]());
 
-const quiet = {
-  step: async (_name: string, run: (progress: () => void) => Promise<string>) => void (await run(() => undefined)),
-};
+test('a complete trial run, from an account to a counted download, holds in every step for an mp3 file', () => {
+  expect(trialRun.failures).toEqual([]);
+  expect(trialRun).toMatchObject({
+    ok: true,
+    production: { state: 'encoded' },
+    analytics: { downloads: trialRun.analytics?.listeners, ads_delivered: 1 },
+  });
+  expect(Math.abs(trialRun.production!.audio_duration_ms - seconds * 1000)).toBeLessThanOrEqual(48);
+  expect(trialRun.arrangement!.parts.map((part) => part.kind)).toEqual(['header', 'ad', 'content']);
+});
 
-describe('a complete trial run, from an account to a counted download', () => {
-  test.each(['mp3', 'wav', 'flac', 'ogg', 'm4a'])('holds in every step for a %s file', async (format) => {
-    const audio = makeAudio(path.join(world.folder, `episode.${format}`), 70);
-    const failures: unknown[] = [];
-    const report = {
-      step: async (name: string, run: (progress: () => void) => Promise<string>) => {
-        await run(() => undefined).catch((error: Error) => {
-          failures.push(`${name}: ${error.message}`);
-          throw error;
-        });
-      },
-    };
-    const result = await runJob({ fleet: world.fleet, audio, ad: samples.ad, report });
-    expect(failures).toEqual([]);
-    expect(result).toMatchObject({
-      ok: true,
-      production: { state: 'encoded' },
-      analytics: { downloads: result.analytics?.listeners, ads_delivered: 1 },
+describe('an episode of another format is encoded, published, delivered with an ad and counted once', () => {
+  let podcaster: Podcaster;
+  let booking: Booking;
+  let listeners = 0;
+  beforeAll(async () => {
+    podcaster = await createPodcaster(world);
+    const { workspaceId } = podcaster.account;
+    const ad = await uploadFile(podcaster.rest, samples.ad);
+    booking = await bookCampaign(world.operator, workspaceId, {
+      adUploadId: /upl_[0-9a-z]{26}/.exec(ad.fileUrl)![0],
+      podcastId: podcaster.podcastId,
+      goal: 1000,
     });
-    expect(Math.abs(result.production!.audio_duration_ms - 70_000)).toBeLessThanOrEqual(48);
-    expect(result.arrangement!.parts.map((part) => part.kind)).toEqual(['header', 'ad', 'content']);
+    await publishPlan(world.operator, workspaceId);
   });
 
-  test('a file above 30 MB goes through in parts', async () => {
-    const audio = path.join(world.folder, 'large.wav');
-    // A minute is the least that counts as a download; so many samples make it 50 MB.
-    const noise = 'anoisesrc=color=pink:sample_rate=96000:duration=65:seed=7';
-    ffmpeg('-f', 'lavfi', '-i', noise, '-ac', '2', '-c:a', 'pcm_s32le', audio);
-    const result = await runJob({ fleet: world.fleet, audio, ad: samples.ad, report: quiet });
-    expect(result.steps.filter((step) => !step.ok)).toEqual([]);
-    expect(result.ok).toBe(true);
+  test.each([
+    // So many samples make 50 MB.
+    ['wav above 30 MB, which goes up in parts', 'wav', ['-ar', '96000', '-c:a', 'pcm_s32le']],
+    ['flac', 'flac', []],
+    ['ogg', 'ogg', []],
+    ['m4a', 'm4a', []],
+  ])('%s', async (_name, format, args) => {
+    const file = path.join(world.folder, `episode.${format}`);
+    ffmpeg('-i', episode, ...args, file);
+    // A connection that its server closed meanwhile must not be used.
+    await setImmediate();
+    const { productionId, episodeId } = await podcaster.newProduction(file);
+    await podcaster.rest.post(`/productions/${productionId}/start?publish_episode=true`);
+    const production = await podcaster.state(productionId, 'encoded', 'error');
+    expect(production).toMatchObject({ state: 'encoded' });
+    expect(Math.abs(production.audio_duration_ms! - seconds * 1000)).toBeLessThanOrEqual(48);
+    const enclosureUrl = await until('the enclosure', async () => {
+      const { enclosure_url: url } = await podcaster.rest.get<{ enclosure_url?: string }>(`/episodes/${episodeId}`);
+      return url && (await fetch(url, { method: 'HEAD', redirect: 'manual' })).status === 302 ? url : undefined;
+    });
+    const got = await download(enclosureUrl, listenerAgentOf(listeners++));
+    const { sha256, size, duration_ms = 0 } = production.files.find(({ role }) => role === 'rendition')!;
+    const { parts } = dissect(got.bytes, booking.streams, { sha256, size_bytes: size, duration_ms });
+    expect(parts.map(({ kind }) => kind)).toEqual(['header', 'ad', 'content']);
+    await checkRanges(got, [parts[0]!.bytes, parts[0]!.bytes + parts[1]!.bytes]);
+    await until(
+      'counting',
+      async () => ({
+        downloads: await countedDownloads(podcaster),
+        ads: await world.operator.adsDelivered(podcaster.account.workspaceId, booking.lineItemId),
+      }),
+      { holds: ({ downloads, ads }) => downloads === listeners && ads === listeners },
+    );
   });
 });
 
 test('a player reports at the addresses that a play names; an operator revokes the week, and only the addresses change', async () => {
-  const { enclosure_url: enclosure } = await runJob({
-    fleet: world.fleet,
-    audio: samples.audio,
-    ad: samples.ad,
-    report: quiet,
-  });
+  const { enclosure_url: enclosure } = trialRun;
   const before = await download(enclosure!);
   const headers = { 'user-agent': listenerAgent };
   const timeline = (await (await fetch(before.mediaUrl.replace(/[^/]+$/, 'timeline.json'), { headers })).json()) as {
@@ -117,4 +159,13 @@ test('no credential, delivery token, presigned signature, address or user agent 
     secrets.filter(([, pattern]) => pattern.test(text)).map(([what]) => `${what} in ${name}`),
   );
   expect(found).toEqual([]);
+});
+
+test('the whole installation, engines included, stays within 1.5 GB resident after it has worked', () => {
+  const used = residentMegabytes();
+  const total = used.reduce((sum, { megabytes }) => sum + megabytes, 0);
+  console.log(`installation resident: ${Math.round(total)} MB in ${used.length} processes`);
+  // Seven services, PostgreSQL, Redis and the object store: fewer would mean that the count misses some.
+  expect(used.filter(({ command }) => command.includes('dist/main.js'))).toHaveLength(7);
+  expect(total).toBeLessThan(1500);
 });

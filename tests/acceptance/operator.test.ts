@@ -7,7 +7,7 @@ import { startTestFleet, type TestFleet } from '../_fleet.ts';
 const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 let world: TestFleet;
 beforeAll(async () => {
-  world = await startTestFleet();
+  world = await startTestFleet({ services: ['auth-server', 'management', 'rest-gateway'] });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

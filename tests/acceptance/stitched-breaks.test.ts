@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkFeed, checkRanges, download, type Download, publishPlan } from '@longwave/test-kit/clients';
 import { ffmpeg, until } from '@longwave/test-kit';
 import { advertisingOf, type Booked } from '../_advertising.ts';
-import { createPodcaster, secondsOf, startTestFleet, type Podcaster, type TestFleet } from '../_fleet.ts';
+import { createPodcaster, secondsOf, type Installation, type Podcaster } from '../_fleet.ts';
+import { openSharedInstallation } from '../_shared-installation.ts';
 
 const contentMs = 200_000;
 /** The editor's time of the break, and the silence beside it where it is cut. */
@@ -13,7 +14,7 @@ const markerMs = 97_400;
 const silence = { fromMs: 98_000, toMs: 99_000 };
 const frameMs = 24;
 
-let world: TestFleet;
+let world: Installation;
 let podcaster: Podcaster;
 let enclosureUrl: string;
 let advertising: ReturnType<typeof advertisingOf>;
@@ -65,7 +66,7 @@ async function publishEpisode(title: string, audio: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  world = await startTestFleet();
+  world = await openSharedInstallation();
   podcaster = await createPodcaster(world);
   advertising = advertisingOf(world, podcaster);
   await publishEpisode('Stitched', makeEpisode());

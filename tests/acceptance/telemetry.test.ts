@@ -1,23 +1,18 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runJob } from '@longwave/local/job';
 import { namesOf, services, type ServiceName } from '@longwave/services';
 import { until } from '@longwave/test-kit';
 import { createAccount, createRestClient, download, listenerAgentOf } from '@longwave/test-kit/clients';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { samples as files } from '@longwave/local/samples';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
 import { scrape, startCollector, sumOf } from '../_telemetry.ts';
+import { makeTrialRun } from '../_trial-run.ts';
 
 let collector: Awaited<ReturnType<typeof startCollector>>;
 let world: TestFleet;
 let enclosureUrl: string;
-
-const quiet = {
-  step: async (_name: string, run: (progress: () => void) => Promise<string>) => void (await run(() => undefined)),
-};
 
 beforeAll(async () => {
   collector = await startCollector();
@@ -29,8 +24,8 @@ beforeAll(async () => {
   world = await startTestFleet({
     env: Object.fromEntries((['rest-gateway', 'auth-server', 'management'] as const).map((name) => [name, otlp])),
   });
-  const result = await runJob({ fleet: world.fleet, audio: files.audio, ad: files.ad, report: quiet });
-  expect(result.steps.filter(({ ok }) => !ok)).toEqual([]);
+  const result = await makeTrialRun(world.fleet);
+  expect(result.failures).toEqual([]);
   enclosureUrl = result.enclosure_url!;
   await fetch(`${world.fleet.urls.api}/audience/v1/contract`);
 });

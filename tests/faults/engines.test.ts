@@ -1,8 +1,9 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { openStage } from '../_listeners.ts';
+import { openStage, type Stage } from '../_listeners.ts';
+import { makeTrialRun } from '../_trial-run.ts';
 // eslint-disable-next-line @nx/enforce-module-boundaries -- tools are programs of the repository, no project with a name
-import { startForeignKafka } from '../../tools/foreign-kafka.mjs';
+import { startForeignKafka, type ForeignKafka } from '../../tools/foreign-kafka.mjs';
 
 /** Bytes that Redis may hold, 0 for any number. */
 async function setMaxMemory(redisUrl: string, bytes: number): Promise<void> {
@@ -51,11 +52,28 @@ test('a Redis that is full, and engines and services killed one after the other 
 }, 300_000);
 
 if (process.env['TEST_KAFKA_BROKERS'] || process.env['REQUIRE_FOREIGN_ENGINES'] === '1') {
-  test('a broker of Apache Kafka killed under load, and the sink with it: every download is counted once', async () => {
-    const kafka = await startForeignKafka();
-    if ('unavailable' in kafka) throw new Error(kafka.unavailable);
-    try {
-      await using stage = await openStage({ bus: { kind: 'kafka', brokers: kafka.brokers.join() } });
+  describe('with Apache Kafka as the event bus', () => {
+    let kafka: ForeignKafka;
+    let stage: Stage;
+    beforeAll(async () => {
+      const started = await startForeignKafka();
+      if ('unavailable' in started) throw new Error(started.unavailable);
+      kafka = started;
+      stage = await openStage({ bus: { kind: 'kafka', brokers: kafka.brokers.join() } });
+    });
+    afterAll(async () => {
+      await stage?.[Symbol.asyncDispose]();
+      await kafka?.stop();
+    });
+
+    test('every step of a complete trial run passes', async () => {
+      const result = await makeTrialRun(stage.world.fleet);
+      expect(result.failures).toEqual([]);
+      const analytics = { downloads: result.analytics?.listeners, ads_delivered: 1 };
+      expect(result).toMatchObject({ ok: true, analytics });
+    });
+
+    test('a broker killed under load, and the sink with it: every download is counted once', async () => {
       const { heard, afterSome, end } = stage.gather(3);
       for (let round = 0; round < 2; round++) {
         await afterSome(6);
@@ -69,10 +87,8 @@ if (process.env['TEST_KAFKA_BROKERS'] || process.env['REQUIRE_FOREIGN_ENGINES'] 
       expect(counted.downloads).toBe(heard.length);
       expect(counted.ads).toBeLessThanOrEqual(counted.downloads);
       expect(await stage.contradictions()).toEqual(none);
-    } finally {
-      await kafka.stop();
-    }
-  }, 300_000);
+    });
+  });
 } else {
   test.skip('no Apache Kafka: TEST_KAFKA_BROKERS is not set', () => undefined);
 }
