@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { configurationTable } from '@longwave/test-kit';
 import { readConfiguration } from './config.ts';
 
 const required = {
@@ -18,17 +17,6 @@ const required = {
 };
 
 test('the page of the service lists every variable with its default', () => {
-  const page = readFileSync(path.join(import.meta.dirname, '../../../docs/services/encoder.md'), 'utf8');
-  const rows = [...page.matchAll(/^\| `([A-Z0-9_]+)` +\| (.*?) +\|/gm)].map(
-    ([, name, value]) => [name!, value!] as const,
-  );
-  const config: Readonly<Record<string, unknown>> = readConfiguration(required);
-  expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(config).sort());
-  expect(
-    rows
-      .filter(([, value]) => value === 'required')
-      .map(([name]) => name)
-      .sort(),
-  ).toEqual(Object.keys(required).sort());
-  for (const [name, value] of rows) if (value.startsWith('`')) expect(`\`${String(config[name])}\``).toBe(value);
+  const { shown, read } = configurationTable('encoder', readConfiguration, required);
+  expect(shown).toEqual(read);
 });

@@ -1,4 +1,5 @@
 export { bareEnvironment } from './bare-environment.ts';
+export { configurationTable } from './configuration-table.ts';
 export { ffmpeg, makeAudio, repeatAudio } from './ffmpeg.ts';
 export { npxLongwave } from './npx-longwave.ts';
 export { sha256 } from './sha256.ts';
