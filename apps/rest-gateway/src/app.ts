@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAddressSet, createSenderOf } from '@longwave/audience';
-import { createFindEnclosures, createManagement } from '@longwave/hosting-client';
+import { createFindEnclosures, createIdentity, createManagement } from '@longwave/hosting-client';
 import { createRateLimit, listenHttp } from '@longwave/http-kit';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
-import { AccountServiceService, CredentialServiceService } from '@longwave/rpc/credential';
+import { CredentialServiceService } from '@longwave/rpc/credential';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import { Redis } from 'ioredis';
@@ -62,7 +62,7 @@ export async function createApp(
     routes,
     deps: {
       management: createManagement(channels.management),
-      accounts: channels.authServer.client(AccountServiceService),
+      identity: createIdentity(channels.authServer),
       audience: channels.analyticsSink.client(AudienceServiceService),
       findEnclosures: createFindEnclosures(channels.publicDelivery.client(EnclosureServiceService), logger),
       redis,

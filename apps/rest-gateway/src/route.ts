@@ -1,9 +1,8 @@
 import type { ProductResource, Resource } from '@longwave/command-catalog';
-import type { Access, Asker, Caller, FindEnclosures, Management } from '@longwave/hosting-client';
+import type { Access, Asker, Caller, FindEnclosures, Identity, Management } from '@longwave/hosting-client';
 import type { RestScope } from '@longwave/principal';
 import type { RpcClient } from '@longwave/rpc';
 import type { AudienceServiceService } from '@longwave/rpc/audience';
-import type { AccountServiceService } from '@longwave/rpc/credential';
 import type { Logger } from '@longwave/service-kit';
 import type { ServerResponse } from 'node:http';
 import type { Redis } from 'ioredis';
@@ -14,7 +13,7 @@ import type { ProgressFeed } from './productions/progress-feed.ts';
 /** Clients and settings of all routes; built once in `app.ts`. */
 export interface Deps {
   readonly management: Management;
-  readonly accounts: RpcClient<typeof AccountServiceService>;
+  readonly identity: Identity;
   readonly audience: RpcClient<typeof AudienceServiceService>;
   readonly findEnclosures: FindEnclosures;
   readonly redis: Redis;

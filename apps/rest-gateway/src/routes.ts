@@ -1,6 +1,7 @@
 import { productCatalog } from '@longwave/command-catalog';
-import { listKeys, listMembers } from './account/account-list-routes.ts';
 import { readAccount, readUsage } from './account/account-routes.ts';
+import { keys } from './account/key-routes.ts';
+import { members } from './account/member-routes.ts';
 import { readOperation } from './account/operation-routes.ts';
 import { podcastAchievements } from './analytics/achievement-routes.ts';
 import {
@@ -124,7 +125,7 @@ export const routes: readonly Route[] = [
 
   readAccount('/account'),
   readUsage('/account/usage'),
-  listMembers('/account/members'),
-  listKeys('/account/keys'),
+  ...members('/account/members'),
+  ...keys('/account/keys'),
   readOperation('/operations/{id}'),
 ];

@@ -5,6 +5,7 @@ import {
   Refusal,
   type VerifyResponse,
 } from '@longwave/rpc/credential';
+import { commandStandIn } from './_command-stand-in.ts';
 import { principalOf, principals, refusals } from './_principals.ts';
 import type { Scene } from './_scene.ts';
 
@@ -21,16 +22,34 @@ function itemsOf(statement: string | undefined, prefix: string, { after, limit }
     .map((id) => ({ id, name, createdAtMs: sinceMs, updatedAtMs: sinceMs }));
 }
 
+const accountOf = (statement: string | undefined) =>
+  Object.values(principals).find((one) => one.statement === statement)!.accountId;
+
 /** A stand-in for auth-server with the credentials of `_principals.ts`. */
 export function authServerServices(scene: Scene) {
   return [
+    commandStandIn(scene),
     rpcService(
       AccountServiceService,
-      { listMembers: gateway, listKeys: gateway },
+      { getAccount: gateway, listMembers: gateway, listKeys: gateway },
       {
+        getAccount: async (_request, { principalStatement }) => ({
+          id: accountOf(principalStatement),
+          name: 'Studio',
+          email: 'studio@example.com',
+          plan: 'scale',
+          subscriptionState: 'active',
+          trialEndsAtMs: undefined,
+        }),
         listMembers: async (request, { principalStatement }) => ({
           members: itemsOf(principalStatement, 'mbr', request).map((item) => ({
-            ...{ ...item, accountId: 'acc_0000000000000000000000000f', email: '', permissions: ['edit'] },
+            ...{
+              ...item,
+              accountId: 'acc_0000000000000000000000000f',
+              email: '',
+              permissions: ['edit'],
+              state: 'active',
+            },
           })),
         }),
         listKeys: async (request, { principalStatement }) => ({

@@ -1,11 +1,6 @@
-import { readFileSync } from 'node:fs';
-import type { ResourceView } from '@longwave/events';
-import { productCatalog, type ProductCommand } from '@longwave/command-catalog';
-import { decideAccess } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { rpcService, serveRpc, type Tls } from '@longwave/rpc';
 import { AudienceServiceService, Window } from '@longwave/rpc/audience';
-import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import { FeedServiceService } from '@longwave/rpc/feed';
 import {
@@ -16,94 +11,31 @@ import {
 } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { authServerServices } from './_auth-stand-in.ts';
-import { principalOf, principals } from './_principals.ts';
-import type { GivenAnswer, Scene } from './_scene.ts';
+import { commandStandIn } from './_command-stand-in.ts';
+import { podcastOf, readCases, sees, visibleFixtures } from './_fixtures.ts';
+import { principals } from './_principals.ts';
+import type { Scene } from './_scene.ts';
 
 const importItem = {
   ...{ position: 1, guid: 'one', title: 'One', state: 'encoded', episodeId: '', problem: '' },
   notes: [{ kind: 'lost', field: 'itunes:order', detail: 'This service has no field for it: “7”.' }],
 };
 
-export const readCases = (name: string): unknown =>
-  JSON.parse(readFileSync(new URL(`../cases/${name}`, import.meta.url), 'utf8'));
-
-/** Resources by fixture name; each is complete, as management shows it. */
-export const fixtures = readCases('fixtures.json') as Readonly<Record<string, ResourceView>>;
-
 export const now = new Date('2026-11-21T12:00:30.000Z');
 const expiresAtMs = BigInt(now.getTime() + 3_600_000);
 const gateway = ['rest-gateway'] as const;
-const operationId = 'op_0000000000000000000000000a';
 
 const oversized = { resourcesJson: ['x'.repeat(17 * 1024 * 1024)], nextCursor: '' };
 
-/** The podcast that a fixture belongs to, or is. */
-function podcastOf({ id, resource_type: type, links }: ResourceView): string | undefined {
-  if (type === 'podcasts') return id;
-  const parent = links['podcast'] ?? links['episode'];
-  const found = Object.values(fixtures).find((fixture) => fixture.id === parent);
-  return found && podcastOf(found);
-}
-
-const sees = (statement: string | undefined, workspaceId: string, podcastId: string | undefined): boolean =>
-  decideAccess(principalOf(statement), { workspaceId, podcastId }).outcome !== 'unknown';
-
 function managementServices(scene: Scene) {
-  const current = (name: string): ResourceView => {
-    const resource = fixtures[name]!;
-    return { ...resource, lifecycle_state: scene.given.states?.[name] ?? resource.lifecycle_state };
-  };
-  const visible = (statement: string | undefined, type: string) =>
-    Object.keys(fixtures)
-      .filter((name) => !scene.given.without?.includes(name))
-      .map(current)
-      .filter(
-        (resource) => resource.resource_type === type && sees(statement, resource.workspace_id, podcastOf(resource)),
-      );
-  /** Refuses what management refuses before the rule of a command: an invisible subject, a missing role, a subject that is gone. */
-  function decideOnSubject(request: ExecuteRequest, statement: string | undefined, answer: GivenAnswer | undefined) {
-    const { subjectType, subjectId, commandType } = request;
-    const subject = visible(statement, subjectType).find(({ id }) => id === subjectId);
-    if (!subject) throw new Problem('not_found', `There is no such thing as ${subjectId}.`);
-    if (answer && 'replayed' in answer) return;
-    const { roles } = productCatalog.commands[commandType as ProductCommand];
-    const target = { workspaceId: subject.workspace_id, podcastId: podcastOf(subject) };
-    if (decideAccess(principalOf(statement), target, { roles }).outcome !== 'permitted')
-      throw new Problem('permission_denied', `You may not send ${commandType}.`);
-    if (!answer && ['archived', 'deleted', 'aborted', 'expired'].includes(subject.lifecycle_state))
-      throw new Problem('state_not_allowed', `It is ${subject.lifecycle_state}.`);
-  }
+  const { visible } = visibleFixtures(scene);
   const sign = (what: string) => {
     scene.signed += 1;
     if (scene.given.sign) throw new Problem(scene.given.sign.problem);
     return { url: `http://objects.test/${what}?signature=${scene.signed}`, expiresAtMs };
   };
   return [
-    rpcService(
-      CommandServiceService,
-      { execute: gateway },
-      {
-        execute: async (request, { deadline, principalStatement }) => {
-          scene.deadlines.push(deadline);
-          const count = scene.commands.filter(({ commandType }) => commandType === request.commandType).length;
-          const answer = scene.given.commands?.[request.commandType]?.[count];
-          if (request.subjectId !== '') decideOnSubject(request, principalStatement, answer);
-          scene.commands.push(request);
-          if (!answer) throw new Error(`nothing given for ${request.commandType} number ${count}`);
-          if ('problem' in answer) {
-            const { code, detail, field, ...context } = answer.problem;
-            throw new Problem(
-              code,
-              detail,
-              field ? { errors: [{ path: `/changes/${field}`, code: 'given', detail: detail ?? '' }] } : context,
-            );
-          }
-          const resourceJson = JSON.stringify(current(answer.resource));
-          const operationJson = JSON.stringify({ id: operationId, consequences: answer.consequences });
-          return { operationJson, resourceJson, status: 200, replayed: answer.replayed ?? false };
-        },
-      },
-    ),
+    commandStandIn(scene),
     rpcService(
       ResourceServiceService,
       { getResource: gateway, listResources: gateway },

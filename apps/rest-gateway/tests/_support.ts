@@ -8,9 +8,10 @@ import { Redis } from 'ioredis';
 import { createApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
 import type { Given, Scene } from './_scene.ts';
-import { now, readCases, startStandIns } from './_stand-ins.ts';
+import { now, startStandIns } from './_stand-ins.ts';
+import { readCases } from './_fixtures.ts';
 
-export { fixtures } from './_stand-ins.ts';
+export { fixtures } from './_fixtures.ts';
 
 export interface GoldenCase {
   readonly name: string;

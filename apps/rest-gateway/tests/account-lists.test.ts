@@ -22,7 +22,17 @@ test('members and keys are those of the account of the credential', async () => 
     const account_id = 'acc_0000000000000000000000000f';
     expect([members.status, await members.json()]).toEqual([
       200,
-      [{ id: first('mbr'), account_id, name, permissions: ['edit'], created_at: since, updated_at: since }],
+      [
+        {
+          id: first('mbr'),
+          state: 'active',
+          account_id,
+          name,
+          permissions: ['edit'],
+          created_at: since,
+          updated_at: since,
+        },
+      ],
     ]);
     const keys = await gateway.get('/account/keys', credential);
     const expires_at = '2026-11-20T09:00:01.000Z';

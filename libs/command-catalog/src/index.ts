@@ -6,6 +6,7 @@ export type {
   ChangesOf,
   CommandType,
   EventOf,
+  IdentityCommand,
   LinkOf,
   MachineCommand,
   ProductCommand,

@@ -28,6 +28,9 @@ export type MachineCommand<S extends CallerName> = {
   [C in ProductCommand]: S extends Commands[C]['machines'][number] ? C : never;
 }[ProductCommand];
 
+/** Commands that auth-server executes. */
+export type IdentityCommand = CommandType<typeof identityCatalog>;
+
 /** Commands that need a rule of their own. */
 export type CommandWithRule<K extends Catalog> = {
   [C in CommandType<K>]: K['commands'][C]['hasRule'] extends true ? C : never;

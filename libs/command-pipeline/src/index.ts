@@ -1,3 +1,4 @@
+export { createActorOfCall, type ActorOfCall } from './execute/actor-of-call.ts';
 export {
   accessOf,
   actorId,

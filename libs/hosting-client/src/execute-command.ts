@@ -1,11 +1,12 @@
 import { isProblem } from '@longwave/problems';
-import {
-  productCatalog,
-  type ChangesInput,
-  type ProductCommand,
-  type ProductResource,
-  type Resource,
-  type SubjectOf,
+import type {
+  Catalog,
+  ChangesInput,
+  CommandType,
+  ProductResource,
+  Resource,
+  ResourceType,
+  SubjectOf,
 } from '@longwave/command-catalog';
 import { operationConsequenceSchema, type OperationConsequence } from '@longwave/events';
 import { isId, newId } from '@longwave/ids';
@@ -16,7 +17,7 @@ import { callOptions, notFoundProblem, type Asker } from './asker.ts';
 import { parseResource } from './read-resources.ts';
 
 /** One write as a command. */
-export interface CommandInput<C extends ProductCommand> {
+export interface CommandInput<C extends CommandType> {
   readonly type: C;
   /** Where a new subject is created; absent: the asker's own. Management knows the workspace of an existing one. */
   readonly workspaceId?: string | undefined;
@@ -34,7 +35,7 @@ const operationSchema = z.object({
   consequences: operationConsequenceSchema.array().default([]),
 });
 
-export interface Executed<T extends ProductResource = ProductResource> {
+export interface Executed<T extends ResourceType = ProductResource> {
   /** As it is after the command. */
   readonly resource: Resource<T>;
   readonly operationId: string;
@@ -44,14 +45,14 @@ export interface Executed<T extends ProductResource = ProductResource> {
   readonly replayed: boolean;
 }
 
-/** Sends commands of the product catalog. */
-export function commandExecution(channel: RpcChannel) {
+/** Sends commands of a catalog to the service that executes it: those of the product to management, those of identity to auth-server. */
+export function commandExecution<A extends CommandType>(channel: RpcChannel, catalog: Catalog) {
   const commands = channel.client(CommandServiceService);
   return {
     /** Throws `not_found` when the subject is missing. */
-    async execute<C extends ProductCommand>(asker: Asker, input: CommandInput<C>): Promise<Executed<SubjectOf<C>>> {
-      const subject: SubjectOf<C> = productCatalog.commands[input.type].subject;
-      const { noun, prefix } = productCatalog.resources[subject];
+    async execute<C extends A>(asker: Asker, input: CommandInput<C>): Promise<Executed<SubjectOf<C>>> {
+      const subject = catalog.commands[input.type]!.subject as SubjectOf<C>;
+      const { noun, prefix } = catalog.resources[subject]!;
       if (input.subjectId !== undefined && !isId(input.subjectId, prefix)) throw notFoundProblem(noun, input.subjectId);
       const version = /^"?(\d{1,9})\./.exec(input.ifMatch ?? '')?.[1];
       const request = {

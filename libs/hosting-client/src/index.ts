@@ -3,7 +3,7 @@ export { callOptions, notFoundProblem, type Asker, type Caller } from './asker.t
 export { findLastTick, tryParseTick } from './encoding-progress.ts';
 export type { Executed } from './execute-command.ts';
 export { createFindEnclosures, type FindEnclosures } from './find-enclosures.ts';
-export { createManagement, type Management } from './management.ts';
+export { createIdentity, createManagement, type Identity, type Management } from './management.ts';
 export { hiddenStates, isTerminal } from './read-resources.ts';
 export { productionFile } from './views/production-view.ts';
 export { isShown, showResources, views, type ShownType } from './views/views.ts';

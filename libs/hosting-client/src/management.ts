@@ -1,4 +1,6 @@
+import { identityCatalog, productCatalog, type IdentityCommand, type ProductCommand } from '@longwave/command-catalog';
 import type { RpcChannel } from '@longwave/rpc';
+import { accountReads } from './read-account.ts';
 import { commandExecution } from './execute-command.ts';
 import { encodingReads } from './read-encodings.ts';
 import { feedReads } from './read-feeds.ts';
@@ -8,10 +10,18 @@ import { urlSigning } from './sign-urls.ts';
 /** Management on behalf of a person: reads, commands and signed addresses. */
 export const createManagement = (channel: RpcChannel) => ({
   ...resourceReads(channel),
-  ...commandExecution(channel),
+  ...commandExecution<ProductCommand>(channel, productCatalog),
   ...encodingReads(channel),
   ...feedReads(channel),
   ...urlSigning(channel),
 });
 
 export type Management = ReturnType<typeof createManagement>;
+
+/** Members, keys and the account on behalf of a person. */
+export const createIdentity = (channel: RpcChannel) => ({
+  ...commandExecution<IdentityCommand>(channel, identityCatalog),
+  ...accountReads(channel),
+});
+
+export type Identity = ReturnType<typeof createIdentity>;

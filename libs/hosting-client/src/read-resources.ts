@@ -1,4 +1,10 @@
-import { productCatalog, typedResource, type ProductResource, type Resource } from '@longwave/command-catalog';
+import {
+  productCatalog,
+  typedResource,
+  type ProductResource,
+  type Resource,
+  type ResourceType,
+} from '@longwave/command-catalog';
 import { resourceViewSchema, type ListSort, type ResourceView } from '@longwave/events';
 import { isId } from '@longwave/ids';
 import { isProblem } from '@longwave/problems';
@@ -35,7 +41,7 @@ export const isTerminal = ({ lifecycle_state: state }: ResourceView): boolean =>
 const pageSize = 200;
 const smallPageSize = 5;
 
-export const parseResource = <T extends ProductResource>(json: string, type: T): Resource<T> =>
+export const parseResource = <T extends ResourceType>(json: string, type: T): Resource<T> =>
   typedResource(resourceViewSchema.parse(JSON.parse(json)), type);
 
 /** Throws `not_found` for an id that is malformed, unknown or of another workspace. */

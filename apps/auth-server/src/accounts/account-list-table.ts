@@ -16,23 +16,26 @@ interface Part {
 
 const memberRow = z.object({
   id: z.string(),
-  account_id: z.string(),
-  name: z.string(),
+  lifecycle_state: z.enum(['invited', 'active']),
+  account_id: z.string().nullable(),
+  name: z.string().nullable(),
   email: z.string().nullable(),
   permissions: memberships.attributes.shape.permissions,
   created_at: z.date(),
   updated_at: z.date(),
 });
 
-/** Active accounts that are members of the owner's organization. */
+/** Active accounts that are members of the owner's organization, and invitations that wait. */
 export async function listMembers(pool: Pool, owner: Owner, { after, limit }: Part): Promise<Member[]> {
   const { rows } = await pool.query({
     name: 'list_members',
-    text: `select m.id, a.id as account_id, a.attributes->>'name' as name, a.attributes->>'email' as email,
+    text: `select m.id, m.lifecycle_state, a.id as account_id, a.attributes->>'name' as name,
+                  coalesce(a.attributes->>'email', m.attributes->>'email') as email,
                   m.attributes->'permissions' as permissions, m.created_at, m.updated_at
            from resource m
-           join resource a on a.id = m.attributes->>'member_account_id' and a.lifecycle_state = 'active'
-           where m.workspace_id = $1 and m.resource_type = 'memberships' and m.lifecycle_state = 'active'
+           left join resource a on a.id = m.attributes->>'member_account_id' and a.lifecycle_state = 'active'
+           where m.workspace_id = $1 and m.resource_type = 'memberships'
+             and (m.lifecycle_state = 'invited' or m.lifecycle_state = 'active' and a.id is not null)
              and m.attributes->>'owner_account_id' = $2 and m.id collate "C" > $3
            order by m.id collate "C" limit $4`,
     values: [owner.workspace_id, owner.account_id, after, limit],
@@ -42,8 +45,9 @@ export async function listMembers(pool: Pool, owner: Owner, { after, limit }: Pa
     .parse(rows)
     .map((row) => ({
       id: row.id,
-      accountId: row.account_id,
-      name: row.name,
+      state: row.lifecycle_state,
+      accountId: row.account_id ?? '',
+      name: row.name ?? '',
       email: row.email ?? '',
       permissions: row.permissions,
       createdAtMs: BigInt(row.created_at.getTime()),

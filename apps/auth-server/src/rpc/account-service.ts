@@ -1,29 +1,29 @@
+import type { ActorOfCall } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import { decideAccess, tryVerifyPrincipal, type Principal } from '@longwave/principal';
+import { decideAccess, type Principal, type Role } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AccountServiceService } from '@longwave/rpc/credential';
 import { gateways } from '@longwave/services';
-import type { JWK } from 'jose';
 import { listKeys, listMembers } from '../accounts/account-list-table.ts';
+import { getAccount } from '../accounts/account-table.ts';
 
 const maxListLength = 200;
+/** The owner, and members who manage members. */
+const managers: readonly Role[] = ['owner', 'manager'];
 
-/** Lists of the account that the call's statement names: no request can name another one. */
-export function accountService({
-  pool,
-  principalKeys,
-  clock,
-}: {
-  readonly pool: Pool;
-  /** Public keys of statements about principals. */
-  readonly principalKeys: readonly JWK[];
-  readonly clock: () => Date;
-}): RpcService {
-  async function ownerOf({ principalStatement }: RpcContext): Promise<Principal> {
-    if (principalStatement === undefined) throw new Problem('token_missing');
-    const principal = await tryVerifyPrincipal(principalStatement, principalKeys, clock());
-    if (!principal) throw new Problem('token_invalid');
+/** The account that the call's statement names, and its lists: no request can name another one. */
+export function accountService({ pool, actorOf }: { readonly pool: Pool; readonly actorOf: ActorOfCall }): RpcService {
+  async function principalOf(context: RpcContext): Promise<Principal> {
+    const actor = await actorOf(context);
+    if (actor.kind !== 'principal') throw new Problem('token_missing');
+    return actor.principal;
+  }
+  async function managerOf(context: RpcContext): Promise<Principal> {
+    const principal = await principalOf(context);
+    const target = { workspaceId: principal.workspace_id, podcastId: undefined };
+    if (decideAccess(principal, target, { roles: managers }).outcome !== 'permitted')
+      throw new Problem('permission_denied', 'Only the owner and members who manage members may read this.');
     return principal;
   }
   const partOf = ({ after, limit }: { readonly after: string; readonly limit: number }) => {
@@ -33,18 +33,13 @@ export function accountService({
   };
   return rpcService(
     AccountServiceService,
-    { listMembers: gateways, listKeys: gateways },
+    { getAccount: gateways, listMembers: gateways, listKeys: gateways },
     {
+      getAccount: async (_request, context) => getAccount(pool, await principalOf(context)),
       listMembers: async (request, context) => ({
-        members: await listMembers(pool, await ownerOf(context), partOf(request)),
+        members: await listMembers(pool, await managerOf(context), partOf(request)),
       }),
-      listKeys: async (request, context) => {
-        const principal = await ownerOf(context);
-        const target = { workspaceId: principal.workspace_id, podcastId: undefined };
-        if (decideAccess(principal, target, { roles: ['owner', 'manager'] }).outcome !== 'permitted')
-          throw new Problem('permission_denied', 'Only the owner and members who manage members see the keys.');
-        return { keys: await listKeys(pool, principal, partOf(request)) };
-      },
+      listKeys: async (request, context) => ({ keys: await listKeys(pool, await managerOf(context), partOf(request)) }),
     },
   );
 }

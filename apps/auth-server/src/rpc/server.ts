@@ -1,22 +1,29 @@
+import { createActorOfCall } from '@longwave/command-pipeline';
 import type { RpcService } from '@longwave/rpc';
+import type { JWK } from 'jose';
 import { accountService } from './account-service.ts';
 import { commandService } from './command-service.ts';
 import { credentialService } from './credential-service.ts';
 import { machineTokenService } from './machine-token-service.ts';
 import { resourceService } from './resource-service.ts';
 
-type ServerOptions = Parameters<typeof credentialService>[0] &
-  Parameters<typeof accountService>[0] &
-  Parameters<typeof commandService>[0] &
+type Shared = Parameters<typeof accountService>[0] & Parameters<typeof commandService>[0];
+type ServerOptions = Omit<Shared, 'actorOf'> &
+  Parameters<typeof credentialService>[0] &
   Parameters<typeof machineTokenService>[0] &
-  Parameters<typeof resourceService>[0];
+  Parameters<typeof resourceService>[0] & {
+    /** Public keys of statements about principals. */
+    readonly principalKeys: readonly JWK[];
+    readonly clock: () => Date;
+  };
 
 /** Every gRPC service of auth-server. */
 export function authServices(options: ServerOptions): RpcService[] {
+  const shared = { ...options, actorOf: createActorOfCall(options.principalKeys, options.clock) };
   return [
     credentialService(options),
-    accountService(options),
-    commandService(options),
+    accountService(shared),
+    commandService(shared),
     machineTokenService(options),
     resourceService(options),
   ];

@@ -1,9 +1,8 @@
-import { answerEnvelope, parseEnvelope, type ExecuteCommand } from '@longwave/command-pipeline';
+import { type ActorOfCall, answerEnvelope, parseEnvelope, type ExecuteCommand } from '@longwave/command-pipeline';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
 import { gateways } from '@longwave/services';
 import type { Access } from '../workspace/access/access.ts';
-import type { ActorOfCall } from './actor.ts';
 
 /** Executes commands of people and services. */
 export function commandService({

@@ -1,8 +1,9 @@
+import type { ActorOfCall } from '@longwave/command-pipeline';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { EncodingQueueServiceService } from '@longwave/rpc/resource';
 import type { FindQueuePlace } from '../background/queue-forecast.ts';
 import type { Access } from '../workspace/access/access.ts';
-import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
+import { namedWorkspace, readers } from './request-fields.ts';
 
 /** The place of a production in the queue. */
 export function encodingQueueService({

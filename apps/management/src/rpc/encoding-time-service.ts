@@ -1,9 +1,10 @@
+import type { ActorOfCall } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { EncodingTimeServiceService } from '@longwave/rpc/resource';
 import { readEncodingTime } from '../hosting/productions/encoding-balance-table.ts';
 import type { Access } from '../workspace/access/access.ts';
-import { readers, type ActorOfCall } from './actor.ts';
+import { readers } from './request-fields.ts';
 
 /** The encoding time of a workspace's month. */
 export function encodingTimeService({

@@ -1,10 +1,11 @@
+import type { ActorOfCall } from '@longwave/command-pipeline';
 import { typedResource } from '@longwave/command-catalog';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { FeedServiceService } from '@longwave/rpc/feed';
 import type { ImportReport } from '../hosting/imports/import-report.ts';
 import type { createAwaitFeed, createCheckLiveFeed } from '../hosting/podcasts/check-live-feed.ts';
 import type { Access } from '../workspace/access/access.ts';
-import { readers, type ActorOfCall } from './actor.ts';
+import { readers } from './request-fields.ts';
 
 /** Longest wait for a feed that was published a moment ago. */
 const feedPatienceMs = 10_000;

@@ -1,9 +1,9 @@
-import { notFoundProblem, type ResourceReader } from '@longwave/command-pipeline';
+import { type ActorOfCall, notFoundProblem, type ResourceReader } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { OperationServiceService } from '@longwave/rpc/resource';
 import type { Access } from '../workspace/access/access.ts';
-import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
+import { namedWorkspace, readers } from './request-fields.ts';
 
 /** Operations; an actor that sees the subject sees the operation. */
 export function operationService({

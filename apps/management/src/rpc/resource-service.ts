@@ -1,11 +1,11 @@
-import type { ResourceReader } from '@longwave/command-pipeline';
+import type { ActorOfCall, ResourceReader } from '@longwave/command-pipeline';
 import { listSorts } from '@longwave/events';
 import { parseOrProblem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { z } from 'zod';
 import type { Access } from '../workspace/access/access.ts';
-import { namedWorkspace, readers, type ActorOfCall } from './actor.ts';
+import { namedWorkspace, readers } from './request-fields.ts';
 
 /** Resources, as far as the actor sees them. */
 export function resourceService({

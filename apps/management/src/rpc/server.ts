@@ -1,6 +1,6 @@
+import { createActorOfCall } from '@longwave/command-pipeline';
 import type { RpcService } from '@longwave/rpc';
 import type { JWK } from 'jose';
-import { createActorOfCall } from './actor.ts';
 import { commandService } from './command-service.ts';
 import { encodingQueueService } from './encoding-queue-service.ts';
 import { encodingTimeService } from './encoding-time-service.ts';

@@ -1,11 +1,11 @@
 import { productCatalog } from '@longwave/command-catalog';
-import { permissionProblem } from '@longwave/command-pipeline';
+import { type ActorOfCall, permissionProblem } from '@longwave/command-pipeline';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import type { createSignExport } from '../hosting/statistics-exports/sign-export.ts';
 import type { Access } from '../workspace/access/access.ts';
 import type { UploadSigner } from '../workspace/uploads/sign-upload.ts';
-import { readers, type ActorOfCall } from './actor.ts';
+import { readers } from './request-fields.ts';
 
 /** Signed addresses for sending and fetching files. */
 export function uploadService({

@@ -1,3 +1,4 @@
+import type { GetEncodingTimeResponse as EncodingTime } from '@longwave/rpc/resource';
 import { z } from 'zod';
 import { defineRoute, type AnswerShape } from '../route.ts';
 
@@ -5,37 +6,58 @@ const account: AnswerShape = {
   name: 'Account',
   schema: z.strictObject({
     id: z.string(),
+    name: z.string(),
+    email: z.email().nullable(),
     plan: z.string(),
+    subscription: z.enum(['trialing', 'active', 'past_due', 'canceled', 'suspended']),
+    /** Null without a trial. */
+    trial_ends_at: z.iso.datetime().nullable(),
     analytics: z.boolean(),
     /** Null is unlimited. */
     history_days: z.int().nullable(),
     /** Null is unlimited. */
     encoding_ms_per_month: z.int().nullable(),
+    /** Encoding time left in the current UTC month; null is unlimited. */
+    encoding_left_ms: z.int().nullable(),
     requests_per_minute: z.int(),
     upload_urls_per_minute: z.int(),
   }),
 };
 
-/** GET /account: what the credential's plan gives. */
+/** Encoding time left of the month; null is unlimited. */
+const encodingLeft = ({ usedMs, reservedMs, limitMs }: EncodingTime): number | null =>
+  limitMs === undefined ? null : Math.max(0, Number(limitMs - usedMs - reservedMs));
+
+/** GET /account: the account of the credential and what its plan gives. */
 export const readAccount = (path: string) =>
   defineRoute({
     method: 'GET',
     path,
     operation: 'accountGet',
-    summary: 'Plan, history window, monthly encoding time and rate limits of the credential.',
+    summary:
+      'Shows the account of the credential: name, plan, subscription, history window, encoding time and rate limits.',
     answer: account,
-    run: async ({ caller: { accountId, plan } }) => ({
-      status: 200,
-      body: {
-        id: accountId,
-        plan: plan.name,
-        analytics: plan.includesAnalytics,
-        history_days: plan.historyDays ?? null,
-        encoding_ms_per_month: plan.encodingMsPerMonth === undefined ? null : Number(plan.encodingMsPerMonth),
-        requests_per_minute: plan.requestsPerMinute,
-        upload_urls_per_minute: plan.uploadUrlsPerMinute,
-      },
-    }),
+    run: async ({ caller }, { identity, management }) => {
+      const [found, time] = await Promise.all([identity.getAccount(caller), management.findEncodingTime(caller)]);
+      const { plan } = caller;
+      return {
+        status: 200,
+        body: {
+          id: found.id,
+          name: found.name,
+          email: found.email === '' ? null : found.email,
+          plan: plan.name,
+          subscription: found.subscriptionState,
+          trial_ends_at: found.trialEndsAtMs === undefined ? null : new Date(Number(found.trialEndsAtMs)).toISOString(),
+          analytics: plan.includesAnalytics,
+          history_days: plan.historyDays ?? null,
+          encoding_ms_per_month: plan.encodingMsPerMonth === undefined ? null : Number(plan.encodingMsPerMonth),
+          encoding_left_ms: encodingLeft(time),
+          requests_per_minute: plan.requestsPerMinute,
+          upload_urls_per_minute: plan.uploadUrlsPerMinute,
+        },
+      };
+    },
   });
 
 const usage: AnswerShape = {
@@ -84,17 +106,16 @@ export const readUsage = (path: string) =>
     query: usageQuery,
     answer: usage,
     run: async ({ caller, query: { needed_ms: neededMs } }, { management }) => {
-      const { month, usedMs, reservedMs, limitMs } = await management.findEncodingTime(caller);
-      const [used, reserved] = [Number(usedMs), Number(reservedMs)];
-      const limit = limitMs === undefined ? null : Number(limitMs);
+      const time = await management.findEncodingTime(caller);
+      const { month, usedMs, reservedMs, limitMs } = time;
       return {
         status: 200,
         body: {
           month,
-          encoding_used_ms: used,
-          encoding_reserved_ms: reserved,
-          encoding_limit_ms: limit,
-          encoding_left_ms: limit === null ? null : Math.max(0, limit - used - reserved),
+          encoding_used_ms: Number(usedMs),
+          encoding_reserved_ms: Number(reservedMs),
+          encoding_limit_ms: limitMs === undefined ? null : Number(limitMs),
+          encoding_left_ms: encodingLeft(time),
           ...(neededMs !== undefined && { encoding_needed_ms: neededMs }),
           period_ends_at: endOf(month).toISOString(),
           analytics_included: caller.plan.includesAnalytics,

@@ -12,14 +12,13 @@ import {
   temporaryDataFolder,
   workspaceRoot,
 } from '@longwave/fleet';
-import { createManagement, type Caller } from '@longwave/hosting-client';
+import { createIdentity, createManagement, type Caller } from '@longwave/hosting-client';
 import { listenHttp } from '@longwave/http-kit';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import { signPrincipal, type Role } from '@longwave/principal';
 import { openChannel, readTls, rpcService, serveRpc } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CommandServiceService, type ExecuteRequest } from '@longwave/rpc/command';
-import { AccountServiceService } from '@longwave/rpc/credential';
 import { ResourceServiceService } from '@longwave/rpc/resource';
 import { UploadServiceService } from '@longwave/rpc/upload';
 import { createLogger } from '@longwave/service-kit';
@@ -299,7 +298,7 @@ export async function startAnalytics() {
         management: createManagement(channels.management),
         audience: channels.sink.client(AudienceServiceService),
         // No route of these asks for accounts, addresses of audio or progress.
-        accounts: channels.management.client(AccountServiceService),
+        identity: createIdentity(channels.management),
         findEnclosures: async () => new Map(),
         redis,
         progress: stack.use(createProgressFeed(redis, new Redis(sink.redisUrl), () => undefined)),

@@ -1,14 +1,17 @@
-import type { Actor } from '@longwave/command-pipeline';
 import { tryVerifyPrincipal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { RpcContext } from '@longwave/rpc';
-import { gateways, isGateway } from '@longwave/services';
+import { isGateway } from '@longwave/services';
 import type { JWK } from 'jose';
+import type { Actor } from './command-request.ts';
 
 /** The actor of a call. Throws `token_missing` or `token_invalid`. */
 export type ActorOfCall = (context: RpcContext) => Promise<Actor>;
 
-/** The person of the signed statement, else the calling service itself. */
+/**
+ * The person of the signed statement, else the calling service itself. A gateway acts for people only.
+ * @param keys public keys of statements about principals
+ */
 export function createActorOfCall(keys: readonly JWK[], clock: () => Date): ActorOfCall {
   return async ({ principalStatement, caller }) => {
     if (principalStatement !== undefined) {
@@ -20,9 +23,3 @@ export function createActorOfCall(keys: readonly JWK[], clock: () => Date): Acto
     return { kind: 'service', name: caller };
   };
 }
-
-/** Services that read for people, and the operator. */
-export const readers = [...gateways, 'operator'] as const;
-
-/** The workspace that a request names; empty on the wire: any. */
-export const namedWorkspace = (workspaceId: string) => (workspaceId === '' ? undefined : workspaceId);
