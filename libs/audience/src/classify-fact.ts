@@ -30,7 +30,7 @@ export type Judgement = 'eligible' | RejectionReason;
 /** Milliseconds since the epoch of an RFC 3339 time; throws `RangeError` for any other text. */
 export function parseTimeMs(text: string): number {
   const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new RangeError('a fact has a time that is none');
+  if (Number.isNaN(ms)) throw new RangeError('the time of a fact cannot be read');
   return ms;
 }
 

@@ -102,7 +102,7 @@ describe('an answer is not used', () => {
     ['with an ad of no length', answer([{ ...pick, durationMs: 0n, sizeBytes: 0n }])],
     ['with another length than its bytes have', answer([{ ...pick, durationMs: 23_976n }])],
     ['with half a frame', answer([{ ...pick, sizeBytes: 385n }])],
-    ['with a digest that is none', answer([{ ...pick, segmentDigest: '../x' }])],
+    ['with a path in place of a digest', answer([{ ...pick, segmentDigest: '../x' }])],
   ])('%s', (_name, wrong) => {
     expect(readAnswer(request, wrong)).toEqual({ decided: false, reason: 'invalid_answer' });
   });

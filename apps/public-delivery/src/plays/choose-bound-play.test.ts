@@ -13,7 +13,7 @@ const [overcast, other, library] = [
 ];
 
 test.each([
-  ['of no play there is none', [], undefined],
+  ['without any play none is meant', [], undefined],
   ['the own play goes before every other', [overcast, play('me', 'VLC')], 'of me'],
   ['of two plays of the same app the newest is meant', [play('z', 'Overcast'), overcast], 'of z'],
   ['what an address of many shares goes before the same app', [overcast, play('home')], 'of home'],
