@@ -9,14 +9,14 @@ test('without auth-server every credential gets 503, never 401', async () => {
   expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([503, '1', away]);
 });
 
-test('without management reads and writes get 503 and the account is still read', async () => {
+test('without management reads and writes get 503 and the members of the account are still read', async () => {
   await using gateway = await startGateway({ down: ['management'] });
   for (const response of [
     await gateway.get('/podcasts'),
     await gateway.post('/podcasts', { title: 'T', language: 'en' }),
   ])
     expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([503, '1', away]);
-  expect((await gateway.get('/account')).status).toBe(200);
+  expect((await gateway.get('/account/members')).status).toBe(200);
 });
 
 test('without analytics-sink analytics get 503', async () => {
