@@ -6,7 +6,12 @@ export const describeRunning = ({
   dataFolder,
   databaseFolder,
   logsFolder,
-}: Pick<FleetAccess, 'urls' | 'dataFolder'> & { readonly databaseFolder: string; readonly logsFolder: string }) => `
+  mailFolder,
+}: Pick<FleetAccess, 'urls' | 'dataFolder'> & {
+  readonly databaseFolder: string;
+  readonly logsFolder: string;
+  readonly mailFolder: string;
+}) => `
 Longwave is running.
 
   REST API       ${urls.base}/api/v1
@@ -16,8 +21,9 @@ Longwave is running.
   data           ${dataFolder}
   database       ${databaseFolder}
   logs           ${logsFolder}
+  mails          ${mailFolder}
 
-Open ${urls.base}/api-docs, or go on in another terminal:
+Sign up at ${urls.base}/sign-up, open ${urls.base}/api-docs, or go on in another terminal:
 
   npm run longwave -- account create --name "My podcasts"  an account with its API key
   npm run demo -- --audio FILE                             your own recording, from upload to a counted download

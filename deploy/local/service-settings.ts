@@ -3,7 +3,14 @@ import type { FleetOptions } from '@longwave/fleet';
 import { namesOf, services } from '@longwave/services';
 
 /** Settings of services that `npm start` passes on from its own environment; each service reads those it knows. */
-const passedSettings = ['FETCH_ALLOW_ORIGINS', 'PLANS_FILE', 'WEBSUB_HUB', 'LOG_LEVEL'] as const;
+const passedSettings = [
+  'FETCH_ALLOW_ORIGINS',
+  'PLANS_FILE',
+  'WEBSUB_HUB',
+  'LOG_LEVEL',
+  'MAIL_URL',
+  'MAIL_FROM',
+] as const;
 
 /**
  * The settings that an environment has for every service. Other variables are not passed on.

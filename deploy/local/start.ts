@@ -66,7 +66,8 @@ async function main({ ports, dataFolder }: ReturnType<typeof readOptions>): Prom
     return 1;
   }
   if (held !== 'stopped') {
-    report.note(describeRunning(fleet));
+    const mailFolder = process.env['MAIL_URL'] ? 'sent by MAIL_URL' : path.join(fleet.dataFolder, 'mail');
+    report.note(describeRunning({ ...fleet, mailFolder }));
     await stopping;
   }
   report.note('\nStopping …');

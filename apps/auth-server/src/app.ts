@@ -9,8 +9,6 @@ import {
 } from '@longwave/command-pipeline';
 import { busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
-import { createAddressSet, createSenderOf } from '@longwave/audience';
-import { listenHttp } from '@longwave/http-kit';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
 import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
@@ -21,9 +19,7 @@ import type { AuthServerConfig } from './config.ts';
 import { credentialRules } from './credentials/credential-rules.ts';
 import { verifyCredential } from './credentials/verify-credential.ts';
 import { followPodcasts } from './grants/follow-podcasts.ts';
-import { pageRoutes } from './http/page-routes.ts';
-import { createServer } from './http/server.ts';
-import { readLook } from './look.ts';
+import { startPages } from './http/start-pages.ts';
 import { issueMachineToken } from './machine-tokens/issue-machine-token.ts';
 import { machineTokenRules } from './machine-tokens/machine-token-rules.ts';
 import { membershipRules } from './memberships/membership-rules.ts';
@@ -32,7 +28,7 @@ import { authServices } from './rpc/server.ts';
 import { clientRules } from './oauth/client-rules.ts';
 import { registerCommandLineClient } from './oauth/command-line-client.ts';
 import { createSendCommand } from './send-command.ts';
-import { createSessions } from './sessions/sessions.ts';
+import { giveOwners } from './users/give-owners.ts';
 import { userRules } from './users/user-rules.ts';
 
 const readKey = (path: string): JWK => JSON.parse(readFileSync(path, 'utf8')) as JWK;
@@ -77,7 +73,10 @@ export async function createApp(
     },
     signReceipt: await createReceiptSigner(readKey(config.RECEIPT_SIGNING_KEY)),
     clock,
-    onCommitted: () => relay.wake(),
+    onCommitted: ({ type }) => {
+      relay.wake();
+      if (type === 'account.create') owners.wake();
+    },
   });
   // The database may be away at the start; one success is enough.
   let isRegistered = false;
@@ -91,7 +90,7 @@ export async function createApp(
       onError: (error) => logger.warn({ err: error }, 'oauth.command_line_client_missing'),
     }),
   );
-  const sessions = createSessions({ pool, send: createSendCommand(execute), baseUrl: config.BASE_URL, clock });
+  const owners = stack.use(giveOwners({ pool, send: createSendCommand(execute), logger }));
   const principalKey = readKey(config.PRINCIPAL_PRIVATE_KEY);
   const { d: _private, ...publicPrincipalKey } = principalKey;
   const verify = verifyCredential({ pool, plans, principalKey, clock, logger });
@@ -122,21 +121,11 @@ export async function createApp(
   });
   stack.defer(() => server.close());
 
-  const pages = createServer({
-    routes: pageRoutes({ sessions }),
-    sessions,
-    look: readLook(),
-    baseUrl: config.BASE_URL,
-    senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
-    clock,
-    logger,
-  });
-  const listener = await listenHttp(config.HTTP_LISTEN, pages);
-  stack.defer(() => listener.close());
+  const pages = stack.use(await startPages({ config, pool, plans, execute, clock, logger }));
 
   const owned = stack.move();
   return {
-    port: listener.port,
+    port: pages.port,
     grpcPort: server.port,
     readiness: {
       database: () => pingDatabase(pool),

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
+import { until } from '@longwave/test-kit';
 import { baseUrl, digestOf, startAuthServer } from './_support.ts';
 
 /** An answer with its body read. */
@@ -13,7 +16,7 @@ interface Answer {
 type SentHeaders = Readonly<Record<string, string | undefined>>;
 
 /** A browser without scripts: it keeps cookies, and sends what a browser says about where a request comes from. */
-function createBrowser(url: string, from = '127.0.0.1') {
+export function createBrowser(url: string, from = '127.0.0.1') {
   const cookies = new Map<string, string>();
 
   async function fetchPage(path: string, init: { method?: string; body?: string; headers?: SentHeaders } = {}) {
@@ -58,6 +61,31 @@ function createBrowser(url: string, from = '127.0.0.1') {
   };
 }
 
+export interface SentMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** Path and query of the first link. */
+  readonly link: string;
+}
+
+/** A mail of plain text as it lies in a file. */
+function parseMail(source: string): SentMail {
+  const [head = '', ...rest] = source.split('\n\n');
+  const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'mi').exec(head)?.[1] ?? '';
+  const text = rest
+    .join('\n\n')
+    .replace(/=\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  const link = /https?:\/\/[^/\s]+(\S*)/.exec(text)?.[1] ?? '';
+  return { to: header('To'), subject: header('Subject'), text, link };
+}
+
+/** The token in the link of a mail. */
+export const tokenOf = (link: string) => new URL(link, baseUrl).searchParams.get('token') ?? '';
+
+export const passwordOf = (name: string) => `the password of ${name}`;
+
 /** auth-server with browsers in front of it. */
 export async function startPages() {
   const server = await startAuthServer();
@@ -90,8 +118,33 @@ export async function startPages() {
     return { ...someone, text, browser };
   }
 
+  const readMails = () =>
+    readdirSync(server.mailFolder)
+      .sort()
+      .map((file) => parseMail(readFileSync(path.join(server.mailFolder, file), 'utf8')));
+
+  /** The newest mail to an address, waiting until there are so many. */
+  async function mailTo(email: string, count = 1): Promise<SentMail> {
+    const found = () => readMails().filter(({ to }) => to === email);
+    await until(async () => found().length >= count);
+    return found().at(-1)!;
+  }
+
+  /** A person who signed up by mail, in the browser that did it. */
+  async function signedUp(name: string, browser = createBrowser(url)) {
+    const email = `${newId('usr')}@example.com`;
+    await browser.post('/sign-up', { name, email }, {}, '/sign-up');
+    const { link } = await mailTo(email);
+    await browser.post('/sign-up/finish', { token: tokenOf(link), email, password: passwordOf(name) }, {}, link);
+    return { email, password: passwordOf(name), browser };
+  }
+
   return {
     server,
+    pool,
+    readMails,
+    mailTo,
+    signedUp,
     signedIn,
     url,
     baseUrl,

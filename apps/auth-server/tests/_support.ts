@@ -80,6 +80,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string; 
         HTTP_LISTEN: '127.0.0.1:0',
         TRUSTED_PROXIES: '127.0.0.1/32',
         BASE_URL: baseUrl,
+        MAIL_FOLDER: path.join(folder, 'mail'),
         API_URL: 'http://api.test',
       }),
       createLogger('auth-server', 'debug', { write: (line) => void logLines.push(line) }),
@@ -140,6 +141,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string; 
   const owned = stack.move();
   return {
     app,
+    mailFolder: path.join(folder, 'mail'),
     clients,
     clock,
     database,

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { freePorts } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
+import { createBrowser } from './_pages.ts';
 import { secretText, startAuthServer } from './_support.ts';
 
 const away = { code: 'temporarily_unavailable', context: { retryAfterSeconds: 1 } };
@@ -32,9 +33,13 @@ test('a running auth-server that loses PostgreSQL is temporarily unavailable unt
   }
 });
 
-test('auth-server starts without the bus: it verifies, and is not ready', async () => {
+test('auth-server starts without the bus: it verifies, is not ready, and tries no password, because it cannot count attempts', async () => {
   await using server = await startAuthServer({ redisUrl: `redis://127.0.0.1:${(await freePorts(1))[0]!}` });
   expect(await server.verify(secretText('lw_key_'))).toMatchObject({ $case: 'refusal' });
   expect(await server.app.readiness['bus']!()).toBe(false);
   expect(server.logLines.some((line) => line.includes('follower.retried'))).toBe(true);
+  const browser = createBrowser(`http://127.0.0.1:${server.app.port}`);
+  const attempt = { email: 'ada@example.com', password: 'any password' };
+  const answer = await browser.post('/sign-in', attempt, {}, '/sign-in');
+  expect([answer.status, answer.body.includes('This is not possible for a moment.')]).toEqual([503, true]);
 });

@@ -61,8 +61,9 @@ test('npm start ends with the page to open and the next three commands', () => {
     dataFolder: '/data',
     databaseFolder: '/data/postgres',
     logsFolder: '/data/logs',
+    mailFolder: '/data/mail',
   });
-  expect(text).toContain('Open http://localhost:8080/api-docs');
+  expect(text).toContain('Sign up at http://localhost:8080/sign-up, open http://localhost:8080/api-docs');
   expect([...text.matchAll(/^ {2}npm run (.*?) {2}/gm)].map(([, command]) => command)).toEqual([
     'longwave -- account create --name "My podcasts"',
     'demo -- --audio FILE',
@@ -83,6 +84,7 @@ test('the picture of npm start is drawn from its text, which ends as npm start d
     dataFolder,
     databaseFolder: `${dataFolder}/postgres`,
     logsFolder: `${dataFolder}/logs`,
+    mailFolder: `${dataFolder}/mail`,
   });
   expect(text.endsWith(ending)).toBe(true);
   for (const service of namesOf(services)) expect(text).toMatch(new RegExp(`^✓ ${service} +[\\d.]+ m?s   ready$`, 'm'));

@@ -32,7 +32,9 @@ const entries = {
     },
     calls: [],
     secrets: ['PRINCIPAL_PRIVATE_KEY', 'RECEIPT_SIGNING_KEY', 'ACCESS_TOKEN_SIGNING_KEYS'],
-    redis: { publishes: ['identity.events'], follows: [['product.events', 'auth-server']] },
+    // Mails, while no mail server is configured.
+    folders: { MAIL_FOLDER: 'mail' },
+    redis: { keys: ['attempts:*'], publishes: ['identity.events'], follows: [['product.events', 'auth-server']] },
   },
   management: {
     schema: 'product',

@@ -1,18 +1,27 @@
 import { z } from 'zod';
 import type { Sessions } from '../sessions/sessions.ts';
 import { profileRoutes } from '../settings/profile-page.ts';
+import { accountChoiceRoutes, type AccountChoiceDeps } from '../sign-in/account-pages.ts';
+import { resetRoutes, type ResetDeps } from '../sign-in/reset-pages.ts';
+import { signInRoutes, type SignInDeps } from '../sign-in/sign-in-pages.ts';
+import { signUpRoutes, type SignUpDeps } from '../sign-up/sign-up-pages.ts';
 import { takeForm, type PageRoute } from './page-route.ts';
 
-export interface PageRoutesDeps {
-  readonly sessions: Sessions;
-}
+export type PageRoutesDeps = SignInDeps & ResetDeps & SignUpDeps & AccountChoiceDeps;
 
-/** Every page of this service and every form on them. */
-export const pageRoutes = ({ sessions }: PageRoutesDeps): readonly PageRoute[] => [
+const signOut = (sessions: Sessions): PageRoute =>
   takeForm('/sign-out', 'anyone', z.object({}), async ({ session }) => ({
     redirect: '/sign-in',
     ...(session && { setCookies: [await sessions.end(session)] }),
     headers: { 'Clear-Site-Data': '"cache", "storage"' },
-  })),
+  }));
+
+/** Every page of this service and every form on them. */
+export const pageRoutes = (deps: PageRoutesDeps): readonly PageRoute[] => [
+  ...signInRoutes(deps),
+  ...resetRoutes(deps),
+  ...accountChoiceRoutes(deps),
+  ...signUpRoutes(deps),
+  signOut(deps.sessions),
   ...profileRoutes,
 ];

@@ -1,4 +1,5 @@
 import type { Pool } from '@longwave/postgres';
+import { z } from 'zod';
 import type { Columns } from '../generated/rows.ts';
 
 /** Records that a session begins, before its credential is there. */
@@ -30,4 +31,38 @@ export async function findPasswordTime(pool: Pool, credentialId: string): Promis
     [credentialId],
   );
   return rows[0]?.password_given_at;
+}
+
+const sessionRow = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  name: z.string(),
+  account_name: z.string(),
+  created_at: z.date(),
+  last_used_at: z.date(),
+});
+
+/** Sessions of a person that have neither ended nor expired, the last used one first. */
+export async function listSessions(pool: Pool, userId: string, now: Date) {
+  const { rows } = await pool.query(
+    `select c.id, c.workspace_id, c.attributes->>'name' as name, a.attributes->>'name' as account_name, c.created_at,
+            coalesce(s.last_used_at, c.created_at) as last_used_at
+     from resource c
+     join resource a on a.id = c.attributes->>'account_id'
+     left join session_use s on s.credential_id = c.id
+     where c.resource_type = 'credentials' and c.lifecycle_state = 'active' and c.attributes->>'user_id' = $1
+       and c.attributes->>'kind' = 'browser_session' and (c.attributes->>'expires_at')::timestamptz > $2
+     order by last_used_at desc`,
+    [userId, now],
+  );
+  return z
+    .array(sessionRow)
+    .parse(rows)
+    .map((row) => ({
+      credentialId: row.id,
+      account: { workspaceId: row.workspace_id, name: row.account_name },
+      name: row.name,
+      beganAt: row.created_at,
+      lastUsedAt: row.last_used_at,
+    }));
 }

@@ -10,7 +10,7 @@ import { principalOf } from '../credentials/principal-of.ts';
 import { findCredential } from '../identity-table.ts';
 import type { SendCommand } from '../send-command.ts';
 import { sessionMs, type Session } from './session.ts';
-import { findPasswordTime, insertSessionUse, touchSession } from './session-table.ts';
+import { findPasswordTime, insertSessionUse, listSessions, touchSession } from './session-table.ts';
 
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -23,6 +23,12 @@ interface NewSession {
   readonly name: string;
 }
 
+/** A session and the workspace of its account. */
+interface SessionPlace {
+  readonly credentialId: string;
+  readonly account: Pick<Session['account'], 'workspaceId'>;
+}
+
 export interface Sessions {
   /** The text of the session cookie; it may be of no session. */
   readonly textOf: (request: Pick<IncomingMessage, 'headers'>) => string | undefined;
@@ -30,7 +36,9 @@ export interface Sessions {
   /** Begins a session with a new value; answers its `Set-Cookie`. */
   readonly open: (session: NewSession) => Promise<string>;
   /** Ends a session at once; answers the `Set-Cookie` that forgets it. */
-  readonly end: (session: Pick<Session, 'credentialId' | 'account'>) => Promise<string>;
+  readonly end: (session: SessionPlace) => Promise<string>;
+  /** Ends every session of a person at once. */
+  readonly endAll: (userId: string) => Promise<void>;
 }
 
 /** Sessions are credentials: what ends a credential ends the session at its next request, everywhere. */
@@ -48,6 +56,9 @@ export function createSessions({
   const name = cookieName(sessionCookie, baseUrl);
   const attributes = cookieAttributes(baseUrl);
   const textOf: Sessions['textOf'] = ({ headers }) => cookieOf(headers.cookie, name);
+
+  const revoke = ({ credentialId, account }: SessionPlace) =>
+    send('credential.revoke', account.workspaceId, credentialId, {});
 
   return {
     textOf,
@@ -94,9 +105,13 @@ export function createSessions({
       return `${name}=${text}; ${attributes}`;
     },
 
-    end: async ({ credentialId, account }) => {
-      await send('credential.revoke', account.workspaceId, credentialId, {});
+    end: async (session) => {
+      await revoke(session);
       return `${name}=; ${attributes}; Max-Age=0`;
+    },
+
+    endAll: async (userId) => {
+      for (const session of await listSessions(pool, userId, clock())) await revoke(session);
     },
   };
 }

@@ -1,0 +1,78 @@
+import { createAddressSet, createSenderOf } from '@longwave/audience';
+import type { ExecuteCommand } from '@longwave/command-pipeline';
+import { listenHttp } from '@longwave/http-kit';
+import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+import { Redis } from 'ioredis';
+import type { AuthServerConfig } from '../config.ts';
+import { readLook } from '../look.ts';
+import { createMailPort } from '../mail/mail-port.ts';
+import { createPostOffice } from '../mail/post-office.ts';
+import { createAttemptLimit } from '../passwords/attempt-limit.ts';
+import { createChangePassword } from '../passwords/change-password.ts';
+import { createCheckPassword } from '../passwords/check-password.ts';
+import { createLimitMails } from '../passwords/limit-mails.ts';
+import type { Plans } from '../plans.ts';
+import { createSendCommand } from '../send-command.ts';
+import { createSessions } from '../sessions/sessions.ts';
+import { createBeginSession } from '../sign-in/begin-session.ts';
+import { createCreatePerson } from '../sign-up/create-person.ts';
+import { pageRoutes } from './page-routes.ts';
+import { createServer } from './server.ts';
+
+interface PagesDeps {
+  readonly config: AuthServerConfig;
+  readonly pool: Pool;
+  readonly plans: Plans;
+  readonly execute: ExecuteCommand;
+  readonly clock: () => Date;
+  readonly logger: Logger;
+}
+
+/** A Redis whose absence is an answer, not a wait: attempts to sign in are refused then. */
+async function openRedis({ config, logger }: PagesDeps): Promise<Redis> {
+  const onError = (error: unknown) =>
+    logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'redis.unavailable');
+  const redis = new Redis(config.REDIS_URL, {
+    connectionName: 'auth-server-attempts',
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 1_000,
+    connectTimeout: 1_000,
+    lazyConnect: true,
+  }).on('error', onError);
+  await redis.connect().catch(onError);
+  return redis;
+}
+
+/** Serves the pages for people. Disposing lets running answers finish and sends the mails that wait. */
+export async function startPages(deps: PagesDeps): Promise<AsyncDisposable & { readonly port: number }> {
+  const { config, pool, plans, execute, clock, logger } = deps;
+  const baseUrl = config.BASE_URL;
+  await using stack = new AsyncDisposableStack();
+  const redis = await openRedis(deps);
+  stack.defer(() => redis.disconnect());
+  const from = config.MAIL_FROM ?? `Longwave <no-reply@${new URL(baseUrl).hostname}>`;
+  const post = stack.use(createPostOffice({ pool, mail: createMailPort({ ...config, from }), baseUrl, clock, logger }));
+  const send = createSendCommand(execute);
+  const sessions = createSessions({ pool, send, baseUrl, clock });
+  const limit = createAttemptLimit(redis);
+  const routes = pageRoutes({
+    pool,
+    sessions,
+    baseUrl,
+    post,
+    send,
+    limitMails: createLimitMails(limit),
+    checkPassword: createCheckPassword({ pool, limit, clock }),
+    beginSession: createBeginSession({ pool, sessions, baseUrl }),
+    changePassword: createChangePassword({ pool, sessions, post, clock }),
+    createPerson: createCreatePerson({ send, plans, clock }),
+  });
+  const senderOf = createSenderOf(createAddressSet(config.TRUSTED_PROXIES));
+  const app = createServer({ routes, sessions, look: readLook(), baseUrl, senderOf, clock, logger });
+  const listener = await listenHttp(config.HTTP_LISTEN, app);
+  stack.defer(() => listener.close());
+  const owned = stack.move();
+  return { port: listener.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

@@ -1,0 +1,44 @@
+import type { Mail } from './mail-port.ts';
+
+const signature = '\n\nLongwave\n';
+const oneHour = 'The link works once, within an hour.';
+const notYou = 'If this was not you, you need not do anything.';
+
+/** The texts of mails. A name that a stranger wrote never begins one, and nothing in it is a link. */
+export const mails = {
+  signUp: (to: string, link: string): Mail => ({
+    to,
+    subject: 'Finish signing up to Longwave',
+    text: `Somebody, probably you, signs up to Longwave with this address. Choose a password to finish:\n\n${link}\n\n${oneHour} ${notYou}${signature}`,
+  }),
+  alreadySignedUp: (to: string, link: string): Mail => ({
+    to,
+    subject: 'You already use Longwave',
+    text: `Somebody, probably you, signs up to Longwave with this address, which has an account already. Choose a new password if you have forgotten yours:\n\n${link}\n\n${oneHour} ${notYou}${signature}`,
+  }),
+  reset: (to: string, link: string): Mail => ({
+    to,
+    subject: 'Choose a new password for Longwave',
+    text: `Somebody, probably you, asked for a new password. Choose it here:\n\n${link}\n\n${oneHour} ${notYou} Your password stays as it is.${signature}`,
+  }),
+  passwordChanged: (to: string, link: string): Mail => ({
+    to,
+    subject: 'Your Longwave password was changed',
+    text: `The password of your Longwave account was changed, and all other browsers were signed out.\n\nIf this was not you, choose a new password at once:\n\n${link}${signature}`,
+  }),
+  changeEmail: (to: string, link: string): Mail => ({
+    to,
+    subject: 'Confirm your new address for Longwave',
+    text: `Somebody, probably you, moves a Longwave account to this address. Confirm it here:\n\n${link}\n\n${oneHour} ${notYou}${signature}`,
+  }),
+  emailChanged: (to: string): Mail => ({
+    to,
+    subject: 'Your Longwave address was changed',
+    text: `Your Longwave account has another e-mail address from now on. If this was not you, write to whoever runs this installation.${signature}`,
+  }),
+  invitation: (to: string, organization: string, link: string): Mail => ({
+    to,
+    subject: 'An invitation to Longwave',
+    text: `You are invited to work on the podcasts of “${organization.replace(/[^\p{L}\p{N} ,&'’-]/gu, ' ')}”. Sign in, or sign up with this address, to accept or decline:\n\n${link}${signature}`,
+  }),
+} as const;

@@ -1,0 +1,56 @@
+import type { Pool, Transaction } from '@longwave/postgres';
+import { z } from 'zod';
+
+const loginRow = z.object({
+  user_id: z.string().nullable(),
+  encoded: z.string().nullable(),
+  is_known_device: z.boolean(),
+});
+
+/** The person who may sign in with an address. */
+export interface Login {
+  /** Undefined when nobody has the address. */
+  readonly userId: string | undefined;
+  readonly encoded: string | undefined;
+  /** Whether the person has signed in in this browser before. */
+  readonly isKnownDevice: boolean;
+}
+
+/** The person with an address: one query, whether there is one or not. */
+export async function findLogin(pool: Pool, email: string, deviceDigest: string | undefined): Promise<Login> {
+  const { rows } = await pool.query({
+    name: 'find_login',
+    text: `select u.id as user_id, p.encoded, d.digest is not null as is_known_device
+           from (select $1::text as email) sought
+           left join unique_key k on k.resource_type = 'users' and k.attribute = 'email' and k.value = sought.email
+           left join resource u on u.id = k.resource_id and u.lifecycle_state = 'active'
+           left join password p on p.user_id = u.id
+           left join known_device d on d.digest = $2 and d.user_id = u.id`,
+    values: [email, deviceDigest ?? null],
+  });
+  const row = loginRow.parse(rows[0]);
+  return {
+    userId: row.user_id ?? undefined,
+    encoded: row.encoded ?? undefined,
+    isKnownDevice: row.is_known_device,
+  };
+}
+
+/** Stores a password in place of the one before. */
+export async function savePassword(db: Pool | Transaction, userId: string, encoded: string, now: Date): Promise<void> {
+  await db.query(
+    `insert into password (user_id, encoded, set_at) values ($1, $2, $3)
+     on conflict (user_id) do update set encoded = excluded.encoded, set_at = excluded.set_at`,
+    [userId, encoded, now],
+  );
+}
+
+/** Remembers a browser in which a person has signed in. */
+export async function insertDevice(pool: Pool, digest: string, userId: string, now: Date): Promise<void> {
+  await pool.query('insert into known_device (digest, user_id, since) values ($1, $2, $3)', [digest, userId, now]);
+}
+
+/** Forgets every browser of a person. */
+export async function deleteDevices(pool: Pool, userId: string): Promise<void> {
+  await pool.query('delete from known_device where user_id = $1', [userId]);
+}

@@ -1,0 +1,58 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Pool } from '@longwave/postgres';
+import { cookieAttributes, cookieName, cookieOf } from '@longwave/principal';
+import type { Request } from 'express';
+import type { Visit } from '../http/page-route.ts';
+import { insertDevice } from '../passwords/password-table.ts';
+import { recordSecurityEvent } from '../security-events/security-event-table.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { listAccountsOf, type ReachableAccount } from '../users/user-table.ts';
+import { browserName } from './browser-name.ts';
+
+const deviceLifeSeconds = 400 * 86_400;
+
+export interface BeginSessionDeps {
+  readonly pool: Pool;
+  readonly sessions: Sessions;
+  readonly baseUrl: string;
+}
+
+/** SHA-256 of the cookie of a browser in which somebody has signed in. */
+export const deviceDigestOf = (request: Request, baseUrl: string): string | undefined => {
+  const text = cookieOf(request.headers.cookie, cookieName('lw_device', baseUrl));
+  return text === undefined ? undefined : createHash('sha256').update(text).digest('hex');
+};
+
+/** Remembers the browser; answers the `Set-Cookie` by which it is known again. */
+async function rememberDevice({ pool, baseUrl }: BeginSessionDeps, userId: string, now: Date): Promise<string> {
+  const text = randomBytes(32).toString('base64url');
+  await insertDevice(pool, createHash('sha256').update(text).digest('hex'), userId, now);
+  return `${cookieName('lw_device', baseUrl)}=${text}; ${cookieAttributes(baseUrl)}; Max-Age=${deviceLifeSeconds}`;
+}
+
+/** A session that has begun, or none because the person has no account. */
+interface Begun {
+  readonly setCookies: readonly string[];
+  readonly accounts: readonly ReachableAccount[];
+}
+
+/**
+ * Begins a session of a person who has just given the password; the one before ends, so its value is worth nothing afterwards. It acts in
+ * the account of that one, else in the first.
+ */
+export const createBeginSession =
+  (deps: BeginSessionDeps) =>
+  async (visit: Visit, userId: string, { isKnownDevice }: { readonly isKnownDevice: boolean }): Promise<Begun> => {
+    const { request, session, now } = visit;
+    const accounts = await listAccountsOf(deps.pool, userId);
+    const account = accounts.find(({ id }) => id === session?.account.id) ?? accounts[0];
+    if (!account) return { setCookies: [], accounts };
+    const name = browserName(request.get('user-agent'));
+    const cookie = await deps.sessions.open({ userId, account, passwordGivenAt: now, name });
+    if (session) await deps.sessions.end(session);
+    const device = isKnownDevice ? [] : [await rememberDevice(deps, userId, now)];
+    await recordSecurityEvent(deps.pool, userId, 'signed_in', now, { browser: name });
+    return { setCookies: [cookie, ...device], accounts };
+  };
+
+export type BeginSession = ReturnType<typeof createBeginSession>;

@@ -1,0 +1,51 @@
+import type { PageAnswer, Visit } from '../http/page-route.ts';
+import { formTokenField, textField } from '../pages/form-fields.ts';
+import { html } from '../pages/html.ts';
+
+/** The page behind the link of a mail that is no longer valid. */
+export const linkIsOver = (again: string): PageAnswer => ({
+  title: 'This link is over',
+  status: 410,
+  body: html`<h1>This link is over</h1>
+    <p>A link works once, within an hour.</p>
+    <p><a class="button" href="${again}">Ask for another mail</a></p>`,
+});
+
+/** The page after a mail was asked for: it says the same whether the address is known or not. */
+export const mailIsSent = (email: string): PageAnswer => ({
+  title: 'Look into your mail',
+  body: html`<h1>Look into your mail</h1>
+    <p>A mail goes to <b>${email}</b>. Follow its link within an hour.</p>
+    <p class="small">Nothing there? Look among the unwanted mails, and whether the address is written correctly.</p>`,
+});
+
+/** A form that chooses a password, for the person whom the link of a mail brought. */
+export const choosePasswordPage = (
+  { formToken }: Visit,
+  form: {
+    readonly title: string;
+    readonly action: string;
+    readonly token: string;
+    readonly email: string;
+    readonly button: string;
+    readonly error?: string | undefined;
+  },
+): PageAnswer => ({
+  title: form.title,
+  status: form.error === undefined ? 200 : 422,
+  body: html`<h1>${form.title}</h1>
+    <p>for <b>${form.email}</b></p>
+    <form method="post" action="${form.action}">
+      ${formTokenField(formToken)}<input type="hidden" name="token" value="${form.token}" />
+      <input type="hidden" name="email" value="${form.email}" autocomplete="username" />
+      ${textField({
+        name: 'password',
+        label: 'New password',
+        type: 'password',
+        autocomplete: 'new-password',
+        hint: 'At least 10 characters. A few words are better than a riddle.',
+        error: form.error,
+      })}
+      <button class="primary">${form.button}</button>
+    </form>`,
+});

@@ -1,0 +1,121 @@
+import { emailField, passwordField } from '../passwords/password-fields.ts';
+import { z } from 'zod';
+import { showPage, takeForm, type PageAnswer, type PageRoute, type Visit } from '../http/page-route.ts';
+import { formTokenField, textField } from '../pages/form-fields.ts';
+import { html } from '../pages/html.ts';
+import type { CheckPassword, PasswordVerdict } from '../passwords/check-password.ts';
+import { deviceDigestOf, type BeginSession } from './begin-session.ts';
+import { localPath } from './local-path.ts';
+
+export interface SignInDeps {
+  readonly checkPassword: CheckPassword;
+  readonly beginSession: BeginSession;
+  readonly baseUrl: string;
+}
+
+const returnToOf = ({ request, texts }: Visit) => localPath(texts['return_to'] ?? request.query['return_to']);
+
+/** What a refused attempt says, alike for addresses that are known and others. */
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+}
+const wrong: Refusal = { status: 422, message: 'The address or the password is wrong.' };
+const tooMany: Refusal = {
+  status: 429,
+  message:
+    'There were too many attempts. Try again later, sign in from a browser that you have used before, or choose a new password by mail.',
+};
+
+const refusalOf = (verdict: PasswordVerdict, { response }: Visit): Refusal => {
+  if (verdict.outcome !== 'throttled') return wrong;
+  response.set('Retry-After', String(verdict.waitSeconds));
+  return tooMany;
+};
+
+const refused = (refusal: Refusal | undefined) =>
+  refusal && html`<p class="note bad" role="alert">${refusal.message}</p>`;
+
+const returnField = (returnTo: string) => html`<input type="hidden" name="return_to" value="${returnTo}" />`;
+
+const signInPage = (visit: Visit, email = '', refusal?: Refusal): PageAnswer => ({
+  title: 'Sign in',
+  status: refusal?.status ?? 200,
+  body: html`<h1>Sign in</h1>
+    ${refused(refusal)}
+    <form method="post" action="/sign-in">
+      ${formTokenField(visit.formToken)}${returnField(returnToOf(visit))}
+      ${textField({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email })}
+      ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+      <button class="primary">Sign in</button>
+    </form>
+    <p><a href="/sign-in/reset">Forgot your password?</a></p>
+    <p>New here? <a href="/sign-up">Sign up</a></p>`,
+});
+
+const passwordPage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
+  title: 'Give your password again',
+  status: refusal?.status ?? 200,
+  body: html`<h1>Give your password again</h1>
+    <p>Keys, tokens, members and your address are changed only a short time after the password was given.</p>
+    ${refused(refusal)}
+    <form method="post" action="/sign-in/password">
+      ${formTokenField(visit.formToken)}${returnField(returnToOf(visit))}
+      <input type="hidden" name="email" value="${visit.session?.user.email}" autocomplete="username" />
+      ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+      <button class="primary">Go on</button>
+    </form>
+    <p><a href="/settings">Back to the settings</a></p>`,
+});
+
+const noAccount: PageAnswer = {
+  title: 'No account',
+  status: 403,
+  body: html`<h1>No account</h1>
+    <p>Your account was closed, and no other account has you as a member.</p>`,
+};
+
+/** Signing in, and giving the password again. */
+export function signInRoutes({ checkPassword, beginSession, baseUrl }: SignInDeps): readonly PageRoute[] {
+  async function attempt(visit: Visit, email: string, password: string) {
+    const { request, sender } = visit;
+    return checkPassword({ email, password, sender, deviceDigest: deviceDigestOf(request, baseUrl) });
+  }
+
+  return [
+    showPage('/sign-in', 'anyone', (visit) => signInPage(visit)),
+
+    takeForm(
+      '/sign-in',
+      'anyone',
+      z.object({ email: emailField, password: passwordField, return_to: z.string().optional() }),
+      async (visit, form) => {
+        const sentEmail = z.string().catch('').parse(visit.texts['email']);
+        if (!form.success) return signInPage(visit, sentEmail, wrong);
+        const verdict = await attempt(visit, form.data.email, form.data.password);
+        if (verdict.outcome !== 'accepted') return signInPage(visit, sentEmail, refusalOf(verdict, visit));
+        const { setCookies, accounts } = await beginSession(visit, verdict.userId, verdict);
+        if (accounts.length === 0) return noAccount;
+        const next = returnToOf(visit);
+        const choice = `/sign-in/account?return_to=${encodeURIComponent(next)}`;
+        return { redirect: accounts.length > 1 ? choice : next, setCookies };
+      },
+    ),
+
+    showPage('/sign-in/password', 'session', (visit) => passwordPage(visit)),
+
+    takeForm(
+      '/sign-in/password',
+      'session',
+      z.object({ email: z.string().optional(), password: passwordField, return_to: z.string().optional() }),
+      async (visit, form) => {
+        if (!form.success) return passwordPage(visit, wrong);
+        const { user } = visit.session;
+        const verdict = await attempt(visit, user.email, form.data.password);
+        if (verdict.outcome !== 'accepted') return passwordPage(visit, refusalOf(verdict, visit));
+        const { setCookies } = await beginSession(visit, user.id, verdict);
+        return { redirect: returnToOf(visit), setCookies };
+      },
+    ),
+  ];
+}
