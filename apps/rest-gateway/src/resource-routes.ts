@@ -13,6 +13,7 @@ import {
   isShown,
   isTerminal,
   notFoundProblem,
+  requireCommand,
   requireRoles,
   showResources,
   views,
@@ -35,10 +36,10 @@ export const permitRoles =
     requireRoles(caller, access, allowed);
 
 /** Throws `permission_denied` unless one of the caller's roles, for the route's object, may send the command. */
-export const permitCommand = (type: ProductCommand) => {
-  const { roles }: CommandDefinition = productCatalog.commands[type];
-  return permitRoles(roles);
-};
+export const permitCommand =
+  (type: ProductCommand) =>
+  ({ caller, access }: Pick<Call, 'caller' | 'access'>): void =>
+    requireCommand(caller, access, type);
 
 interface Shown {
   readonly body: Record<string, unknown>;

@@ -35,11 +35,11 @@ import { change, create, list, read, remove } from './resource-routes.ts';
 import type { Route } from './route.ts';
 import {
   abortUpload,
-  grantUpload,
   listUploads,
   readUpload,
   signCompletion,
   signPart,
+  startUpload,
 } from './uploads/upload-routes.ts';
 
 /** Numbers of the audience; each also answers at its older `/statistics` path. */
@@ -94,7 +94,7 @@ export const routes: readonly Route[] = [
   change('POST', '/episodes/{id}/unpublish', 'episode.unpublish'),
   ...episodeContents('/episodes/{id}'),
 
-  grantUpload('/uploads'),
+  startUpload('/uploads'),
   listUploads('/uploads'),
   readUpload('/uploads/{id}'),
   abortUpload('/uploads/{id}'),

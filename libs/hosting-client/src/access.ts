@@ -6,6 +6,7 @@ import {
   type Role,
   type RoleHolder,
 } from '@longwave/principal';
+import { productCatalog, type CommandDefinition, type ProductCommand } from '@longwave/command-catalog';
 import { Problem } from '@longwave/problems';
 import type { Plan } from '@longwave/rpc/credential';
 import type { Caller } from './asker.ts';
@@ -50,4 +51,10 @@ export function requireRoles(caller: Holder, access: AccessTarget | undefined, r
   const target = access ?? { workspaceId: caller.workspaceId, podcastId: undefined };
   if (decideFor(caller, target, { roles }).outcome !== 'permitted')
     throw new Problem('permission_denied', "You don't have the permission to do this.");
+}
+
+/** Throws `permission_denied` unless one of the caller's roles, for the object, may send the command. */
+export function requireCommand(caller: Holder, access: AccessTarget | undefined, type: ProductCommand): void {
+  const { roles }: CommandDefinition = productCatalog.commands[type];
+  requireRoles(caller, access, roles);
 }

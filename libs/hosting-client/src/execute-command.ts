@@ -28,6 +28,8 @@ export interface CommandInput<C extends CommandType> {
   readonly idempotencyKey?: string | undefined;
   /** The version that the subject must have, as `If-Match` names it. */
   readonly ifMatch?: string | undefined;
+  /** The same as a number, for callers without digests. */
+  readonly expectedVersion?: number | undefined;
 }
 
 const operationSchema = z.object({
@@ -62,7 +64,7 @@ export function commandExecution<A extends CommandType>(channel: RpcChannel, cat
         ifMatch: input.ifMatch ?? '',
         subjectType: subject,
         subjectId: input.subjectId ?? '',
-        subjectVersion: version === undefined ? undefined : Number(version),
+        subjectVersion: version === undefined ? input.expectedVersion : Number(version),
         changesJson: JSON.stringify(input.changes),
         reasonJson: '',
       };

@@ -1,9 +1,14 @@
-export { accessTo, decideFor, requireRoles, type Access } from './access.ts';
+export { accessTo, decideFor, requireCommand, requireRoles, type Access } from './access.ts';
 export { callOptions, notFoundProblem, type Asker, type Caller } from './asker.ts';
 export { findLastTick, tryParseTick } from './encoding-progress.ts';
+export { encodingUsage, readEncodingUsage } from './encoding-usage.ts';
+export { showTranscripts, transcript } from './episode-contents.ts';
 export type { Executed } from './execute-command.ts';
 export { createFindEnclosures, type FindEnclosures } from './find-enclosures.ts';
+export { grantUpload, uploadGrant } from './grant-upload.ts';
 export { createIdentity, createManagement, type Identity, type Management } from './management.ts';
+export { operation } from './operation.ts';
 export { hiddenStates, isTerminal } from './read-resources.ts';
 export { productionFile } from './views/production-view.ts';
 export { isShown, showResources, views, type ShownType } from './views/views.ts';
+export type { ViewContext } from './views/view.ts';

@@ -38,6 +38,13 @@ export const hiddenStates: ReadonlySet<string> = new Set(['archived', 'deleted',
 
 export const isTerminal = ({ lifecycle_state: state }: ResourceView): boolean => hiddenStates.has(state);
 
+/** A page of a list, and where the next one begins. */
+interface ResourcePage<T extends ProductResource> {
+  readonly items: readonly Resource<T>[];
+  readonly nextCursor: string;
+  readonly limit: number;
+}
+
 const pageSize = 200;
 const smallPageSize = 5;
 
@@ -57,12 +64,16 @@ export function resourceReads(channel: RpcChannel) {
   const resources = channel.client(ResourceServiceService);
   const operations = channel.client(OperationServiceService);
 
-  /** Everything visible that is asked for, in its order, a page at a time. */
-  async function* pages<T extends ProductResource>(
+  /**
+   * One page of everything visible that is asked for, in its order; `nextCursor` is empty on the last one. `limit` of the answer is smaller
+   * where resources are so large that one message cannot hold as many.
+   */
+  async function listPage<T extends ProductResource>(
     asker: Asker,
     type: T,
-    input: ListInput = {},
-  ): AsyncGenerator<Resource<T>[]> {
+    input: ListInput,
+    { limit, cursor }: { readonly limit: number; readonly cursor: string },
+  ): Promise<ResourcePage<T>> {
     const { states = productCatalog.resources[type].states.filter((state) => !hiddenStates.has(state)) } = input;
     const request = {
       workspaceId: input.workspaceId ?? '',
@@ -73,19 +84,30 @@ export function resourceReads(channel: RpcChannel) {
       ...(input.updatedSince && { updatedSinceMs: BigInt(input.updatedSince.getTime()) }),
       titleContains: input.titleContains,
     };
-    let cursor = '';
-    let limit = pageSize;
+    let size = limit;
+    const ask = () => resources.listResources({ ...request, limit: size, cursor }, callOptions(asker));
+    const page = await ask().catch((error: unknown) => {
+      // One message holds 16 MiB; resources may be large, and the cursor is good for pages of any size.
+      const isTooLarge = isProblem(error, 'internal_error') && size > smallPageSize;
+      if (!isTooLarge) throw error;
+      size = smallPageSize;
+      return ask();
+    });
+    const items = page.resourcesJson.map((json) => parseResource(json, type));
+    return { items, nextCursor: page.nextCursor, limit: size };
+  }
+
+  /** Everything visible that is asked for, in its order, a page at a time. */
+  async function* pages<T extends ProductResource>(
+    asker: Asker,
+    type: T,
+    input: ListInput = {},
+  ): AsyncGenerator<readonly Resource<T>[]> {
+    let [cursor, limit] = ['', pageSize];
     do {
-      const ask = () => resources.listResources({ ...request, limit, cursor }, callOptions(asker));
-      const page = await ask().catch((error: unknown) => {
-        // One message holds 16 MiB; resources may be large, and the cursor is good for pages of any size.
-        const isTooLarge = isProblem(error, 'internal_error') && limit !== smallPageSize;
-        if (!isTooLarge) throw error;
-        limit = smallPageSize;
-        return ask();
-      });
-      yield page.resourcesJson.map((json) => parseResource(json, type));
-      cursor = page.nextCursor;
+      const page = await listPage(asker, type, input, { limit, cursor });
+      yield page.items;
+      ({ nextCursor: cursor, limit } = page);
     } while (cursor !== '');
   }
 
@@ -109,6 +131,8 @@ export function resourceReads(channel: RpcChannel) {
         return { resource, access };
       });
     },
+
+    listPage,
 
     pages,
 

@@ -43,5 +43,6 @@ export { findLatestExport, historyExport, startHistoryExport } from './history-e
 export { archivedReports, listArchivedReports, listRecentReports, monthlyReports } from './monthly-reports.ts';
 export { monthAt } from './months.ts';
 export { overview, summarisePodcast } from './overview.ts';
+export type { AnalyticsDeps } from './question.ts';
 export { batchesOrNone, type PodcastBatch } from './podcast-batches.ts';
 export { countPodcasts, shortestHistory } from './podcast-totals.ts';

@@ -116,6 +116,14 @@ const entries = {
     secrets: [],
     redis: { keys: [progressKeyOf('*'), 'rate:*', 'upload_url:*'], channels: [progressKeyOf('*')] },
   },
+  'mcp-server': {
+    grpc: false,
+    http: { mcp: [''] },
+    isGateway: true,
+    calls: ['management', 'auth-server', 'analytics-sink', 'public-delivery'],
+    secrets: [],
+    redis: { keys: ['progress:*', 'rate:*', 'upload_url:*', 'confirm:*'] },
+  },
 } as const satisfies Readonly<Record<string, ServiceEntry>>;
 
 export type ServiceName = keyof typeof entries;

@@ -1,4 +1,4 @@
-import type { GetEncodingTimeResponse as EncodingTime } from '@longwave/rpc/resource';
+import { readEncodingUsage } from '@longwave/hosting-client';
 import { z } from 'zod';
 import { defineRoute, type AnswerShape } from '../route.ts';
 
@@ -24,10 +24,6 @@ const account: AnswerShape = {
   }),
 };
 
-/** Encoding time left of the month; null is unlimited. */
-const encodingLeft = ({ usedMs, reservedMs, limitMs }: EncodingTime): number | null =>
-  limitMs === undefined ? null : Math.max(0, Number(limitMs - usedMs - reservedMs));
-
 /** GET /account: the account of the credential and what its plan gives. */
 export const readAccount = (path: string) =>
   defineRoute({
@@ -38,7 +34,7 @@ export const readAccount = (path: string) =>
       'Shows the account of the credential: name, plan, subscription, history window, encoding time and rate limits.',
     answer: account,
     run: async ({ caller }, { identity, management }) => {
-      const [found, time] = await Promise.all([identity.getAccount(caller), management.findEncodingTime(caller)]);
+      const [found, encoding] = await Promise.all([identity.getAccount(caller), readEncodingUsage(caller, management)]);
       const { plan } = caller;
       return {
         status: 200,
@@ -52,7 +48,7 @@ export const readAccount = (path: string) =>
           analytics: plan.includesAnalytics,
           history_days: plan.historyDays ?? null,
           encoding_ms_per_month: plan.encodingMsPerMonth === undefined ? null : Number(plan.encodingMsPerMonth),
-          encoding_left_ms: encodingLeft(time),
+          encoding_left_ms: encoding.left_ms,
           requests_per_minute: plan.requestsPerMinute,
           upload_urls_per_minute: plan.uploadUrlsPerMinute,
         },
@@ -90,12 +86,6 @@ const usageQuery = z.strictObject({
     .describe('Encoding time that a refused start needs, in milliseconds. The `Link` header of the 402 contains it.'),
 });
 
-/** The first moment of the UTC month after `month` ("2026-11"). */
-function endOf(month: string): Date {
-  const [year, number] = month.split('-').map(Number);
-  return new Date(Date.UTC(year!, number, 1));
-}
-
 /** GET /account/usage: what is left of the account's own plan, and until when. */
 export const readUsage = (path: string) =>
   defineRoute({
@@ -106,18 +96,17 @@ export const readUsage = (path: string) =>
     query: usageQuery,
     answer: usage,
     run: async ({ caller, query: { needed_ms: neededMs } }, { management }) => {
-      const time = await management.findEncodingTime(caller);
-      const { month, usedMs, reservedMs, limitMs } = time;
+      const encoding = await readEncodingUsage(caller, management);
       return {
         status: 200,
         body: {
-          month,
-          encoding_used_ms: Number(usedMs),
-          encoding_reserved_ms: Number(reservedMs),
-          encoding_limit_ms: limitMs === undefined ? null : Number(limitMs),
-          encoding_left_ms: encodingLeft(time),
+          month: encoding.month,
+          encoding_used_ms: encoding.used_ms,
+          encoding_reserved_ms: encoding.reserved_ms,
+          encoding_limit_ms: encoding.limit_ms,
+          encoding_left_ms: encoding.left_ms,
           ...(neededMs !== undefined && { encoding_needed_ms: neededMs }),
-          period_ends_at: endOf(month).toISOString(),
+          period_ends_at: encoding.period_ends_at,
           analytics_included: caller.plan.includesAnalytics,
           history_days: caller.plan.historyDays ?? null,
         },

@@ -1,19 +1,11 @@
-import { chapters, markers, productCatalog, storedTranscripts, type Resource } from '@longwave/command-catalog';
+import { chapters, markers, productCatalog, type Resource } from '@longwave/command-catalog';
+import { showTranscripts, transcript } from '@longwave/hosting-client';
 import { z } from 'zod';
 import { etagOf } from '../http/etag.ts';
 import { changesFrom, commandRoute, sendToObject } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Route, type Deps } from '../route.ts';
 
 const object = { type: 'episodes', from: 'path', field: 'id' } as const;
-
-const storedTranscript = storedTranscripts.element.shape;
-const transcript = z.strictObject({
-  language: storedTranscript.language,
-  captions: storedTranscript.captions,
-  cue_count: storedTranscript.cue_count,
-  /** The same cues in each format, timed for the audio without ads. */
-  urls: z.strictObject({ vtt: z.url(), srt: z.url(), json: z.url() }),
-});
 
 type Show = (stored: Resource<'episodes'>['attributes'], deps: Pick<Deps, 'mediaUrl'>) => unknown;
 
@@ -23,12 +15,6 @@ interface Content {
   readonly answer: AnswerShape;
   readonly show: Show;
 }
-
-const showTranscripts: Show = ({ transcripts = [] }, { mediaUrl }) =>
-  transcripts.map(({ language, captions, cue_count, sha256 }) => {
-    const at = (format: string) => `${mediaUrl}/delivery/v1/t/${sha256}/0.${format}`;
-    return { language, captions, cue_count, urls: { vtt: at('vtt'), srt: at('srt'), json: at('json') } };
-  });
 
 const contents: readonly Content[] = [
   {
@@ -44,7 +30,7 @@ const contents: readonly Content[] = [
   {
     name: 'transcripts',
     answer: { name: 'Transcripts', versioned: true, schema: z.strictObject({ transcripts: z.array(transcript) }) },
-    show: showTranscripts,
+    show: (stored, { mediaUrl }) => showTranscripts(stored, mediaUrl),
   },
 ];
 

@@ -1,13 +1,11 @@
 import { productCatalog, type Resource } from '@longwave/command-catalog';
-import { notFoundProblem, type Asker } from '@longwave/hosting-client';
+import { grantUpload, notFoundProblem, uploadGrant } from '@longwave/hosting-client';
 import { idempotencyKeyPattern } from '@longwave/idempotency';
-import { checksumHeaders } from '@longwave/object-store/checksum';
-import { maxSinglePutBytes } from '@longwave/object-store/limits';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { chosenItems, listQuery, renderList } from '../list-answer.ts';
 import { permitCommand, remove } from '../resource-routes.ts';
-import { defineRoute, type AnswerShape, type Call, type Route, type Deps } from '../route.ts';
+import { defineRoute, type AnswerShape, type Call, type Route } from '../route.ts';
 
 const grantCommand = productCatalog.commands['upload.grant'];
 const uploads = productCatalog.resources.uploads.attributes;
@@ -16,49 +14,13 @@ const badKey = 'Invalid upload idempotency key';
 /** `idempotency_key` of an upload: the form of the header `Idempotency-Key`, with a message of its own. */
 const uploadKey = z.string({ error: badKey }).regex(idempotencyKeyPattern, badKey);
 
-const grant: AnswerShape = {
-  name: 'UploadGrant',
-  schema: z.strictObject({
-    upload_url: z.url(),
-    content_type: z.string(),
-    file_url: z.url(),
-    multipart_upload: z.boolean(),
-    max_size: z
-      .int()
-      .optional()
-      .describe(
-        'Without `filesize`: the most bytes that `upload_url` takes, 5 GiB. A larger file needs its `filesize` and is sent in parts.',
-      ),
-    upload_headers: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('With `checksum_sha256`: headers that the PUT to `upload_url` must have.'),
-    upload_key: z.string().optional(),
-    part_size: z.int().optional(),
-    multipart_upload_id: z.string().optional(),
-  }),
-};
-
 const signedUrl: AnswerShape = {
   name: 'SignedUrl',
   schema: z.strictObject({ url: z.url(), expires_at: z.iso.datetime() }),
 };
 
-/** The grant's PUT URL; a retry under the same key gets the same one while it is valid. */
-async function uploadUrl(asker: Asker, upload: Resource<'uploads'>, deps: Deps, replayed: boolean): Promise<string> {
-  const key = `upload_url:${upload.id}`;
-  const isKnown = replayed && upload.lifecycle_state === 'granted';
-  const known = isKnown ? await deps.redis.get(key).catch(() => null) : null;
-  if (known !== null) return known;
-  const { url, expiresAtMs } = await deps.management.signUpload(asker, upload.id);
-  const leftMs = Number(expiresAtMs) - deps.clock().getTime();
-  if (leftMs <= 0) return url;
-  // Simultaneous grants share the first URL. Without Redis each gets its own signature, which works as well.
-  return (await deps.redis.set(key, url, 'PX', leftMs, 'NX', 'GET').catch(() => null)) ?? url;
-}
-
 /** POST /uploads. */
-export const grantUpload = (path: string) =>
+export const startUpload = (path: string) =>
   defineRoute({
     method: 'POST',
     path,
@@ -77,30 +39,13 @@ export const grantUpload = (path: string) =>
       idempotency_key: uploadKey.optional(),
     }),
     status: 201,
-    answer: grant,
+    answer: { name: 'UploadGrant', schema: uploadGrant },
     command: true,
     run: async ({ caller, body: { idempotency_key: bodyKey, ...changes }, idempotencyKey }, deps) => {
       const key = bodyKey ?? idempotencyKey;
       if (!uploadKey.optional().safeParse(key).success) throw new Problem('validation_failed', badKey);
-      const { resource, replayed } = await deps.management.execute(caller, {
-        type: 'upload.grant',
-        changes: { ...changes, upload_type: changes.upload_type ?? 'public' },
-        idempotencyKey: key,
-      });
-      const { content_type, file_url, filesize, checksum_sha256: sha256, multipart } = resource.attributes;
-      const upload_url = await uploadUrl(caller, resource, deps, replayed);
-      return {
-        status: 201,
-        body: {
-          upload_url,
-          content_type,
-          file_url,
-          multipart_upload: multipart !== undefined,
-          ...multipart,
-          ...(sha256 !== undefined && { upload_headers: checksumHeaders(sha256) }),
-          ...(filesize === undefined && { max_size: maxSinglePutBytes }),
-        },
-      };
+      const { grant } = await grantUpload(caller, changes, key, deps);
+      return { status: 201, body: grant };
     },
   });
 

@@ -1,0 +1,96 @@
+import { createAddressSet, createSenderOf } from '@longwave/audience';
+import { createFindEnclosures, createManagement, findLastTick } from '@longwave/hosting-client';
+import { createRateLimit, listenHttp } from '@longwave/http-kit';
+import { openChannel, tlsFromConfig } from '@longwave/rpc';
+import { AudienceServiceService } from '@longwave/rpc/audience';
+import { CredentialServiceService } from '@longwave/rpc/credential';
+import { EnclosureServiceService } from '@longwave/rpc/delivery';
+import type { Logger, RunningApp } from '@longwave/service-kit';
+import { Redis } from 'ioredis';
+import type { McpServerConfig } from './config.ts';
+import { createConfirmations } from './confirmations.ts';
+import { mcpServerFactory } from './create-mcp-server.ts';
+import { createIssuerMetadata } from './http/metadata.ts';
+import { createVerifyToken } from './http/verify-token.ts';
+import { createServer } from './server.ts';
+import { tools } from './tools/tools.ts';
+
+export interface McpServerApp extends RunningApp {
+  readonly port: number;
+}
+
+/** Builds and starts the MCP server. Disposing lets running answers finish, then closes the connections behind them. */
+export async function createApp(
+  config: McpServerConfig,
+  logger: Logger,
+  overrides: { readonly clock?: () => Date } = {},
+): Promise<McpServerApp> {
+  const { clock = () => new Date() } = overrides;
+  await using stack = new AsyncDisposableStack();
+  const tls = tlsFromConfig(config);
+
+  const onRedisError = (error: unknown) =>
+    logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'redis.unavailable');
+  // A request never waits for a lost Redis: limits and progress are worth less than the answer.
+  const redis = new Redis(config.REDIS_URL, {
+    connectionName: 'mcp-server',
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 500,
+    connectTimeout: 1_000,
+    lazyConnect: true,
+  }).on('error', onRedisError);
+  await redis.connect().catch(onRedisError);
+  stack.defer(() => redis.disconnect());
+
+  const channels = {
+    management: openChannel(config.MANAGEMENT_ADDRESS, 'management', tls),
+    authServer: openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tls),
+    analyticsSink: openChannel(config.ANALYTICS_SINK_ADDRESS, 'analytics-sink', tls),
+    publicDelivery: openChannel(config.PUBLIC_DELIVERY_ADDRESS, 'public-delivery', tls),
+  };
+  for (const channel of Object.values(channels)) stack.defer(() => channel.close());
+
+  const management = createManagement(channels.management);
+  const server = createServer({
+    admission: {
+      tools,
+      verifyToken: createVerifyToken(channels.authServer.client(CredentialServiceService)),
+      countRequest: createRateLimit(redis, clock, logger),
+      senderOf: createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
+      baseUrl: config.BASE_URL,
+      mcpUrl: config.MCP_URL,
+    },
+    createMcpServer: mcpServerFactory({
+      tools,
+      deps: {
+        management,
+        audience: channels.analyticsSink.client(AudienceServiceService),
+        views: {
+          mediaUrl: config.MEDIA_URL,
+          clock,
+          management,
+          findEnclosures: createFindEnclosures(channels.publicDelivery.client(EnclosureServiceService), logger),
+          progress: { last: (productionId) => findLastTick(redis, productionId) },
+        },
+        confirmations: createConfirmations(redis, clock),
+        redis,
+        clock,
+      },
+      mcpUrl: config.MCP_URL,
+    }),
+    readIssuerMetadata: createIssuerMetadata(config.BASE_URL, clock),
+    logger,
+  });
+  stack.defer(() => server.close());
+  const listener = await listenHttp(config.HTTP_LISTEN, server.app);
+  stack.defer(() => listener.close());
+
+  const owned = stack.move();
+  return {
+    port: listener.port,
+    // Redis is not among them: the server works without it, but for confirmations.
+    readiness: {},
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { requestBytes } from '@longwave/http-kit';
+import { Problem } from '@longwave/problems';
+import { z } from 'zod';
+
+/** The limit of a body: the longest transcript that a tool takes, with room for the rest. */
+export const maxBodyBytes = 2 * 1024 * 1024;
+
+/** A JSON-RPC request as far as the checks before the handler read it. */
+const messageSchema = z.object({
+  id: z.union([z.string(), z.number()]).nullish(),
+  method: z.string().optional(),
+  params: z
+    .looseObject({ name: z.string().optional(), uri: z.string().optional(), arguments: z.unknown() })
+    .partial()
+    .optional(),
+});
+export type Message = z.output<typeof messageSchema>;
+
+/** A body: its text as JSON, and the request in it when there is one. */
+export interface Body {
+  /** Undefined for a text that is no JSON. */
+  readonly json: unknown;
+  readonly message: Message;
+}
+
+const tooLarge = () => new Problem('payload_too_large', 'The body is larger than 2 MiB.');
+
+/** Reads a body of at most 2 MiB. Throws `payload_too_large`. */
+export async function readBody(request: IncomingMessage): Promise<Body> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of requestBytes(request, maxBodyBytes, tooLarge)) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  let json: unknown;
+  try {
+    if (isUtf8(bytes)) json = JSON.parse(bytes.toString()) as unknown;
+  } catch {
+    json = undefined;
+  }
+  const { data: message = {} } = messageSchema.safeParse(json);
+  return { json, message };
+}

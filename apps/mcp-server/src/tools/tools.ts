@@ -1,0 +1,33 @@
+import type { Tool } from '../tool.ts';
+import { getAccount } from './account-tools.ts';
+import { listAdCampaigns } from './ad-tools.ts';
+import {
+  getEpisodeAnalytics,
+  getPodcastAnalytics,
+  getPodcastOverview,
+  requestHistoryExport,
+} from './analytics-tools.ts';
+import { getEpisode, listEpisodes, listMediaClips } from './episode-tools.ts';
+import { getPodcast, listPodcasts } from './podcast-tools.ts';
+import { getOperation, getProduction } from './production-tools.ts';
+import { listReports } from './report-tools.ts';
+import { searchContent } from './search-tool.ts';
+
+/** Every tool, in the order in which clients list them. */
+export const tools: readonly Tool[] = [
+  getAccount,
+  listPodcasts,
+  getPodcast,
+  listEpisodes,
+  getEpisode,
+  searchContent,
+  listMediaClips,
+  getProduction,
+  getOperation,
+  getPodcastAnalytics,
+  getEpisodeAnalytics,
+  getPodcastOverview,
+  listReports,
+  requestHistoryExport,
+  listAdCampaigns,
+];

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { tools } from '../src/tools/tools.ts';
+import { startWorld, type Output, type World } from './_world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(async () => world?.[Symbol.asyncDispose]());
+
+const unknownId = (prefix: string) => `${prefix}_${'0'.repeat(26)}`;
+const range = { from: '2026-11-01', to: '2026-11-20' };
+
+/** A call of each tool that reads, which succeeds, and one that is refused with a code. */
+const reads: Readonly<
+  Record<
+    string,
+    {
+      readonly args: () => Record<string, unknown>;
+      readonly shows?: object;
+      readonly refused: { readonly args: () => Record<string, unknown>; readonly as?: string; readonly code: string };
+    }
+  >
+> = {
+  get_account: {
+    args: () => ({}),
+    shows: { plan: { name: 'scale', analytics: true, history_days: 730 }, encoding: { used_ms: 0 } },
+    refused: { args: () => ({ id: 'acc_1' }), code: 'validation_failed' },
+  },
+  list_podcasts: {
+    args: () => ({ query: 'harbour' }),
+    shows: { items: [{ title: 'Harbour Light', state: 'published' }], next_cursor: null },
+    refused: { args: () => ({ cursor: 'invented' }), code: 'invalid_cursor' },
+  },
+  get_podcast: {
+    args: () => ({ podcast_id: world.content.podcast, include: ['distribution', 'intro_outro'] }),
+    shows: { podcast: { title: 'Harbour Light' }, distribution: { locked: true }, intro_outro: {} },
+    refused: { args: () => ({ podcast_id: unknownId('pod') }), code: 'not_found' },
+  },
+  list_episodes: {
+    args: () => ({ podcast_id: world.content.podcast, sort: 'created_at' }),
+    shows: { items: [{ title: 'First light', state: 'published' }, { title: 'Second' }], next_cursor: null },
+    refused: { args: () => ({ podcast_id: world.content.podcast, limit: 101 }), code: 'validation_failed' },
+  },
+  get_episode: {
+    args: () => ({
+      episode_id: world.content.published.id,
+      include: ['media', 'chapters', 'transcript', 'production'],
+    }),
+    shows: { episode: { title: 'First light' }, media: [{ file_format: 'mp3' }], chapters: [], production: null },
+    refused: { args: () => ({ episode_id: 'ep_1' }), code: 'not_found' },
+  },
+  search_content: {
+    args: () => ({ query: 'light', kinds: ['episode'] }),
+    shows: { items: [{ kind: 'episode', title: 'First light' }], next_cursor: null },
+    refused: { args: () => ({ query: 'light', cursor: 'clip:' }), code: 'invalid_cursor' },
+  },
+  list_media_clips: {
+    args: () => ({ episode_id: world.content.published.id }),
+    shows: { items: [{ id: expect.stringMatching(/^clip_/) }] },
+    refused: { args: () => ({ episode_id: unknownId('ep') }), code: 'not_found' },
+  },
+  get_production: {
+    args: () => ({ episode_id: world.content.draft }),
+    shows: { production: { state: 'initial', progress: 0 } },
+    refused: { args: () => ({}), code: 'validation_failed' },
+  },
+  get_operation: {
+    args: () => ({ operation_id: exported }),
+    shows: { command: 'statistics_export.start' },
+    refused: { args: () => ({ operation_id: unknownId('op') }), code: 'not_found' },
+  },
+  get_podcast_analytics: {
+    args: () => ({ podcast_id: world.content.podcast, ...range, granularity: 'week' }),
+    shows: { breakdown: 'total', meta: { aggregation_granularity: 'week' }, omitted_rows: 0 },
+    refused: { args: () => ({ podcast_id: world.content.podcast }), code: 'validation_failed' },
+  },
+  get_episode_analytics: {
+    args: () => ({ episode_id: world.content.published.id, days_since_published: 7 }),
+    shows: { meta: { aggregation_granularity: 'day' } },
+    refused: {
+      args: () => ({ episode_id: world.content.published.id, ...range }),
+      as: 'launch',
+      code: 'analytics_unavailable',
+    },
+  },
+  get_podcast_overview: {
+    args: () => ({ podcast_id: world.content.podcast }),
+    shows: {
+      episodes: { published: 1, drafts: 1 },
+      downloads: { last_30_days: 0 },
+      achievements: [{ type: 'downloads' }, { type: 'episodes', value: 1 }, { type: 'countries' }],
+    },
+    refused: { args: () => ({ podcast_id: unknownId('pod') }), code: 'not_found' },
+  },
+  list_reports: {
+    args: () => ({ archived: true }),
+    shows: { items: [], next_cursor: null },
+    refused: { args: () => ({}), as: 'launch', code: 'analytics_unavailable' },
+  },
+  list_ad_campaigns: {
+    args: () => ({}),
+    shows: { items: [], next_cursor: null },
+    refused: { args: () => ({}), as: 'viewer', code: 'permission_denied' },
+  },
+};
+let exported = '';
+
+beforeAll(async () => {
+  const { output } = world;
+  const made = await output('request_history_export', {
+    podcast_id: world.content.podcast,
+    idempotency_key: 'export-1',
+  });
+  exported = String(made['operation_id']);
+});
+
+test('every tool that only reads has a case here', () => {
+  const readers = tools.filter(({ hints }) => hints.readOnlyHint).map(({ name }) => name);
+  expect(Object.keys(reads).sort()).toEqual(readers.sort());
+});
+
+describe.each(Object.entries(reads))('%s', (name, { args, shows = {}, refused }) => {
+  test('answers as its output schema says', async () => {
+    expect(await world.output(name, args())).toMatchObject(shows);
+  });
+
+  test('is refused with a code and a remedy, and without a challenge', async () => {
+    const result = await world.call(name, refused.args(), refused.as);
+    expect(result).toMatchObject({
+      isError: true,
+      structuredContent: { code: refused.code, message: expect.stringMatching(/\.$/) },
+    });
+    expect(result._meta?.['mcp/www_authenticate']).toBeUndefined();
+  });
+});
+
+test.each(['listeners', 'episodes', 'apps', 'countries'])('analytics can be broken down by %s', async (breakdown) => {
+  const output = await world.output('get_podcast_analytics', {
+    podcast_id: world.content.podcast,
+    ...range,
+    breakdown,
+  });
+  expect(output).toMatchObject({ breakdown, rows: expect.any(Array) });
+});
+
+test('a range is cut to the history of the plan, and says so', async () => {
+  const args = { podcast_id: world.content.podcast, from: '2020-01-01', to: '2026-11-20' };
+  const { meta } = await world.output('get_podcast_analytics', args, 'grow');
+  expect(meta).toMatchObject({ history_window: { days: 90 } });
+});
+
+test('the feed of a podcast that is not public has nothing to check', async () => {
+  const { id } = (
+    await world.management.execute(await world.askerOf('owner'), {
+      type: 'podcast.create',
+      changes: { title: 'In the making', language: 'en' },
+    })
+  ).resource;
+  const { feed } = await world.output('get_podcast', { podcast_id: id, include: ['feed'] });
+  expect(feed).toMatchObject({ live: false, acceptable: null, findings: [] });
+});
+
+test('lists go on where the page before ended', async () => {
+  const titles: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Output = await world.output('list_episodes', {
+      podcast_id: world.content.podcast,
+      sort: 'created_at',
+      limit: 1,
+      ...(cursor !== null && { cursor }),
+    });
+    titles.push(...(page['items'] as { title: string }[]).map(({ title }) => title));
+    cursor = page['next_cursor'] as string | null;
+  } while (cursor !== null);
+  expect(titles).toEqual(['First light', 'Second']);
+});
+
+test('a search goes from podcasts on to episodes', async () => {
+  const first = await world.output('search_content', { query: 'light', limit: 5 });
+  expect(first['items']).toMatchObject([{ kind: 'podcast', title: 'Harbour Light' }]);
+  const second = await world.output('search_content', { query: 'light', limit: 5, cursor: first['next_cursor'] });
+  expect(second['items']).toMatchObject([{ kind: 'episode', title: 'First light' }]);
+});
+
+test.each(['get_podcast', 'list_episodes', 'get_podcast_analytics', 'get_podcast_overview'])(
+  '%s says of a podcast of somebody else what it says of one that does not exist',
+  async (name) => {
+    const messageOf = async (id: string) => {
+      const { structuredContent } = await world.call(name, { podcast_id: id }, 'stranger');
+      const { code, message } = structuredContent as { code: string; message: string };
+      return { code, message: message.replace(id, 'ID') };
+    };
+    expect(await messageOf(world.content.podcast)).toEqual(await messageOf(unknownId('pod')));
+  },
+);
+
+test('a result links to the objects that it is about', async () => {
+  const result = await world.call('get_podcast', { podcast_id: world.content.podcast });
+  expect(result.content).toContainEqual(
+    expect.objectContaining({
+      type: 'resource_link',
+      uri: `podcast:///${world.content.podcast}`,
+      name: 'Harbour Light',
+    }),
+  );
+});

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** An operation, the durable record of one command. */
+export const operation = z.strictObject({
+  id: z.string(),
+  workspace_id: z.string(),
+  command_type: z.string(),
+  state: z.enum(['accepted', 'running', 'waiting_review', 'succeeded', 'failed', 'cancelled']),
+  subject: z.strictObject({ type: z.string(), id: z.string(), version: z.int() }),
+  receipt_id: z.string(),
+  review_task_id: z.string().optional(),
+  problem: z.strictObject({ code: z.string(), detail: z.string() }).optional(),
+  next_safe_action: z.string(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
