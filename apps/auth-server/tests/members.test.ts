@@ -24,10 +24,10 @@ type Person = Awaited<ReturnType<typeof person>>;
 async function statementOf(account: Person, user: Person): Promise<string> {
   const text = secretText('lw_key_');
   await server.send(account.workspaceId, 'credential.issue', {
-    ...{ account_id: account.accountId, user_id: user.userId, name: 'browser', kind: 'browser_session' },
+    ...{ account_id: account.accountId, user_id: user.userId, name: 'agent', kind: 'oauth_access_token' },
     secret_digest: digestOf(text),
   });
-  const outcome = await server.verify(text, Api.REST, Carrier.COOKIE);
+  const outcome = await server.verify(text, Api.REST, Carrier.HEADER);
   if (outcome?.$case !== 'principal') throw new Error('refused');
   return outcome.value.statement;
 }

@@ -63,7 +63,8 @@ export async function answerRoute(
   },
 ): Promise<Answer> {
   const { admitted, reauthenticate, deps } = options;
-  const read = await Promise.allSettled([route.body ? readBody(request, response) : noBody]);
+  const onlyJson = admitted.credentialKind === 'browser_session';
+  const read = await Promise.allSettled([route.body ? readBody(request, response, { onlyJson }) : noBody]);
   const bodyOf = ([result]: typeof read) => {
     if (result.status === 'rejected') throw result.reason;
     return result.value;

@@ -76,6 +76,7 @@ export async function createApp(
       channels.authServer.client(CredentialServiceService),
       limitWrongKeys(clock, pause),
       createSenderOf(createAddressSet(config.TRUSTED_PROXIES)),
+      config.BASE_URL,
     ),
     countCaller: countCallers(createRateLimit(redis, clock, logger)),
     logger,

@@ -1,6 +1,7 @@
 import { rpcService } from '@longwave/rpc';
 import {
   AccountServiceService,
+  Carrier,
   CredentialServiceService,
   Refusal,
   type VerifyResponse,
@@ -63,10 +64,12 @@ export function authServerServices(scene: Scene) {
       CredentialServiceService,
       { verify: gateway },
       {
-        verify: async ({ credential }): Promise<VerifyResponse> => {
+        verify: async ({ credential, carrier }): Promise<VerifyResponse> => {
           scene.verified += 1;
           await scene.given.verifyAfter;
-          const principal = scene.given.refused ? undefined : principals[credential];
+          const known = scene.given.refused ? undefined : principals[credential];
+          const isCarried = carrier !== Carrier.COOKIE || known?.credentialKind === 'browser_session';
+          const principal = isCarried ? known : undefined;
           return principal
             ? { outcome: { $case: 'principal', value: principal } }
             : { outcome: { $case: 'refusal', value: refusals[credential] ?? Refusal.UNKNOWN_USER } };

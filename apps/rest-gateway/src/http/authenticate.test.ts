@@ -1,5 +1,7 @@
-import { expect, test } from '@jest/globals';
-import { credentialOf } from './authenticate.ts';
+import { describe, expect, test } from '@jest/globals';
+import { Carrier } from '@longwave/rpc/credential';
+import { carriedBy, credentialOf } from './authenticate.ts';
+import type { RestFailure } from './rest-failure.ts';
 
 test.each([
   [{ token: ' key ', authorization: 'Bearer other' }, 'key'],
@@ -25,4 +27,30 @@ test('reading a header takes time in proportion to its length', () => {
   const startedAt = performance.now();
   credentialOf({ authorization: `Bearer x${' '.repeat(100_000)}x` });
   expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+describe('a session', () => {
+  const own = { cookie: 'a=1; __Host-lw_session=value', 'sec-fetch-site': 'same-origin' };
+  const statusOf = (headers: Record<string, string>): unknown => {
+    try {
+      const { credential, carrier } = carriedBy(headers, 'https://longwave.example');
+      return [credential, carrier];
+    } catch (failure) {
+      return (failure as RestFailure).error.status;
+    }
+  };
+
+  test.each([
+    ['from our own page is the credential', own, ['value', Carrier.COOKIE]],
+    ['beside a Token header is nothing', { ...own, token: 'key' }, ['key', Carrier.HEADER]],
+    ['beside a Bearer token is nothing', { ...own, authorization: 'Bearer key' }, ['key', Carrier.HEADER]],
+    ['beside a header without a credential is nothing', { ...own, authorization: 'Basic x' }, 401],
+    ['beside an empty Token header is nothing', { ...own, token: '' }, 401],
+    ['from another site is refused', { ...own, 'sec-fetch-site': 'cross-site' }, 403],
+    ['without a word about its origin is refused', { cookie: own.cookie }, 403],
+    ['under the name without protection is nothing', { ...own, cookie: 'lw_session=value' }, 401],
+    ['that is there twice is nothing', { ...own, cookie: '__Host-lw_session=a; __Host-lw_session=b' }, 401],
+  ])('%s', (_name, headers, result) => {
+    expect(statusOf(headers)).toEqual(result);
+  });
 });

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { SenderOf } from '@longwave/audience';
 import type { Caller } from '@longwave/hosting-client';
+import { admitCookie, cookieName, cookieOf, sessionCookie } from '@longwave/principal';
 import type { RpcClient } from '@longwave/rpc';
 import { Api, Carrier, Refusal, type CredentialServiceService } from '@longwave/rpc/credential';
 import { RestFailure, type RestError } from './rest-failure.ts';
@@ -16,6 +17,32 @@ export function credentialOf(headers: IncomingHttpHeaders): string | undefined {
   const text = (typeof token === 'string' && token.trim()) || bearer;
   return text === '' || text.length > maxCredentialLength ? undefined : text;
 }
+
+/** A credential and how it came. */
+interface Carried {
+  readonly credential: string;
+  readonly carrier: Carrier;
+}
+
+/**
+ * The credential of a request: that of a header, else the session of a cookie. A request by cookie has to come from a page of our own:
+ * any site can make a browser send one. Throws `RestFailure`.
+ */
+export function carriedBy(headers: IncomingHttpHeaders, baseUrl: string): Carried {
+  const credential = credentialOf(headers);
+  if (credential !== undefined) return { credential, carrier: Carrier.HEADER };
+  const isHeaderSent = headers['token'] !== undefined || headers.authorization !== undefined;
+  const session = isHeaderSent ? undefined : cookieOf(headers.cookie, cookieName(sessionCookie, baseUrl));
+  if (session === undefined || session.length > maxCredentialLength)
+    throw new RestFailure(answers[Refusal.UNKNOWN_USER]);
+  if (!admitCookie(headers, baseUrl)) throw new RestFailure(foreignPage);
+  return { credential: session, carrier: Carrier.COOKIE };
+}
+
+const foreignPage: RestError = {
+  status: 403,
+  message: 'A session is accepted from the pages of this application only.',
+};
 
 const unauthorized = (message: string, reason?: string): RestError => ({
   status: 401,
@@ -49,16 +76,15 @@ export const createAuthenticate =
     credentials: RpcClient<typeof CredentialServiceService>,
     lookUpCredential: LookUpCredential,
     senderOf: SenderOf,
+    baseUrl: string,
   ): Authenticate =>
   async (request) => {
-    const credential = credentialOf(request.headers);
-    if (credential === undefined) throw new RestFailure(answers[Refusal.UNKNOWN_USER]);
+    const { credential, carrier } = carriedBy(request.headers, baseUrl);
     const outcome = await lookUpCredential(
-      credential,
+      // What is wrong in a header may be right in a cookie.
+      carrier === Carrier.COOKIE ? `cookie ${credential}` : credential,
       senderOf(request),
-      async () =>
-        (await credentials.verify({ credential, api: Api.REST, carrier: Carrier.HEADER }, { deadlineMs: 5_000 }))
-          .outcome,
+      async () => (await credentials.verify({ credential, api: Api.REST, carrier }, { deadlineMs: 5_000 })).outcome,
     );
     if (outcome?.$case !== 'principal') throw new RestFailure(answers[outcome?.value ?? Refusal.UNKNOWN_USER]);
     const { plan } = outcome.value;

@@ -9,8 +9,8 @@ const exposedHeaders = [
 const preflightSeconds = 86_400;
 
 /**
- * Lets pages of every origin use the API with a credential that they send as a header; cookies are no credential here, so `*` gives
- * nothing away (Fetch standard, CORS protocol). A preflight carries no credential and is answered 204. An OPTIONS request with a
+ * Lets pages of every origin use the API with a credential that they send as a header; a cookie counts from our own
+ * pages only (`admitCookie`), so `*` gives nothing away (Fetch standard, CORS protocol). A preflight carries no credential and is answered 204. An OPTIONS request with a
  * credential is no preflight and goes on to its route.
  */
 export const allowBrowsers: RequestHandler = (request, response, next) => {

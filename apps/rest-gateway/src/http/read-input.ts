@@ -66,14 +66,21 @@ async function isEmpty(request: Request): Promise<boolean> {
   return empty;
 }
 
-/** Reads at most 1 MiB of JSON or form. Throws `payload_too_large`, `malformed_json` or `unsupported_media_type`. */
-export async function readBody(request: Request, response: Response): Promise<RawBody> {
+/**
+ * Reads at most 1 MiB of JSON or form. Throws `payload_too_large`, `malformed_json` or `unsupported_media_type`.
+ * @param options.onlyJson refuses forms: a page of another site can send one
+ */
+export async function readBody(
+  request: Request,
+  response: Response,
+  { onlyJson }: { readonly onlyJson: boolean },
+): Promise<RawBody> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return noBody;
-  const form = Boolean(request.is(formType));
+  const form = !onlyJson && Boolean(request.is(formType));
   if (!form && !request.is('application/json')) {
     if (chunked !== undefined && (await isEmpty(request))) return noBody;
-    throw new Problem('unsupported_media_type', 'Send application/json or application/x-www-form-urlencoded.');
+    throw new Problem('unsupported_media_type', `Send application/json${onlyJson ? '' : ` or ${formType}`}.`);
   }
   await new Promise<void>((resolve, reject) =>
     (form ? readForm : readJson)(request, response, (error?: unknown) =>
