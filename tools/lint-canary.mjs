@@ -4,8 +4,8 @@
  */
 import { ESLint } from 'eslint';
 import path from 'node:path';
+import ts from 'typescript-eslint';
 
-/** The files exist: rules that know types judge no others. */
 const canaries = [
   { file: 'libs/ids/src/index.ts', imports: '@longwave/service-kit', refused: true, why: 'contract → platform' },
   { file: 'libs/feed/src/index.ts', imports: '@longwave/postgres', refused: true, why: 'logic → platform' },
@@ -42,7 +42,8 @@ const files = [
 ];
 
 const root = path.resolve(import.meta.dirname, '..');
-const eslint = new ESLint({ cwd: root });
+// No rule that is proved here knows types, which take longer to read than all canaries together.
+const eslint = new ESLint({ cwd: root, overrideConfig: ts.configs.disableTypeChecked });
 const holes = [];
 
 /** Notes a hole unless the rule judges this code, as the text of the file, as it should. */
