@@ -3,8 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { id3SizeBytes, renderId3, stripTags } from '@longwave/audio';
 import { ffmpeg } from '@longwave/test-kit';
-import { encodeAudio } from '../src/media/encode-audio.ts';
 import { listChapters, type ListedChapter } from '../src/media/list-chapters.ts';
+import { measureSource } from '../src/media/measure-source.ts';
 import { speech, temporaryFolder } from './_media.ts';
 
 let folder: string;
@@ -17,8 +17,8 @@ beforeAll(() => {
 afterAll(() => remove());
 
 async function chaptersOf(inputPath: string): Promise<ListedChapter[]> {
-  const made = await encodeAudio({ inputPath, outputPath: path.join(folder, 'out.mp3'), targetLufs: -16 });
-  return listChapters(made.source.chapters, made.durationMs);
+  const { info, durationMs } = await measureSource(inputPath, () => undefined, new AbortController().signal);
+  return listChapters(info.chapters, durationMs);
 }
 
 const metadata = `;FFMETADATA1

@@ -100,23 +100,27 @@ const joinedSamples = 576 + 15 * 32;
 test.each(Object.keys(contents) as Name[])(
   '%s cut at any frames plays exactly after the first frame of every join, and so do the ads',
   (content) => {
+    // One decoder plays several arrangements one after the other, each beginning with a join.
+    const several = fc.array(breaks, { minLength: 5, maxLength: 5 });
     fc.assert(
-      fc.property(breaks, (cuts) => {
-        const parts = arrange(content, cuts);
+      fc.property(several, (arrangements) => {
+        const parts = arrangements.flatMap((cuts) => arrange(content, cuts));
         const bytes = Buffer.concat(parts.map(bytesOf));
 
         const starts = new Set(
           parts.map((_, i) => parts.slice(0, i).reduce((sum, part) => sum + bytesOf(part).length, 0)),
         );
+        const wrong: unknown[] = [];
         let end = 0;
         let frames = 0;
         for (const frame of walkFrames(bytes)) {
-          expect(frame.offset).toBe(end);
-          expect(canonicalViolation(frame)).toBeUndefined();
-          if (starts.delete(frame.offset)) expect(frame.sideInfo.mainDataBegin).toBe(0);
+          const isJoined = !starts.delete(frame.offset) || frame.sideInfo.mainDataBegin === 0;
+          const violation = canonicalViolation(frame);
+          if (frame.offset !== end || violation !== undefined || !isJoined) wrong.push({ frame, end, violation });
           end += frame.bytes.length;
           frames++;
         }
+        expect(wrong).toEqual([]);
         expect(starts).toEqual(new Set());
         expect(end).toBe(bytes.length);
 
@@ -139,7 +143,7 @@ test.each(Object.keys(contents) as Name[])(
           at += (to - from) * pcmFrameBytes;
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 5 },
     );
   },
 );
