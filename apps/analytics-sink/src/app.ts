@@ -3,7 +3,9 @@ import { readAudienceLists } from '@longwave/audience';
 import { busFromConfig } from '@longwave/event-bus';
 import { listenHttp } from '@longwave/http-kit';
 import { createPool, databaseOutage, pingDatabase, repeatSweeps } from '@longwave/postgres';
-import { serveRpc, tlsFromConfig } from '@longwave/rpc';
+import { openKeyFile } from '@longwave/principal';
+import { openChannel, serveRpc, tlsFromConfig } from '@longwave/rpc';
+import { ClientServiceService } from '@longwave/rpc/credential';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { createCheckAccess } from './rpc/access.ts';
@@ -19,8 +21,10 @@ import { createCountingMemory } from './counting/record-facts.ts';
 import { anomalyService } from './rpc/anomaly-service.ts';
 import { audienceService } from './rpc/audience-service.ts';
 import { followRevocations } from './tokens/follow-revocations.ts';
-import { openTokenKeys } from './tokens/token-keys.ts';
 import { removeUserAgents } from './counting/user-agent-table.ts';
+
+/** How long auth-server may take to say whether a client is active. */
+const checkClientMs = 2_000;
 
 const principalKeys = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { keys: JWK[] }).keys;
 
@@ -69,15 +73,21 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
       onError: (name, error) => logger.warn({ name, err: error }, 'sweep.failed'),
     }),
   );
+  const tokenKeys = openKeyFile(config.ACCESS_TOKEN_KEYS, {
+    now: Date.now,
+    onError: (error) => logger.error({ err: error }, 'token_keys.unreadable'),
+  });
+  const authServer = openChannel(config.AUTH_SERVER_ADDRESS, 'auth-server', tlsFromConfig(config));
+  stack.defer(() => authServer.close());
+  const clients = authServer.client(ClientServiceService);
   const http = await listenHttp(
     config.HTTP_LISTEN,
     createAudienceServer({
       authenticate: createAuthenticate({
         pool,
-        findKey: openTokenKeys(config.ACCESS_TOKEN_KEYS, {
-          now: Date.now,
-          onError: (error) => logger.error({ err: error }, 'token_keys.unreadable'),
-        }),
+        findKey: (kid) => tokenKeys().find((key) => key.kid === kid),
+        isClientActive: async (clientId) =>
+          (await clients.checkClient({ clientId }, { deadlineMs: checkClientMs })).active,
         issuer: config.BASE_URL,
         audience: `${config.API_URL}${basePath}`,
         clock,

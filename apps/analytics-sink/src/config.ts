@@ -12,6 +12,8 @@ const schema = z.object({
   PRINCIPAL_KEYS: z.string().min(1),
   /** File with the public keys (JWKS) that access tokens are verified with; read again when it changes. */
   ACCESS_TOKEN_KEYS: z.string().min(1),
+  /** auth-server's gRPC, which knows whether clients are active. */
+  AUTH_SERVER_ADDRESS: addressSchema,
   /** Public root of auth-server, without a slash at the end: the issuer of access tokens. */
   BASE_URL: z.url(),
   /** Public root of the ad server APIs, without a slash at the end. */

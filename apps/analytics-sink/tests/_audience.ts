@@ -5,7 +5,7 @@ import { startTestDatabase, type TestDatabase } from '@longwave/fleet';
 import { listenHttp } from '@longwave/http-kit';
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
-import { signAccessToken, type AccessTokenClaims } from '@longwave/principal';
+import { signAccessToken, type AudienceTokenClaims } from '@longwave/principal';
 import { createLogger } from '@longwave/service-kit';
 import { fact, lists, totalBytes } from '@longwave/test-kit/delivery-facts';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -133,6 +133,7 @@ async function startAudience() {
         issuer: 'http://base.test',
         audience: 'http://api.test/audience/v1',
         clock: () => clock.now,
+        isClientActive: async () => true,
       }),
       deps: { pool, clock: () => clock.now, onAccepted: () => undefined },
       issuer: 'http://base.test',
@@ -143,7 +144,7 @@ async function startAudience() {
   );
   stack.defer(() => listener.close(0));
 
-  const token = (changes: Partial<AccessTokenClaims> = {}) =>
+  const token = (changes: Partial<AudienceTokenClaims> = {}) =>
     signAccessToken(
       {
         iss: 'http://base.test',

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createEventBus, type EventBus } from '@longwave/event-bus';
@@ -17,6 +19,8 @@ import {
 import { newId } from '@longwave/ids';
 import { createPool, type Pool } from '@longwave/postgres';
 import { signAccessToken } from '@longwave/principal';
+import { readTls, rpcService, serveRpc } from '@longwave/rpc';
+import { ClientServiceService } from '@longwave/rpc/credential';
 import { until } from '@longwave/test-kit';
 import { dataFolder } from '@longwave/test-kit/delivery-facts';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -24,6 +28,9 @@ import { batch, byteRow, claimRow, ownFact, workspace } from './_audience.ts';
 
 const stack = new AsyncDisposableStack();
 const keys: { privateKey: JWK; publicKey: JWK }[] = [];
+/** The clients that auth-server knows as active. */
+const activeClients = new Set(['acme']);
+let cutBus: () => void;
 let keysFile: string;
 let httpPort: number;
 let pool: Pool;
@@ -60,12 +67,44 @@ const token = (key = keys[0]!.privateKey, jti: string = newId('mtk')) => {
   );
 };
 
+/** A connection to Redis that can be cut. */
+async function startLine(target: URL) {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
+    near.pipe(far).pipe(near);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const cut = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  stack.defer(cut);
+  return { port: (server.address() as AddressInfo).port, cut };
+}
+
 beforeAll(async () => {
   const folder = temporaryDataFolder();
   stack.defer(() => removeDataFolder(folder));
   const database = stack.use(await startTestDatabase({ schema: 'audience', migrations: 'apps/analytics-sink/prisma' }));
   const redis = stack.use(await startTestRedis());
-  const identities = await developmentCa(folder.inside('tls'), ['analytics-sink'] as const, new Date());
+  const line = await startLine(new URL(redis.url));
+  cutBus = line.cut;
+  const identities = await developmentCa(folder.inside('tls'), ['analytics-sink', 'auth-server'] as const, new Date());
+  const authServer = await serveRpc({
+    listen: '127.0.0.1:0',
+    tls: readTls(identities['auth-server']),
+    services: [
+      rpcService(
+        ClientServiceService,
+        { checkClient: ['analytics-sink'] },
+        { checkClient: async ({ clientId }) => ({ active: activeClients.has(clientId) }) },
+      ),
+    ],
+    onError: () => undefined,
+  });
+  stack.defer(() => authServer.close());
   const [health = 0, grpc = 0, http = 0] = await freePorts(3);
   httpPort = http;
   keysFile = folder.inside('access-token-keys.json');
@@ -87,9 +126,10 @@ beforeAll(async () => {
         TLS_CERT: cert,
         TLS_KEY: key,
         DATABASE_URL: database.url,
-        REDIS_URL: redis.url,
+        REDIS_URL: redis.url.replace(/:\d+(?=\/|$)/, `:${line.port}`),
         PRINCIPAL_KEYS: folder.inside('principal-keys.json'),
         ACCESS_TOKEN_KEYS: keysFile,
+        AUTH_SERVER_ADDRESS: `127.0.0.1:${authServer.port}`,
         BASE_URL: 'http://base.test',
         API_URL: 'http://api.test',
         AUDIENCE_DATA: dataFolder,
@@ -217,4 +257,17 @@ test('a key that is added to the file works without a restart, and the older key
   const newer = await token();
   await until(async () => (await call('/watermarks?producer=acme', newer)).status === 200);
   expect((await call('/watermarks?producer=acme', older)).status).toBe(200);
+});
+
+test('a token of a client is refused at the first request after the client is disabled, also while the bus is away', async () => {
+  const bearer = await token(keys[0]!.privateKey, 'kXb3cM4nR2dA7tYqPz0wLe');
+  const status = async () => (await call('/watermarks?producer=acme', bearer)).status;
+  expect(await status()).toBe(200);
+  cutBus();
+  expect(await status()).toBe(200);
+  activeClients.delete('acme');
+  expect(await status()).toBe(401);
+  expect((await call('/watermarks?producer=acme', await token())).status).toBe(200);
+  activeClients.add('acme');
+  expect(await status()).toBe(200);
 });

@@ -9,10 +9,10 @@ import {
 } from '@longwave/command-pipeline';
 import { busFromConfig } from '@longwave/event-bus';
 import { topics } from '@longwave/events';
+import { createGuardedFetch, type GuardedFetch } from '@longwave/guarded-fetch';
 import { createPool, databaseOutage, pingDatabase } from '@longwave/postgres';
 import { serveRpc, tlsFromConfig } from '@longwave/rpc';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import { pollLoop } from '@longwave/worker-kit';
 import type { JWK } from 'jose';
 import { accountRules } from './accounts/account-rules.ts';
 import type { AuthServerConfig } from './config.ts';
@@ -26,7 +26,9 @@ import { membershipRules } from './memberships/membership-rules.ts';
 import { readPlans } from './plans.ts';
 import { authServices } from './rpc/server.ts';
 import { clientRules } from './oauth/client-rules.ts';
-import { registerCommandLineClient } from './oauth/command-line-client.ts';
+import { keepCommandLineClient } from './oauth/command-line-client.ts';
+import { resourcesOf } from './oauth/resources.ts';
+import { sweepArtifacts } from './oauth/sweep-artifacts.ts';
 import { createSendCommand } from './send-command.ts';
 import { giveOwners } from './users/give-owners.ts';
 import { userRules } from './users/user-rules.ts';
@@ -42,7 +44,7 @@ export interface AuthServerApp extends RunningApp {
 export async function createApp(
   config: AuthServerConfig,
   logger: Logger,
-  overrides: { readonly clock?: () => Date } = {},
+  overrides: { readonly clock?: () => Date; readonly fetchDocument?: GuardedFetch } = {},
 ): Promise<AuthServerApp> {
   const { clock = () => new Date() } = overrides;
   await using stack = new AsyncDisposableStack();
@@ -78,22 +80,13 @@ export async function createApp(
       if (type === 'account.create') owners.wake();
     },
   });
-  // The database may be away at the start; one success is enough.
-  let isRegistered = false;
-  stack.use(
-    pollLoop({
-      run: async () => {
-        if (!isRegistered) await registerCommandLineClient(pool, execute);
-        isRegistered = true;
-      },
-      everyMs: 60_000,
-      onError: (error) => logger.warn({ err: error }, 'oauth.command_line_client_missing'),
-    }),
-  );
+  stack.use(keepCommandLineClient({ pool, execute, logger }));
+  stack.use(sweepArtifacts({ pool, clock, logger }));
   const owners = stack.use(giveOwners({ pool, send: createSendCommand(execute), logger }));
+  const resources = resourcesOf({ base: config.BASE_URL, mcp: config.MCP_URL, api: config.API_URL });
   const principalKey = readKey(config.PRINCIPAL_PRIVATE_KEY);
   const { d: _private, ...publicPrincipalKey } = principalKey;
-  const verify = verifyCredential({ pool, plans, principalKey, clock, logger });
+  const verify = verifyCredential({ pool, plans, resources, principalKey, clock, logger });
 
   const issue = issueMachineToken(execute, {
     issuer: config.BASE_URL,
@@ -121,7 +114,8 @@ export async function createApp(
   });
   stack.defer(() => server.close());
 
-  const pages = stack.use(await startPages({ config, pool, plans, execute, clock, logger }));
+  const fetchDocument = overrides.fetchDocument ?? createGuardedFetch({ allowOrigins: config.FETCH_ALLOW_ORIGINS });
+  const pages = stack.use(await startPages({ config, pool, plans, resources, fetchDocument, execute, clock, logger }));
 
   const owned = stack.move();
   return {

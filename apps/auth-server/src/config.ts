@@ -1,13 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { addressRangesSetting } from '@longwave/audience';
 import { isCookieOrigin } from '@longwave/principal';
-import { addressSchema, busConfig, commonConfig, readConfig } from '@longwave/service-kit';
+import { addressSchema, busConfig, commonConfig, fetchConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
 const schema = z
   .object({
     ...commonConfig,
     ...busConfig,
+    // Metadata documents of connectors.
+    ...fetchConfig,
     GRPC_LISTEN: addressSchema,
     /** Pages for people, and OAuth. */
     HTTP_LISTEN: addressSchema,
@@ -24,6 +26,8 @@ const schema = z
     BASE_URL: z.url().refine(isCookieOrigin, 'expected https, or http on this machine: sessions are cookies'),
     /** Public root of the ad server APIs: the audience of access tokens lies under it. */
     API_URL: z.url(),
+    /** Public root of the MCP server. */
+    MCP_URL: z.url(),
     /** `smtp://…` or `smtps://…`: the way of mails. Without it they become files in MAIL_FOLDER. */
     MAIL_URL: z.url({ protocol: /^smtps?$/ }).optional(),
     MAIL_FOLDER: z.string().min(1).optional(),

@@ -26,6 +26,15 @@ const accountFields = accounts.attributes
   .strip();
 const permissionsField = memberships.attributes.shape.permissions;
 
+/** SQL: the permissions of a user as an active member of the organization of the account `a`; null for its owner and for strangers. */
+export const memberPermissionsOf = (userId: string): string => `(
+  select m.attributes->'permissions' from resource m
+  join resource own on own.id = m.attributes->>'member_account_id' and own.lifecycle_state = 'active'
+  where ${userId} <> coalesce(a.attributes->>'owner_user_id', '')
+    and m.workspace_id = a.workspace_id and m.resource_type = 'memberships' and m.lifecycle_state = 'active'
+    and m.attributes->>'owner_account_id' = a.id and own.attributes->>'owner_user_id' = ${userId}
+  order by m.id limit 1)`;
+
 /** The credential with this digest (hex) and its account, or undefined; one index probe whatever the text was. */
 export async function findCredential(pool: Pool, secretDigest: string): Promise<IssuedCredential | undefined> {
   const { rows } = await pool.query<CredentialRow>({
@@ -36,13 +45,7 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
                   (select min(f.id collate "C") from resource f
                    where f.workspace_id = c.workspace_id and f.resource_type = 'credentials'
                      and f.attributes->>'account_id' = a.id and f.attributes->>'kind' = 'api_key') as first_key_id,
-                  (select m.attributes->'permissions' from resource m
-                   join resource own on own.id = m.attributes->>'member_account_id' and own.lifecycle_state = 'active'
-                   where c.attributes->>'user_id' <> coalesce(a.attributes->>'owner_user_id', '')
-                     and m.workspace_id = c.workspace_id and m.resource_type = 'memberships' and m.lifecycle_state = 'active'
-                     and m.attributes->>'owner_account_id' = a.id
-                     and own.attributes->>'owner_user_id' = c.attributes->>'user_id'
-                   order by m.id limit 1) as member_permissions
+                  ${memberPermissionsOf(`c.attributes->>'user_id'`)} as member_permissions
            from unique_key k
            join resource c on c.id = k.resource_id
            join resource a on a.id = c.attributes->>'account_id'

@@ -87,8 +87,8 @@ export const tokenOf = (link: string) => new URL(link, baseUrl).searchParams.get
 export const passwordOf = (name: string) => `the password of ${name}`;
 
 /** auth-server with browsers in front of it. */
-export async function startPages() {
-  const server = await startAuthServer();
+export async function startPages(options: Parameters<typeof startAuthServer>[0] = {}) {
+  const server = await startAuthServer(options);
   const url = `http://127.0.0.1:${server.app.port}`;
 
   /** A user with an account of its own. */

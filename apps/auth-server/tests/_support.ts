@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { developmentCa, startTestDatabase, startTestRedis } from '@longwave/fleet';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { CommandServiceService } from '@longwave/rpc/command';
@@ -10,6 +11,7 @@ import {
   AccountServiceService,
   Api,
   Carrier,
+  ClientServiceService,
   CredentialServiceService,
   MachineTokenServiceService,
 } from '@longwave/rpc/credential';
@@ -48,12 +50,19 @@ async function createTokenKeys(file: string) {
   return { add, publicKeys };
 }
 
+interface StartOptions {
+  readonly databaseUrl?: string;
+  readonly redisUrl?: string;
+  /** The hosts of metadata documents. */
+  readonly fetchDocument?: GuardedFetch;
+}
+
 /** auth-server on a real PostgreSQL and Redis, with a gateway and an operator that call it. */
-export async function startAuthServer(options: { readonly databaseUrl?: string; readonly redisUrl?: string } = {}) {
+export async function startAuthServer(options: StartOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'auth-server-'));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const names = ['auth-server', 'rest-gateway', 'operator', 'management'] as const;
+  const names = ['auth-server', 'rest-gateway', 'operator', 'management', 'analytics-sink'] as const;
   const identities = await developmentCa(path.join(folder, 'ca'), names, new Date());
   const database = stack.use(await startTestDatabase({ schema: 'identity', migrations: 'apps/auth-server/prisma' }));
   const redis = stack.use(await startTestRedis());
@@ -82,16 +91,18 @@ export async function startAuthServer(options: { readonly databaseUrl?: string; 
         BASE_URL: baseUrl,
         MAIL_FOLDER: path.join(folder, 'mail'),
         API_URL: 'http://api.test',
+        MCP_URL: 'http://mcp.test',
       }),
       createLogger('auth-server', 'debug', { write: (line) => void logLines.push(line) }),
-      { clock: () => clock.now },
+      { clock: () => clock.now, ...(options.fetchDocument && { fetchDocument: options.fetchDocument }) },
     ),
   );
-  const clientsOf = (name: 'rest-gateway' | 'operator' | 'management') => {
+  const clientsOf = (name: Exclude<(typeof names)[number], 'auth-server'>) => {
     const channel = openChannel(`127.0.0.1:${app.grpcPort}`, 'auth-server', readTls(identities[name]));
     stack.defer(() => channel.close());
     return {
       accounts: channel.client(AccountServiceService),
+      clients: channel.client(ClientServiceService),
       credentials: channel.client(CredentialServiceService),
       machineTokens: channel.client(MachineTokenServiceService),
       commands: channel.client(CommandServiceService),
@@ -102,6 +113,7 @@ export async function startAuthServer(options: { readonly databaseUrl?: string; 
     gateway: clientsOf('rest-gateway'),
     operator: clientsOf('operator'),
     management: clientsOf('management'),
+    sink: clientsOf('analytics-sink'),
   };
 
   /** Sends an identity command as the operator; answers the resource. */

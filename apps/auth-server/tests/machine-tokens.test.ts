@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { tryVerifyAccessToken } from '@longwave/principal';
+import { audienceTokenClaims, tryVerifyAccessToken } from '@longwave/principal';
 import { decodeProtectedHeader } from 'jose';
 import { baseUrl, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
@@ -23,7 +23,7 @@ const issue = (more: object = {}, key: string = newId('req')) =>
   );
 
 const verified = (token: string) =>
-  tryVerifyAccessToken(token, {
+  tryVerifyAccessToken(token, audienceTokenClaims, {
     findKey: (kid) => server.tokenKeys.publicKeys.find((key) => key.kid === kid),
     issuer: baseUrl,
     audience: 'http://api.test/audience/v1',

@@ -1,11 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT, type JWK } from 'jose';
-import { bearerOf, signAccessToken, tryVerifyAccessToken, type AccessTokenClaims } from './access-token.ts';
+import {
+  audienceTokenClaims,
+  bearerOf,
+  signAccessToken,
+  tryVerifyAccessToken,
+  type AudienceTokenClaims,
+} from './access-token.ts';
 
 const now = new Date('2026-11-21T12:00:00.000Z');
 const seconds = (at: string) => Date.parse(at) / 1000;
-const claims: AccessTokenClaims = {
+const claims: AudienceTokenClaims = {
   iss: 'http://base.test',
   aud: 'http://api.test/audience/v1',
   sub: 'acme',
@@ -34,7 +40,7 @@ beforeAll(async () => {
 
 /** The keys that the API knows: the first two. */
 const verify = (token: string, at = now) =>
-  tryVerifyAccessToken(token, {
+  tryVerifyAccessToken(token, audienceTokenClaims, {
     findKey: (kid) => keys.slice(0, 2).find((key) => key.public.kid === kid)?.public,
     issuer: 'http://base.test',
     audience: 'http://api.test/audience/v1',

@@ -8,26 +8,29 @@ export type AudienceScope = (typeof audienceScopes)[number];
 /** Name of a party that sends measurements. */
 export const producerPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-const claimsSchema = z.object({
+/** Claims of every access token (RFC 9068 §2.2). */
+const accessTokenClaims = z.object({
   /** `{base_url}`. */
   iss: z.string(),
-  /** The one API that may accept it: `{api_url}/audience/v1`. */
+  /** The one API that may accept it. */
   aud: z.string(),
   sub: z.string(),
   client_id: z.string(),
   /** Separated by spaces. */
   scope: z.string(),
-  producer: z.string().regex(producerPattern),
-  /** The workspaces that it may report about. */
-  workspaces: z.array(z.string()).min(1),
   /** Seconds since the epoch. */
   iat: z.int(),
   exp: z.int(),
   jti: z.string(),
 });
 
-/** Claims of a machine client's access token (RFC 9068 §2.2, with `producer` and `workspaces` of our own). */
-export type AccessTokenClaims = z.infer<typeof claimsSchema>;
+/** Claims of an access token for the Audience Analytics Sink API, two of them our own. */
+export const audienceTokenClaims = accessTokenClaims.extend({
+  producer: z.string().regex(producerPattern),
+  /** The workspaces that it may report about. */
+  workspaces: z.array(z.string()).min(1),
+});
+export type AudienceTokenClaims = z.infer<typeof audienceTokenClaims>;
 
 const algorithm = 'ES256';
 
@@ -41,12 +44,12 @@ function keyOf(jwk: JWK): Promise<ImportedKey> {
 }
 
 /**
- * An access token (compact JWS, `at+jwt`, ES256).
+ * An access token for the Audience Analytics Sink API (compact JWS, `at+jwt`, ES256).
  * @param key private JWK with a `kid`
  */
-export async function signAccessToken(claims: AccessTokenClaims, key: JWK): Promise<string> {
+export async function signAccessToken(claims: AudienceTokenClaims, key: JWK): Promise<string> {
   if (!key.kid) throw new Error('a key that signs access tokens needs a kid');
-  return new SignJWT({ ...claimsSchema.parse(claims) })
+  return new SignJWT({ ...audienceTokenClaims.parse(claims) })
     .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid: key.kid })
     .sign(await keyOf(key));
 }
@@ -54,17 +57,19 @@ export async function signAccessToken(claims: AccessTokenClaims, key: JWK): Prom
 /**
  * The claims of an access token that is valid for one API now; undefined for any other text. It checks the signature by the key of the
  * `kid`, `alg`, `typ`, `iss` and the single `aud` exactly, `exp`, `nbf` and the form of every claim (RFC 9068 §4).
+ * @param claims the claims that the API needs
  * @param options.findKey the public key of a `kid`
  */
-export async function tryVerifyAccessToken(
+export async function tryVerifyAccessToken<C>(
   token: string,
+  claims: z.ZodType<C>,
   options: {
     readonly findKey: (kid: string) => JWK | undefined;
     readonly issuer: string;
     readonly audience: string;
     readonly now: Date;
   },
-): Promise<AccessTokenClaims | undefined> {
+): Promise<C | undefined> {
   const { findKey, issuer, audience, now } = options;
   try {
     const { kid, alg } = decodeProtectedHeader(token);
@@ -78,7 +83,7 @@ export async function tryVerifyAccessToken(
       requiredClaims: ['exp', 'iat', 'jti', 'sub', 'client_id'],
       currentDate: now,
     });
-    return claimsSchema.safeParse(payload).data;
+    return claims.safeParse(payload).data;
   } catch {
     return undefined;
   }

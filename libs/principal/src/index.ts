@@ -5,12 +5,13 @@ import { roles } from './roles.ts';
 
 export {
   audienceScopes,
+  audienceTokenClaims,
   bearerOf,
   producerPattern,
   signAccessToken,
   tryVerifyAccessToken,
-  type AccessTokenClaims,
   type AudienceScope,
+  type AudienceTokenClaims,
 } from './access-token.ts';
 export {
   decideAccess,
@@ -19,6 +20,7 @@ export {
   type AccessTarget,
   type RoleHolder,
 } from './decide-access.ts';
+export { openKeyFile } from './key-file.ts';
 export { analyticsRoles, collaboratorRoles, roles, type Role } from './roles.ts';
 export { apiScopes, type ApiScope, type ProtectedApi, type RestScope } from './scopes.ts';
 export {

@@ -86,7 +86,7 @@ const entries = {
         purpose: 'takes measurements of other programs and companies',
       },
     ],
-    calls: [],
+    calls: ['auth-server'],
     secrets: ['PRINCIPAL_KEYS', 'ACCESS_TOKEN_KEYS'],
     files: audienceLists,
     redis: {

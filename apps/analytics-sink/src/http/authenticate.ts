@@ -1,7 +1,15 @@
+import { machineTokens } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
-import { bearerOf, tryVerifyAccessToken, type AudienceScope } from '@longwave/principal';
+import {
+  audienceTokenClaims,
+  bearerOf,
+  tryVerifyAccessToken,
+  type AudienceScope,
+  type AudienceTokenClaims,
+} from '@longwave/principal';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import type { JWK } from 'jose';
+import { isId } from '@longwave/ids';
 import { isTokenRevoked } from '../tokens/revoked-token-table.ts';
 
 /** The producer behind a token. */
@@ -15,22 +23,29 @@ export interface Client {
 
 export type Authenticate = (authorization: string | undefined) => Promise<Client>;
 
-/** Checks a request's token with keys and our own tables alone (ADR 17). Throws `token_missing`, or `token_invalid` for every other reason. */
-export const createAuthenticate =
-  (options: {
-    readonly pool: Pool;
-    readonly findKey: (kid: string) => JWK | undefined;
-    readonly issuer: string;
-    readonly audience: string;
-    readonly clock: () => Date;
-  }): Authenticate =>
-  async (authorization) => {
+/**
+ * Checks a request's token. Of a token that the operator issued keys and our own tables say everything (ADR 17); of one of the client
+ * credentials grant auth-server is asked whether the client still may use it. Throws `token_missing`, or `token_invalid` for every other
+ * reason.
+ */
+export const createAuthenticate = (options: {
+  readonly pool: Pool;
+  readonly findKey: (kid: string) => JWK | undefined;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly clock: () => Date;
+  /** Whether a client of the authorization server is active, as that server says now. */
+  readonly isClientActive: (clientId: string) => Promise<boolean>;
+}): Authenticate => {
+  const isEnded = async ({ jti, client_id: clientId }: AudienceTokenClaims) =>
+    isId(jti, machineTokens.prefix) ? isTokenRevoked(options.pool, jti) : !(await options.isClientActive(clientId));
+  return async (authorization) => {
     if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
-    const { pool, findKey, issuer, audience, clock } = options;
+    const { findKey, issuer, audience, clock } = options;
     const token = bearerOf(authorization);
-    const claims = token && (await tryVerifyAccessToken(token, { findKey, issuer, audience, now: clock() }));
-    if (!claims || (await isTokenRevoked(pool, claims.jti)))
-      throw new Problem('token_invalid', 'The token is not valid here.');
+    const claims =
+      token && (await tryVerifyAccessToken(token, audienceTokenClaims, { findKey, issuer, audience, now: clock() }));
+    if (!claims || (await isEnded(claims))) throw new Problem('token_invalid', 'The token is not valid here.');
     return {
       tokenId: claims.jti,
       producer: claims.producer,
@@ -38,6 +53,7 @@ export const createAuthenticate =
       scopes: new Set(claims.scope.split(' ')),
     };
   };
+};
 
 /** Throws `insufficient_scope` unless the client has the scope. */
 export function requireScope(client: Client, scope: AudienceScope): void {

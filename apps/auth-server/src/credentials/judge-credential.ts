@@ -114,6 +114,10 @@ function isOver(credential: IssuedCredential, now: Date): boolean {
 export const isUsable = (credential: IssuedCredential, now: Date): boolean =>
   credential.state === 'active' && !isOver(credential, now);
 
+/** Whether new tokens may be made of a grant. */
+export const mayRefresh = (grant: IssuedCredential, now: Date): boolean =>
+  isUsable(grant, now) && !isBlocked(grant, now);
+
 /** Whether it stands for a person who neither owns the account nor is a member. */
 const isStranger = ({ userId, memberPermissions, account }: IssuedCredential): boolean =>
   userId !== undefined && userId !== account.owner_user_id && memberPermissions === undefined;

@@ -7,6 +7,8 @@ import type { Logger } from '@longwave/service-kit';
 import type { JWK } from 'jose';
 import { listGrants } from '../grants/grant-table.ts';
 import { findCredential } from '../identity-table.ts';
+import { findAccessToken, isAccessTokenText, touchGrant } from '../oauth/granted-access-table.ts';
+import type { Resource } from '../oauth/resources.ts';
 import type { Plan, Plans } from '../plans.ts';
 import { touchSession } from '../sessions/session-table.ts';
 import {
@@ -41,6 +43,8 @@ const wireRefusals = {
 export interface VerifyDeps {
   readonly pool: Pool;
   readonly plans: Plans;
+  /** The APIs whose access tokens are known. */
+  readonly resources: readonly Resource[];
   /** Ed25519, private. */
   readonly principalKey: JWK;
   readonly clock: () => Date;
@@ -64,19 +68,25 @@ function scopesOf({ kind, scope, scopes }: IssuedCredential): readonly string[] 
 }
 
 /** The credential that a text is; undefined for a text that is none, or none that this API may know. */
-async function findByText(pool: Pool, text: string, api: ApiName): Promise<IssuedCredential | undefined> {
+async function findByText(
+  { pool, resources }: VerifyDeps,
+  text: string,
+  api: ApiName,
+): Promise<IssuedCredential | undefined> {
   if (text.startsWith(mcpPersonalPrefix) && api !== 'mcp') return undefined;
+  if (isAccessTokenText(text)) return findAccessToken(pool, resources, text);
   return findCredential(pool, createHash('sha256').update(text).digest('hex'));
 }
 
 /** Any credential's text → a principal with its plan, its grants and a signed statement, or the reason why not. */
-export function verifyCredential({ pool, plans, principalKey, clock, logger }: VerifyDeps) {
+export function verifyCredential(deps: VerifyDeps) {
+  const { pool, plans, principalKey, clock, logger } = deps;
   const sign = createPrincipalSigner(principalKey);
   return async ({ credential: text, api: wireApi, carrier }: VerifyRequest): Promise<VerifyResponse> => {
     const now = clock();
     const api = apiNames[wireApi];
     if (!api) throw new Problem('validation_failed', 'api: This API is not known.');
-    const credential = await findByText(pool, text, api);
+    const credential = await findByText(deps, text, api);
     // The grants of an account are its owner's, not a member's.
     const { grants, leftOut } =
       credential && !isMembers(credential)
@@ -89,6 +99,7 @@ export function verifyCredential({ pool, plans, principalKey, clock, logger }: V
     const verdict = judgeCredential(credential, request, ownerPlans, plans, now);
     if (!verdict.accepted || !credential) return { outcome: { $case: 'refusal', value: refusalOf(verdict) } };
     if (verdict.kind === 'browser_session') await touchSession(pool, credential.id, now);
+    if (credential.grantId !== undefined) await touchGrant(pool, credential.grantId, now);
     const principal = principalOf(credential, verdict.kind, grants);
     const legacy = verdict.kind === 'legacy_token';
     return {

@@ -1,5 +1,6 @@
 import { createAddressSet, createSenderOf } from '@longwave/audience';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
+import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { listenHttp } from '@longwave/http-kit';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
@@ -8,6 +9,8 @@ import type { AuthServerConfig } from '../config.ts';
 import { readLook } from '../look.ts';
 import { createMailPort } from '../mail/mail-port.ts';
 import { createPostOffice } from '../mail/post-office.ts';
+import { createAuthorization } from '../oauth/create-authorization.ts';
+import type { Resource } from '../oauth/resources.ts';
 import { createAttemptLimit } from '../passwords/attempt-limit.ts';
 import { createChangePassword } from '../passwords/change-password.ts';
 import { createCheckPassword } from '../passwords/check-password.ts';
@@ -24,6 +27,9 @@ interface PagesDeps {
   readonly config: AuthServerConfig;
   readonly pool: Pool;
   readonly plans: Plans;
+  readonly resources: readonly Resource[];
+  /** Fetches the metadata documents of connectors. */
+  readonly fetchDocument: GuardedFetch;
   readonly execute: ExecuteCommand;
   readonly clock: () => Date;
   readonly logger: Logger;
@@ -70,7 +76,13 @@ export async function startPages(deps: PagesDeps): Promise<AsyncDisposable & { r
     createPerson: createCreatePerson({ send, plans, clock }),
   });
   const senderOf = createSenderOf(createAddressSet(config.TRUSTED_PROXIES));
-  const app = createServer({ routes, sessions, look: readLook(), baseUrl, senderOf, clock, logger });
+  const look = readLook();
+  const authorization = createAuthorization({ ...deps, lookPath: look.path });
+  const app = createServer({
+    routes: [...routes, ...authorization.pages],
+    mount: authorization.mount,
+    ...{ sessions, look, baseUrl, senderOf, clock, logger },
+  });
   const listener = await listenHttp(config.HTTP_LISTEN, app);
   stack.defer(() => listener.close());
   const owned = stack.move();

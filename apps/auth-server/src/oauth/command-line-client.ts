@@ -4,6 +4,9 @@ import { newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import { apiScopes } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
+import type { Logger } from '@longwave/service-kit';
+import { pollLoop } from '@longwave/worker-kit';
+import { createSendCommand } from '../send-command.ts';
 import { findClient } from './client-table.ts';
 
 /** The command line `longwave`: a public client of every installation, with one callback, its port included. */
@@ -19,16 +22,31 @@ const commandLineClient: ChangesOf<'oauth_client.register'> = {
 };
 
 /** Registers the client of the command line where it is missing. Any number of processes may do it. */
-export async function registerCommandLineClient(pool: Pool, execute: ExecuteCommand): Promise<void> {
+async function register(pool: Pool, execute: ExecuteCommand): Promise<void> {
   if (await findClient(pool, commandLineClient.client_id)) return;
-  const request = {
-    workspaceId: newId('ws'),
-    commandType: 'oauth_client.register',
-    idempotencyKey: newId('req'),
-    subject: { type: 'oauth_clients', id: null },
-    changes: commandLineClient,
-  };
-  await execute(request, { kind: 'service', name: 'auth-server' }).catch((error: unknown) => {
+  const send = createSendCommand(execute);
+  await send('oauth_client.register', newId('ws'), undefined, commandLineClient).catch((error: unknown) => {
     if (!(error instanceof Problem && error.code === 'value_taken')) throw error;
+  });
+}
+
+/** Sees to it that the client of the command line is there, also when the database is away at the start. */
+export function keepCommandLineClient({
+  pool,
+  execute,
+  logger,
+}: {
+  readonly pool: Pool;
+  readonly execute: ExecuteCommand;
+  readonly logger: Logger;
+}): AsyncDisposable {
+  let isRegistered = false;
+  return pollLoop({
+    run: async () => {
+      if (!isRegistered) await register(pool, execute);
+      isRegistered = true;
+    },
+    everyMs: 60_000,
+    onError: (error) => logger.warn({ err: error }, 'oauth.command_line_client_missing'),
   });
 }

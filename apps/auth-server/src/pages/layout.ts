@@ -7,6 +7,7 @@ const settingsTabs = {
   profile: { path: '/settings', name: 'Profile' },
   api: { path: '/settings/api', name: 'API' },
   members: { path: '/settings/members', name: 'Members' },
+  connectors: { path: '/settings/connectors', name: 'Connectors' },
   security: { path: '/settings/security', name: 'Security' },
 } as const;
 export type SettingsTab = keyof typeof settingsTabs;

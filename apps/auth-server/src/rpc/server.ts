@@ -2,6 +2,7 @@ import { createActorOfCall } from '@longwave/command-pipeline';
 import type { RpcService } from '@longwave/rpc';
 import type { JWK } from 'jose';
 import { accountService } from './account-service.ts';
+import { clientService } from './client-service.ts';
 import { commandService } from './command-service.ts';
 import { credentialService } from './credential-service.ts';
 import { machineTokenService } from './machine-token-service.ts';
@@ -10,6 +11,7 @@ import { resourceService } from './resource-service.ts';
 type Shared = Parameters<typeof accountService>[0] & Parameters<typeof commandService>[0];
 type ServerOptions = Omit<Shared, 'actorOf'> &
   Parameters<typeof credentialService>[0] &
+  Parameters<typeof clientService>[0] &
   Parameters<typeof machineTokenService>[0] &
   Parameters<typeof resourceService>[0] & {
     /** Public keys of statements about principals. */
@@ -23,6 +25,7 @@ export function authServices(options: ServerOptions): RpcService[] {
   return [
     credentialService(options),
     accountService(shared),
+    clientService(options),
     commandService(shared),
     machineTokenService(options),
     resourceService(options),

@@ -2,7 +2,7 @@ import { newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 
 /** What happens to the access of a person. */
-type SecurityEventKind = 'signed_in' | 'password_changed';
+type SecurityEventKind = 'signed_in' | 'password_changed' | 'consent_given' | 'reuse_detected' | 'grant_revoked';
 
 /** Records what happened; nothing in `detail` is secret. */
 export async function recordSecurityEvent(

@@ -9,7 +9,7 @@ const scopes = Object.values(apiScopes).flat() as [ApiScope, ...ApiScope[]];
 
 /** Whether http at this address never leaves the machine of the person. */
 const isLoopback = ({ protocol, hostname, port }: URL): boolean =>
-  protocol === 'http:' && ['127.0.0.1', '[::1]'].includes(hostname) && port !== '';
+  protocol === 'http:' && hostname === '127.0.0.1' && port !== '';
 
 /**
  * An address to which answers go, compared character by character (RFC 9700 §4.1.3): https, or http on a loopback address with a port

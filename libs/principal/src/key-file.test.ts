@@ -2,14 +2,14 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openTokenKeys } from './token-keys.ts';
+import { openKeyFile } from './key-file.ts';
 
 let folder: string;
 let file: string;
 let now: number;
 let errors: unknown[];
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'token-keys-'));
+  folder = mkdtempSync(path.join(tmpdir(), 'key-file-'));
   file = path.join(folder, 'keys.json');
   now = 0;
   errors = [];
@@ -22,7 +22,10 @@ function write(text: string): void {
   renameSync(`${file}.new`, file);
 }
 const holding = (...kids: string[]) => write(JSON.stringify({ keys: kids.map((kid) => ({ kid, kty: 'EC' })) }));
-const open = () => openTokenKeys(file, { now: () => now, onError: (error) => errors.push(error) });
+function open() {
+  const keys = openKeyFile(file, { now: () => now, onError: (error) => errors.push(error) });
+  return (kid: string) => keys().find((key) => key.kid === kid);
+}
 
 test('a key that is added is found, and a removed one is not, within a second', () => {
   holding('one');

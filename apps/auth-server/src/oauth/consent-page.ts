@@ -1,0 +1,87 @@
+import type { Visit } from '../http/page-route.ts';
+import { formTokenField } from '../pages/form-fields.ts';
+import { html, type Html } from '../pages/html.ts';
+import type { Page } from '../pages/layout.ts';
+import type { Session } from '../sessions/session.ts';
+import type { ReachableAccount } from '../users/user-table.ts';
+import type { OAuthClient } from './client-table.ts';
+import { interactionPath } from './paths.ts';
+import type { Resource } from './resources.ts';
+import { scopeWords } from './scope-words.ts';
+
+/** What a client asks a person for. */
+export interface ConsentRequest {
+  /** Of the interaction. */
+  readonly uid: string;
+  readonly client: OAuthClient;
+  readonly resource: Resource;
+  readonly redirect: URL;
+  /** The accounts that the person may choose. */
+  readonly accounts: readonly ReachableAccount[];
+  readonly scopes: OAuthClient['scopes'];
+  readonly hasOfflineAccess: boolean;
+}
+
+const accountChoice = (accounts: readonly ReachableAccount[], current: string): Html => {
+  const [only, ...more] = accounts;
+  if (only && more.length === 0)
+    return html`<p>Account: <strong>${only.name}</strong></p>
+      <input type="hidden" name="account" value="${only.id}" />`;
+  return html`<fieldset>
+    <legend>Account</legend>
+    ${accounts.map(
+      ({ id, name, isOwner }) =>
+        html`<label class="choice"
+          ><input type="radio" name="account" value="${id}" required ${id === current && html`checked`} />
+          ${name}${!isOwner && ' (as a member)'}</label
+        >`,
+    )}
+  </fieldset>`;
+};
+
+const isLoopback = (uri: string) => new URL(uri).hostname === '127.0.0.1';
+
+/**
+ * The page of consent: who asks, where the answer goes, for which account, and each permission in words. After it the browser goes to the
+ * redirect address, which is the one other place to which its forms may lead.
+ */
+export function consentPage(
+  { uid, client, redirect, accounts, scopes }: ConsentRequest,
+  { session, formToken }: Visit<Session>,
+): Page {
+  const path = `${interactionPath}/${uid}`;
+  return {
+    title: `Allow ${client.name}?`,
+    formAction: [redirect.origin],
+    body: html`<h1>Allow ${client.name}?</h1>
+      <p>
+        <strong>${client.name}</strong> (<code>${client.client_id}</code>) asks for access. The answer goes to
+        <strong>${redirect.host}</strong>.
+      </p>
+      ${
+        client.redirect_uris.every(isLoopback) &&
+        html`<p class="notice">
+          This program runs on your own computer, and any program there can call itself “${client.name}”. Go on only if
+          you have just started it yourself.
+        </p>`
+      }
+      <p>You are signed in as ${session.user.email}.</p>
+      <form method="post" action="${path}/consent">
+        ${formTokenField(formToken)} ${accountChoice(accounts, session.account.id)}
+        <fieldset>
+          <legend>It may</legend>
+          ${scopes.map(
+            (scope) =>
+              html`<label class="choice"
+                ><input type="checkbox" name="scope" value="${scope}" checked /> ${scopeWords[scope]}</label
+              >`,
+          )}
+        </fieldset>
+        <p class="hint">Take away what you do not want to allow. You can end the access at any time in the settings.</p>
+        <button>Allow</button>
+      </form>
+      <form method="post" action="${path}/abort">
+        ${formTokenField(formToken)}<button class="quiet">Refuse</button>
+      </form>`,
+  };
+}

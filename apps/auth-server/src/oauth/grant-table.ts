@@ -1,0 +1,102 @@
+import { oauthClients } from '@longwave/command-catalog';
+import { transaction, type Pool } from '@longwave/postgres';
+import type { ApiScope } from '@longwave/principal';
+import { z } from 'zod';
+import type { Rows } from '../generated/rows.ts';
+
+type Stored = Rows['connector_grant'];
+
+/** Why a grant ended before its time: a code or refresh token was used twice, the client gave it back, or the person took it back. */
+export type RevocationReason = 'reuse' | 'client' | 'person';
+
+/** What a person allowed a client. */
+export interface NewGrant {
+  readonly id: string;
+  readonly userId: string;
+  readonly accountId: string;
+  readonly clientId: string;
+  readonly resource: string;
+  readonly redirectHost: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export async function insertGrant(pool: Pool, grant: NewGrant): Promise<void> {
+  await pool.query(
+    `insert into connector_grant (id, user_id, account_id, client_id, resource, redirect_host, scopes, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      ...[grant.id, grant.userId, grant.accountId, grant.clientId, grant.resource, grant.redirectHost],
+      ...[grant.scopes, grant.createdAt, grant.expiresAt],
+    ],
+  );
+}
+
+/** A grant that is over: whose it was, and for which client. */
+export type RevokedGrant = Pick<Stored, 'id' | 'user_id' | 'client_id'>;
+
+/**
+ * Ends a grant with all its codes and tokens at once. Answers the grant when it had not ended before.
+ * @param userId when given, only a grant of this person
+ */
+export const revokeGrant = (
+  pool: Pool,
+  grantId: string,
+  reason: RevocationReason,
+  userId?: string,
+): Promise<RevokedGrant | undefined> =>
+  transaction(pool, async (tx) => {
+    const { rows } = await tx.query<RevokedGrant>(
+      `update connector_grant set revoked_at = now(), revoked_reason = $2
+       where id = $1 and revoked_at is null and ($3::text is null or user_id = $3)
+       returning id, user_id, client_id`,
+      [grantId, reason, userId ?? null],
+    );
+    const [grant] = rows;
+    if (grant || userId === undefined) await tx.query('delete from oauth_artifact where grant_id = $1', [grantId]);
+    return grant;
+  });
+
+/** A grant as the person who gave it sees it. */
+export interface GivenGrant {
+  readonly id: string;
+  readonly clientName: string;
+  readonly accountName: string;
+  readonly redirectHost: string;
+  readonly scopes: readonly ApiScope[];
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+const givenRow = z.object({
+  id: z.string(),
+  client_name: z.string(),
+  account_name: z.string(),
+  redirect_host: z.string(),
+  scopes: oauthClients.attributes.shape.scopes,
+  created_at: z.date(),
+  last_used_at: z.date().nullable(),
+});
+
+/** The grants of a person that are in force, the newest first. */
+export async function listGrantsOf(pool: Pool, userId: string, now: Date): Promise<readonly GivenGrant[]> {
+  const { rows } = await pool.query(
+    `select g.id, c.attributes->>'name' as client_name, a.attributes->>'name' as account_name, g.redirect_host, g.scopes,
+            g.created_at, g.last_used_at
+     from connector_grant g
+     join resource a on a.id = g.account_id
+     join unique_key k on k.resource_type = 'oauth_clients' and k.attribute = 'client_id' and k.value = g.client_id
+     join resource c on c.id = k.resource_id
+     where g.user_id = $1 and g.revoked_at is null and g.expires_at > $2
+     order by g.created_at desc, g.id limit 200`,
+    [userId, now],
+  );
+  return z
+    .array(givenRow)
+    .parse(rows)
+    .map(({ id, scopes, ...row }) => ({
+      ...{ id, scopes, clientName: row.client_name, accountName: row.account_name, redirectHost: row.redirect_host },
+      ...{ createdAt: row.created_at, lastUsedAt: row.last_used_at },
+    }));
+}

@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { newId } from '@longwave/ids';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { errors, type InteractionResults, type Provider } from 'oidc-provider';
+import { z } from 'zod';
+import { showPage, takeForm, type PageAnswer, type PageRoute, type Visit } from '../http/page-route.ts';
+import { recordSecurityEvent } from '../security-events/security-event-table.ts';
+import type { Session } from '../sessions/session.ts';
+import { listAccountsOf } from '../users/user-table.ts';
+import { findClient } from './client-table.ts';
+import { consentPage, type ConsentRequest } from './consent-page.ts';
+import { insertGrant } from './grant-table.ts';
+import { grantSeconds } from './lifetimes.ts';
+import { interactionPath } from './paths.ts';
+import type { Resource } from './resources.ts';
+
+export interface InteractionDeps {
+  readonly provider: () => Provider;
+  readonly pool: Pool;
+  readonly resources: readonly Resource[];
+}
+
+/** After this time since the password a person gives it again before a client gets anything. */
+const maxSignInAgeMs = 3_600_000;
+
+const expired = () =>
+  new Problem('not_found', 'This request for access has expired. Go back to the program and start it again.');
+
+/** The waiting authorization that the interaction cookie of this browser names. */
+async function detailsOf({ provider }: InteractionDeps, request: IncomingMessage, response: ServerResponse) {
+  try {
+    return await provider().interactionDetails(request, response);
+  } catch (error) {
+    throw error instanceof errors.SessionNotFound ? expired() : error;
+  }
+}
+
+const paramsSchema = z.object({
+  client_id: z.string(),
+  redirect_uri: z.string(),
+  resource: z.union([z.string(), z.tuple([z.string()]).transform(([only]) => only)]),
+  scope: z.string(),
+});
+
+/** What a client asks for in the browser of this person. Throws `not_found` unless the path names that request. */
+async function readRequest(
+  deps: InteractionDeps,
+  { request, response, session }: Visit<Session>,
+): Promise<ConsentRequest> {
+  const { uid, params } = await detailsOf(deps, request, response);
+  if (request.params['uid'] !== uid) throw expired();
+  const { client_id: clientId, redirect_uri, resource: identifier, scope } = paramsSchema.parse(params);
+  const [client, accounts] = await Promise.all([
+    findClient(deps.pool, clientId),
+    listAccountsOf(deps.pool, session.user.id),
+  ]);
+  const resource = deps.resources.find((one) => one.identifier === identifier);
+  if (!client?.isActive || !resource) throw expired();
+  const asked = scope.split(' ');
+  return {
+    uid,
+    client,
+    resource,
+    redirect: new URL(redirect_uri),
+    accounts,
+    scopes: client.scopes.filter((one) => asked.includes(one) && resource.scopes.includes(one)),
+    hasOfflineAccess: asked.includes('offline_access'),
+  };
+}
+
+/** Where a person goes who gave the password too long ago. */
+function detour({ session, now, request }: Visit<Session>): PageAnswer {
+  if (now.getTime() - session.signedInAt.getTime() < maxSignInAgeMs) return undefined;
+  return {
+    redirect: `/sign-in/password?return_to=${encodeURIComponent(`${interactionPath}/${request.params['uid']}`)}`,
+  };
+}
+
+const consentForm = z.object({
+  account: z.string(),
+  scope: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+});
+
+type Consent = z.output<typeof consentForm>;
+
+/** Makes the grant of one authorization. Answers its id; undefined when the person left nothing of the request. */
+async function giveGrant(
+  { provider, pool }: InteractionDeps,
+  { uid: _uid, client, resource, redirect, accounts, scopes, hasOfflineAccess }: ConsentRequest,
+  { account: accountId, scope: chosen }: Consent,
+  { session, now }: Visit<Session>,
+): Promise<string | undefined> {
+  if (!accounts.some(({ id }) => id === accountId)) throw new Problem('not_found', 'There is no such account.');
+  const given = scopes.filter((scope) => chosen.includes(scope));
+  if (given.length === 0) return undefined;
+  const refused = scopes.filter((scope) => !given.includes(scope));
+  const grantId = newId('cgr');
+  const { user } = session;
+  const expiresAt = new Date(now.getTime() + grantSeconds * 1000);
+  const redirectHost = redirect.host;
+  await insertGrant(pool, {
+    ...{ id: grantId, userId: user.id, accountId, clientId: client.client_id, resource: resource.identifier },
+    ...{ redirectHost, scopes: given, createdAt: now, expiresAt },
+  });
+  const grant = new (provider().Grant)({ accountId: user.id, clientId: client.client_id });
+  grant.jti = grantId;
+  grant.addResourceScope(resource.identifier, given.join(' '));
+  if (refused.length > 0) grant.rejectResourceScope(resource.identifier, refused.join(' '));
+  if (hasOfflineAccess) grant.addOIDCScope('offline_access');
+  await grant.save();
+  const detail = { client: client.name, account_id: accountId, redirect_host: redirectHost };
+  await recordSecurityEvent(pool, user.id, 'consent_given', now, detail);
+  return grantId;
+}
+
+/** Pages on which a person chooses the account and says what a client may do. */
+export function interactionRoutes(deps: InteractionDeps): readonly PageRoute[] {
+  const path = `${interactionPath}/{uid}`;
+  const finish = async ({ request, response }: Visit<Session>, result: InteractionResults): Promise<PageAnswer> => ({
+    redirect: await deps.provider().interactionResult(request, response, result, { mergeWithLastSubmission: false }),
+  });
+  const deny = (visit: Visit<Session>) =>
+    finish(visit, { error: 'access_denied', error_description: 'the person refused' });
+
+  return [
+    showPage(path, 'session', async (visit) => {
+      const request = await readRequest(deps, visit);
+      return detour(visit) ?? consentPage(request, visit);
+    }),
+
+    takeForm(`${path}/consent`, 'session', consentForm, async (visit, { data }) => {
+      const request = await readRequest(deps, visit);
+      if (!data) throw new Problem('malformed_request', 'The form cannot be read.');
+      const onTheWay = detour(visit);
+      if (onTheWay) return onTheWay;
+      const grantId = await giveGrant(deps, request, data, visit);
+      if (grantId === undefined) return deny(visit);
+      return finish(visit, { login: { accountId: visit.session.user.id, remember: false }, consent: { grantId } });
+    }),
+
+    takeForm(`${path}/abort`, 'session', z.object({}), async (visit) => {
+      await readRequest(deps, visit);
+      return deny(visit);
+    }),
+  ];
+}

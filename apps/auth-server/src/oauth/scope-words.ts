@@ -1,0 +1,24 @@
+import type { ApiScope } from '@longwave/principal';
+
+/** What each permission means to the person who gives it. */
+export const scopeWords: Readonly<Record<ApiScope, string>> = {
+  'api:read': 'See podcasts, episodes and audio files',
+  'api:write': 'Create, change, publish and delete podcasts, episodes and audio files',
+  'api:uploads.write': 'Upload files',
+  'api:analytics.read': 'See listening figures and reports',
+  'mcp:read': 'See the account, podcasts, episodes and audio files',
+  'mcp:analytics.read': 'See listening figures and reports',
+  'mcp:episodes.write': 'Create and change drafts, texts, chapters and transcripts',
+  'mcp:media.write': 'Upload and encode audio',
+  'mcp:episodes.publish': 'Publish, schedule and withdraw episodes',
+  'mcp:content.delete': 'Delete episodes and audio files',
+  'mcp:ads.read': 'See advertising campaigns and their figures',
+  'management:read': 'See everything in the workspace, with reports and receipts',
+  'management:write': 'Execute commands in the workspace, as for campaigns and money',
+  'management:diagnostics': 'See traces of single decisions and deliveries',
+  'management:bootstrap': 'Set up the workspace of the account, once',
+  'exchange:write': 'Send source events',
+  'exchange:read': 'Read source events',
+  'audience:write': 'Send measurements',
+  'audience:read': 'Read the state of measurements that were sent',
+};
