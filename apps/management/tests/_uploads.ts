@@ -24,7 +24,7 @@ export function uploadsOf(management: () => TestManagement) {
     /** A URL that accepts the file. */
     sign: async (world: World, upload: Pick<ResourceView, 'id'>): Promise<string> =>
       (await signer().signUpload(world.workspaceId, upload.id)).url,
-    receive: (world: World, upload: ResourceView) => world.send('upload.receive', upload, {}, service('management')),
+    receive: (world: World, upload: ResourceView) => world.send('upload.complete', upload, {}, service('management')),
   };
 }
 

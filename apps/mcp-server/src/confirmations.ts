@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import type { Redis, Result } from 'ioredis';
 
 /** The call that a person confirms. */
-interface Confirmed {
+export interface Confirmed {
   /** The grant of the token that asked for the preview. */
   readonly grant: string;
   readonly tool: string;

@@ -2,6 +2,8 @@ import { jsonSchema } from '@longwave/http-kit';
 import { McpServer, type Icon, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { instructions } from './instructions.ts';
+import { prompts } from './prompts.ts';
+import { registerResources } from './resources.ts';
 import { runTool, toolFailure, type Session } from './run-tool.ts';
 import type { Tool, ToolDeps } from './tool.ts';
 
@@ -49,7 +51,14 @@ export function mcpServerFactory(options: {
   return (session) => {
     const server = new McpServer(
       { name: 'longwave', title: 'Longwave', version },
-      { instructions, capabilities: { tools: { listChanged: false } } },
+      {
+        instructions,
+        capabilities: {
+          tools: { listChanged: false },
+          resources: { listChanged: false },
+          prompts: { listChanged: false },
+        },
+      },
     );
     for (const { tool, inputSchema, outputSchema } of declared) {
       const { name, title, description, hints: annotations } = tool;
@@ -59,6 +68,11 @@ export function mcpServerFactory(options: {
         (args) => runTool(tool, args, session, deps),
       );
     }
+    registerResources(server, session, deps);
+    for (const { name, title, description, args, text } of prompts)
+      server.registerPrompt(name, { title, description, argsSchema: args, icons }, (given) => ({
+        messages: [{ role: 'user', content: { type: 'text', text: text(given as never) } }],
+      }));
     return server;
   };
 }

@@ -153,7 +153,7 @@ export async function startWorld() {
   const management = createManagement(channel);
   const askerOf = async (token: string): Promise<Asker> => {
     const principal = await principalOf(token, installation.signingKey);
-    return { ...principal!, plan: principal!.plan!, deadline: new Date(Date.now() + 15_000) };
+    return { ...principal!, plan: principal!.plan!, deadline: new Date(Date.now() + 120_000) };
   };
   const content = await createContent(management, await askerOf('owner'), adminUrl);
   const clients = new Map<string, Awaited<ReturnType<typeof mcp.connect>>>();
@@ -176,6 +176,7 @@ export async function startWorld() {
     management,
     askerOf,
     content,
+    client: clientOf,
     call: async (name: string, args: Record<string, unknown> = {}, token = 'owner') =>
       (await clientOf(token)).callTool({ name, arguments: args }),
     /** The output of a call that succeeds; the tool's own schema parses it. */

@@ -41,6 +41,9 @@ export const uploads = defineResource({
   uniqueAttributes: [],
 });
 
+/** Roles that may bring a file. */
+const uploaders = ['owner', 'editor', 'producer', 'admin', 'trafficker'] as const;
+
 export const uploadCommands = {
   'upload.grant': defineCommand({
     type: 'upload.grant',
@@ -52,26 +55,27 @@ export const uploadCommands = {
       checksum_sha256: checksum.optional(),
       upload_type: uploadType.optional(),
     }),
-    roles: ['owner', 'editor', 'producer', 'admin', 'trafficker'],
+    roles: uploaders,
     event: 'upload.granted',
     hasRule: true,
     problems: ['validation_failed'],
     externalEffect: 'Above 30 MB a multipart upload is opened in the object store.',
     summary: 'Grants space in the object store for one file.',
   }),
-  'upload.receive': defineCommand({
-    type: 'upload.receive',
+  'upload.complete': defineCommand({
+    type: 'upload.complete',
     subject: 'uploads',
     from: ['granted'],
     to: 'received',
     changes: z.strictObject({}),
+    roles: uploaders,
     machines: ['management'],
     event: 'upload.received',
     hasRule: true,
     problems: ['upload_not_received', 'temporarily_unavailable'],
     externalEffect: 'The bytes that were used are copied to a separate key.',
     summary:
-      'Records that the file is used: it does not expire, no more of its parts are signed, and its bytes no longer change.',
+      'Records that the file is there or used: it does not expire, no more of its parts are signed, and its bytes no longer change.',
   }),
   'upload.expire': defineCommand({
     type: 'upload.expire',

@@ -20,7 +20,7 @@ export async function markFilesReceived(
     // A client may name an address before it sends the file.
     if (!(await store.find(upload.attributes.storage_key))) continue;
     await send({ id: event.id, workspace_id: upload.workspace_id }, `receive:${id}`, {
-      type: 'upload.receive',
+      type: 'upload.complete',
       id,
       changes: {},
     });

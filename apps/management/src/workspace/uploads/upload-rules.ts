@@ -10,7 +10,7 @@ import { fileUsers, isBeingRead, isNamed } from './upload-use-table.ts';
 
 type UploadRules = Pick<
   Rules<typeof productCatalog>,
-  'upload.grant' | 'upload.receive' | 'upload.expire' | 'upload.abort'
+  'upload.grant' | 'upload.complete' | 'upload.expire' | 'upload.abort'
 >;
 
 const inUse = () => new Problem('state_not_allowed', 'The file is in use.');
@@ -49,12 +49,15 @@ export const uploadRules = (pool: Pool, store: ObjectStore, mediaUrl: string): U
     },
   },
 
-  /** From now on the upload's address serves the kept bytes. A client may name an address before it sends the file. */
-  'upload.receive': {
-    prepare: async ({ workspaceId, subjectId }) => {
+  /**
+   * From now on the upload's address serves the kept bytes. A client may name an address before it sends the file, but a person who says
+   * that it is there has sent it.
+   */
+  'upload.complete': {
+    prepare: async ({ workspaceId, subjectId, actor }) => {
       const path = '/subject';
       const found = await receivedUpload(pool, store, { workspaceId, uploadId: subjectId, path }).catch((error) => {
-        if (isProblem(error, 'upload_not_received')) return undefined;
+        if (actor.kind === 'service' && isProblem(error, 'upload_not_received')) return undefined;
         throw error;
       });
       return async ({ tx, current }) => {
