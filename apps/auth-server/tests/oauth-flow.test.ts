@@ -192,6 +192,21 @@ describe('consent', () => {
     expect(page.headers.get('location')).toBe(`/sign-in/password?return_to=${encodeURIComponent(own)}`);
   });
 
+  test('follows at once on signing in: the form of the sign-in page leads back to it', async () => {
+    const client = await oauth.register(connector());
+    const { browser, email, password } = await oauth.signedUp('Dora');
+    browser.cookies.delete('lw_session');
+    const path = (await browser.get(ask(client))).headers.get('location')!;
+    const form = (await browser.get(path)).headers.get('location')!;
+    const signedIn = await browser.post('/sign-in', { email, password, return_to: path }, {}, form);
+    expect(signedIn.headers.get('location')).toBe(path);
+    const { body } = await browser.get(path);
+    const account = /name="account" value="([^"]+)"/.exec(body)![1]!;
+    const answer = await browser.post(`${path}/consent`, { account, scope: 'mcp:read' });
+    const resumed = await browser.get(answer.headers.get('location')!.replace(baseUrl, ''));
+    expect(new URL(resumed.headers.get('location')!).searchParams.get('code')).not.toBeNull();
+  });
+
   test('is remembered nowhere: without it nothing is given, and no browser keeps a session of the library', async () => {
     const [client, ada] = [await oauth.register(connector()), await oauth.signedIn('Ada')];
     await oauth.grant(ada, client);

@@ -10,6 +10,7 @@ import {
   type Fields,
   type OauthUnderTest,
 } from './_oauth.ts';
+import { removeExpiredArtifacts } from '../src/oauth/artifact-table.ts';
 import { baseUrl } from './_support.ts';
 
 let oauth: OauthUnderTest;
@@ -196,6 +197,27 @@ describe('a refresh token', () => {
   test('that six requests use at once gives tokens at most once, and then the family is dead', async () => {
     const { token } = await family();
     await expectDeadFamily(await Promise.all(Array.from({ length: 6 }, () => oauth.refresh(client, token))));
+  });
+
+  test('that was used is remembered as long as its grant, and everything else as long as it lives', async () => {
+    const { token, accessToken } = await family();
+    await oauth.refresh(client, token);
+    const { grantId } = (await oauth.verify(accessToken)) as { grantId: string };
+    const models = async () => {
+      const { rows } = await oauth.pool.query<{ model: string }>(
+        'select model from oauth_artifact where grant_id = $1 order by model',
+        [grantId],
+      );
+      return rows.map(({ model }) => model);
+    };
+    const sweepIn = (days: number) =>
+      removeExpiredArtifacts(oauth.pool, new Date(Date.now() + days * 86_400_000), 10_000);
+    const [access, code, refreshToken] = ['AccessToken', 'AuthorizationCode', 'RefreshToken'];
+    expect(await models()).toEqual([access, access, code, 'Grant', refreshToken, refreshToken]);
+    await sweepIn(40);
+    expect(await models()).toEqual([code, 'Grant', refreshToken]);
+    await sweepIn(181);
+    expect(await models()).toEqual([]);
   });
 
   test('of another family lives on, and the person reads of the reuse', async () => {

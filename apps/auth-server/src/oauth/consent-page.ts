@@ -31,10 +31,10 @@ const accountChoice = (accounts: readonly ReachableAccount[], current: string): 
     <legend>Account</legend>
     ${accounts.map(
       ({ id, name, isOwner }) =>
-        html`<label class="choice"
-          ><input type="radio" name="account" value="${id}" required ${id === current && html`checked`} />
-          ${name}${!isOwner && ' (as a member)'}</label
-        >`,
+        html`<div class="choice">
+          <input type="radio" id="${id}" name="account" value="${id}" required ${id === current && html`checked`} />
+          <label for="${id}">${name}</label>${!isOwner && html`<span class="hint">as a member</span>`}
+        </div>`,
     )}
   </fieldset>`;
 };
@@ -60,7 +60,7 @@ export function consentPage(
       </p>
       ${
         client.redirect_uris.every(isLoopback) &&
-        html`<p class="notice">
+        html`<p class="note warn">
           This program runs on your own computer, and any program there can call itself “${client.name}”. Go on only if
           you have just started it yourself.
         </p>`
@@ -72,13 +72,14 @@ export function consentPage(
           <legend>It may</legend>
           ${scopes.map(
             (scope) =>
-              html`<label class="choice"
-                ><input type="checkbox" name="scope" value="${scope}" checked /> ${scopeWords[scope]}</label
-              >`,
+              html`<div class="choice">
+                <input type="checkbox" id="${scope}" name="scope" value="${scope}" checked />
+                <label for="${scope}">${scopeWords[scope]}</label>
+              </div>`,
           )}
         </fieldset>
         <p class="hint">Take away what you do not want to allow. You can end the access at any time in the settings.</p>
-        <button>Allow</button>
+        <button class="primary">Allow</button>
       </form>
       <form method="post" action="${path}/abort">
         ${formTokenField(formToken)}<button class="quiet">Refuse</button>
