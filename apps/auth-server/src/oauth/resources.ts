@@ -60,5 +60,6 @@ export const resourcesOf = ({ base, mcp, api }: PublicRoots): readonly Resource[
   ];
 };
 
-/** Whether a scope lets a client change something. */
-export const isWriteScope = (scope: string): boolean => !scope.endsWith('read') && scope !== 'management:diagnostics';
+/** Whether a scope lets a client change something. With `mcp:analytics.read` an agent orders exports. */
+export const isWriteScope = (scope: string): boolean =>
+  scope === 'mcp:analytics.read' || (!scope.endsWith('read') && scope !== 'management:diagnostics');
