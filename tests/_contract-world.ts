@@ -30,10 +30,10 @@ export async function makeContractWorld(): Promise<ContractWorld> {
   await using stack = new AsyncDisposableStack();
   const world = hostingWorldOf(stack.use(await openSharedInstallation()));
   const outside = stack.use(await startOutsideHost(world.outsidePort));
-  const { base } = world.fleet.urls;
+  const { base, mcp: mcpHost } = world.fleet.urls;
   const setting: Setting = {
     world,
-    names: { base, outside: outside.origin, ...dates(new Date()) },
+    names: { base, mcpHost, outside: outside.origin, ...dates(new Date()) },
     credentials: { wrong: 'lw_no_such_key' },
     [Symbol.asyncDispose]: async () => undefined,
   };

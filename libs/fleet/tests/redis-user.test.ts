@@ -47,6 +47,7 @@ const entry = ['*', 'field', 'value'];
 test.each<[ServiceName, string]>([
   ['rest-gateway', 'SET rate:requests:crd_1:1 1'],
   ['rest-gateway', 'SUBSCRIBE progress:pro_1'],
+  ['mcp-server', 'HSET confirm:a bound b'],
   ['encoder', 'PUBLISH progress:pro_1 x'],
   ['encoder', 'SUBSCRIBE longwave:jobs'],
   ['management', 'PUBLISH longwave:jobs x'],
@@ -62,6 +63,7 @@ test.each<[ServiceName, string]>([
 test.each<[ServiceName, string]>([
   ['rest-gateway', 'GET goal:li_1'],
   ['rest-gateway', 'PUBLISH longwave:jobs x'],
+  ['rest-gateway', 'HGET confirm:a bound'],
   ['rest-gateway', 'XRANGE bus:product.events:0 - +'],
   ['encoder', 'SET rate:requests:crd_1:1 0'],
   ['encoder', 'XRANGE bus:delivery.facts:0 - +'],

@@ -1,13 +1,7 @@
+import { apiScopes } from '@longwave/principal';
+
 /** Scopes of tokens for the MCP resource. */
-export const mcpScopes = [
-  'mcp:read',
-  'mcp:analytics.read',
-  'mcp:episodes.write',
-  'mcp:media.write',
-  'mcp:episodes.publish',
-  'mcp:content.delete',
-  'mcp:ads.read',
-] as const;
+export const mcpScopes = apiScopes.mcp;
 export type McpScope = (typeof mcpScopes)[number];
 
 /** The scopes that each scope contains. */
