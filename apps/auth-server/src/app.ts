@@ -78,6 +78,7 @@ export async function createApp(
     onCommitted: ({ type }) => {
       relay.wake();
       if (type === 'account.create') owners.wake();
+      if (type === 'membership.invite') pages.mailInvitations();
     },
   });
   stack.use(keepCommandLineClient({ pool, execute, logger }));

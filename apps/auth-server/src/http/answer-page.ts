@@ -3,7 +3,7 @@ import { admitCookie } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { Request, Response } from 'express';
 import { formTokenName } from '../pages/form-fields.ts';
-import { pageHeaders, renderPage, type Frame, type Page } from '../pages/layout.ts';
+import { pageHeaders, renderPage, settingsPathOf, type Frame, type Page } from '../pages/layout.ts';
 import { isFresh } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { formTokenOf, isFormToken } from './form-token.ts';
@@ -35,8 +35,7 @@ export function sendPage(response: Response, page: Page, frame: Frame): void {
 
 /** Where a person without the access that a route needs goes first; undefined with it. */
 function detourOf({ access, method }: PageRoute, { request, session, now }: Visit): string | undefined {
-  // A form that was refused cannot be sent again by a redirect: its page is shown.
-  const path = method === 'GET' ? request.originalUrl : request.path;
+  const path = method === 'GET' ? request.originalUrl : settingsPathOf(request.path);
   const back = `return_to=${encodeURIComponent(path)}`;
   if (access === 'anyone') return undefined;
   if (!session) return `/sign-in?${back}`;

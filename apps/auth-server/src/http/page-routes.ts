@@ -1,13 +1,23 @@
 import { z } from 'zod';
 import type { Sessions } from '../sessions/sessions.ts';
-import { profileRoutes } from '../settings/profile-page.ts';
+import { apiRoutes, type ApiPageDeps } from '../settings/api-page.ts';
+import { membersRoutes, type MembersPageDeps } from '../settings/members-page.ts';
+import { profileRoutes, type ProfilePageDeps } from '../settings/profile-page.ts';
+import { securityRoutes, type SecurityPageDeps } from '../settings/security-page.ts';
 import { accountChoiceRoutes, type AccountChoiceDeps } from '../sign-in/account-pages.ts';
 import { resetRoutes, type ResetDeps } from '../sign-in/reset-pages.ts';
 import { signInRoutes, type SignInDeps } from '../sign-in/sign-in-pages.ts';
 import { signUpRoutes, type SignUpDeps } from '../sign-up/sign-up-pages.ts';
 import { takeForm, type PageRoute } from './page-route.ts';
 
-export type PageRoutesDeps = SignInDeps & ResetDeps & SignUpDeps & AccountChoiceDeps;
+export type PageRoutesDeps = SignInDeps &
+  ResetDeps &
+  SignUpDeps &
+  AccountChoiceDeps &
+  ProfilePageDeps &
+  ApiPageDeps &
+  MembersPageDeps &
+  SecurityPageDeps;
 
 const signOut = (sessions: Sessions): PageRoute =>
   takeForm('/sign-out', 'anyone', z.object({}), async ({ session }) => ({
@@ -23,5 +33,8 @@ export const pageRoutes = (deps: PageRoutesDeps): readonly PageRoute[] => [
   ...accountChoiceRoutes(deps),
   ...signUpRoutes(deps),
   signOut(deps.sessions),
-  ...profileRoutes,
+  ...profileRoutes(deps),
+  ...apiRoutes(deps),
+  ...membersRoutes(deps),
+  ...securityRoutes(deps),
 ];

@@ -15,6 +15,7 @@ import { createAttemptLimit } from '../passwords/attempt-limit.ts';
 import { createChangePassword } from '../passwords/change-password.ts';
 import { createCheckPassword } from '../passwords/check-password.ts';
 import { createLimitMails } from '../passwords/limit-mails.ts';
+import { sendInvitations } from '../memberships/send-invitations.ts';
 import type { Plans } from '../plans.ts';
 import { createSendCommand } from '../send-command.ts';
 import { createSessions } from '../sessions/sessions.ts';
@@ -51,8 +52,14 @@ async function openRedis({ config, logger }: PagesDeps): Promise<Redis> {
   return redis;
 }
 
+interface Pages extends AsyncDisposable {
+  readonly port: number;
+  /** Called after an invitation was made. */
+  readonly mailInvitations: () => void;
+}
+
 /** Serves the pages for people. Disposing lets running answers finish and sends the mails that wait. */
-export async function startPages(deps: PagesDeps): Promise<AsyncDisposable & { readonly port: number }> {
+export async function startPages(deps: PagesDeps): Promise<Pages> {
   const { config, pool, plans, execute, clock, logger } = deps;
   const baseUrl = config.BASE_URL;
   await using stack = new AsyncDisposableStack();
@@ -69,6 +76,7 @@ export async function startPages(deps: PagesDeps): Promise<AsyncDisposable & { r
     baseUrl,
     post,
     send,
+    plans,
     limitMails: createLimitMails(limit),
     checkPassword: createCheckPassword({ pool, limit, clock }),
     beginSession: createBeginSession({ pool, sessions, baseUrl }),
@@ -85,6 +93,11 @@ export async function startPages(deps: PagesDeps): Promise<AsyncDisposable & { r
   });
   const listener = await listenHttp(config.HTTP_LISTEN, app);
   stack.defer(() => listener.close());
+  const invitations = stack.use(sendInvitations({ pool, post, clock, logger }));
   const owned = stack.move();
-  return { port: listener.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    port: listener.port,
+    mailInvitations: () => invitations.wake(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }

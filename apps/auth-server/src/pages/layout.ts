@@ -12,6 +12,11 @@ const settingsTabs = {
 } as const;
 export type SettingsTab = keyof typeof settingsTabs;
 
+/** The page of the settings that a form belongs to: a form that was refused cannot be sent again by a redirect. */
+export const settingsPathOf = (formPath: string): string =>
+  Object.values(settingsTabs).findLast(({ path }) => formPath.startsWith(`${path}/`))?.path ??
+  settingsTabs.profile.path;
+
 /** A page without its frame. */
 export interface Page {
   readonly title: string;
@@ -72,7 +77,7 @@ const settingsFrame = ({ body, tab = 'profile' }: Page, { session, formToken }: 
 
 const narrowFrame = ({ body }: Page) =>
   html`<div class="narrow">
-    ${brand}
+    <header>${brand}</header>
     <main class="card" id="main">${body}</main>
   </div>`;
 

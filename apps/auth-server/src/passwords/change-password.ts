@@ -3,7 +3,6 @@ import { mails } from '../mail/mails.ts';
 import type { PostOffice } from '../mail/post-office.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { User } from '../users/user-table.ts';
 import { hashPassword } from './password-hash.ts';
 import { deleteDevices, savePassword } from './password-table.ts';
 
@@ -17,13 +16,13 @@ export interface ChangePasswordDeps {
 /** Stores a new password and ends everything that the old one began: sessions and known browsers. A mail says so. */
 export const createChangePassword =
   ({ pool, sessions, post, clock }: ChangePasswordDeps) =>
-  async (user: User, password: string): Promise<void> => {
+  async (user: { readonly id: string; readonly email: string }, password: string): Promise<void> => {
     const encoded = await hashPassword(password);
     await savePassword(pool, user.id, encoded, clock());
     await deleteDevices(pool, user.id);
     await sessions.endAll(user.id);
     await recordSecurityEvent(pool, user.id, 'password_changed', clock());
-    post.later(() => post.send(mails.passwordChanged(user.attributes.email, post.pageLink('/sign-in/reset'))));
+    post.later(() => post.send(mails.passwordChanged(user.email, post.pageLink('/sign-in/reset'))));
   };
 
 export type ChangePassword = ReturnType<typeof createChangePassword>;

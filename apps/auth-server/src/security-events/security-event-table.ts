@@ -1,8 +1,27 @@
 import { newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
+import { z } from 'zod';
 
-/** What happens to the access of a person. */
-type SecurityEventKind = 'signed_in' | 'password_changed' | 'consent_given' | 'reuse_detected' | 'grant_revoked';
+/** What happens to the access of a person, in the words of the settings. */
+export const securityEvents = {
+  signed_in: 'Signed in',
+  session_ended: 'Signed out a browser',
+  password_changed: 'The password was changed',
+  email_changed: 'The address was changed',
+  credential_made: 'A key or token was made',
+  credential_revoked: 'A key or token was revoked',
+  consent_given: 'An application was allowed to act',
+  reuse_detected: 'A token was used twice, and everything that it led to has ended',
+  grant_revoked: 'An application may act no more',
+} as const;
+type SecurityEventKind = keyof typeof securityEvents;
+
+const kinds = Object.keys(securityEvents) as [SecurityEventKind, ...SecurityEventKind[]];
+const rowSchema = z.object({
+  kind: z.enum(kinds),
+  at: z.date(),
+  detail: z.record(z.string(), z.string()).nullable(),
+});
 
 /** Records what happened; nothing in `detail` is secret. */
 export async function recordSecurityEvent(
@@ -19,4 +38,13 @@ export async function recordSecurityEvent(
     at,
     detail,
   ]);
+}
+
+/** What happened to a person last, the newest first. */
+export async function listSecurityEvents(pool: Pool, userId: string): Promise<readonly z.output<typeof rowSchema>[]> {
+  const { rows } = await pool.query(
+    'select kind, at, detail from security_event where user_id = $1 order by at desc, id desc limit 50',
+    [userId],
+  );
+  return z.array(rowSchema).parse(rows);
 }

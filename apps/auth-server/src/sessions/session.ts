@@ -14,7 +14,7 @@ export interface Session {
   /** When the password was given last. */
   readonly signedInAt: Date;
   readonly expiresAt: Date;
-  readonly user: Attributes<'users'> & { readonly id: string };
+  readonly user: Attributes<'users'> & { readonly id: string; readonly workspaceId: string };
   readonly account: Attributes<'accounts'> & { readonly id: string; readonly workspaceId: string };
   /** Those of the person in the account's workspace. */
   readonly roles: Principal['roles'];

@@ -82,7 +82,7 @@ export function createSessions({
         credentialId,
         signedInAt: passwordGivenAt,
         expiresAt: new Date(expiresAt),
-        user: { id: user.id, ...user.attributes },
+        user: { id: user.id, workspaceId: user.workspace_id, ...user.attributes },
         account: { id: account.id, workspaceId: account.workspace_id, ...account.attributes },
         roles: principal.roles,
         principal,

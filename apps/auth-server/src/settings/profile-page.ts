@@ -1,21 +1,173 @@
-import { showPage, type PageRoute } from '../http/page-route.ts';
+import type { Pool } from '@longwave/postgres';
+import { isProblem, Problem } from '@longwave/problems';
+import { z } from 'zod';
+import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
+import { findMailToken, takeMailToken } from '../mail/mail-token-table.ts';
+import { mails } from '../mail/mails.ts';
+import type { PostOffice } from '../mail/post-office.ts';
+import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
+import type { LimitMails } from '../passwords/limit-mails.ts';
+import { emailField } from '../passwords/password-fields.ts';
+import { recordSecurityEvent } from '../security-events/security-event-table.ts';
+import type { SendCommand } from '../send-command.ts';
+import type { Session } from '../sessions/session.ts';
+import { linkIsOver } from '../sign-in/choose-password-page.ts';
+import { findUserByEmail, listAccountsWithEmail } from '../users/user-table.ts';
+import { notice, type SignedIn } from './settings-parts.ts';
 
-/** Who is signed in. */
-export const profileRoutes: readonly PageRoute[] = [
-  showPage('/settings', 'session', ({ session: { user, account } }) => ({
+export interface ProfilePageDeps {
+  readonly pool: Pool;
+  readonly send: SendCommand;
+  readonly post: PostOffice;
+  readonly limitMails: LimitMails;
+}
+
+const locales = { en: 'English', de: 'Deutsch' } as const;
+const timeZones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+const option = (value: string, text: string, chosen: string | undefined) =>
+  html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`;
+
+const personPart = ({ formToken, session: { user } }: SignedIn) =>
+  html`<section class="card" aria-labelledby="person">
+    <h2 id="person">You</h2>
+    <form method="post" action="/settings/person">
+      ${formTokenField(formToken)} ${textField({ name: 'name', label: 'Name', autocomplete: 'name', value: user.name })}
+      <div class="field">
+        <label for="locale">Language</label>
+        <select id="locale" name="locale">
+          ${Object.entries(locales).map(([value, text]) => option(value, text, user.locale ?? 'en'))}
+        </select>
+      </div>
+      <div class="field">
+        <label for="time_zone">Time zone</label>
+        <select id="time_zone" name="time_zone">
+          ${timeZones.map((zone) => option(zone, zone.replaceAll('_', ' '), user.time_zone ?? 'UTC'))}
+        </select>
+      </div>
+      <button class="primary">Save</button>
+    </form>
+  </section>`;
+
+const emailPart = ({ formToken, session: { user } }: SignedIn, error: string | undefined) =>
+  html`<section class="card" aria-labelledby="address">
+    <h2 id="address">E-mail</h2>
+    <p>You sign in with <b>${user.email}</b>. A new address counts when the link of a mail to it was followed.</p>
+    <form method="post" action="/settings/email">
+      ${formTokenField(formToken)}
+      ${textField({ name: 'email', label: 'New address', type: 'email', autocomplete: 'email', error })}
+      <button>Send a mail to the new address</button>
+    </form>
+  </section>`;
+
+const accountPart = ({ session: { account } }: SignedIn) =>
+  html`<section class="card" aria-labelledby="account">
+    <h2 id="account">Account</h2>
+    <dl class="pairs">
+      <dt>Name</dt>
+      <dd>${account.name}</dd>
+      <dt>Plan</dt>
+      <dd>${account.plan}</dd>
+      <dt>Subscription</dt>
+      <dd>${account.subscription.state.replace('_', ' ')}</dd>
+    </dl>
+    <p><a href="/sign-in/account">Work in another account</a></p>
+  </section>`;
+
+const confirmPage = ({ formToken }: SignedIn, email: string, token: string): PageAnswer => ({
+  title: 'Confirm your new address',
+  body: html`<h1>Confirm your new address</h1>
+    <p>From now on you sign in with <b>${email}</b>.</p>
+    <form method="post" action="/settings/email/confirm">
+      ${formTokenField(formToken)}<input type="hidden" name="token" value="${token}" />
+      <button class="primary">Use this address</button>
+    </form>`,
+});
+
+const over = () => linkIsOver('/settings');
+
+/** Name, language, time zone and address of a person. */
+export function profileRoutes({ pool, send, post, limitMails }: ProfilePageDeps): readonly PageRoute[] {
+  const page = (visit: SignedIn, said?: string, error?: string): PageAnswer => ({
     title: 'Profile',
     tab: 'profile',
+    status: error === undefined ? 200 : 422,
     body: html`<h1>Profile</h1>
-      <section class="card">
-        <dl class="pairs">
-          <dt>Name</dt>
-          <dd>${user.name}</dd>
-          <dt>E-mail</dt>
-          <dd>${user.email}</dd>
-          <dt>Account</dt>
-          <dd>${account.name}</dd>
-        </dl>
-      </section>`,
-  })),
-];
+      ${notice(said)}${personPart(visit)}${emailPart(visit, error)}${accountPart(visit)}`,
+  });
+
+  async function moveTo(session: Session, email: string, now: Date): Promise<void> {
+    const { id, workspaceId, email: old } = session.user;
+    const accounts = await listAccountsWithEmail(pool, id, old);
+    await send('user.change_email', workspaceId, id, { email });
+    for (const account of accounts) await send('account.revise', account.workspaceId, account.id, { email });
+    await recordSecurityEvent(pool, id, 'email_changed', now);
+    post.later(() => post.send(mails.emailChanged(old)));
+  }
+
+  return [
+    showPage('/settings', 'session', (visit) => page(visit)),
+
+    takeForm(
+      '/settings/person',
+      'session',
+      z.object({
+        name: z
+          .string()
+          .trim()
+          .min(1)
+          .max(100)
+          .regex(/^[^\r\n]*$/),
+        locale: z.enum(['en', 'de']),
+        time_zone: z.enum(timeZones),
+      }),
+      async (visit, { success, data }) => {
+        if (!success) throw new Problem('validation_failed', 'Write your name in one line and choose from the lists.');
+        const { session } = visit;
+        await send('user.revise', session.user.workspaceId, session.user.id, data);
+        return page({ ...visit, session: { ...session, user: { ...session.user, ...data } } }, 'Saved.');
+      },
+    ),
+
+    takeForm('/settings/email', 'password', z.object({ email: emailField }), async (visit, { success, data }) => {
+      if (!success) return page(visit, undefined, 'Write an e-mail address.');
+      const { email } = data;
+      const mayMail = await limitMails(email, visit.sender);
+      post.later(async () => {
+        // Who has an account under this address already learns nothing of the attempt, and the page says the same.
+        if (!mayMail || (await findUserByEmail(pool, email))) return;
+        const link = await post.linkFor('change_email', { email, userId: visit.session.user.id });
+        await post.send(mails.changeEmail(email, link));
+      });
+      return page(visit, `A mail goes to ${email}. Follow its link within an hour.`);
+    }),
+
+    showPage('/settings/email/confirm', 'session', async (visit) => {
+      const token = z.string().catch('').parse(visit.request.query['token']);
+      const about = await findMailToken(pool, 'change_email', token, visit.now);
+      return about?.userId === visit.session.user.id ? confirmPage(visit, about.email, token) : over();
+    }),
+
+    takeForm(
+      '/settings/email/confirm',
+      'session',
+      z.object({ token: z.string() }),
+      async (visit, { success, data }) => {
+        const token = success ? data.token : '';
+        const known = await findMailToken(pool, 'change_email', token, visit.now);
+        if (known?.userId !== visit.session.user.id) return over();
+        const about = await takeMailToken(pool, 'change_email', token, visit.now);
+        if (!about) return over();
+        try {
+          await moveTo(visit.session, about.email, visit.now);
+        } catch (problem) {
+          if (isProblem(problem, 'value_taken'))
+            return page(visit, undefined, 'This address belongs to another account.');
+          throw problem;
+        }
+        return { redirect: '/settings' };
+      },
+    ),
+  ];
+}

@@ -86,7 +86,7 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
         if (!user) return linkIsOver(again);
         // Whoever follows a link of a mail has its address.
         if (!user.attributes.email_verified) await send('user.verify_email', user.workspaceId, user.id, {});
-        await changePassword(user, data.password);
+        await changePassword({ id: user.id, email: user.attributes.email }, data.password);
         await deleteMailTokens(pool, { email: user.attributes.email, userId: user.id });
         const { setCookies } = await beginSession({ ...visit, session: undefined }, user.id, { isKnownDevice: false });
         return { redirect: '/settings', setCookies };

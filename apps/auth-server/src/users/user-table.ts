@@ -67,6 +67,20 @@ export async function listAccountsOf(pool: Pool, userId: string): Promise<readon
     .map(({ workspace_id: workspaceId, is_owner: isOwner, ...row }) => ({ ...row, workspaceId, isOwner }));
 }
 
+/** Active accounts of a person that have the person's address. */
+export async function listAccountsWithEmail(pool: Pool, userId: string, email: string) {
+  const { rows } = await pool.query(
+    `select id, workspace_id from resource
+     where resource_type = 'accounts' and lifecycle_state = 'active' and attributes->>'owner_user_id' = $1
+       and attributes->>'email' = $2`,
+    [userId, email],
+  );
+  return z
+    .array(z.object({ id: z.string(), workspace_id: z.string() }))
+    .parse(rows)
+    .map(({ id, workspace_id: workspaceId }) => ({ id, workspaceId }));
+}
+
 const ownerlessRow = z.object({
   id: z.string(),
   workspace_id: z.string(),

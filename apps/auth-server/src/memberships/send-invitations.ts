@@ -1,0 +1,31 @@
+import type { Pool } from '@longwave/postgres';
+import type { Logger } from '@longwave/service-kit';
+import { pollLoop, type PollLoop } from '@longwave/worker-kit';
+import { mails } from '../mail/mails.ts';
+import type { PostOffice } from '../mail/post-office.ts';
+import { claimInvitationMail, listUnsentInvitations, releaseInvitationMail } from './invitation-table.ts';
+
+/** Mails every invitation once, wherever it was made: on a page, by REST or by an agent. A mail that fails is tried again. */
+export function sendInvitations(deps: {
+  readonly pool: Pool;
+  readonly post: PostOffice;
+  readonly clock: () => Date;
+  readonly logger: Logger;
+}): PollLoop {
+  const { pool, post, clock, logger } = deps;
+  return pollLoop({
+    run: async (signal) => {
+      for (const { id, email, organization } of await listUnsentInvitations(pool)) {
+        if (signal.aborted || !(await claimInvitationMail(pool, id, clock()))) continue;
+        try {
+          await post.send(mails.invitation(email, organization, post.pageLink('/settings/members')));
+        } catch (error) {
+          await releaseInvitationMail(pool, id);
+          throw error;
+        }
+      }
+    },
+    everyMs: 60_000,
+    onError: (error) => logger.warn({ reason: (error as { code?: string }).code ?? 'unknown' }, 'invitation.unsent'),
+  });
+}

@@ -1,0 +1,196 @@
+import { memberPermissions } from '@longwave/command-catalog';
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import type { Member } from '@longwave/rpc/credential';
+import { z } from 'zod';
+import { listMembers } from '../accounts/account-list-table.ts';
+import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
+import { listInvitationsOf, type Invitation } from '../memberships/invitation-table.ts';
+import { formTokenField, textField } from '../pages/form-fields.ts';
+import { html } from '../pages/html.ts';
+import { emailField } from '../passwords/password-fields.ts';
+import type { SendCommand } from '../send-command.ts';
+import { listAccountsOf } from '../users/user-table.ts';
+import { buttonForm, isManager, notice, type SignedIn } from './settings-parts.ts';
+
+export interface MembersPageDeps {
+  readonly pool: Pool;
+  readonly send: SendCommand;
+}
+
+type Permission = (typeof memberPermissions)[number];
+
+const permissionNames: Readonly<Record<Permission, string>> = {
+  edit: 'Edit podcasts and episodes',
+  encode: 'Upload and encode audio',
+  publish: 'Publish and schedule',
+  view_analytics: 'See analytics',
+  manage_members: 'Manage members and keys',
+  review: 'Review changes',
+};
+
+const maxShown = 200;
+
+const permissionChoice = (id: string, chosen: readonly string[]) =>
+  html`<fieldset>
+    <legend>Permissions</legend>
+    ${memberPermissions.map(
+      (permission) =>
+        html`<div class="choice">
+          <input
+            type="checkbox"
+            id="${id}-${permission}"
+            name="permissions"
+            value="${permission}"
+            ${chosen.includes(permission) && html`checked`}
+          />
+          <label for="${id}-${permission}">${permissionNames[permission]}</label>
+        </div>`,
+    )}
+  </fieldset>`;
+
+const memberPart = (visit: SignedIn, { id, name, email, state, permissions }: Member) => {
+  const title = name === '' ? email : name;
+  return html`<section class="card" aria-labelledby="${id}">
+    <div class="actions">
+      <h2 id="${id}">${title}</h2>
+      ${state === 'invited' && html`<span class="tag warn">Invited</span>`}
+    </div>
+    ${name !== '' && html`<p>${email}</p>`}
+    <form method="post" action="/settings/members/revise">
+      ${formTokenField(visit.formToken)}<input type="hidden" name="id" value="${id}" />
+      ${permissionChoice(id, permissions)}
+      <button>Save the permissions<span class="hidden">: ${title}</span></button>
+    </form>
+    ${buttonForm(visit, {
+      ...{ action: '/settings/members/end', fields: { id }, about: title, look: 'danger' },
+      label: state === 'invited' ? 'Take the invitation back' : 'End the membership',
+    })}
+  </section>`;
+};
+
+const invitationPart = (visit: SignedIn, { id, organization, permissions }: Invitation) =>
+  html`<section class="card" aria-labelledby="${id}">
+    <h2 id="${id}">${organization} invites you</h2>
+    <ul>
+      ${permissions.map((permission) => html`<li>${permissionNames[permission]}</li>`)}
+    </ul>
+    <div class="actions">
+      ${buttonForm(visit, {
+        ...{
+          action: '/settings/members/accept',
+          fields: { id },
+          label: 'Accept',
+          about: organization,
+          look: 'primary',
+        },
+      })}
+      ${buttonForm(visit, {
+        ...{ action: '/settings/members/decline', fields: { id }, label: 'Decline', about: organization },
+      })}
+    </div>
+  </section>`;
+
+const permissionsField = z.preprocess(
+  (value) => (value === undefined ? [] : [value].flat()),
+  z.array(z.enum(memberPermissions)),
+);
+
+/** Members of the account: invited, changed and ended; and invitations of this person. */
+export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRoute[] {
+  /** Nothing that belongs to an address is given before a mail to it was answered. */
+  const invitationsOf = async ({ session: { user } }: SignedIn) =>
+    user.email_verified ? listInvitationsOf(pool, user.email) : [];
+
+  async function page(visit: SignedIn, said?: string, error?: string): Promise<PageAnswer> {
+    const { session } = visit;
+    const owner = { account_id: session.account.id, workspace_id: session.account.workspaceId };
+    const members = isManager(session) ? await listMembers(pool, owner, { after: '', limit: maxShown }) : [];
+    return {
+      title: 'Members',
+      tab: 'members',
+      status: error === undefined ? 200 : 422,
+      body: html`<h1>Members</h1>
+        ${notice(said)}${notice(error, 'bad')}
+        ${(await invitationsOf(visit)).map((invitation) => invitationPart(visit, invitation))}
+        ${
+          isManager(session)
+            ? html`<section class="card" aria-labelledby="invite">
+                  <h2 id="invite">Invite somebody to ${session.account.name}</h2>
+                  <form method="post" action="/settings/members/invite">
+                    ${formTokenField(visit.formToken)}
+                    ${textField({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'off' })}
+                    ${permissionChoice('invite', ['edit'])}
+                    <button class="primary">Send the invitation</button>
+                  </form>
+                </section>
+                ${members.map((member) => memberPart(visit, member))}`
+            : html`<p class="note">
+                The members of ${session.account.name} are kept by its owner and by members who manage members.
+              </p>`
+        }`,
+    };
+  }
+
+  const actorOf = ({ session }: SignedIn) => ({ actor: { kind: 'principal', principal: session.principal } }) as const;
+
+  async function invitationOf(visit: SignedIn, id: string | undefined): Promise<Invitation> {
+    const found = (await invitationsOf(visit)).find((invitation) => invitation.id === id);
+    if (!found) throw new Problem('not_found', 'There is no such invitation for your address.');
+    return found;
+  }
+
+  return [
+    showPage('/settings/members', 'session', (visit) => page(visit)),
+
+    takeForm(
+      '/settings/members/invite',
+      'password',
+      z.object({ email: emailField, permissions: permissionsField }),
+      async (visit, { success, data }) => {
+        if (!success) return page(visit, undefined, 'Write an e-mail address.');
+        const { account } = visit.session;
+        try {
+          const changes = { owner_account_id: account.id, ...data };
+          await send('membership.invite', account.workspaceId, undefined, changes, actorOf(visit));
+        } catch (problem) {
+          if (problem instanceof Problem && problem.status < 500) return page(visit, undefined, problem.message);
+          throw problem;
+        }
+        return page(visit, `An invitation goes to ${data.email}.`);
+      },
+    ),
+
+    takeForm(
+      '/settings/members/revise',
+      'password',
+      z.object({ id: z.string(), permissions: permissionsField }),
+      async (visit, { success, data }) => {
+        if (!success) throw new Problem('validation_failed', 'Choose permissions of the list.');
+        const { permissions } = data;
+        await send('membership.revise', visit.session.account.workspaceId, data.id, { permissions }, actorOf(visit));
+        return page(visit, 'The permissions are saved. They count from the next request.');
+      },
+    ),
+
+    takeForm('/settings/members/end', 'password', z.object({ id: z.string() }), async (visit, { success, data }) => {
+      if (!success) throw new Problem('validation_failed', 'Choose a member of the list.');
+      await send('membership.end', visit.session.account.workspaceId, data.id, {}, actorOf(visit));
+      return page(visit, 'It is ended, from the next request on.');
+    }),
+
+    takeForm('/settings/members/accept', 'session', z.object({ id: z.string() }), async (visit, { data }) => {
+      const invitation = await invitationOf(visit, data?.id);
+      const own = (await listAccountsOf(pool, visit.session.user.id)).find(({ isOwner }) => isOwner);
+      if (!own) throw new Problem('not_found', 'You have no account of your own that could be the member.');
+      await send('membership.accept', invitation.workspaceId, invitation.id, { member_account_id: own.id });
+      return page(visit, `You are a member of ${invitation.organization}. Choose it above to work there.`);
+    }),
+
+    takeForm('/settings/members/decline', 'session', z.object({ id: z.string() }), async (visit, { data }) => {
+      const invitation = await invitationOf(visit, data?.id);
+      await send('membership.end', invitation.workspaceId, invitation.id, {});
+      return page(visit, `The invitation of ${invitation.organization} is declined.`);
+    }),
+  ];
+}

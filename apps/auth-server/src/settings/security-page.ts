@@ -1,0 +1,122 @@
+import type { Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
+import { z } from 'zod';
+import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
+import { formTokenField, textField } from '../pages/form-fields.ts';
+import { html } from '../pages/html.ts';
+import type { ChangePassword } from '../passwords/change-password.ts';
+import { newPasswordField } from '../passwords/password-fields.ts';
+import { listSecurityEvents, recordSecurityEvent, securityEvents } from '../security-events/security-event-table.ts';
+import { listSessions } from '../sessions/session-table.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { BeginSession } from '../sign-in/begin-session.ts';
+import { buttonForm, notice, timeText, type SignedIn } from './settings-parts.ts';
+
+export interface SecurityPageDeps {
+  readonly pool: Pool;
+  readonly sessions: Sessions;
+  readonly changePassword: ChangePassword;
+  readonly beginSession: BeginSession;
+}
+
+const passwordPart = ({ formToken, session }: SignedIn, error?: string) =>
+  html`<section class="card" aria-labelledby="password-part">
+    <h2 id="password-part">Password</h2>
+    <p>A new password signs out every other browser.</p>
+    <form method="post" action="/settings/security/password">
+      ${formTokenField(formToken)}
+      <input type="hidden" name="email" value="${session.user.email}" autocomplete="username" />
+      ${textField({
+        ...{ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password' },
+        ...{ hint: 'At least 10 characters.', error },
+      })}
+      <button>Change the password</button>
+    </form>
+  </section>`;
+
+/** Where a person is signed in, what happened, and the password. */
+export function securityRoutes({
+  pool,
+  sessions,
+  changePassword,
+  beginSession,
+}: SecurityPageDeps): readonly PageRoute[] {
+  async function page(visit: SignedIn, said?: string, error?: string): Promise<PageAnswer> {
+    const { session, now } = visit;
+    const [found, events] = [
+      await listSessions(pool, session.user.id, now),
+      await listSecurityEvents(pool, session.user.id),
+    ];
+    return {
+      title: 'Security',
+      tab: 'security',
+      status: error === undefined ? 200 : 422,
+      body: html`<h1>Security</h1>
+        ${notice(said)}${passwordPart(visit, error)}
+        <section class="card" aria-labelledby="browsers">
+          <h2 id="browsers">Where you are signed in</h2>
+          <ul class="list">
+            ${found.map(
+              ({ credentialId: id, name, account, lastUsedAt }) =>
+                html`<li>
+                  <span class="what"
+                    ><b>${name}</b><small>${account.name}, last used ${timeText(session, lastUsedAt)}</small></span
+                  >
+                  ${
+                    id === session.credentialId
+                      ? html`<span class="tag good">This browser</span>`
+                      : buttonForm(visit, {
+                          ...{ action: '/settings/security/end', fields: { id }, label: 'Sign out', about: name },
+                        })
+                  }
+                </li>`,
+            )}
+          </ul>
+        </section>
+        <section class="card" aria-labelledby="events">
+          <h2 id="events">What happened</h2>
+          <ul class="list">
+            ${events.map(
+              ({ kind, at, detail }) =>
+                html`<li>
+                  <span class="what"
+                    >${securityEvents[kind]}${
+                      detail !== null && Object.values(detail).map((text) => html` <small>${text}</small>`)
+                    }</span
+                  >
+                  <small>${timeText(session, at)}</small>
+                </li>`,
+            )}
+          </ul>
+        </section>`,
+    };
+  }
+
+  return [
+    showPage('/settings/security', 'session', (visit) => page(visit)),
+
+    takeForm(
+      '/settings/security/password',
+      'password',
+      z.object({ email: z.string().optional(), password: newPasswordField }),
+      async (visit, { success, data, error }) => {
+        if (!success) return page(visit, undefined, error.issues[0]?.message);
+        const { id, email } = visit.session.user;
+        await changePassword({ id, email }, data.password);
+        const { setCookies } = await beginSession({ ...visit, session: undefined }, id, { isKnownDevice: false });
+        return { redirect: '/settings/security', setCookies };
+      },
+    ),
+
+    takeForm('/settings/security/end', 'session', z.object({ id: z.string() }), async (visit, { success, data }) => {
+      const { session, now } = visit;
+      const found =
+        success &&
+        (await listSessions(pool, session.user.id, now)).find(({ credentialId }) => credentialId === data.id);
+      if (!found) throw new Problem('not_found', 'There is no such browser.');
+      await sessions.end(found);
+      await recordSecurityEvent(pool, session.user.id, 'session_ended', now, { browser: found.name });
+      return page(visit, `${found.name} is signed out.`);
+    }),
+  ];
+}

@@ -1,0 +1,47 @@
+import type { Visit } from '../http/page-route.ts';
+import { formTokenField } from '../pages/form-fields.ts';
+import { html, type Html } from '../pages/html.ts';
+import type { Session } from '../sessions/session.ts';
+
+/** A person who is signed in. */
+export type SignedIn = Visit<Session>;
+
+/** A time as the person reads clocks. */
+export function timeText({ user }: Pick<Session, 'user'>, at: Date): Html {
+  const text = new Intl.DateTimeFormat(user.locale === 'de' ? 'de-DE' : 'en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: user.time_zone ?? 'UTC',
+  }).format(at);
+  return html`<time datetime="${at.toISOString()}">${text}${user.time_zone === undefined && ' UTC'}</time>`;
+}
+
+/** A button that sends one value. */
+export const buttonForm = (
+  { formToken }: SignedIn,
+  button: {
+    readonly action: string;
+    readonly fields: Readonly<Record<string, string>>;
+    readonly label: string;
+    /** What it is about, for who does not see the line that it stands in. */
+    readonly about: string;
+    readonly look?: 'danger' | 'primary';
+  },
+): Html =>
+  html`<form class="inline" method="post" action="${button.action}">
+    ${formTokenField(formToken)}
+    ${Object.entries(button.fields).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+    )}
+    <button class="${button.look ?? ''}">${button.label}<span class="hidden">: ${button.about}</span></button>
+  </form>`;
+
+/** Whether a person may manage keys and members of the account. */
+export const isManager = ({ roles }: Pick<Session, 'roles'>): boolean =>
+  roles.includes('owner') || roles.includes('manager');
+
+/** The result of a form at the top of its page. */
+export const notice = (text: string | undefined, kind: 'good' | 'bad' = 'good'): Html | undefined =>
+  text === undefined
+    ? undefined
+    : html`<p class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`;
