@@ -9,6 +9,7 @@ import {
   temporaryDataFolder,
   workspaceRoot,
   PortTaken,
+  type DataFolder,
   type FleetAccess,
   type PublicPorts,
 } from '@longwave/fleet';
@@ -27,6 +28,7 @@ interface Options {
   readonly fresh: boolean;
   readonly json: boolean;
   readonly ports: PublicPorts;
+  readonly data: DataFolder;
 }
 
 /** Relative paths are relative to where npm was called. */
@@ -38,6 +40,7 @@ function readOptions(): Options {
       fresh: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       'port-base': { type: 'string', default: defaultPortBase },
+      data: { type: 'string', default: '.longwave' },
     },
   });
   if (values.audio === undefined) throw new Error('Name the audio file: npm run demo -- --audio FILE');
@@ -46,12 +49,17 @@ function readOptions(): Options {
     file === undefined ? undefined : path.resolve(callers, file),
   );
   for (const file of [audio, ad]) if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
-  return { audio, ad, fresh: values.fresh, json: values.json, ports: parsePortBase(values['port-base']) };
+  const ports = parsePortBase(values['port-base']);
+  const data = dataFolder(path.resolve(workspaceRoot, values.data));
+  return { audio, ad, fresh: values.fresh, json: values.json, ports, data };
 }
 
 /** The fleet to run on: an own one for `--fresh`, else the running one, else one on the data of `npm start`. */
-async function openFleet({ fresh, ports }: Options, report: Report, stack: AsyncDisposableStack): Promise<FleetAccess> {
-  const kept = dataFolder(path.join(workspaceRoot, '.longwave'));
+async function openFleet(
+  { fresh, ports, data: kept }: Options,
+  report: Report,
+  stack: AsyncDisposableStack,
+): Promise<FleetAccess> {
   const running = fresh ? undefined : findRunningFleet(kept);
   if (running) {
     report.note(`Using the running service at ${running.urls.base}\n`);

@@ -44,6 +44,7 @@ Ctrl-C stops everything. The data is kept for the next start.`,
   --fresh        use a new installation that is removed afterwards (default: the running one, or the data of npm start)
   --json         print the result as one JSON object in the last line
   --port-base N  as for npm start, if the service is not running yet
+  --data FOLDER  as for npm start
 
 The exit code is 0 only if every step passed.`,
   },

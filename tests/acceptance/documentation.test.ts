@@ -41,22 +41,23 @@ test('npm run demo with an own file, fresh and as JSON, ends with the result and
   expect(shown).toEqual(result.steps.map(({ name }) => name));
 });
 
-test('npm run demo with a file that is no audio says so and fails', async () => {
-  const failed = await run(
-    process.execPath,
-    [launch, 'demo', '--audio', path.join(root, 'README.md'), '--fresh', '--json'],
-    { cwd: root },
-  ).catch((error: { code: number; stdout: string }) => error);
-  expect(failed).toMatchObject({ code: 1 });
-  expect(JSON.parse((failed as { stdout: string }).stdout.trimEnd().split('\n').at(-1)!)).toMatchObject({ ok: false });
-});
-
 describe('on one installation', () => {
   let world: Installation;
   beforeAll(async () => {
     world = await openSharedInstallation();
   });
   afterAll(async () => world?.[Symbol.asyncDispose]());
+
+  test('npm run demo on a running installation, with a file that is no audio, says so and fails', async () => {
+    const failed = await run(
+      process.execPath,
+      [launch, 'demo', '--audio', path.join(root, 'README.md'), '--data', world.fleet.dataFolder, '--json'],
+      { cwd: root },
+    ).catch((error: { code: number; stdout: string; stderr: string }) => error);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining(world.fleet.urls.base) });
+    const result = JSON.parse(failed.stdout.trimEnd().split('\n').at(-1)!) as { ok: boolean };
+    expect(result).toMatchObject({ ok: false });
+  });
 
   /** Runs the commands of a document as they are written, in a folder of the fleet's. */
   async function runTour(document: string, environment: Readonly<Record<string, string>>): Promise<string> {
