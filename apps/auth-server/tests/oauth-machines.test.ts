@@ -125,6 +125,7 @@ describe('a machine', () => {
   test('without its secret, with another one or with its digest gets nothing', async () => {
     const { client, ask, secret: right } = await registered();
     for (const secret of ['wrong', digestOf(right), '']) expect([400, 401]).toContain((await ask({}, secret)).status);
+    expect(await oauth.dump()).not.toContain(right);
     const fields = { grant_type: 'client_credentials', resource: audienceResource };
     expect((await oauth.post('/oauth/token', { ...fields, client_id: client.client_id })).status).toBe(401);
   });

@@ -15,6 +15,18 @@ test('without PostgreSQL verifying and commands are temporarily unavailable, whi
   await expect(server.send(newId('ws'), 'account.create', changes)).rejects.toMatchObject(away);
 });
 
+test('without PostgreSQL the authorization server asks clients to try again, and its keys are there', async () => {
+  const databaseUrl = `postgresql://nobody@127.0.0.1:${(await freePorts(1))[0]!}/none`;
+  await using server = await startAuthServer({ databaseUrl });
+  const url = `http://127.0.0.1:${server.app.port}`;
+  const body = new URLSearchParams({ grant_type: 'refresh_token', client_id: 'longwave-cli', refresh_token: 'x' });
+  const answer = await fetch(`${url}/oauth/token`, { method: 'POST', body });
+  expect([answer.status, await answer.json()]).toMatchObject([503, { error: 'temporarily_unavailable' }]);
+  expect((await fetch(`${url}/oauth/authorize?client_id=longwave-cli`)).status).toBe(503);
+  expect((await fetch(`${url}/.well-known/oauth-authorization-server`)).status).toBe(503);
+  expect((await fetch(`${url}/oauth/jwks`)).status).toBe(200);
+});
+
 test('a running auth-server that loses PostgreSQL is temporarily unavailable until it is back', async () => {
   await using server = await startAuthServer();
   const verify = () => server.verify(secretText('lw_key_'));
