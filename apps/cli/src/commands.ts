@@ -31,6 +31,26 @@ export interface Tool {
 }
 
 export const tools: Readonly<Record<string, Tool>> = {
+  login: {
+    script: 'apps/cli/src/sign-in/login.ts',
+    usage: '[--for mcp|management] [--url BASE_URL]',
+    summary: 'Signs in as a person, in the browser.',
+  },
+  whoami: {
+    script: 'apps/cli/src/sign-in/whoami.ts',
+    usage: '',
+    summary: 'Shows where this program is signed in.',
+  },
+  logout: {
+    script: 'apps/cli/src/sign-in/logout.ts',
+    usage: '',
+    summary: 'Ends the sign-ins of this program.',
+  },
+  mcp: {
+    script: 'apps/cli/src/sign-in/mcp.ts',
+    usage: '',
+    summary: 'Connects an agent that speaks MCP over standard input and output.',
+  },
   recount: {
     script: 'apps/audience-tools/src/cli/recount.ts',
     usage: 'export | count | compare',

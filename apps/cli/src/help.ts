@@ -49,7 +49,7 @@ export const overview = [
   'What an operator does on the service that `npm start` started. The answer is printed as JSON.',
   [
     ...commands.map((command) => entry(usageOf(command), command.summary)),
-    ...Object.entries(tools).map(([name, { usage, summary }]) => entry(`${name} ${usage}`, summary)),
+    ...Object.entries(tools).map(([name, { usage, summary }]) => entry(`${name} ${usage}`.trimEnd(), summary)),
   ].join('\n'),
   `  ${flagOf(dataOption)}\n      for every command: ${dataOption.meaning}`,
   `Each command takes --help: ${typed} account create --help\n--version prints the version of this checkout.`,

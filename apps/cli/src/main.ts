@@ -38,13 +38,17 @@ async function runCommand(command: Command, options: Options, data: string | und
   return fleet !== undefined;
 }
 
-/** Runs a tool on the database of DATABASE_URL, or of the running fleet; answers its exit code. */
+/** Runs a tool on the database of DATABASE_URL and the installation of LONGWAVE_URL, by default the running fleet; answers its exit code. */
 function runTool({ script, args, data }: ToolLine): Promise<number> {
   const fleet = fleetOn(data);
   const databaseUrl = process.env['DATABASE_URL'] ?? fleet?.databaseUrls['audience'];
   const child = spawn(process.execPath, [path.join(workspaceRoot, script), ...args], {
     stdio: 'inherit',
-    env: { ...process.env, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) },
+    env: {
+      ...process.env,
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+      ...(fleet && { LONGWAVE_URL: process.env['LONGWAVE_URL'] ?? fleet.urls.base }),
+    },
   });
   // Ctrl-C reaches the tool by itself; it then removes its temporary files.
   process.on('SIGINT', () => undefined);

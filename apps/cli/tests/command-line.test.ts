@@ -26,7 +26,8 @@ test('without a command, or with --help, it lists every command and tool with it
   const asked = longwave('--help');
   expect(asked).toMatchObject({ status: 0, stderr: '' });
   for (const command of commands) expect(asked.stdout).toContain(`  ${usageOf(command)}\n      ${command.summary}\n`);
-  for (const [name, { usage }] of Object.entries(tools)) expect(asked.stdout).toContain(`  ${name} ${usage}\n`);
+  for (const [name, { usage }] of Object.entries(tools))
+    expect(asked.stdout).toContain(`  ${`${name} ${usage}`.trimEnd()}\n`);
   expect(longwave()).toEqual({ status: 64, stdout: '', stderr: asked.stdout });
 });
 

@@ -13,6 +13,7 @@ export {
   type AudienceScope,
   type AudienceTokenClaims,
 } from './access-token.ts';
+export { commandLineClient } from './command-line-client.ts';
 export {
   decideAccess,
   type AccessDecision,

@@ -61,10 +61,18 @@ const wirePlan = (name: string, plan: Plan, rates: Plan, legacy: boolean) => ({
   uploadUrlsPerMinute: legacy ? rates.legacy_requests_per_minute : rates.upload_urls_per_minute,
 });
 
-/** What an access token was granted. One that the operator recorded has every scope of REST API v1, or those that read. */
+/** The API of a recorded token. */
+const apiOf: Readonly<Partial<Record<IssuedCredential['kind'], 'rest' | 'mcp'>>> = {
+  oauth_access_token: 'rest',
+  mcp_access_token: 'mcp',
+  mcp_personal_token: 'mcp',
+};
+
+/** What an access token was granted. A recorded one has every scope of its API, or those that read. */
 function scopesOf({ kind, scope, scopes }: IssuedCredential): readonly string[] {
-  if (scopes !== undefined || kind !== 'oauth_access_token') return scopes ?? [];
-  return apiScopes.rest.filter((one) => scope === 'read_write' || one.endsWith('read'));
+  const api = apiOf[kind];
+  if (scopes !== undefined || api === undefined) return scopes ?? [];
+  return apiScopes[api].filter((one) => scope === 'read_write' || one.endsWith('read'));
 }
 
 /** The credential that a text is; undefined for a text that is none, or none that this API may know. */

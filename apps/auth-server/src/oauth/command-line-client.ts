@@ -2,30 +2,29 @@ import type { ChangesOf } from '@longwave/command-catalog';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
-import { apiScopes } from '@longwave/principal';
+import { apiScopes, commandLineClient } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop } from '@longwave/worker-kit';
 import { createSendCommand } from '../send-command.ts';
 import { findClient } from './client-table.ts';
 
-/** The command line `longwave`: a public client of every installation, with one callback, its port included. */
-const commandLineClient: ChangesOf<'oauth_client.register'> = {
-  client_id: 'longwave-cli',
+const registration: ChangesOf<'oauth_client.register'> = {
+  client_id: commandLineClient.clientId,
   name: 'Longwave command line',
   kind: 'command_line',
   token_endpoint_auth_method: 'none',
   grant_types: ['authorization_code', 'refresh_token'],
-  redirect_uris: ['http://127.0.0.1:28417/callback'],
+  redirect_uris: [commandLineClient.redirectUri],
   resources: ['mcp', 'management'],
   scopes: [...apiScopes.mcp, ...apiScopes.management],
 };
 
 /** Registers the client of the command line where it is missing. Any number of processes may do it. */
 async function register(pool: Pool, execute: ExecuteCommand): Promise<void> {
-  if (await findClient(pool, commandLineClient.client_id)) return;
+  if (await findClient(pool, registration.client_id)) return;
   const send = createSendCommand(execute);
-  await send('oauth_client.register', newId('ws'), undefined, commandLineClient).catch((error: unknown) => {
+  await send('oauth_client.register', newId('ws'), undefined, registration).catch((error: unknown) => {
     if (!(error instanceof Problem && error.code === 'value_taken')) throw error;
   });
 }

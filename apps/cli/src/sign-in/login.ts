@@ -1,0 +1,49 @@
+/** `longwave login`: signs in to an API for people, in the browser. */
+import { spawn } from 'node:child_process';
+import { apiScopes } from '@longwave/principal';
+import { UsageError } from '../command.ts';
+import { fail, readApi, readOptions } from './read-options.ts';
+import { openSessionFile } from './session-file.ts';
+import { signIn } from './sign-in.ts';
+
+const usage = `longwave login [--for mcp|management] [--url BASE_URL] [--scope "SCOPES"]
+
+Signs in at an installation: it prints an address, where you sign in and choose what this program may do. The sign-in is kept in a file that
+only you can read, and renewed by itself.
+
+  --for API        optional: mcp, for agents (the default), or management, for the Management API
+  --url BASE_URL   optional: the installation (default: the one that runs on this machine)
+  --scope SCOPES   optional: ask for these scopes only, separated by spaces (default: all that the page then lets you choose from)`;
+
+const asked = { mcp: apiScopes.mcp, management: ['management:read', 'management:write'] } as const;
+
+/** Tries to show the address in a browser; it stands in the terminal anyway. */
+function openBrowser(address: string): void {
+  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  spawn(opener, [address], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
+}
+
+async function login(): Promise<void> {
+  const options = readOptions(usage, {
+    for: { type: 'string' },
+    url: { type: 'string' },
+    scope: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (options.help) return console.log(usage);
+  const api = readApi(options.for);
+  const baseUrl = options.url ?? process.env['LONGWAVE_URL'];
+  if (!baseUrl) throw new UsageError('No service is running on this machine. Name the installation: --url https://…');
+  const scopes = options.scope?.split(' ').filter(Boolean) ?? asked[api];
+  const session = await signIn({ baseUrl, api, scopes }, (address) => {
+    console.error(`Open this address to sign in:\n\n  ${address}\n`);
+    if (process.stdout.isTTY) openBrowser(address);
+  });
+  const file = openSessionFile();
+  await file.exclusively(async () => file.write(api, session));
+  console.log(`Signed in at ${session.issuer} for ${api}: ${session.scope}`);
+}
+
+await login().catch(fail);

@@ -1,0 +1,25 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { UsageError } from '../command.ts';
+import { signInApis, type SignInApi } from './session-file.ts';
+
+/** The API that `--for` names; MCP when it is absent. Throws `UsageError`. */
+export function readApi(text: string | undefined): SignInApi {
+  const api = signInApis.find((each) => each === (text ?? 'mcp'));
+  if (!api) throw new UsageError(`--for: “${text}” is neither of ${signInApis.join(', ')}.`);
+  return api;
+}
+
+/** Options of one of the programs here. Throws `UsageError` with its usage. */
+export function readOptions<O extends NonNullable<ParseArgsConfig['options']>>(usage: string, options: O) {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\nusage: ${usage}`);
+  }
+}
+
+/** Ends the process with what went wrong: 64 for a wrong command line, else 1. */
+export function fail(error: unknown): void {
+  console.error((error as Error).message);
+  process.exitCode = error instanceof UsageError ? 64 : 1;
+}
