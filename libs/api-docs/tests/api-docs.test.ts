@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { request } from 'node:http';
-import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import express from 'express';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { findBrowser } from '@longwave/test-kit';
 import { serveApiDocs, serveFrontPage, serveText } from '../src/index.ts';
 
 const document = {
@@ -42,16 +41,6 @@ const document = {
 const stack = new AsyncDisposableStack();
 let url: string;
 let browser: Browser;
-
-/** A browser on PATH; the packaged one of Debian is `chromium`. */
-function findBrowser(): string {
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
-  const found = folders
-    .flatMap((folder) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => path.join(folder, name)))
-    .find((file) => existsSync(file));
-  if (!found) throw new Error('A browser is needed on PATH: install the package chromium.');
-  return found;
-}
 
 beforeAll(async () => {
   const app = express();

@@ -1,5 +1,6 @@
 export { bareEnvironment } from './bare-environment.ts';
 export { configurationTable } from './configuration-table.ts';
+export { findBrowser } from './find-browser.ts';
 export { ffmpeg, makeAudio, repeatAudio } from './ffmpeg.ts';
 export { npxLongwave } from './npx-longwave.ts';
 export { sha256 } from './sha256.ts';
