@@ -2,7 +2,7 @@ import { repeatSweeps, type Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { removeExpiredArtifacts } from './artifact-table.ts';
 
-const everyMs = 3_600_000;
+const everyMs = 300_000;
 
 /** Removes expired tokens, codes and interactions, now and then again and again. */
 export const sweepArtifacts = ({
