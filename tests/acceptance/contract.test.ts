@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { cookieName, sessionCookie } from '@longwave/principal';
 import { until } from '@longwave/test-kit';
 import { makeContractWorld, type ContractWorld } from '../_contract-world.ts';
 import { difference, missing } from '../_match-answer.ts';
@@ -75,12 +76,21 @@ function fill<T>(value: T, more: Readonly<Record<string, string>> = {}): T {
   return within(value) as T;
 }
 
+/** The headers with somebody's credential; that of a session is a cookie, as a page of ours sends it. */
+function credentialHeaders(as: string | null): Readonly<Record<string, string>> {
+  if (as === null) return {};
+  const text = world.credentials[as]!;
+  if (!/session$/i.test(as)) return { token: text };
+  const base = world.names['base']!;
+  return { cookie: `${cookieName(sessionCookie, base)}=${text}`, origin: base };
+}
+
 async function send(as: string | null, { method, path: route, headers = {}, body, text }: ContractRequest) {
   const isJson = body !== undefined && body !== null;
   const response = await fetch(route.startsWith('http') ? route : `${world.names['base']}/api/v1${route}`, {
     method,
     headers: {
-      ...(as !== null && { token: world.credentials[as]! }),
+      ...credentialHeaders(as),
       ...(isJson && { 'content-type': 'application/json' }),
       ...headers,
     },
