@@ -29,7 +29,8 @@ const commands = {
   --port-base N   port of the REST API (default 8080); N+2 is for ad server APIs, N+3 for feeds and audio, N+4 for uploads
   --data FOLDER   folder for all data (default .longwave)
 
-The services read FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB and LOG_LEVEL from the environment.
+The services read FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB, LOG_LEVEL, TRUSTED_PROXIES, MAIL_URL and MAIL_FROM from the environment.
+Without MAIL_URL mails become files in the folder of all data.
 
 Ctrl-C stops everything. The data is kept for the next start.`,
   },
