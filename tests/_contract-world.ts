@@ -124,6 +124,7 @@ async function ownersCredentials(setting: Setting, owner: WorldAccount): Promise
   await issue(setting, 'partner', owner, 'oauth_access_token');
   await issue(setting, 'session', owner, 'browser_session');
   await issue(setting, 'mcp', owner, 'mcp_access_token');
+  await issue(setting, 'mcpRead', owner, 'mcp_access_token', { scope: 'read' });
   await issue(setting, 'mcpPersonal', owner, 'mcp_personal_token');
   await issue(setting, 'expired', owner, 'api_key', { expires_at: new Date(Date.now() - 1000).toISOString() });
   for (const [name, command] of [
