@@ -121,6 +121,8 @@ export async function startSinkWorld(): Promise<SinkWorld> {
         REDIS_URL: redis.url,
         PRINCIPAL_KEYS: folder.inside('principal-keys.json'),
         ACCESS_TOKEN_KEYS: folder.inside('principal-keys.json'),
+        // It is asked about clients of the Audience Analytics Sink API, which these tests leave alone.
+        AUTH_SERVER_ADDRESS: '127.0.0.1:1',
         HTTP_LISTEN: '127.0.0.1:0',
         BASE_URL: 'http://base.test',
         API_URL: 'http://api.test',

@@ -62,6 +62,8 @@ async function startSink(stack: AsyncDisposableStack, installation: Installation
   return startService(stack, installation, 'analytics-sink', {
     DATABASE_URL: database.url,
     ACCESS_TOKEN_KEYS: installation.principalKeys,
+    // It is asked about clients of its own API alone.
+    AUTH_SERVER_ADDRESS: '127.0.0.1:1',
     HTTP_LISTEN: '127.0.0.1:0',
     BASE_URL: 'http://longwave.test',
     API_URL: 'http://api.test',

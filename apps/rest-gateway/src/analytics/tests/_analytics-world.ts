@@ -199,6 +199,8 @@ async function startSink(
       REDIS_URL: redis.url,
       PRINCIPAL_KEYS: options.keys,
       ACCESS_TOKEN_KEYS: options.keys,
+      // It is asked about clients of its own API alone.
+      AUTH_SERVER_ADDRESS: '127.0.0.1:1',
       HTTP_LISTEN: '127.0.0.1:0',
       BASE_URL: 'http://base.test',
       API_URL: 'http://api.test',

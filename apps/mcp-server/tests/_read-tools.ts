@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { tools } from '../src/tools/tools.ts';
-import { startWorld, type Output, type World } from './_world.ts';
-
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(async () => world?.[Symbol.asyncDispose]());
+import { world } from './_shared-world.ts';
+import type { Output } from './_world.ts';
 
 const unknownId = (prefix: string) => `${prefix}_${'0'.repeat(26)}`;
 const range = { from: '2026-11-01', to: '2026-11-20' };

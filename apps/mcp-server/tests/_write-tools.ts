@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { tools } from '../src/tools/tools.ts';
-import { startWorld, type Output, type World } from './_world.ts';
-
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(async () => world?.[Symbol.asyncDispose]());
+import { world } from './_shared-world.ts';
+import type { Output } from './_world.ts';
 
 const key = () => newId('req');
 const object = (output: Output, name: string) => output[name] as Output;
