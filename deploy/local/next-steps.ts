@@ -17,6 +17,7 @@ Longwave is running.
   REST API       ${urls.base}/api/v1
   documentation  ${urls.base}/api-docs
   ad server APIs ${urls.api}
+  agents (MCP)   ${urls.mcp}/mcp
   feeds, audio   ${urls.media}
   data           ${dataFolder}
   database       ${databaseFolder}
