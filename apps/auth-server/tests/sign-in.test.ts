@@ -210,6 +210,22 @@ describe('a new password by mail', () => {
   });
 });
 
+test('a person whose sign-up was cut off before the account was made has one after the first sign-in', async () => {
+  const [workspaceId, email] = [newId('ws'), unknownEmail()];
+  await pages.server.send(workspaceId, 'user.create', { name: 'Nia', email, email_verified: true });
+  const browser = pages.browser('198.51.100.7');
+  await browser.post('/sign-in/reset', { email }, {}, '/sign-in/reset');
+  const { link } = await pages.mailTo(email);
+  await browser.post('/sign-in/reset/finish', { token: tokenOf(link), email, password: 'nia password' }, {}, link);
+  expect((await browser.get('/settings')).body).toContain('Nia');
+  expect((await signIn(pages.browser('198.51.100.8'), email, 'nia password')).status).toBe(303);
+  const { rowCount } = await pages.pool.query(
+    `select from resource where resource_type = 'accounts' and attributes->>'email' = $1`,
+    [email],
+  );
+  expect(rowCount).toBe(1);
+});
+
 test('an account of the operator has an owner, who chooses a password by mail', async () => {
   const [workspaceId, email] = [newId('ws'), unknownEmail()];
   await pages.server.send(workspaceId, 'account.create', { name: 'Studio', email, plan: 'scale' });

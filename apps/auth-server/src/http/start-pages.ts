@@ -20,7 +20,7 @@ import type { Plans } from '../plans.ts';
 import { createSendCommand } from '../send-command.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { createBeginSession } from '../sign-in/begin-session.ts';
-import { createCreatePerson } from '../sign-up/create-person.ts';
+import { createCreatePerson, createFinishSignUp } from '../sign-up/create-person.ts';
 import { pageRoutes } from './page-routes.ts';
 import { createServer } from './server.ts';
 
@@ -79,9 +79,12 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     plans,
     limitMails: createLimitMails(limit),
     checkPassword: createCheckPassword({ pool, limit, clock }),
-    beginSession: createBeginSession({ pool, sessions, baseUrl }),
+    beginSession: createBeginSession({
+      ...{ pool, sessions, baseUrl },
+      finishSignUp: createFinishSignUp({ pool, send, plans, clock }),
+    }),
     changePassword: createChangePassword({ pool, sessions, post, clock }),
-    createPerson: createCreatePerson({ send, plans, clock }),
+    createPerson: createCreatePerson({ pool, send, plans, clock }),
   });
   const senderOf = createSenderOf(createAddressSet(config.TRUSTED_PROXIES));
   const look = readLook();

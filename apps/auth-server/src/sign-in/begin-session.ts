@@ -6,6 +6,7 @@ import type { Visit } from '../http/page-route.ts';
 import { insertDevice } from '../passwords/password-table.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { FinishSignUp } from '../sign-up/create-person.ts';
 import { listAccountsOf, type ReachableAccount } from '../users/user-table.ts';
 import { browserName } from './browser-name.ts';
 
@@ -14,6 +15,7 @@ const deviceLifeSeconds = 400 * 86_400;
 export interface BeginSessionDeps {
   readonly pool: Pool;
   readonly sessions: Sessions;
+  readonly finishSignUp: FinishSignUp;
   readonly baseUrl: string;
 }
 
@@ -44,7 +46,9 @@ export const createBeginSession =
   (deps: BeginSessionDeps) =>
   async (visit: Visit, userId: string, { isKnownDevice }: { readonly isKnownDevice: boolean }): Promise<Begun> => {
     const { request, session, now } = visit;
-    const accounts = await listAccountsOf(deps.pool, userId);
+    const found = await listAccountsOf(deps.pool, userId);
+    const isNew = found.length === 0 && (await deps.finishSignUp(userId));
+    const accounts = isNew ? await listAccountsOf(deps.pool, userId) : found;
     const account = accounts.find(({ id }) => id === session?.account.id) ?? accounts[0];
     if (!account) return { setCookies: [], accounts };
     const name = browserName(request.get('user-agent'));

@@ -23,6 +23,18 @@ export async function findUserByEmail(pool: Pool, email: string): Promise<User |
   return row && { id: row.id, workspaceId: row.workspace_id, attributes: row.attributes };
 }
 
+/** A person with a verified address who never owned an account; undefined for everybody else. */
+export async function findFirstOwner(pool: Pool, userId: string): Promise<User | undefined> {
+  const { rows } = await pool.query(
+    `select id, workspace_id, attributes from resource u
+     where id = $1 and resource_type = 'users' and lifecycle_state = 'active' and attributes->>'email_verified' = 'true'
+       and not exists (select from resource where resource_type = 'accounts' and attributes->>'owner_user_id' = u.id)`,
+    [userId],
+  );
+  const row = z.array(userRow).parse(rows)[0];
+  return row && { id: row.id, workspaceId: row.workspace_id, attributes: row.attributes };
+}
+
 const accountRow = z.object({
   id: z.string(),
   workspace_id: z.string(),
