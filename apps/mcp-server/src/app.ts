@@ -1,12 +1,11 @@
 import { createAddressSet, createSenderOf } from '@longwave/audience';
 import { createFindEnclosures, createManagement, findLastTick } from '@longwave/hosting-client';
-import { createRateLimit, listenHttp } from '@longwave/http-kit';
+import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
 import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import type { Logger, RunningApp } from '@longwave/service-kit';
-import { Redis } from 'ioredis';
 import type { McpServerConfig } from './config.ts';
 import { createConfirmations } from './confirmations.ts';
 import { mcpServerFactory } from './create-mcp-server.ts';
@@ -29,18 +28,12 @@ export async function createApp(
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
 
-  const onRedisError = (error: unknown) =>
-    logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'redis.unavailable');
   // A request never waits for a lost Redis: limits and progress are worth less than the answer.
-  const redis = new Redis(config.REDIS_URL, {
+  const redis = await connectRedis(config.REDIS_URL, {
     connectionName: 'mcp-server',
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
     commandTimeout: 500,
-    connectTimeout: 1_000,
-    lazyConnect: true,
-  }).on('error', onRedisError);
-  await redis.connect().catch(onRedisError);
+    onError: logRedisError(logger),
+  });
   stack.defer(() => redis.disconnect());
 
   const channels = {

@@ -1,14 +1,20 @@
-import { answerErrors, createHttpApp, problemOf, requestIdOf } from '@longwave/http-kit';
+import {
+  answerErrors,
+  createHttpApp,
+  problemOf,
+  protectedResourcePath,
+  requestIdOf,
+  serveProtectedResource,
+} from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type AuthInfo, type McpServer } from '@modelcontextprotocol/server';
 import type { Express, Request, Response } from 'express';
 import { createAdmit, type AdmissionDeps } from './http/admit.ts';
-import { metadataPath } from './http/challenge.ts';
 import { iconPng, iconSvg } from './http/icon.ts';
 import { maxBodyBytes } from './http/message.ts';
-import { resourceMetadata } from './http/metadata.ts';
+import { protectedMcp } from './http/metadata.ts';
 import { rpcCodes, sendRpcError } from './http/refuse.ts';
 import type { Session } from './run-tool.ts';
 
@@ -48,9 +54,9 @@ export function createServer({ admission, createMcpServer, readIssuerMetadata, l
     credential_id: credentialId,
     token,
   }));
-  const metadata = resourceMetadata(mcpUrl, baseUrl);
-  for (const path of [metadataPath, '/.well-known/oauth-protected-resource'])
-    app.get(path, (_request, response) => void response.set(isPublic).json(metadata));
+  const api = protectedMcp(mcpUrl, baseUrl);
+  for (const path of [protectedResourcePath(api.resource), '/.well-known/oauth-protected-resource'])
+    app.get(path, serveProtectedResource(api));
   app.get('/.well-known/oauth-authorization-server', async (_request, response) => {
     const text = await readIssuerMetadata();
     response.set(isPublic).type('application/json').send(text);

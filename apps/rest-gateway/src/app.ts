@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAddressSet, createSenderOf } from '@longwave/audience';
 import { createFindEnclosures, createIdentity, createManagement } from '@longwave/hosting-client';
-import { createRateLimit, listenHttp } from '@longwave/http-kit';
+import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
 import { CredentialServiceService } from '@longwave/rpc/credential';
@@ -30,18 +30,13 @@ export async function createApp(
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
 
-  const onRedisError = (error: unknown) =>
-    logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'redis.unavailable');
+  const onRedisError = logRedisError(logger);
   // A request never waits for a lost Redis: limits and progress are worth less than the answer.
-  const redis = new Redis(config.REDIS_URL, {
+  const redis = await connectRedis(config.REDIS_URL, {
     connectionName: 'rest-gateway',
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
     commandTimeout: 500,
-    connectTimeout: 1_000,
-    lazyConnect: true,
-  }).on('error', onRedisError);
-  await redis.connect().catch(onRedisError);
+    onError: onRedisError,
+  });
   stack.defer(() => redis.disconnect());
   const subscriber = new Redis(config.REDIS_URL, {
     connectionName: 'rest-gateway-progress',

@@ -7,6 +7,7 @@ export {
   strongTagsOf,
   type Validators,
 } from './conditions.ts';
+export { connectRedis, logRedisError } from './connect-redis.ts';
 export { listenHttp, type HttpListener } from './listen-http.ts';
 export { methodNotAllowed, mountRoutes, type RoutePlace } from './mount-routes.ts';
 export {

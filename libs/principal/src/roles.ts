@@ -19,6 +19,9 @@ export const roles = [
 ] as const;
 export type Role = (typeof roles)[number];
 
+/** Roles that manage members, collaborators and keys: the owner of an account, and members with that permission. */
+export const managerRoles = ['owner', 'manager'] as const satisfies readonly Role[];
+
 /** Each of these roles permits reading analytics. */
 export const analyticsRoles: readonly Role[] = ['owner', 'admin', 'publisher', 'analyst'];
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
 import { apiScopes, createPrincipalSigner } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
@@ -20,6 +19,7 @@ import {
   type Verdict,
 } from './judge-credential.ts';
 import { isMembers, principalOf } from './principal-of.ts';
+import { secretDigest } from '../secret-digest.ts';
 
 /** MCP personal access tokens are unknown outside MCP, without a lookup. */
 const mcpPersonalPrefix = 'svc_mcp_';
@@ -68,14 +68,14 @@ const apiOf: Readonly<Partial<Record<IssuedCredential['kind'], 'rest' | 'mcp'>>>
   mcp_personal_token: 'mcp',
 };
 
-/** What an access token was granted. A recorded one has every scope of its API, or those that read. */
+/** The scopes of an access token. A recorded one has every scope of its API, or those that read. */
 function scopesOf({ kind, scope, scopes }: IssuedCredential): readonly string[] {
   const api = apiOf[kind];
   if (scopes !== undefined || api === undefined) return scopes ?? [];
   return apiScopes[api].filter((one) => scope === 'read_write' || one.endsWith('read'));
 }
 
-/** The credential that a text is; undefined for a text that is none, or none that this API may know. */
+/** Finds the credential with this text; undefined when there is none, or when the API may not know it. */
 async function findByText(
   { pool, resources }: VerifyDeps,
   text: string,
@@ -83,7 +83,7 @@ async function findByText(
 ): Promise<IssuedCredential | undefined> {
   if (text.startsWith(mcpPersonalPrefix) && api !== 'mcp') return undefined;
   if (isAccessTokenText(text)) return findAccessToken(pool, resources, text);
-  return findCredential(pool, createHash('sha256').update(text).digest('hex'));
+  return findCredential(pool, secretDigest(text));
 }
 
 /** Any credential's text → a principal with its plan, its grants and a signed statement, or the reason why not. */

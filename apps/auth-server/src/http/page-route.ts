@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Page } from '../pages/layout.ts';
 import type { Session } from '../sessions/session.ts';
 
-/** Who may see a page: everybody, a person who is signed in, or one who gave the password a short time ago. */
+/** The people who may see a page: everybody, a person who is signed in, or one who gave the password a short time ago. */
 type Access = 'anyone' | 'session' | 'password';
 
 /** A request for a page, with everything that is known about its sender. */
@@ -21,7 +21,7 @@ export interface Visit<S extends Session | undefined = Session | undefined> {
   readonly texts: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** What a browser gets: a page, or the place where it goes on. Undefined when the handler has answered itself. */
+/** The answer to a browser: a page, or the place where it goes on. Undefined when the handler has answered itself. */
 export type PageAnswer =
   | (Page & { readonly setCookies?: readonly string[] })
   | { readonly redirect: string; readonly setCookies?: readonly string[]; readonly headers?: Record<string, string> }

@@ -1,10 +1,9 @@
 import { createAddressSet, createSenderOf } from '@longwave/audience';
 import type { ExecuteCommand } from '@longwave/command-pipeline';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
-import { listenHttp } from '@longwave/http-kit';
+import { connectRedis, listenHttp, logRedisError } from '@longwave/http-kit';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
-import { Redis } from 'ioredis';
 import type { AuthServerConfig } from '../config.ts';
 import { readLook } from '../look.ts';
 import { createMailPort } from '../mail/mail-port.ts';
@@ -36,22 +35,6 @@ interface PagesDeps {
   readonly logger: Logger;
 }
 
-/** A Redis whose absence is an answer, not a wait: attempts to sign in are refused then. */
-async function openRedis({ config, logger }: PagesDeps): Promise<Redis> {
-  const onError = (error: unknown) =>
-    logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'redis.unavailable');
-  const redis = new Redis(config.REDIS_URL, {
-    connectionName: 'auth-server-attempts',
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 1_000,
-    connectTimeout: 1_000,
-    lazyConnect: true,
-  }).on('error', onError);
-  await redis.connect().catch(onError);
-  return redis;
-}
-
 interface Pages extends AsyncDisposable {
   readonly port: number;
   /** Called after an invitation was made. */
@@ -63,7 +46,11 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
   const { config, pool, plans, execute, clock, logger } = deps;
   const baseUrl = config.BASE_URL;
   await using stack = new AsyncDisposableStack();
-  const redis = await openRedis(deps);
+  const redis = await connectRedis(config.REDIS_URL, {
+    connectionName: 'auth-server-attempts',
+    commandTimeout: 1_000,
+    onError: logRedisError(logger),
+  });
   stack.defer(() => redis.disconnect());
   const from = config.MAIL_FROM ?? `Longwave <no-reply@${new URL(baseUrl).hostname}>`;
   const post = stack.use(createPostOffice({ pool, mail: createMailPort({ ...config, from }), baseUrl, clock, logger }));

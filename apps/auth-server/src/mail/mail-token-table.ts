@@ -1,15 +1,16 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
+import { secretDigest } from '../secret-digest.ts';
 
-/** What following the link of a mail proves an address for. */
+/** The steps for which the link of a mail proves an address. */
 export type MailPurpose = 'sign_up' | 'reset' | 'change_email';
 
 const lifeMs = 3_600_000;
 
 const rowSchema = z.object({ email: z.string(), name: z.string().nullable(), user_id: z.string().nullable() });
 
-/** What a mail was sent for. */
+/** The person and the address that a mail is about. */
 export interface MailToken {
   readonly email: string;
   /** Of a person who signs up. */
@@ -18,15 +19,20 @@ export interface MailToken {
   readonly userId?: string | undefined;
 }
 
-const digestOf = (token: string) => createHash('sha256').update(token).digest('hex');
-
 /** A new token for a link; only its digest is stored, for an hour. */
 export async function createMailToken(pool: Pool, purpose: MailPurpose, about: MailToken, now: Date): Promise<string> {
   const token = `lw_once_${randomBytes(32).toString('base64url')}`;
   await pool.query('delete from mail_token where expires_at <= $1', [now]);
   await pool.query(
     'insert into mail_token (digest, purpose, email, name, user_id, expires_at) values ($1, $2, $3, $4, $5, $6)',
-    [digestOf(token), purpose, about.email, about.name ?? null, about.userId ?? null, new Date(now.getTime() + lifeMs)],
+    [
+      secretDigest(token),
+      purpose,
+      about.email,
+      about.name ?? null,
+      about.userId ?? null,
+      new Date(now.getTime() + lifeMs),
+    ],
   );
   return token;
 }
@@ -37,7 +43,7 @@ const parseRow = (row: unknown): MailToken | undefined => {
   return { email, name: name ?? undefined, userId: userId ?? undefined };
 };
 
-/** What a token is for, as long as it is valid. */
+/** Finds the person and the address of a token, as long as it is valid. */
 export async function findMailToken(
   pool: Pool,
   purpose: MailPurpose,
@@ -46,7 +52,7 @@ export async function findMailToken(
 ): Promise<MailToken | undefined> {
   const { rows } = await pool.query(
     'select email, name, user_id from mail_token where digest = $1 and purpose = $2 and expires_at > $3',
-    [digestOf(token), purpose, now],
+    [secretDigest(token), purpose, now],
   );
   return parseRow(rows[0]);
 }
@@ -60,7 +66,7 @@ export async function takeMailToken(
 ): Promise<MailToken | undefined> {
   const { rows } = await pool.query(
     'delete from mail_token where digest = $1 and purpose = $2 and expires_at > $3 returning email, name, user_id',
-    [digestOf(token), purpose, now],
+    [secretDigest(token), purpose, now],
   );
   return parseRow(rows[0]);
 }

@@ -1,6 +1,6 @@
 import type { ActorOfCall } from '@longwave/command-pipeline';
 import type { Pool } from '@longwave/postgres';
-import { decideAccess, type Principal, type Role } from '@longwave/principal';
+import { decideAccess, managerRoles, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
 import { AccountServiceService } from '@longwave/rpc/credential';
@@ -9,8 +9,6 @@ import { listKeys, listMembers } from '../accounts/account-list-table.ts';
 import { getAccount } from '../accounts/account-table.ts';
 
 const maxListLength = 200;
-/** The owner, and members who manage members. */
-const managers: readonly Role[] = ['owner', 'manager'];
 
 /** The account that the call's statement names, and its lists: no request can name another one. */
 export function accountService({ pool, actorOf }: { readonly pool: Pool; readonly actorOf: ActorOfCall }): RpcService {
@@ -22,7 +20,7 @@ export function accountService({ pool, actorOf }: { readonly pool: Pool; readonl
   async function managerOf(context: RpcContext): Promise<Principal> {
     const principal = await principalOf(context);
     const target = { workspaceId: principal.workspace_id, podcastId: undefined };
-    if (decideAccess(principal, target, { roles: managers }).outcome !== 'permitted')
+    if (decideAccess(principal, target, { roles: managerRoles }).outcome !== 'permitted')
       throw new Problem('permission_denied', 'Only the owner and members who manage members may read this.');
     return principal;
   }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { accounts, users } from '@longwave/command-catalog';
 import { findAnywhere } from '@longwave/command-pipeline';
@@ -11,8 +11,7 @@ import { findCredential } from '../identity-table.ts';
 import type { SendCommand } from '../send-command.ts';
 import { sessionMs, type Session } from './session.ts';
 import { findPasswordTime, insertSessionUse, listSessions, touchSession } from './session-table.ts';
-
-const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
+import { secretDigest } from '../secret-digest.ts';
 
 /** Whose session begins, and from when its life counts. */
 interface NewSession {
@@ -65,7 +64,7 @@ export function createSessions({
 
     find: async (request) => {
       const text = textOf(request);
-      const credential = text && (await findCredential(pool, digestOf(text)));
+      const credential = text && (await findCredential(pool, secretDigest(text)));
       const now = clock();
       if (!credential || credential.kind !== 'browser_session' || !isUsable(credential, now)) return undefined;
       const { id: credentialId, userId, expires_at: expiresAt } = credential;
@@ -100,7 +99,7 @@ export function createSessions({
         name: browser,
         kind: 'browser_session',
         expires_at: new Date(passwordGivenAt.getTime() + sessionMs).toISOString(),
-        secret_digest: digestOf(text),
+        secret_digest: secretDigest(text),
       });
       return `${name}=${text}; ${attributes}`;
     },

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ import { recordSecurityEvent } from '../security-events/security-event-table.ts'
 import type { SendCommand } from '../send-command.ts';
 import { listCredentials, type ListedCredential } from './credential-list-table.ts';
 import { buttonForm, isManager, notice, timeText, type SignedIn } from './settings-parts.ts';
+import { secretDigest } from '../secret-digest.ts';
 
 export interface ApiPageDeps {
   readonly pool: Pool;
@@ -182,7 +183,7 @@ export function apiRoutes({ pool, plans, send }: ApiPageDeps): readonly PageRout
       {
         ...{ ...given, kind, account_id: session.account.id },
         ...(kind === 'mcp_personal_token' && { user_id: session.user.id }),
-        secret_digest: createHash('sha256').update(text).digest('hex'),
+        secret_digest: secretDigest(text),
       },
       // Every person may have tokens for agents of their own; keys of the account need a role.
       { key, ...(kind !== 'mcp_personal_token' && { actor: { kind: 'principal', principal: session.principal } }) },

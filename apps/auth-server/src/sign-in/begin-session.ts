@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
 import { cookieAttributes, cookieName, cookieOf } from '@longwave/principal';
 import type { Request } from 'express';
@@ -9,6 +9,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { FinishSignUp } from '../sign-up/create-person.ts';
 import { listAccountsOf, type ReachableAccount } from '../users/user-table.ts';
 import { browserName } from './browser-name.ts';
+import { secretDigest } from '../secret-digest.ts';
 
 const deviceLifeSeconds = 400 * 86_400;
 
@@ -22,13 +23,13 @@ export interface BeginSessionDeps {
 /** SHA-256 of the cookie of a browser in which somebody has signed in. */
 export const deviceDigestOf = (request: Request, baseUrl: string): string | undefined => {
   const text = cookieOf(request.headers.cookie, cookieName('lw_device', baseUrl));
-  return text === undefined ? undefined : createHash('sha256').update(text).digest('hex');
+  return text === undefined ? undefined : secretDigest(text);
 };
 
 /** Remembers the browser; answers the `Set-Cookie` by which it is known again. */
 async function rememberDevice({ pool, baseUrl }: BeginSessionDeps, userId: string, now: Date): Promise<string> {
   const text = randomBytes(32).toString('base64url');
-  await insertDevice(pool, createHash('sha256').update(text).digest('hex'), userId, now);
+  await insertDevice(pool, secretDigest(text), userId, now);
   return `${cookieName('lw_device', baseUrl)}=${text}; ${cookieAttributes(baseUrl)}; Max-Age=${deviceLifeSeconds}`;
 }
 

@@ -1,7 +1,5 @@
+import { protectedResourceUrl } from '@longwave/http-kit';
 import { firstScopes, type McpScope } from './scopes.ts';
-
-/** The well-known path of the metadata of `{mcp_url}/mcp` (RFC 9728 §3.1). */
-export const metadataPath = '/.well-known/oauth-protected-resource/mcp';
 
 /** Why a request lacks authorization. */
 export type AuthorizationFailure =
@@ -21,7 +19,7 @@ export function refusalText(failure: AuthorizationFailure): string {
 
 /** The `WWW-Authenticate` of a refusal (RFC 6750 §3, RFC 9728 §5.1). A request without a token gets no error code. */
 export function challengeOf(failure: AuthorizationFailure, mcpUrl: string): string {
-  const metadata = `resource_metadata="${mcpUrl}${metadataPath}"`;
+  const metadata = `resource_metadata="${protectedResourceUrl(`${mcpUrl}/mcp`)}"`;
   if (failure.reason === 'missing') return `Bearer ${metadata}, scope="${firstScopes.join(' ')}"`;
   if (failure.reason === 'invalid')
     return `Bearer error="invalid_token", error_description="${invalidText}", ${metadata}, scope="${firstScopes.join(' ')}"`;

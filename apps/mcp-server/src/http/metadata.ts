@@ -1,14 +1,14 @@
+import type { ProtectedResource } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import { mcpScopes } from './scopes.ts';
 
-/** The metadata of the protected resource `{mcp_url}/mcp` (RFC 9728). */
-export const resourceMetadata = (mcpUrl: string, baseUrl: string) => ({
+/** `{mcp_url}/mcp` as a protected resource. */
+export const protectedMcp = (mcpUrl: string, baseUrl: string): ProtectedResource => ({
   resource: `${mcpUrl}/mcp`,
-  resource_name: 'Longwave MCP',
-  authorization_servers: [baseUrl],
-  scopes_supported: mcpScopes,
-  bearer_methods_supported: ['header'],
-  resource_documentation: `${baseUrl}/api-docs`,
+  name: 'Longwave MCP',
+  issuer: baseUrl,
+  scopes: mcpScopes,
+  documentation: `${baseUrl}/api-docs`,
 });
 
 const path = '/.well-known/oauth-authorization-server';

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { listQuery, renderList } from '../list-answer.ts';
 import { permitRoles } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Route } from '../route.ts';
+import { instantOf } from './instant.ts';
 import { sendToIdentity } from './send-to-identity.ts';
-
-const timeOf = (ms: bigint) => new Date(Number(ms)).toISOString();
 
 const key: AnswerShape = {
   name: 'AccountKey',
@@ -23,8 +22,8 @@ const key: AnswerShape = {
 };
 
 const renderKey = ({ id, name, kind, scope, state, expiresAtMs, createdAtMs, updatedAtMs }: Key) => ({
-  ...{ id, name, kind, scope, state, ...(expiresAtMs !== undefined && { expires_at: timeOf(expiresAtMs) }) },
-  ...{ created_at: timeOf(createdAtMs), updated_at: timeOf(updatedAtMs) },
+  ...{ id, name, kind, scope, state, ...(expiresAtMs !== undefined && { expires_at: instantOf(expiresAtMs) }) },
+  ...{ created_at: instantOf(createdAtMs), updated_at: instantOf(updatedAtMs) },
 });
 
 const { roles } = identityCatalog.commands['credential.revoke'];

@@ -10,9 +10,8 @@ import { z } from 'zod';
 import { listQuery, renderList } from '../list-answer.ts';
 import { permitRoles } from '../resource-routes.ts';
 import { defineRoute, type AnswerShape, type Route } from '../route.ts';
+import { instantOf } from './instant.ts';
 import { sendToIdentity } from './send-to-identity.ts';
-
-const timeOf = (ms: bigint) => new Date(Number(ms)).toISOString();
 
 const permissions = z.array(z.enum(memberPermissions)).describe('What the member may do in this account.');
 
@@ -33,7 +32,7 @@ const member: AnswerShape = {
 
 const renderMember = ({ id, state, accountId, name, email, permissions: held, createdAtMs, updatedAtMs }: Member) => ({
   ...{ id, state, ...(accountId !== '' && { account_id: accountId, name }), ...(email !== '' && { email }) },
-  ...{ permissions: held, created_at: timeOf(createdAtMs), updated_at: timeOf(updatedAtMs) },
+  ...{ permissions: held, created_at: instantOf(createdAtMs), updated_at: instantOf(updatedAtMs) },
 });
 
 /** A membership as the answer to its own command. The name of a member is in the list. */

@@ -1,3 +1,4 @@
+import { managerRoles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { instant, reference, sha256, shortText } from '../fields.ts';
@@ -14,9 +15,6 @@ const credentialKinds = [
   'mcp_access_token',
   'mcp_personal_token',
 ] as const;
-
-/** The owner of the account and members who manage members. */
-const managers = ['owner', 'manager'] as const;
 
 /** Credentials: the digest of a secret that was shown once. */
 export const credentials = defineResource({
@@ -58,7 +56,7 @@ export const credentialCommands = {
       oauth_client_id: oauthClientId.optional(),
       secret_digest: sha256,
     }),
-    roles: managers,
+    roles: managerRoles,
     machines: ['operator', 'auth-server'],
     event: 'credential.issued',
     hasRule: true,
@@ -70,7 +68,7 @@ export const credentialCommands = {
     subject: 'credentials',
     from: ['active', 'blocked'],
     changes: z.strictObject({ expires_at: instant }),
-    roles: managers,
+    roles: managerRoles,
     machines: ['operator', 'auth-server'],
     event: 'credential.expiry_set',
     hasRule: true,
@@ -104,7 +102,7 @@ export const credentialCommands = {
     from: ['active', 'blocked'],
     to: 'revoked',
     changes: z.strictObject({}),
-    roles: managers,
+    roles: managerRoles,
     machines: ['operator', 'auth-server'],
     event: 'credential.revoked',
     summary: 'Revokes a credential at once.',

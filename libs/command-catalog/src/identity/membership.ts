@@ -1,3 +1,4 @@
+import { managerRoles } from '@longwave/principal';
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { emailAddress, reference } from '../fields.ts';
@@ -6,9 +7,6 @@ import { emailAddress, reference } from '../fields.ts';
 export const memberPermissions = ['edit', 'encode', 'publish', 'view_analytics', 'manage_members', 'review'] as const;
 
 const permissions = z.array(z.enum(memberPermissions));
-/** The owner of the organization and members who manage members. */
-const managers = ['owner', 'manager'] as const;
-
 /** Memberships: an account's access to the workspace of another one, the owner of the organization. */
 export const memberships = defineResource({
   type: 'memberships',
@@ -35,7 +33,7 @@ export const membershipCommands = {
     subject: 'memberships',
     to: 'invited',
     changes: z.strictObject({ owner_account_id: reference('acc'), email: emailAddress, permissions }),
-    roles: managers,
+    roles: managerRoles,
     event: 'membership.invited',
     hasRule: true,
     problems: ['value_taken', 'validation_failed', 'link_not_found', 'permission_denied'],
@@ -74,7 +72,7 @@ export const membershipCommands = {
     subject: 'memberships',
     from: ['invited', 'active'],
     changes: z.strictObject({ permissions }),
-    roles: managers,
+    roles: managerRoles,
     machines: ['operator'],
     event: 'membership.revised',
     hasRule: true,
@@ -87,7 +85,7 @@ export const membershipCommands = {
     from: ['invited', 'active'],
     to: 'ended',
     changes: z.strictObject({}),
-    roles: managers,
+    roles: managerRoles,
     machines: ['operator', 'auth-server'],
     event: 'membership.ended',
     hasRule: true,

@@ -1,3 +1,4 @@
+import { managerRoles } from '@longwave/principal';
 import { podcasts, templatePart, type Attributes, type Resource } from '@longwave/command-catalog';
 import { z } from 'zod';
 import { accessTo } from '../access.ts';
@@ -37,8 +38,6 @@ const schema = z.strictObject({
   collaborators: attributes.collaborators,
 });
 
-const managers = ['owner', 'manager'];
-
 const renderPart = ({
   segment,
   upload_id: _upload,
@@ -68,7 +67,7 @@ function render(resource: Resource<'podcasts'>, { caller, deps: { mediaUrl } }: 
     ...(intro && { intro: renderPart(intro) }),
     ...(outro && { outro: renderPart(outro) }),
     ...(moved && { import: renderImport(moved) }),
-    ...(collaborators && roles.some((role) => managers.includes(role)) && { collaborators }),
+    ...(collaborators && managerRoles.some((role) => roles.includes(role)) && { collaborators }),
   };
 }
 
