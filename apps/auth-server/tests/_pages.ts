@@ -15,8 +15,12 @@ interface Answer {
 
 type SentHeaders = Readonly<Record<string, string | undefined>>;
 
+let browsers = 0;
+/** An address of a network of its own, so that browsers do not use up each other's limits. */
+const nextAddress = () => `10.0.${(browsers += 1) >> 8}.${browsers & 255}`;
+
 /** A browser without scripts: it keeps cookies, and sends what a browser says about where a request comes from. */
-export function createBrowser(url: string, from = '127.0.0.1') {
+export function createBrowser(url: string, from = nextAddress()) {
   const cookies = new Map<string, string>();
 
   async function fetchPage(path: string, init: { method?: string; body?: string; headers?: SentHeaders } = {}) {

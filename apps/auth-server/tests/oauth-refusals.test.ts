@@ -53,7 +53,7 @@ describe('an authorization request', () => {
     ['with a request object', { request: 'x.y.z' }, 'request_not_supported'],
     ['with the scope twice', { scope: ['mcp:read', 'mcp:read'] }, 'invalid_request'],
   ])('%s goes back to the client with the error, issuer and state', async (_what, changes, error) => {
-    const answer = await ada.browser.get(oauth.authorizeUrl(request(changes)));
+    const answer = await oauth.browser().get(oauth.authorizeUrl(request(changes)));
     expect(answer.status).toBe(303);
     const at = new URL(answer.headers.get('location')!);
     expect(at.origin + at.pathname).toBe(callback);
@@ -88,10 +88,11 @@ describe('an authorization request', () => {
     ['of a client with a name that is too long', () => ({ client_id: 'a'.repeat(10_000) })],
     ['of a client that nobody approved, by its document', () => ({ client_id: 'https://evil.example/client.json' })],
   ])('%s is answered here, never at an address', async (_what, changes) => {
-    const answer = await ada.browser.get(oauth.authorizeUrl(request(changes())));
+    const browser = oauth.browser();
+    const answer = await browser.get(oauth.authorizeUrl(request(changes())));
     expect(answer.status).toBe(400);
     expect(answer.headers.get('location')).toBeNull();
-    const page = await ada.browser.fetch(oauth.authorizeUrl(request(changes())), { headers: { accept: 'text/html' } });
+    const page = await browser.fetch(oauth.authorizeUrl(request(changes())), { headers: { accept: 'text/html' } });
     expect(page.status).toBe(400);
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.body).toContain('This request for access is not valid');
@@ -105,6 +106,30 @@ describe('an authorization request', () => {
       expect([400, 404]).toContain((await stranger.get(path)).status);
     const ben = await oauth.signedIn('Ben');
     expect((await ben.browser.get('/oauth/interaction/x')).status).toBe(404);
+  });
+
+  test('is refused after sixty in a minute from one address, before anything is stored; others go on', async () => {
+    const browser = oauth.browser();
+    const interactions = async () =>
+      (await oauth.pool.query(`select from oauth_artifact where model = 'Interaction'`)).rowCount;
+    for (let sent = 0; sent < 60; sent++) expect((await browser.get(oauth.authorizeUrl(request()))).status).toBe(303);
+    const before = await interactions();
+    const refused = await browser.get(oauth.authorizeUrl(request()));
+    expect([refused.status, refused.body.includes('Too many requests for access')]).toEqual([429, true]);
+    const wait = Number(refused.headers.get('retry-after'));
+    expect([wait > 0, wait <= 60]).toEqual([true, true]);
+    expect(await interactions()).toBe(before);
+    expect((await oauth.browser().get(oauth.authorizeUrl(request()))).status).toBe(303);
+  });
+
+  test('that nobody goes on with is forgotten after ten minutes', async () => {
+    await oauth.browser().get(oauth.authorizeUrl(request()));
+    const interactions = async () =>
+      (await oauth.pool.query(`select from oauth_artifact where model = 'Interaction'`)).rowCount;
+    await removeExpiredArtifacts(oauth.pool, new Date(), 10_000);
+    expect(await interactions()).toBeGreaterThan(0);
+    await removeExpiredArtifacts(oauth.pool, new Date(Date.now() + 601_000), 10_000);
+    expect(await interactions()).toBe(0);
   });
 
   test('by POST is not possible', async () => {

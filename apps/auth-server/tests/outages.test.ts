@@ -54,4 +54,5 @@ test('auth-server starts without the bus: it verifies, is not ready, and tries n
   const attempt = { email: 'ada@example.com', password: 'any password' };
   const answer = await browser.post('/sign-in', attempt, {}, '/sign-in');
   expect([answer.status, answer.body.includes('This is not possible for a moment.')]).toEqual([503, true]);
+  expect((await browser.get('/oauth/authorize?client_id=longwave-cli')).status).toBe(503);
 });

@@ -18,6 +18,7 @@ export interface ServerOptions extends Omit<PageDeps, 'lookPath'> {
 const titles: Readonly<Partial<Record<number, string>>> = {
   403: 'This was refused',
   404: 'There is no such page',
+  429: 'Too many requests',
   503: 'Not possible right now',
 };
 
@@ -40,7 +41,8 @@ export function createServer({ routes, mount, look, logger, ...deps }: ServerOpt
     answerErrors({
       logger,
       toFailure: (error) => problemOf(error, databaseOutage),
-      render: ({ status, message }, response: Response) => {
+      render: ({ status, message, context: { retryAfterSeconds } }, response: Response) => {
+        if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
         const title = titles[status] ?? 'This did not work';
         const body = html`<h1>${title}</h1>
           <p>${message}</p>

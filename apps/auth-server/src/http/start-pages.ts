@@ -75,7 +75,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
   });
   const senderOf = createSenderOf(createAddressSet(config.TRUSTED_PROXIES));
   const look = readLook();
-  const authorization = createAuthorization({ ...deps, lookPath: look.path });
+  const authorization = createAuthorization({ ...deps, limit, senderOf, lookPath: look.path });
   const app = createServer({
     routes: [...routes, ...authorization.pages],
     mount: authorization.mount,

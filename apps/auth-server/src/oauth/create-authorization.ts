@@ -1,3 +1,4 @@
+import type { SenderOf } from '@longwave/audience';
 import type { Pool } from '@longwave/postgres';
 import { openKeyFile } from '@longwave/principal';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
@@ -8,12 +9,14 @@ import { mayRefresh } from '../credentials/judge-credential.ts';
 import type { PageRoute } from '../http/page-route.ts';
 import { html } from '../pages/html.ts';
 import { pageHeaders, renderPage } from '../pages/layout.ts';
+import type { AttemptLimit } from '../passwords/attempt-limit.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import { connectorRoutes } from '../settings/connectors-page.ts';
 import { findClient, hasDescribedClients } from './client-table.ts';
 import { revokeGrant, type RevocationReason } from './grant-table.ts';
 import { findGrantedAccess } from './granted-access-table.ts';
 import { interactionRoutes } from './interaction-pages.ts';
+import { createLimitRequests } from './limit-requests.ts';
 import { authorizePath } from './paths.ts';
 import type { ProviderDeps } from './provider.ts';
 import type { Resource } from './resources.ts';
@@ -26,6 +29,8 @@ export interface AuthorizationOptions {
   /** Address of the style sheet. */
   readonly lookPath: string;
   readonly fetchDocument: GuardedFetch;
+  readonly limit: AttemptLimit;
+  readonly senderOf: SenderOf;
   readonly clock: () => Date;
   readonly logger: Logger;
 }
@@ -65,9 +70,10 @@ export function createAuthorization(options: AuthorizationOptions): {
   readonly mount: (app: Express) => void;
   readonly pages: readonly PageRoute[];
 } {
-  const { config, resources, pool, lookPath, fetchDocument, clock, logger } = options;
+  const { config, resources, pool, lookPath, fetchDocument, limit, senderOf, clock, logger } = options;
   const issuer = config.BASE_URL;
   const revoke = createRevoke(options);
+  const limitRequests = createLimitRequests(limit);
   const { router, provider } = serveAuthorization({
     issuer,
     resources,
@@ -76,6 +82,7 @@ export function createAuthorization(options: AuthorizationOptions): {
     fetchDocument,
     findClient: (clientId) => findClient(pool, clientId),
     hasDescribedClients: () => hasDescribedClients(pool),
+    limitRequests: (request) => limitRequests(senderOf(request)),
     revoke,
     resumeUrl: (interactionId) => `${issuer}${authorizePath}/${interactionId}`,
     isGrantAlive: async (grantId) => {

@@ -12,6 +12,8 @@ export interface AuthorizationDeps extends ProviderDeps {
   /** The private keys, the newest first. */
   readonly signingKeys: () => readonly JWK[];
   readonly hasDescribedClients: () => Promise<boolean>;
+  /** Throws when the sender of an authorization request makes too many of them. */
+  readonly limitRequests: (request: Request) => Promise<void>;
   readonly logger: Logger;
 }
 
@@ -69,7 +71,7 @@ export function serveAuthorization(deps: AuthorizationDeps): {
   readonly router: Router;
   readonly provider: () => Provider;
 } {
-  const { issuer, resources, signingKeys, hasDescribedClients } = deps;
+  const { issuer, resources, signingKeys, hasDescribedClients, limitRequests } = deps;
   const router = Router();
   const provider = currentProvider(deps);
   const protocol = new URL(issuer).protocol.slice(0, -1);
@@ -93,10 +95,12 @@ export function serveAuthorization(deps: AuthorizationDeps): {
     sendPublic(response, { keys: signingKeys().map(publicKey) }, 'application/jwk-set+json'),
   );
   only(jwksPath, 'GET');
-  for (const path of [authorizePath, `${authorizePath}/:uid`]) {
-    router.get(path, answer);
-    only(path, 'GET');
-  }
+  router.get(authorizePath, async (request, response, next) => {
+    await limitRequests(request);
+    await answer(request, response, next);
+  });
+  router.get(`${authorizePath}/:uid`, answer);
+  for (const path of [authorizePath, `${authorizePath}/:uid`]) only(path, 'GET');
   for (const path of [tokenPath, revokePath]) {
     router.post(path, answer);
     router.options(path, answer);
