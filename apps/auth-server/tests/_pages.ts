@@ -77,10 +77,7 @@ export interface SentMail {
 function parseMail(source: string): SentMail {
   const [head = '', ...rest] = source.split('\n\n');
   const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'mi').exec(head)?.[1] ?? '';
-  const text = rest
-    .join('\n\n')
-    .replace(/=\n/g, '')
-    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  const text = rest.join('\n\n');
   const link = /https?:\/\/[^/\s]+(\S*)/.exec(text)?.[1] ?? '';
   return { to: header('To'), subject: header('Subject'), text, link };
 }

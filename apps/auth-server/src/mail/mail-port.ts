@@ -29,10 +29,15 @@ function smtpMail(url: string, from: string): MailPort {
   return { send: async (mail) => void (await transport.sendMail(mail)) };
 }
 
-/** Mails as files of their own, which a mail program opens. */
+/** Mails as files of their own, which a mail program opens and a person reads as they are. */
 function folderMail(folder: string, from: string): MailPort {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' }, { from });
+  // Nothing between here and the file needs lines of 76 characters: quoted-printable would break links.
+  transport.use('stream', ({ message }, done) => {
+    message.getTransferEncoding = () => '8bit';
+    done();
+  });
   return {
     send: async (mail) => {
       const { message } = await transport.sendMail(mail);
