@@ -5,7 +5,7 @@ import type { TestDatabase } from '@longwave/fleet';
 import type { Pool } from '@longwave/postgres';
 import { batches, lists, player, seen, shuffledTwice, withServing } from '@longwave/test-kit/delivery-facts';
 import { recordDecisions } from '../src/ads/ad-ledger.ts';
-import { countAds, countAdSeries, countClientEvents, type AdScope } from '../src/queries/ad-queries.ts';
+import { countAds, countAdSeries, countCampaigns, countClientEvents, type AdScope } from '../src/queries/ad-queries.ts';
 import { reconcileAds } from '../src/ads/reconcile-ads.ts';
 import { createCountingMemory, recordFacts, type CountingMemory } from '../src/counting/record-facts.ts';
 import { emptyTables, useTables } from './_tables.ts';
@@ -137,6 +137,18 @@ describe('decided, delivered, billable', () => {
       { country: 'DE', decided: '1', delivered: '0', billable: '0' },
       { country: 'US', decided: '1', delivered: '0', billable: '0' },
     ]);
+  });
+
+  test('ads of campaigns are those of each campaign, or its part in one podcast, within their workspace', async () => {
+    await decide(decision('srv_1'), decision('srv_2', { podcast_id: 'pod_2' }));
+    await record([seen(), withServing('srv_1', { fact_id: 'fct_1' })]);
+    const campaigns = { workspaceId: 'ws_1', campaignIds: ['cmp_1', 'cmp_none'] };
+    const counts = (scope: object) => countCampaigns(pool, { ...campaigns, ...scope }, range);
+    expect(await stages({ workspaceId: 'ws_1', kind: 'campaignId', id: 'cmp_1' })).toEqual([2, 1, 1]);
+    expect(await counts({})).toMatchObject([{ campaignId: 'cmp_1', decided: 2n, delivered: 1n }]);
+    expect(await counts({ podcastId: 'pod_2' })).toMatchObject([{ campaignId: 'cmp_1', decided: 1n, delivered: 0n }]);
+    expect(await counts({ podcastId: 'pod_3' })).toEqual([]);
+    expect(await counts({ workspaceId: 'ws_2' })).toEqual([]);
   });
 
   test('ads of a podcast by bucket add up to those of the range, zero-filled, within its workspace', async () => {

@@ -51,7 +51,16 @@ test('decisions on the bus are the first stage of the ledger, and ads are counte
     { startMs: BigInt(Date.parse('2025-11-02T10:00Z')), decided: 0n, delivered: 1n, billable: 1n },
     { startMs: BigInt(Date.parse('2025-11-03T08:00Z')), decided: 0n, delivered: 1n, billable: 0n },
   ]);
+  const byCampaign = { workspaceId: 'ws_1', range: november, campaignIds: ['cmp_1', 'cmp_2'] };
+  const inPodcast = async (podcastId?: string) =>
+    (await world.gateway.countCampaigns({ ...byCampaign, podcastId }, world.ownerOf('ws_1'))).campaigns;
+  expect(await inPodcast()).toEqual([{ campaignId: 'cmp_1', decided: 2n, delivered: 2n }]);
+  expect(await inPodcast('pod_1')).toEqual(await inPodcast());
+  expect(await inPodcast('pod_2')).toEqual([]);
   await expect(world.gateway.countAds(asked, world.ownerOf('ws_2'))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(world.gateway.countCampaigns(byCampaign, world.ownerOf('ws_2'))).rejects.toMatchObject({
+    code: 'not_found',
+  });
   await expect(world.gateway.countAdSeries(byHour, world.ownerOf('ws_2'))).rejects.toMatchObject({ code: 'not_found' });
 });
 

@@ -42,6 +42,7 @@ const people: Readonly<Record<string, Person>> = {
   second: owner,
   stranger: { ...owner, workspace: 'b' },
   viewer: { ...owner, roles: ['viewer'] },
+  trafficker: { ...owner, roles: ['trafficker'] },
   launch: { ...owner, plan: { ...plan, name: 'launch', includesAnalytics: false, historyDays: 0 } },
   grow: { ...owner, plan: { ...plan, name: 'grow', historyDays: 90 } },
   slow: { ...owner, plan: { ...plan, requestsPerMinute: 2 } },

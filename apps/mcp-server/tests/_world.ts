@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { createEventBus } from '@longwave/event-bus';
+import { topics, type DecisionMade } from '@longwave/events';
 import {
   freePorts,
   removeDataFolder,
@@ -143,6 +145,26 @@ async function createContent(management: Management, asker: Asker, adminUrl: str
   return { podcast: podcast.id, published, draft: draft.id, production: production.id, playable };
 }
 
+/** Two campaigns with a budget and an order number. */
+async function createCampaigns(management: Management, asker: Asker) {
+  const { resource: advertiser } = await management.execute(asker, {
+    type: 'advertiser.create',
+    changes: { legal_name: 'Acme Ltd', brands: [], ad_product_categories: [], separation_groups: [] },
+  });
+  const create = (name: string) =>
+    management.execute(asker, {
+      type: 'campaign.create',
+      changes: {
+        advertiser_id: advertiser.id,
+        name,
+        window: { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
+        budget: { amount_micros: '7654321000000', currency: 'EUR' },
+        io_number: 'IO-4711',
+      },
+    });
+  return [(await create('Lamps')).resource.id, (await create('Ropes')).resource.id] as const;
+}
+
 /** The MCP server over the real management and analytics-sink, with content; a stand-in for auth-server knows the tokens. */
 export async function startWorld() {
   await using stack = new AsyncDisposableStack();
@@ -158,6 +180,8 @@ export async function startWorld() {
     return { ...principal!, plan: principal!.plan!, deadline: new Date(Date.now() + 120_000) };
   };
   const content = await createContent(management, await askerOf('owner'), adminUrl);
+  const campaigns = await createCampaigns(management, await askerOf('trafficker'));
+  const bus = stack.use(createEventBus({ kind: 'redis', redisUrl: installation.redisUrl, clientName: 'test' }));
   const clients = new Map<string, Awaited<ReturnType<typeof mcp.connect>>>();
   stack.defer(async () => {
     for (const client of clients.values()) await client.close();
@@ -178,6 +202,18 @@ export async function startWorld() {
     management,
     askerOf,
     content,
+    campaigns,
+    /** Tells the sink of a decision. */
+    decide: (decision: DecisionMade) =>
+      bus.publish([
+        {
+          topic: topics.decisions,
+          key: decision.decision_id,
+          id: decision.decision_id,
+          type: 'decision.made',
+          payload: decision,
+        },
+      ]),
     client: clientOf,
     call: async (name: string, args: Record<string, unknown> = {}, token = 'owner') =>
       (await clientOf(token)).callTool({ name, arguments: args }),

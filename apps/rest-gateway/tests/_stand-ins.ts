@@ -159,6 +159,7 @@ function analyticsSinkServices(scene: Scene) {
         countAdSeries: gateway,
         exportDays: [],
         countAds: [],
+        countCampaigns: [],
       },
       {
         countDownloads: async (request) => {
@@ -202,6 +203,7 @@ function analyticsSinkServices(scene: Scene) {
         findFirstDownloads: async () => ({ podcasts: [] }),
         exportDays: async () => ({ days: [], window: Window.CALENDAR_UTC }),
         countAds: async () => ({ delivered: 0n, decided: 0n, billable: 0n, clientEvents: [], ...basis }),
+        countCampaigns: async () => ({ campaigns: [], ...basis }),
       },
     ),
   ];

@@ -20,7 +20,7 @@ interface CheckedCall {
 }
 
 /** Throws unless the plan includes analytics. */
-function permitPlan({ access }: CheckedCall): void {
+export function permitPlan({ access }: Pick<CheckedCall, 'access'>): void {
   if (!access?.plan.includesAnalytics) throw withoutPlan();
 }
 

@@ -2,6 +2,7 @@ export { achievements, achievementTypes, countAchievements } from './achievement
 export {
   listMeasuredPodcasts,
   permitEpisodeAnalytics,
+  permitPlan,
   permitPodcastAnalytics,
   permitPublished,
   permitSomeAnalytics,

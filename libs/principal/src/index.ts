@@ -22,7 +22,7 @@ export {
   type RoleHolder,
 } from './decide-access.ts';
 export { openKeyFile } from './key-file.ts';
-export { analyticsRoles, collaboratorRoles, managerRoles, roles, type Role } from './roles.ts';
+export { analyticsRoles, campaignRoles, collaboratorRoles, managerRoles, roles, type Role } from './roles.ts';
 export { apiScopes, type ApiScope, type ProtectedApi, type RestScope } from './scopes.ts';
 export {
   admitCookie,

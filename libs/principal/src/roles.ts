@@ -25,6 +25,9 @@ export const managerRoles = ['owner', 'manager'] as const satisfies readonly Rol
 /** Each of these roles permits reading analytics. */
 export const analyticsRoles: readonly Role[] = ['owner', 'admin', 'publisher', 'analyst'];
 
+/** Each of these roles permits reading campaigns and counting their ads. */
+export const campaignRoles: readonly Role[] = ['owner', 'admin', 'trafficker', 'sales'];
+
 /**
  * Roles that an invitation grants on one podcast. Every collaborator also sees the analytics of the podcast, whatever the role; only members
  * of organizations need a role for analytics.

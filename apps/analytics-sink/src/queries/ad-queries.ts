@@ -68,6 +68,30 @@ export async function countAds(pool: Pool, scope: AdScope, range: HourRange, kno
   return stageCounts(rows[0]!);
 }
 
+/** Campaigns of a workspace, in all its podcasts or in one. */
+export interface CampaignScope {
+  readonly workspaceId: string;
+  readonly campaignIds: readonly string[];
+  readonly podcastId?: string | undefined;
+}
+
+/** Ads of several campaigns in the range; campaigns without ads are absent. */
+export async function countCampaigns(
+  pool: Pool,
+  { workspaceId, campaignIds, podcastId }: CampaignScope,
+  range: HourRange,
+): Promise<{ readonly campaignId: string; readonly decided: bigint; readonly delivered: bigint }[]> {
+  const { rows } = await pool.query<StageRow & Columns<'ad_hour', 'campaign_id'>>(
+    `select campaign_id, ${sums} from ad_hour
+     where workspace_id = $1 and campaign_id = any($2) and hour >= $3 and hour < $4 and ($5::text is null or podcast_id = $5)
+     group by 1 order by 1`,
+    [workspaceId, campaignIds, range.from, range.to, podcastId ?? null],
+  );
+  return rows
+    .map((row) => ({ campaignId: row.campaign_id, decided: BigInt(row.decided), delivered: BigInt(row.delivered) }))
+    .filter(({ decided, delivered }) => decided > 0n || delivered > 0n);
+}
+
 /** Reports of one kind: those that count, and those above the bound (docs/counting.md#what-players-report). */
 export interface ClientEventCounts {
   readonly event: string;

@@ -121,3 +121,10 @@ export const adsRequest = z.strictObject({
   scope: z.strictObject({ $case: z.enum(['podcastId', 'campaignId', 'lineItemId', 'creativeId']), value: id }),
   knownAtMs: knownAtMs.transform(knownAtOf),
 });
+
+export const campaignsRequest = z.strictObject({
+  workspaceId: id,
+  campaignIds: z.array(id).max(1000),
+  range,
+  podcastId: id.optional(),
+});

@@ -1,5 +1,5 @@
 import type { Pool } from '@longwave/postgres';
-import { scopeColumns, type AdScope } from './ad-queries.ts';
+import { scopeColumns, type AdScope, type CampaignScope } from './ad-queries.ts';
 import { windowColumns, type DownloadBasis, type HourRange } from './count-queries.ts';
 
 /** Consecutive hours whose numbers changed after they were closed (docs/counting.md#corrections); milliseconds since the epoch, half-open. */
@@ -71,3 +71,15 @@ export async function findRestatedAds(
     id,
   ]);
 }
+
+/** The restated hours of campaigns, in any stage; at most 100 ranges. */
+export const findRestatedCampaigns = (
+  pool: Pool,
+  { workspaceId, campaignIds, podcastId }: CampaignScope,
+  range: HourRange,
+): Promise<RestatedRange[]> =>
+  joinRestatedHours(
+    pool,
+    'ad_entry where workspace_id = $4 and campaign_id = any($5) and ($6::text is null or podcast_id = $6)',
+    [...hourParameters(range, undefined), workspaceId, campaignIds, podcastId ?? null],
+  );

@@ -1,11 +1,12 @@
 import { methodologyVersion } from '@longwave/audience';
 import { completeUntilMs } from '@longwave/audience-store';
 import type { Pool } from '@longwave/postgres';
+import { campaignRoles } from '@longwave/principal';
 import { parseOrProblem, Problem } from '@longwave/problems';
 import { rpcService, type RpcService } from '@longwave/rpc';
 import { AudienceServiceService, type Granularity } from '@longwave/rpc/audience';
 import { gateways } from '@longwave/services';
-import { countAds, countAdSeries, countClientEvents, type AdScope } from '../queries/ad-queries.ts';
+import { countAds, countAdSeries, countCampaigns, countClientEvents, type AdScope } from '../queries/ad-queries.ts';
 import { bucketUnit, type BucketUnit } from '../queries/buckets.ts';
 import {
   countByDimension,
@@ -19,6 +20,7 @@ import {
 import {
   adSeriesRequest,
   adsRequest,
+  campaignsRequest,
   dimensionRequest,
   downloadsRequest,
   episodesRequest,
@@ -28,7 +30,7 @@ import {
   wireWindow,
 } from '../queries/count-requests.ts';
 import { countSeries } from '../queries/count-series.ts';
-import { findRestatedAds, findRestatedDownloads } from '../queries/restated-ranges.ts';
+import { findRestatedAds, findRestatedCampaigns, findRestatedDownloads } from '../queries/restated-ranges.ts';
 import type { CheckAccess } from './access.ts';
 
 /** The unit of a granularity. Throws `validation_failed` when none was named. */
@@ -61,6 +63,7 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
       exportDays: exporters,
       countAds: exporters,
       countAdSeries: callers,
+      countCampaigns: callers,
     },
     {
       countDownloads: async (request, context) => {
@@ -127,6 +130,13 @@ export function audienceService(pool: Pool, checkAccess: CheckAccess): RpcServic
         const buckets = await countAdSeries(pool, scope, range, requireUnit(granularity));
         const of: AdScope = { workspaceId: scope.workspaceId, kind: 'podcastId', id: scope.podcastId };
         return { buckets, ...at, restated: await findRestatedAds(pool, of, range) };
+      },
+      countCampaigns: async (request, context) => {
+        const { range, ...scope } = parseOrProblem(campaignsRequest, request);
+        await checkAccess(context, scope.workspaceId, [], campaignRoles);
+        const at = await basisOf();
+        const campaigns = await countCampaigns(pool, scope, range);
+        return { campaigns, ...at, restated: await findRestatedCampaigns(pool, scope, range) };
       },
     },
   );
