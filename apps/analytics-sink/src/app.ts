@@ -95,6 +95,7 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
       deps: { pool, clock, onAccepted: () => worker.wake() },
       issuer: config.BASE_URL,
       apiUrl: config.API_URL,
+      pages: config,
       logger,
     }),
   );

@@ -1,9 +1,10 @@
-import { addressSchema, busConfig, commonConfig, readConfig } from '@longwave/service-kit';
+import { addressSchema, busConfig, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
 const schema = z.object({
   ...commonConfig,
   ...busConfig,
+  ...pagesConfig,
   GRPC_LISTEN: addressSchema,
   /** The Audience Analytics Sink API; public behind the ingress. */
   HTTP_LISTEN: addressSchema,

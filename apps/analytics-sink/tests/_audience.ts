@@ -138,6 +138,7 @@ async function startAudience() {
       deps: { pool, clock: () => clock.now, onAccepted: () => undefined },
       issuer: 'http://base.test',
       apiUrl: 'http://api.test',
+      pages: { POLICY_URL: 'http://base.test/policy', TERMS_URL: 'http://base.test/terms' },
       logger: createLogger('analytics-sink', 'debug', { write: (line) => void logLines.push(line) }),
     }),
     { requestTimeoutMs: 2_000 },

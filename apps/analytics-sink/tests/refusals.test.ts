@@ -224,5 +224,7 @@ test('contract, document and metadata of the resource need no token', async () =
     resource: 'http://api.test/audience/v1',
     authorization_servers: ['http://base.test'],
     scopes_supported: ['audience:write', 'audience:read'],
+    resource_policy_uri: 'http://base.test/policy',
+    resource_tos_uri: 'http://base.test/terms',
   });
 });

@@ -73,6 +73,7 @@ export async function createApp(
       mcpUrl: config.MCP_URL,
     }),
     readIssuerMetadata: createIssuerMetadata(config.BASE_URL, clock),
+    pages: config,
     logger,
   });
   stack.defer(() => server.close());

@@ -1,11 +1,12 @@
 import { addressRangesSetting } from '@longwave/audience';
-import { addressSchema, commonConfig, readConfig } from '@longwave/service-kit';
+import { addressSchema, commonConfig, pagesConfig, readConfig } from '@longwave/service-kit';
 import { z } from 'zod';
 
 const root = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 
 const schema = z.object({
   ...commonConfig,
+  ...pagesConfig,
   /** The port of MCP_URL. */
   HTTP_LISTEN: addressSchema,
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),

@@ -5,6 +5,7 @@ import {
   protectedResourcePath,
   requestIdOf,
   serveProtectedResource,
+  type OperatorPages,
 } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
@@ -25,13 +26,14 @@ export interface ServerOptions {
   readonly admission: AdmissionDeps;
   readonly createMcpServer: (session: Session) => McpServer;
   readonly readIssuerMetadata: () => Promise<string>;
+  readonly pages: OperatorPages;
   readonly logger: Logger;
 }
 
 const isPublic = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' };
 
 /** `{mcp_url}` over express: the metadata of the resource, and `/mcp` behind its checks. */
-export function createServer({ admission, createMcpServer, readIssuerMetadata, logger }: ServerOptions) {
+export function createServer({ admission, createMcpServer, readIssuerMetadata, pages, logger }: ServerOptions) {
   const { baseUrl, mcpUrl } = admission;
   const sessions = new WeakMap<AuthInfo, Session>();
   const handler = createMcpHandler(
@@ -56,7 +58,7 @@ export function createServer({ admission, createMcpServer, readIssuerMetadata, l
   }));
   const api = protectedMcp(mcpUrl, baseUrl);
   for (const path of [protectedResourcePath(api.resource), '/.well-known/oauth-protected-resource'])
-    app.get(path, serveProtectedResource(api));
+    app.get(path, serveProtectedResource(api, pages));
   app.get('/.well-known/oauth-authorization-server', async (_request, response) => {
     const text = await readIssuerMetadata();
     response.set(isPublic).type('application/json').send(text);

@@ -51,6 +51,7 @@ const environmentOf = (own: IdentityFiles, redisUrl: string, addresses: Required
   ANALYTICS_SINK_ADDRESS: addresses.analyticsSink,
   PUBLIC_DELIVERY_ADDRESS: unused,
   BASE_URL: baseUrl,
+  TERMS_URL: `${baseUrl}/terms`,
   MEDIA_URL: mediaUrl,
 });
 

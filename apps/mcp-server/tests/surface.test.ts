@@ -35,6 +35,7 @@ describe('metadata', () => {
         scopes_supported: [...mcpScopes],
         bearer_methods_supported: ['header'],
         resource_documentation: `${baseUrl}/api-docs`,
+        resource_tos_uri: `${baseUrl}/terms`,
       });
     },
   );

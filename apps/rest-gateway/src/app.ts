@@ -74,6 +74,7 @@ export async function createApp(
       config.BASE_URL,
     ),
     countCaller: countCallers(createRateLimit(redis, clock, logger)),
+    pages: config,
     logger,
     stopping: stopping.signal,
   });

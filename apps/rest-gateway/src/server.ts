@@ -6,6 +6,7 @@ import {
   mountRoutes,
   protectedResourcePath,
   serveProtectedResource,
+  type OperatorPages,
 } from '@longwave/http-kit';
 import { Problem } from '@longwave/problems';
 import type { Logger } from '@longwave/service-kit';
@@ -28,6 +29,7 @@ export interface ServerOptions {
   readonly deps: Deps;
   readonly authenticate: Authenticate;
   readonly countCaller: CountCaller;
+  readonly pages: OperatorPages;
   readonly logger: Logger;
   /** Aborted when the process stops; ends the streams. */
   readonly stopping: AbortSignal;
@@ -36,7 +38,8 @@ export interface ServerOptions {
 const root = '/api/v1';
 
 /** REST API v1 over express: the checks in their order (docs/ARCHITECTURE.md), then the route's own work. */
-export function createServer({ routes, deps, authenticate, countCaller, logger, stopping }: ServerOptions): Express {
+export function createServer(options: ServerOptions): Express {
+  const { routes, deps, authenticate, countCaller, pages, logger, stopping } = options;
   const sendAnswer = createSendAnswer(stopping);
 
   /** Credential, plan and subscription → rate limit → read-only token. Undefined when the answer is already sent. */
@@ -63,7 +66,7 @@ export function createServer({ routes, deps, authenticate, countCaller, logger, 
     serveText(() => JSON.stringify(document), 'application/json; charset=utf-8'),
   );
   const api = protectedApi(deps.baseUrl);
-  app.get(protectedResourcePath(api.resource), serveProtectedResource(api));
+  app.get(protectedResourcePath(api.resource), serveProtectedResource(api, pages));
   app.use(serveApiDocs({ title: document.info.title, path: '/api-docs', documentPath: `${root}/docs` }));
 
   mountRoutes(app, root, routes, {

@@ -85,6 +85,7 @@ export async function startGateway(
         TRUSTED_PROXIES: options.trustedProxies,
         BASE_URL: 'http://longwave.test',
         MEDIA_URL: 'http://media.test/',
+        POLICY_URL: 'http://longwave.test/policy',
       }),
       createLogger('rest-gateway', 'debug', { write: (line) => void logLines.push(line) }),
       { clock: () => clock.now },

@@ -72,5 +72,6 @@ test('the metadata of the protected resource names the authorization server and 
     resource: 'http://longwave.test/api/v1',
     authorization_servers: ['http://longwave.test'],
     scopes_supported: apiScopes.rest,
+    resource_policy_uri: 'http://longwave.test/policy',
   });
 });

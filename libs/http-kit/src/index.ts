@@ -27,5 +27,6 @@ export {
   protectedResourcePath,
   protectedResourceUrl,
   serveProtectedResource,
+  type OperatorPages,
   type ProtectedResource,
 } from './protected-resource.ts';

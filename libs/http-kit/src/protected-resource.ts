@@ -1,5 +1,11 @@
 import type { RequestHandler } from 'express';
 
+/** Pages of the operator that metadata name: how programs may use the data, and the terms of service. */
+export interface OperatorPages {
+  readonly POLICY_URL?: string | undefined;
+  readonly TERMS_URL?: string | undefined;
+}
+
 /** An API that accepts access tokens of the authorization server. */
 export interface ProtectedResource {
   /** Its resource identifier: the audience of tokens for it. */
@@ -21,7 +27,10 @@ export const protectedResourceUrl = (resource: string): string =>
   new URL(protectedResourcePath(resource), resource).href;
 
 /** Serves the metadata of a protected resource (RFC 9728 §2), to pages of every origin too. */
-export function serveProtectedResource(api: ProtectedResource): RequestHandler {
+export function serveProtectedResource(
+  api: ProtectedResource,
+  { POLICY_URL, TERMS_URL }: OperatorPages,
+): RequestHandler {
   const body = JSON.stringify({
     resource: api.resource,
     resource_name: api.name,
@@ -29,6 +38,8 @@ export function serveProtectedResource(api: ProtectedResource): RequestHandler {
     scopes_supported: api.scopes,
     bearer_methods_supported: ['header'],
     resource_documentation: api.documentation,
+    resource_policy_uri: POLICY_URL,
+    resource_tos_uri: TERMS_URL,
   });
   return (_request, response) =>
     void response

@@ -35,6 +35,16 @@ export const commonConfig = {
   TLS_KEY: z.string().min(1),
 };
 
+const page = z.url({ protocol: /^https?$/ }).optional();
+
+/** Pages of the operator, which metadata of protected resources name (RFC 9728 §2). */
+export const pagesConfig = {
+  /** How programs may use the data. */
+  POLICY_URL: page,
+  /** The terms of service. */
+  TERMS_URL: page,
+};
+
 /** "one, two": what stands between commas. */
 const list = z.string().transform((text) =>
   text

@@ -2,6 +2,7 @@ export {
   addressSchema,
   busConfig,
   commonConfig,
+  pagesConfig,
   ConfigError,
   fetchConfig,
   objectStoreConfig,

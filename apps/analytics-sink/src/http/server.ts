@@ -10,6 +10,7 @@ import {
   renderProblem,
   requestIdOf,
   serveProtectedResource,
+  type OperatorPages,
 } from '@longwave/http-kit';
 import { inProgressProblem } from '@longwave/idempotency';
 import { databaseOutage, isLockFailure } from '@longwave/postgres';
@@ -49,9 +50,10 @@ export function createAudienceServer(options: {
   readonly issuer: string;
   /** `{api_url}`. */
   readonly apiUrl: string;
+  readonly pages: OperatorPages;
   readonly logger: Logger;
 }): Express {
-  const { authenticate, deps, issuer, apiUrl, logger } = options;
+  const { authenticate, deps, issuer, apiUrl, pages, logger } = options;
   const api = {
     resource: `${apiUrl}${basePath}`,
     name: contract.name,
@@ -65,7 +67,7 @@ export function createAudienceServer(options: {
   app.get(`${basePath}/contract`, sendPublic(contract));
   app.get(`${basePath}/openapi.json`, sendPublic(audienceOpenApi()));
   app.use(serveApiDocs({ title: contract.name, path: `${basePath}/docs`, documentPath: `${basePath}/openapi.json` }));
-  app.get(protectedResourcePath(api.resource), serveProtectedResource(api));
+  app.get(protectedResourcePath(api.resource), serveProtectedResource(api, pages));
 
   for (const path of ['/contract', '/openapi.json', '/docs'])
     app.all(basePath + path, (request, response) => {

@@ -311,6 +311,7 @@ export async function startAnalytics() {
       },
       authenticate: ({ headers }) => callerOf(String(headers['token'])),
       countCaller: async () => ({ throttled: false, headers: {} }),
+      pages: {},
       logger,
       stopping: new AbortController().signal,
     }),
