@@ -8,7 +8,7 @@ import { EnclosureServiceService } from '@longwave/rpc/delivery';
 import type { Logger, RunningApp } from '@longwave/service-kit';
 import type { McpServerConfig } from './config.ts';
 import { createConfirmations } from './confirmations.ts';
-import { mcpServerFactory } from './create-mcp-server.ts';
+import { mcpServerFactory, type Addition } from './create-mcp-server.ts';
 import { createIssuerMetadata } from './http/metadata.ts';
 import { createVerifyToken } from './http/verify-token.ts';
 import { createServer } from './server.ts';
@@ -22,9 +22,9 @@ export interface McpServerApp extends RunningApp {
 export async function createApp(
   config: McpServerConfig,
   logger: Logger,
-  overrides: { readonly clock?: () => Date } = {},
+  overrides: { readonly clock?: () => Date; readonly addition?: Addition } = {},
 ): Promise<McpServerApp> {
-  const { clock = () => new Date() } = overrides;
+  const { clock = () => new Date(), addition } = overrides;
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
 
@@ -71,6 +71,7 @@ export async function createApp(
         clock,
       },
       mcpUrl: config.MCP_URL,
+      addition,
     }),
     readIssuerMetadata: createIssuerMetadata(config.BASE_URL, clock),
     pages: config,

@@ -1,5 +1,5 @@
 import { jsonSchema } from '@longwave/http-kit';
-import { McpServer, type Icon, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import { McpServer, type Icon, type McpServerOptions, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { instructions } from './instructions.ts';
 import { prompts } from './prompts.ts';
@@ -32,6 +32,12 @@ const iconsAt = (mcpUrl: string): Icon[] => [
   { src: `${mcpUrl}/icon.svg`, mimeType: 'image/svg+xml', sizes: ['any'] },
 ];
 
+/** What a test adds to the server of every request. */
+export interface Addition {
+  readonly options: Pick<McpServerOptions, 'requestState'>;
+  readonly register: (server: McpServer) => void;
+}
+
 /**
  * Makes the server of one request from the same table for every protocol revision.
  * @param options.mcpUrl public root of this service
@@ -40,8 +46,9 @@ export function mcpServerFactory(options: {
   readonly tools: readonly Tool[];
   readonly deps: ToolDeps;
   readonly mcpUrl: string;
+  readonly addition: Addition | undefined;
 }): (session: Session) => McpServer {
-  const { tools, deps, mcpUrl } = options;
+  const { tools, deps, mcpUrl, addition } = options;
   const icons = iconsAt(mcpUrl);
   const declared = tools.map((tool) => ({
     tool,
@@ -58,6 +65,7 @@ export function mcpServerFactory(options: {
           resources: { listChanged: false },
           prompts: { listChanged: false },
         },
+        ...addition?.options,
       },
     );
     for (const { tool, inputSchema, outputSchema } of declared) {
@@ -73,6 +81,7 @@ export function mcpServerFactory(options: {
       server.registerPrompt(name, { title, description, argsSchema: args, icons }, (given) => ({
         messages: [{ role: 'user', content: { type: 'text', text: text(given as never) } }],
       }));
+    addition?.register(server);
     return server;
   };
 }

@@ -8,6 +8,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { createApp } from '../src/app.ts';
 import { readConfiguration } from '../src/config.ts';
+import type { Addition } from '../src/create-mcp-server.ts';
 import { authServerServices } from './_people.ts';
 
 export const baseUrl = 'http://longwave.test';
@@ -59,6 +60,7 @@ const environmentOf = (own: IdentityFiles, redisUrl: string, addresses: Required
 export async function startMcpServer(
   installation: Awaited<ReturnType<typeof openInstallation>>,
   addresses: Addresses = {},
+  addition?: Addition,
 ) {
   await using stack = new AsyncDisposableStack();
   const { identities, signingKey, redisUrl } = installation;
@@ -90,6 +92,7 @@ export async function startMcpServer(
         MCP_URL: url,
       }),
       createLogger('mcp-server', 'info', { write: (line) => void logLines.push(line) }),
+      addition && { addition },
     ),
   );
   const owned = stack.move();
