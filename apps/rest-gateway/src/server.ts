@@ -18,7 +18,7 @@ import { openApiDocument } from './docs/openapi-document.ts';
 import type { Authenticate } from './http/authenticate.ts';
 import { allowBrowsers } from './http/cors.ts';
 import type { Bucket, CountCaller } from './http/rate-limit.ts';
-import { protectedApi, requireScope } from './http/scope.ts';
+import { hasScopes, protectedApi, requireScope } from './http/scope.ts';
 import { pathAndQuery } from './http/path-and-query.ts';
 import { toRestError } from './http/rest-failure.ts';
 import type { Route, Deps } from './route.ts';
@@ -52,7 +52,8 @@ export function createServer(options: ServerOptions): Express {
       sendThrottled(response);
       return undefined;
     }
-    if (caller.readOnly && request.method !== 'GET' && request.method !== 'HEAD')
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (caller.readOnly && !hasScopes(caller) && !isRead)
       throw new Problem('permission_denied', 'This token is read-only.');
     return caller;
   }

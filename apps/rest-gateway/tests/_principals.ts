@@ -78,7 +78,11 @@ const accounts: Readonly<Record<string, Omit<Principal, 'statement'>>> = {
   ...Object.fromEntries(
     apiScopes.rest.map((scope) => [
       `partner ${scope}`,
-      { ...owner, credentialId: `crd_${scope}`, credentialKind: 'oauth_access_token', scopes: [scope] },
+      {
+        ...owner,
+        ...{ credentialId: `crd_${scope}`, credentialKind: 'oauth_access_token', scopes: [scope] },
+        readOnly: scope === 'api:read',
+      },
     ]),
   ),
   session: { ...owner, credentialId: 'crd_session', credentialKind: 'browser_session' },

@@ -7,7 +7,7 @@ test('a token with these scopes alone may only read', () => {
     .flat()
     .filter((scope) => !isWriteScope(scope));
   expect(reading.sort()).toEqual([
-    ...['api:analytics.read', 'api:read', 'audience:read', 'exchange:read'],
+    ...['api:read', 'audience:read', 'exchange:read'],
     ...['management:diagnostics', 'management:read', 'mcp:ads.read', 'mcp:read'],
   ]);
 });

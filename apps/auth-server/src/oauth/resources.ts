@@ -60,6 +60,6 @@ export const resourcesOf = ({ base, mcp, api }: PublicRoots): readonly Resource[
   ];
 };
 
-/** Whether a scope lets a client change something. With `mcp:analytics.read` an agent orders exports. */
+/** Whether a scope lets a client change something. With `…:analytics.read` clients order exports. */
 export const isWriteScope = (scope: string): boolean =>
-  scope === 'mcp:analytics.read' || (!scope.endsWith('read') && scope !== 'management:diagnostics');
+  scope.endsWith(':analytics.read') || (!scope.endsWith('read') && scope !== 'management:diagnostics');

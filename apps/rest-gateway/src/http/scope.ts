@@ -12,13 +12,17 @@ export const protectedApi = (baseUrl: string): ProtectedResource => ({
   documentation: `${baseUrl}/api-docs`,
 });
 
-/** Throws the 403 of RFC 6750 §3.1 when a partner's access token lacks the scope. Other credentials have no scopes. */
+/** Whether scopes decide what a credential may do: those of partners' access tokens. */
+export const hasScopes = ({ credentialKind }: Pick<Caller, 'credentialKind'>): boolean =>
+  credentialKind === 'oauth_access_token';
+
+/** Throws the 403 of RFC 6750 §3.1 when a credential with scopes lacks this one. */
 export function requireScope(
-  { credentialKind, scopes }: Pick<Caller, 'credentialKind' | 'scopes'>,
+  caller: Pick<Caller, 'credentialKind' | 'scopes'>,
   scope: RestScope,
   baseUrl: string,
 ): void {
-  if (credentialKind !== 'oauth_access_token' || scopes.includes(scope)) return;
+  if (!hasScopes(caller) || caller.scopes.includes(scope)) return;
   const metadata = protectedResourceUrl(protectedApi(baseUrl).resource);
   throw new RestFailure({
     status: 403,
