@@ -226,6 +226,9 @@ describe('an access token', () => {
   test.each([
     ['mcp', mcpResource, 'mcp:read', 'mcp_access_token'],
     ['rest', restResource, 'api:write', 'oauth_access_token'],
+    ['rest', restResource, 'api:read', 'oauth_access_token'],
+    // It orders exports.
+    ['rest', restResource, 'api:analytics.read', 'oauth_access_token'],
     ['management', managementResource, 'management:read', 'management_access_token'],
   ])('for %s is accepted there alone', async (own, resource, scope, kind) => {
     const client = await oauth.register(connector({ resources: [own], scopes: [scope] }));
@@ -235,7 +238,7 @@ describe('an access token', () => {
       const found = await oauth.verify(body['access_token']!, api);
       if (name === own) {
         expect(found).toMatchObject({ credentialKind: kind, scopes: [scope], userId: ada.userId });
-        expect(found).toMatchObject({ grantId: expect.stringMatching(/^cgr_/), readOnly: scope.endsWith('read') });
+        expect(found).toMatchObject({ grantId: expect.stringMatching(/^cgr_/), readOnly: scope.endsWith(':read') });
         expect(found).toMatchObject({ clientId: `${client.client_id}/${ada.userId}/${ada.accountId}` });
       } else expect(found).toBe(own === 'mcp' && name === 'rest' ? 'REFUSAL_MCP_CREDENTIAL' : 'REFUSAL_UNKNOWN_USER');
     }
@@ -270,7 +273,7 @@ describe('an access token', () => {
       'the person ends the grant': () => ada.browser.post('/settings/connectors', { grant: grantId }),
     }[event]!();
     expect(await oauth.verify(token)).toMatch(/^REFUSAL_/);
-    if (event !== 'the account is suspended') expect(await oauth.verify(token, Api.REST)).toBe('REFUSAL_UNKNOWN_USER');
+    expect(await oauth.verify(token, Api.REST)).toBe('REFUSAL_UNKNOWN_USER');
     const again = await oauth.refresh(client, refreshToken);
     expect([again.status, again.body['error']]).toEqual(
       event === 'the client is disabled' ? [401, 'invalid_client'] : [400, 'invalid_grant'],

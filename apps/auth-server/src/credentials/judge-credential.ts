@@ -123,7 +123,7 @@ const isStranger = ({ userId, memberPermissions, account }: IssuedCredential): b
   userId !== undefined && userId !== account.owner_user_id && memberPermissions === undefined;
 
 /**
- * Decides whether a credential is accepted by an API, and names the first reason in this order: unknown, blocked, an MCP credential at
+ * Decides whether a credential is accepted by an API, and names the first reason in this order: unknown, blocked, a live MCP credential at
  * REST API v1, another API's or another carrier's, the plan's API access (legacy tokens; for members the plan of the organization's owner
  * decides), the subscription. An expired trial blocks legacy tokens only.
  * @param ownerPlans plans of the owners of the organizations that the account is a member of
@@ -142,7 +142,7 @@ export function judgeCredential(
   const isMcpAtRest = kind === 'mcp_access_token' && api === 'rest' && carrier === 'header';
   if (!isExpected && !isMcpAtRest) return refuse('unknown_user');
   if (credential.state === 'blocked') return refuse('client_blocked');
-  if (isMcpAtRest) return refuse('mcp_credential');
+  if (isMcpAtRest) return refuse(isBlocked(credential, now) ? 'unknown_user' : 'mcp_credential');
   const plan = planOf(plans, credential.account.plan);
   const deciding = ownerPlans.length === 0 ? [plan] : ownerPlans.map((name) => planOf(plans, name));
   const rates = kind === 'legacy_token' ? deciding.find((each) => each.includes_api) : plan;
