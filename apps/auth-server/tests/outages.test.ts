@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { freePorts } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { createPool } from '@longwave/postgres';
-import { createBrowser } from './_pages.ts';
+import { createBrowser } from '@longwave/test-kit';
 import { secretText, startAuthServer } from './_support.ts';
 
 const away = { code: 'temporarily_unavailable', context: { retryAfterSeconds: 1 } };
