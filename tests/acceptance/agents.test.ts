@@ -3,8 +3,12 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { bareEnvironment } from '@longwave/test-kit';
 import { createAccount, createRestClient, issueCredential } from '@longwave/test-kit/clients';
+import * as v2 from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { grantAccess, registerConnector } from '../_agent-access.ts';
+import { signUp } from '../_people.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 
 const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
@@ -49,4 +53,26 @@ test('an agent that starts programs works through `longwave mcp` in the account 
   expect(JSON.stringify(podcasts.structuredContent)).toContain(own.id);
   expect(JSON.stringify(podcasts.structuredContent)).not.toContain('Not mine');
   await client.close();
+});
+
+test('an agent whose person allowed it works through both lines of the SDK, until the person ends its access', async () => {
+  const [ada, clientId] = [await signUp(world, 'Ada'), await registerConnector(world)];
+  const { tokens } = await grantAccess(world, ada, clientId);
+  const url = new URL(`${world.fleet.urls.mcp}/mcp`);
+  const requestInit = { headers: { Authorization: `Bearer ${tokens.access_token}` } };
+  const info = { name: 'an agent', version: '1' };
+  const [first, second] = [new Client(info), new v2.Client(info, { versionNegotiation: { mode: 'auto' } })];
+  await first.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  await second.connect(new v2.StreamableHTTPClientTransport(url, { requestInit }));
+  const calls = [first, second].map((client) => () => client.callTool({ name: 'get_account', arguments: {} }));
+  for (const call of calls) expect((await call()).structuredContent).toMatchObject({ id: ada.accountId });
+
+  const list = (await ada.browser.get('/settings/connectors')).body;
+  const grant = /name="grant" value="([^"]+)"/.exec(list)![1]!;
+  await ada.browser.post('/settings/connectors', { grant });
+  const answer = await fetch(url, { method: 'POST', ...requestInit });
+  expect(answer.status).toBe(401);
+  expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  for (const call of calls) await expect(call()).rejects.toThrow(/token is not valid for this resource/);
+  await Promise.all([first.close(), second.close()]);
 });

@@ -1,0 +1,35 @@
+import path from 'node:path';
+import { newId } from '@longwave/ids';
+import { createBrowser, mailTo, type Browser } from '@longwave/test-kit';
+import type { Installation } from './_fleet.ts';
+
+/** A person with an account of its own, in a browser that is signed in. */
+export interface Person {
+  readonly email: string;
+  readonly password: string;
+  readonly accountId: string;
+  readonly browser: Browser;
+  /** The token in the link of the mail that ended the sign-up. */
+  readonly mailToken: string;
+}
+
+/** The folder of an installation into which its mails go. */
+const mailFolderOf = ({ fleet }: Installation): string => path.join(fleet.dataFolder, 'mail');
+
+/** The token in the link of a mail. */
+const tokenIn = (link: string): string => new URLSearchParams(link.split('?')[1]).get('token')!;
+
+/** Signs up as a person does: by the form, the link of the mail and a password. */
+export async function signUp(world: Installation, name: string): Promise<Person> {
+  const [browser, email, password] = [
+    createBrowser(world.fleet.urls.base),
+    `${newId('usr')}@example.com`,
+    newId('req') as string,
+  ];
+  await browser.post('/sign-up', { name, email }, {}, '/sign-up');
+  const { link } = await mailTo(mailFolderOf(world), email);
+  const mailToken = tokenIn(link);
+  await browser.post('/sign-up/finish', { token: mailToken, email, password }, {}, link);
+  const { id: accountId } = JSON.parse((await browser.get('/api/v1/account')).body) as { id: string };
+  return { email, password, accountId, browser, mailToken };
+}
