@@ -14,10 +14,10 @@ export interface Person {
 }
 
 /** The folder of an installation into which its mails go. */
-const mailFolderOf = ({ fleet }: Installation): string => path.join(fleet.dataFolder, 'mail');
+export const mailFolderOf = ({ fleet }: Installation): string => path.join(fleet.dataFolder, 'mail');
 
 /** The token in the link of a mail. */
-const tokenIn = (link: string): string => new URLSearchParams(link.split('?')[1]).get('token')!;
+export const tokenIn = (link: string): string => new URLSearchParams(link.split('?')[1]).get('token')!;
 
 /** Signs up as a person does: by the form, the link of the mail and a password. */
 export async function signUp(world: Installation, name: string): Promise<Person> {

@@ -1,0 +1,168 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@longwave/ids';
+import { namesOf, services } from '@longwave/services';
+import { createBrowser, mailTo, until } from '@longwave/test-kit';
+import { createAccount } from '@longwave/test-kit/clients';
+import * as openid from 'openid-client';
+import { grantAccess, registerConnector } from '../_agent-access.ts';
+import { mailFolderOf, signUp, tokenIn, type Person } from '../_people.ts';
+import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
+import { keysOf, logsOf, placesOf, tablesOf } from '../_stored-texts.ts';
+
+let world: SharedInstallation;
+beforeAll(async () => {
+  world = await openSharedInstallation();
+}, 120_000);
+afterAll(async () => world[Symbol.asyncDispose]());
+
+/** Secrets by what they are; a test adds those that it comes by. */
+type Secrets = Record<string, string | undefined>;
+
+/** Sends a credential to every API, as a bearer and in the header of REST API v1. */
+async function sendEverywhere(credential: string): Promise<void> {
+  const { base, mcp, api } = world.fleet.urls;
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_account', arguments: {} } };
+  const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const authorization = `Bearer ${credential}`;
+  await Promise.all([
+    fetch(`${base}/api/v1/podcasts`, { headers: { authorization } }),
+    fetch(`${base}/api/v1/podcasts`, { headers: { token: credential } }),
+    fetch(`${base}/api/v1/podcasts?token=${credential}`),
+    fetch(`${mcp}/mcp`, { method: 'POST', headers: { authorization, ...json }, body: JSON.stringify(call) }),
+    fetch(`${api}/audience/v1/watermarks?producer=acme`, { headers: { authorization } }),
+    fetch(`${base}/oauth/revoke`, { method: 'POST', body: new URLSearchParams({ token: credential }) }),
+  ]);
+}
+
+/** The logs, once they tell of the newest request. */
+async function newestLogs() {
+  const { headers } = await fetch(`${world.fleet.urls.base}/api/v1/podcasts`);
+  const requestId = headers.get('x-request-id')!;
+  await until('the log', () => placesOf(requestId, logsOf(world.fleet)).includes('log rest-gateway'));
+  return logsOf(world.fleet);
+}
+
+/** Signs in again, wrongly and rightly, and chooses another password by mail. */
+async function forgetPassword(ada: Person): Promise<Secrets> {
+  const [browser, chosen, wrong] = [createBrowser(world.fleet.urls.base), newId('req'), newId('req')];
+  const signIn = (password: string) => browser.post('/sign-in', { email: ada.email, password }, {}, '/sign-in');
+  await signIn(wrong);
+  await signIn(ada.password);
+  const earlier = browser.cookies.get('lw_session');
+  await browser.post('/sign-up', { name: 'Again', email: ada.email }, {}, '/sign-up');
+  const again = await mailTo(mailFolderOf(world), ada.email, 2);
+  await browser.post('/sign-in/reset', { email: ada.email }, {}, '/sign-in/reset');
+  const { link } = await mailTo(mailFolderOf(world), ada.email, 3);
+  await browser.post('/sign-in/reset/finish', { token: tokenIn(link), email: ada.email, password: chosen }, {}, link);
+  return {
+    ...{ 'a wrong password': wrong, 'the chosen password': chosen, 'the ended session': earlier },
+    ...{ 'the link to the known': tokenIn(again.link), 'the link to reset': tokenIn(link) },
+    ...Object.fromEntries([...browser.cookies].map(([name, value]) => [`the other browser's ${name}`, value])),
+  };
+}
+
+/** Makes every credential that the settings offer. */
+async function makeCredentials({ browser }: Person): Promise<Secrets> {
+  const once = () => randomBytes(16).toString('base64url');
+  const forms = {
+    'the API key': ['key', { once: once() }],
+    'the legacy token': ['token', { once: once(), name: 'Legacy', scope: 'read_write' }],
+    "the agent's token": ['agent', { once: once(), agent: 'Agent' }],
+  } as const;
+  const made: Secrets = {};
+  for (const [name, [path, fields]] of Object.entries(forms)) {
+    const { body } = await browser.post(`/settings/api/${path}`, fields, {}, '/settings/api');
+    made[name] = /(?:lw_key|svc_pat|svc_mcp)_[\w-]{43}/.exec(body)![0];
+  }
+  return made;
+}
+
+/** Lets an agent in, which refreshes its tokens, uses a code and a refresh token twice, and is shut out. */
+async function letAgentIn(ada: Person): Promise<Secrets> {
+  const { config, tokens, code, verifier } = await grantAccess(world, ada, await registerConnector(world));
+  const renewed = await openid.refreshTokenGrant(config, tokens.refresh_token!);
+  for (const access of [tokens.access_token, renewed.access_token]) await sendEverywhere(access);
+  await openid.refreshTokenGrant(config, tokens.refresh_token!).catch(() => undefined);
+  const { client_id } = config.clientMetadata();
+  const fields = { grant_type: 'authorization_code', client_id, code, code_verifier: verifier };
+  await fetch(`${world.fleet.urls.base}/oauth/token`, { method: 'POST', body: new URLSearchParams(fields) });
+  return {
+    ...{ 'the code': code, 'the verifier': verifier, 'the access token': tokens.access_token },
+    ...{ 'the refresh token': tokens.refresh_token, 'the renewed access token': renewed.access_token },
+    'the renewed refresh token': renewed.refresh_token,
+  };
+}
+
+/** A machine gets a token by its secret; the operator issues another one. */
+async function letMachinesIn(workspaceId: string): Promise<Secrets> {
+  const [secret, clientId] = [randomBytes(32).toString('base64url'), newId('req') as string];
+  await world.operator.identityCommand(
+    workspaceId,
+    'oauth_client.register',
+    { type: 'oauth_clients' },
+    {
+      ...{ client_id: clientId, kind: 'machine', name: 'Edge', token_endpoint_auth_method: 'client_secret_basic' },
+      ...{ secret_digest: createHash('sha256').update(secret).digest('hex'), grant_types: ['client_credentials'] },
+      ...{ redirect_uris: [], resources: ['audience'], scopes: ['audience:read'] },
+      ...{ producer: 'acme', workspaces: [workspaceId] },
+    },
+  );
+  const options = { execute: [openid.allowInsecureRequests] };
+  const basic = openid.ClientSecretBasic(secret);
+  const config = await openid.discovery(new URL(world.fleet.urls.base), clientId, undefined, basic, options);
+  const resource = `${world.fleet.urls.api}/audience/v1`;
+  const { access_token: access } = await openid.clientCredentialsGrant(config, { resource, scope: 'audience:read' });
+  const { token: issued } = await world.operator.issueMachineToken({
+    ...{ producer: 'acme', workspaces: [workspaceId], expires_at: new Date(Date.now() + 3_600_000).toISOString() },
+  });
+  return { "the machine's secret": secret, "the machine's token": access, 'the issued token': issued };
+}
+
+test('no log and no database holds a token, a code, a key, a password, a cookie or the link of a mail', async () => {
+  const ada = await signUp(world, 'Ada');
+  const made = await makeCredentials(ada);
+  const agent = await letAgentIn(ada);
+  const own = Object.fromEntries([...ada.browser.cookies].map(([name, value]) => [`the ${name}`, value]));
+  const organization = await createAccount(world.operator, 'network', { email: `${newId('usr')}@example.com` });
+  const machines = await letMachinesIn(organization.workspaceId);
+  const forgotten = await forgetPassword(ada);
+  const sent = {
+    ...made,
+    ...machines,
+    "the organization's key": organization.apiKey,
+    'the session': own['the lw_session'],
+  };
+  for (const credential of Object.values(sent)) await sendEverywhere(credential!);
+
+  const secrets: Secrets = {
+    ...{ 'the password': ada.password, 'the link of the sign-up': ada.mailToken },
+    ...{ ...own, ...sent, ...agent, ...forgotten },
+  };
+  const [logs, tables, keys] = [await newestLogs(), await tablesOf(world.fleet), await keysOf(world.fleet)];
+  expect([...logs.keys()]).toEqual(expect.arrayContaining(namesOf(services).map((service) => `log ${service}`)));
+  const digest = createHash('sha256').update(made['the API key']!).digest('hex');
+  expect(placesOf(digest, tables)).toContain('identity.resource');
+  const found = Object.entries(secrets).map(([name, text]) => [name, placesOf(text!, logs, tables, keys)] as const);
+  expect(found.filter(([, places]) => places.length > 0)).toEqual([]);
+});
+
+test('an address stands in the tables and the events of auth-server alone, and in no log', async () => {
+  const [ada, invited] = [await signUp(world, 'Ada'), `${newId('usr')}@example.com`];
+  const email = `${newId('usr')}@example.com`;
+  const { apiKey } = await createAccount(world.operator, 'network', { email });
+  const answer = await fetch(`${world.fleet.urls.base}/api/v1/account/members`, {
+    ...{ method: 'POST', headers: { token: apiKey, 'content-type': 'application/json' } },
+    body: JSON.stringify({ email: invited, permissions: ['edit'] }),
+  });
+  expect(answer.status).toBe(201);
+  await createBrowser(world.fleet.urls.base).post('/sign-up', { name: 'Ada', email: ada.email }, {}, '/sign-up');
+  await mailTo(mailFolderOf(world), invited);
+  const [logs, tables, keys] = [await newestLogs(), await tablesOf(world.fleet), await keysOf(world.fleet)];
+  for (const address of [ada.email, email, invited]) {
+    expect(placesOf(address, logs)).toEqual([]);
+    const places = placesOf(address, tables, keys);
+    expect(places).toContain('identity.resource');
+    expect(places.filter((place) => !/^(identity\.|redis bus:identity\.events:)/.test(place))).toEqual([]);
+  }
+});
