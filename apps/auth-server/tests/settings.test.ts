@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { identityCatalog } from '@longwave/command-catalog';
+import { newId } from '@longwave/ids';
 import { Api, Carrier } from '@longwave/rpc/credential';
+import { pageRoutes, type PageRoutesDeps } from '../src/http/page-routes.ts';
 import { startPages, tokenOf, type PagesUnderTest } from './_pages.ts';
 
 let pages: PagesUnderTest;
@@ -74,6 +77,47 @@ describe('the API key', () => {
     expect((await make(browser, 'key')).status).toBe(200);
   });
 });
+
+test('with an older password no form that gives or takes access changes anything', async () => {
+  const { browser } = await pages.signedUp('Dan');
+  wait(15 * minutes);
+  const forms = pageRoutes({} as PageRoutesDeps).filter(({ form, access }) => form && access === 'password');
+  const paths = forms.map(({ path }) => path);
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      ...['/settings/api/key', '/settings/api/token', '/settings/api/agent', '/settings/email'],
+      ...['/settings/members/invite', '/settings/members/revise', '/settings/members/end'],
+      '/settings/security/password',
+    ]),
+  );
+  const operations = async () => (await pages.pool.query('select from operation')).rowCount;
+  const before = await operations();
+  for (const path of paths) {
+    const answer = await browser.post(path, {}, {}, '/settings');
+    expect([path, answer.status]).toEqual([path, 303]);
+    expect(answer.headers.get('location')).toMatch(/^\/sign-in\/password\?return_to=%2Fsettings/);
+  }
+  expect(await operations()).toBe(before);
+});
+
+test.each(Object.keys(identityCatalog.commands))(
+  'a gateway cannot send %s for a session, whose pages ask for the password first',
+  async (commandType) => {
+    const { text, workspaceId, accountId } = await pages.signedIn('Dot');
+    const outcome = await pages.server.verify(text, Api.REST, Carrier.COOKIE);
+    const { statement } = outcome!.value as { statement: string };
+    const request = {
+      ...{ workspaceId, commandType, idempotencyKey: newId('req'), ifMatch: '', subjectVersion: undefined },
+      ...{ subjectType: `${commandType.split('.')[0]}s`, subjectId: accountId, changesJson: '{}', reasonJson: '' },
+    };
+    await expect(
+      pages.server.clients.gateway.commands.execute(request, { principalStatement: statement }),
+    ).rejects.toMatchObject({
+      code: 'permission_denied',
+      message: 'In a browser, members and keys are changed on the pages of the settings.',
+    });
+  },
+);
 
 test('a legacy token has the scope that was chosen, and is revoked at once', async () => {
   const { browser } = await pages.signedIn('Eve');
