@@ -75,10 +75,11 @@ export async function createApp(
     },
     signReceipt: await createReceiptSigner(readKey(config.RECEIPT_SIGNING_KEY)),
     clock,
-    onCommitted: ({ type }) => {
+    onCommitted: ({ type }, subjectId) => {
       relay.wake();
       if (type === 'account.create') owners.wake();
       if (type === 'membership.invite') pages.mailInvitations();
+      if (type === 'user.remove_second_factor') pages.mailSecondFactorOff(subjectId);
     },
   });
   stack.use(keepCommandLineClient({ pool, execute, logger }));

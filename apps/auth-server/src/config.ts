@@ -22,6 +22,8 @@ const schema = z
     RECEIPT_SIGNING_KEY: z.string().min(1),
     /** Path of the private keys (JWKS, ES256) that sign access tokens, the newest first. */
     ACCESS_TOKEN_SIGNING_KEYS: z.string().min(1),
+    /** Path of the octet keys (JWKS, 256 bits each) that encrypt the secrets of second factors, the newest first. */
+    SECOND_FACTOR_KEYS: z.string().min(1),
     /** Public root of this service, without a slash at the end: the issuer of access tokens. */
     BASE_URL: z.url().refine(isCookieOrigin, 'expected https, or http on this machine: sessions are cookies'),
     /** Public root of the ad server APIs: the audience of access tokens lies under it. */

@@ -70,6 +70,9 @@ export async function startAuthServer(options: StartOptions = {}) {
   await writeKey(path.join(folder, 'receipt.json'));
   const tokenKeysFile = path.join(folder, 'access-token-signing.jwks.json');
   const tokenKeys = await createTokenKeys(tokenKeysFile);
+  const secondFactorKeys = path.join(folder, 'second-factor.jwks.json');
+  const octets = { kty: 'oct', kid: 'test', k: randomBytes(32).toString('base64url') };
+  writeFileSync(secondFactorKeys, JSON.stringify({ keys: [octets] }), { mode: 0o600 });
   const logLines: string[] = [];
   const clock = { now: new Date('2026-11-21T12:00:00.000Z') };
   const own = identities['auth-server'];
@@ -86,6 +89,7 @@ export async function startAuthServer(options: StartOptions = {}) {
         PRINCIPAL_PRIVATE_KEY: path.join(folder, 'principal.json'),
         RECEIPT_SIGNING_KEY: path.join(folder, 'receipt.json'),
         ACCESS_TOKEN_SIGNING_KEYS: tokenKeysFile,
+        SECOND_FACTOR_KEYS: secondFactorKeys,
         HTTP_LISTEN: '127.0.0.1:0',
         TRUSTED_PROXIES: '127.0.0.1/32',
         BASE_URL: baseUrl,

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { findBrowser } from '@longwave/test-kit';
 import type { AxeResults } from 'axe-core';
+import { Secret, TOTP } from 'otpauth';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { createApps, secondFactorPath } from './_codes.ts';
 import { startPages, type PagesUnderTest } from './_pages.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -90,8 +92,56 @@ test('a person signs up, makes a key and signs out with the keyboard alone, and 
   expect(findings).toEqual([]);
 });
 
+/** A browser in which these cookies are set already. */
+async function contextWith(cookies: ReadonlyMap<string, string>, options = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: pages.url })));
+  return context;
+}
+
+/** The findings of axe on a page as it is. */
+async function findingsOf(page: Page): Promise<readonly unknown[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
+}
+
+test('a person switches codes on and signs in with one, with the keyboard alone, and nothing breaks the policy', async () => {
+  const { email, password, browser: own } = await pages.signedUp('Cora');
+  const { page, findings } = await openPage(await contextWith(own.cookies));
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto(`${pages.url}/settings/security`);
+  await press(page, 'Switch on codes');
+  const secret = Secret.fromBase32((await page.locator('.secret').textContent())!.replaceAll(' ', ''));
+  const codeNow = () => TOTP.generate({ secret, timestamp: pages.server.clock.now.getTime() });
+  await fill(page, 'Code', codeNow());
+  await press(page, 'Switch on');
+  await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await findingsOf(page)).toEqual([]);
+  }
+  expect(await page.evaluate(measured)).toEqual([0, 1]);
+  await press(page, 'I have kept them');
+  await press(page, 'Sign out');
+  await fill(page, 'E-mail', email);
+  await fill(page, 'Password', password);
+  await press(page, 'Sign in');
+  pages.server.clock.now = new Date(pages.server.clock.now.getTime() + 30_000);
+  await page.getByRole('heading', { name: 'Give your code' }).waitFor();
+  await fill(page, 'Code', codeNow());
+  await press(page, 'Go on');
+  await page.getByRole('heading', { name: 'Profile' }).waitFor();
+  expect(findings).toEqual([]);
+}, 30_000);
+
+interface ShownPages {
+  readonly context: BrowserContext;
+  readonly visits: readonly [name: string, path: string][];
+}
+
 /** Every page that a person can meet, with somebody who is signed in where that is needed. */
-async function allPages(): Promise<{ context: BrowserContext; visits: readonly [name: string, path: string][] }> {
+async function allPages(): Promise<readonly ShownPages[]> {
   const [owner, guest] = [await pages.signedIn('Quay Media'), await pages.signedUp('Ben')];
   const invite = (email: string) =>
     owner.browser.post('/settings/members/invite', { email, permissions: ['edit'] }, {}, '/settings/members');
@@ -120,11 +170,13 @@ async function allPages(): Promise<{ context: BrowserContext; visits: readonly [
   await pages.browser('198.51.100.30').post('/sign-in/reset', { email: guest.email }, {}, '/sign-in/reset');
   await pages.mailTo(guest.email, 3);
   const { link } = pages.readMails().find(({ to, subject }) => to === guest.email && subject.includes('new password'))!;
-  const context = await browser.newContext({ bypassCSP: true });
-  const cookies = [...guest.browser.cookies].map(([name, value]) => ({ name, value, url: pages.url }));
-  await context.addCookies(cookies);
-  return {
-    context,
+  const coded = await pages.signedUp('Dora');
+  const apps = createApps(pages);
+  await apps.switchOn(coded.browser);
+  const waiting = await apps.waiting(coded.email, coded.password);
+  const cookies = new Map([...guest.browser.cookies, ['lw_wait', waiting.browser.cookies.get('lw_wait')!] as const]);
+  const ofGuest: ShownPages = {
+    context: await contextWith(cookies, { bypassCSP: true }),
     visits: [
       ['sign-in', '/sign-in'],
       ['sign-up', '/sign-up'],
@@ -138,45 +190,53 @@ async function allPages(): Promise<{ context: BrowserContext; visits: readonly [
       ['api', '/settings/api'],
       ['members', '/settings/members'],
       ['security', '/settings/security'],
+      ['switch-on-codes', secondFactorPath],
+      ['code', '/sign-in/code'],
       ['unknown', '/settings/unknown'],
     ],
   };
+  const ofCoded: ShownPages = {
+    context: await contextWith(coded.browser.cookies, { bypassCSP: true }),
+    visits: [['change-codes', secondFactorPath]],
+  };
+  return [ofGuest, ofCoded];
 }
 
 describe('every page', () => {
   let shown: Awaited<ReturnType<typeof allPages>>;
   beforeAll(async () => {
     shown = await allPages();
-    stack.defer(() => shown.context.close());
     if (screenshots) mkdirSync(screenshots, { recursive: true });
   }, 60_000);
 
   test.each(['light', 'dark'] as const)(
     'has no finding of axe in %s',
     async (colorScheme) => {
-      const { page } = await openPage(shown.context);
-      await page.emulateMedia({ colorScheme });
-      for (const [name, address] of shown.visits) {
-        await page.goto(pages.url + address);
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate<AxeResults>('axe.run()');
-        expect([name, violations.map(({ id, nodes }) => [id, nodes[0]?.html])]).toEqual([name, []]);
-        if (screenshots)
-          await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`), fullPage: true });
+      for (const { context, visits } of shown) {
+        const { page } = await openPage(context);
+        await page.emulateMedia({ colorScheme });
+        for (const [name, address] of visits) {
+          await page.goto(pages.url + address);
+          expect([name, await findingsOf(page)]).toEqual([name, []]);
+          if (screenshots)
+            await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`), fullPage: true });
+        }
       }
     },
     60_000,
   );
 
   test('fits 360 px and a desk without scrolling sideways, and has one heading', async () => {
-    const { page } = await openPage(shown.context);
-    for (const width of [360, 1440]) {
-      await page.setViewportSize({ width, height: 740 });
-      for (const [name, address] of shown.visits) {
-        await page.goto(pages.url + address);
-        expect([name, width, await page.evaluate(measured)]).toEqual([name, width, [0, 1]]);
-        if (screenshots && width === 360)
-          await page.screenshot({ path: path.join(screenshots, `${name}-360.png`), fullPage: true });
+    for (const { context, visits } of shown) {
+      const { page } = await openPage(context);
+      for (const width of [360, 1440]) {
+        await page.setViewportSize({ width, height: 740 });
+        for (const [name, address] of visits) {
+          await page.goto(pages.url + address);
+          expect([name, width, await page.evaluate(measured)]).toEqual([name, width, [0, 1]]);
+          if (screenshots && width === 360)
+            await page.screenshot({ path: path.join(screenshots, `${name}-360.png`), fullPage: true });
+        }
       }
     }
   }, 60_000);

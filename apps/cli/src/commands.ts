@@ -7,12 +7,14 @@ import { deliveryKeyCommands } from './operator/delivery-key-commands.ts';
 import { machineTokenCommands } from './operator/machine-token-commands.ts';
 import { memberCommands } from './operator/member-commands.ts';
 import { reviewCommands } from './operator/review-commands.ts';
+import { userCommands } from './operator/user-commands.ts';
 
 export type Command = OperatorCommand | BusCommand;
 
 /** Every command, in the order of its help. */
 export const commands: readonly Command[] = [
   ...accountCommands,
+  ...userCommands,
   ...credentialCommands,
   ...memberCommands,
   ...reviewCommands,

@@ -11,6 +11,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('secrets are made once, and the token secret is 32 bytes in hex', () => {
   const made = openSecrets(folder, services);
   expect(made.variables.DELIVERY_TOKEN_SECRETS).toMatch(/^[0-9a-f]{64}$/);
+  const { keys } = JSON.parse(readFileSync(made.variables.SECOND_FACTOR_KEYS, 'utf8')) as { keys: { k: string }[] };
+  expect(keys.map(({ k }) => Buffer.from(k, 'base64url').length)).toEqual([32]);
   const { rolePassword: _made, ...first } = made;
   const { rolePassword: _again, ...second } = openSecrets(folder, services);
   expect(second).toEqual(first);

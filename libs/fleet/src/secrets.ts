@@ -98,6 +98,12 @@ function ensureSigningKey(privateFile: string, kid: string, publicFile?: string)
   writePrivately(privateFile, { ...keys.privateKey.export({ format: 'jwk' }), ...named });
 }
 
+/** A key file (JWKS) with one octet key of 256 bits (RFC 7518, section 6.4). */
+function ensureOctetKey(file: string, kid: string): void {
+  if (existsSync(file)) return;
+  writePrivately(file, { keys: [{ kty: 'oct', kid, alg: 'A256GCM', k: randomBytes(32).toString('base64url') }] });
+}
+
 const accessTokenFiles = (folder: string) => ({
   signingKeys: path.join(folder, 'access-token-signing.jwks.json'),
   publicKeys: path.join(folder, 'access-token-keys.jwks.json'),
@@ -133,6 +139,8 @@ export function openSecrets<S extends string>(folder: string, manifest: Manifest
   const receiptSigningKeyFile = path.join(folder, 'receipt-signing.jwk.json');
   ensureSigningKey(principalPrivateKeyFile, 'principal-1', principalKeysFile);
   ensureSigningKey(receiptSigningKeyFile, 'receipt-1');
+  const secondFactorKeysFile = path.join(folder, 'second-factor-keys.jwks.json');
+  ensureOctetKey(secondFactorKeysFile, 'second-factor-1');
   const accessToken = accessTokenFiles(folder);
   if (keysOf(accessToken.signingKeys).length === 0) addAccessTokenKey(folder);
   return {
@@ -152,6 +160,7 @@ export function openSecrets<S extends string>(folder: string, manifest: Manifest
       RECEIPT_SIGNING_KEY: receiptSigningKeyFile,
       ACCESS_TOKEN_SIGNING_KEYS: accessToken.signingKeys,
       ACCESS_TOKEN_KEYS: accessToken.publicKeys,
+      SECOND_FACTOR_KEYS: secondFactorKeysFile,
       CURSOR_KEY: stored.cursor,
       LISTENER_SECRET: stored.listener,
       DELIVERY_TOKEN_SECRETS: readTokenSecrets(stored.deliveryToken),

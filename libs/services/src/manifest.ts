@@ -31,7 +31,7 @@ const entries = {
       ],
     },
     calls: [],
-    secrets: ['PRINCIPAL_PRIVATE_KEY', 'RECEIPT_SIGNING_KEY', 'ACCESS_TOKEN_SIGNING_KEYS'],
+    secrets: ['PRINCIPAL_PRIVATE_KEY', 'RECEIPT_SIGNING_KEY', 'ACCESS_TOKEN_SIGNING_KEYS', 'SECOND_FACTOR_KEYS'],
     // Mails, while no mail server is configured.
     folders: { MAIL_FOLDER: 'mail' },
     redis: { keys: ['attempts:*'], publishes: ['identity.events'], follows: [['product.events', 'auth-server']] },

@@ -32,6 +32,8 @@ export type SecretVariable =
   | 'ACCESS_TOKEN_SIGNING_KEYS'
   /** Path of the JWKS with the public keys of the above. */
   | 'ACCESS_TOKEN_KEYS'
+  /** Path of the octet keys (JWKS, A256GCM) that encrypt the secrets of second factors, the newest key first. */
+  | 'SECOND_FACTOR_KEYS'
   /** 32 bytes, hex. */
   | 'CURSOR_KEY'
   /** 32 bytes, hex. */

@@ -135,7 +135,7 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
       );
       return { record: JSON.parse(resourceJson) as ResourceView, token };
     },
-    /** Sends a command to an account, a credential, a membership, a machine token or a client, and answers what it became. */
+    /** Sends a command to an identity resource, and answers what it became. */
     async changeIdentity(id: string, commandType: string, changes: object): Promise<unknown> {
       const { workspace_id: workspaceId, resource_type: type } = await identityResource(id);
       const changed = await identityCommand(workspaceId, commandType, { type, id }, changes);

@@ -3,21 +3,25 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { apiRoutes, type ApiPageDeps } from '../settings/api-page.ts';
 import { membersRoutes, type MembersPageDeps } from '../settings/members-page.ts';
 import { profileRoutes, type ProfilePageDeps } from '../settings/profile-page.ts';
+import { secondFactorRoutes, type SecondFactorPageDeps } from '../settings/second-factor-page.ts';
 import { securityRoutes, type SecurityPageDeps } from '../settings/security-page.ts';
 import { accountChoiceRoutes, type AccountChoiceDeps } from '../sign-in/account-pages.ts';
+import { codeRoutes, type CodePageDeps } from '../sign-in/code-page.ts';
 import { resetRoutes, type ResetDeps } from '../sign-in/reset-pages.ts';
 import { signInRoutes, type SignInDeps } from '../sign-in/sign-in-pages.ts';
 import { signUpRoutes, type SignUpDeps } from '../sign-up/sign-up-pages.ts';
 import { takeForm, type PageRoute } from './page-route.ts';
 
 export type PageRoutesDeps = SignInDeps &
+  CodePageDeps &
   ResetDeps &
   SignUpDeps &
   AccountChoiceDeps &
   ProfilePageDeps &
   ApiPageDeps &
   MembersPageDeps &
-  SecurityPageDeps;
+  SecurityPageDeps &
+  SecondFactorPageDeps;
 
 const signOut = (sessions: Sessions): PageRoute =>
   takeForm('/sign-out', 'anyone', z.object({}), async ({ session }) => ({
@@ -29,6 +33,7 @@ const signOut = (sessions: Sessions): PageRoute =>
 /** Every page of this service and every form on them. */
 export const pageRoutes = (deps: PageRoutesDeps): readonly PageRoute[] => [
   ...signInRoutes(deps),
+  ...codeRoutes(deps),
   ...resetRoutes(deps),
   ...accountChoiceRoutes(deps),
   ...signUpRoutes(deps),
@@ -37,4 +42,5 @@ export const pageRoutes = (deps: PageRoutesDeps): readonly PageRoute[] => [
   ...apiRoutes(deps),
   ...membersRoutes(deps),
   ...securityRoutes(deps),
+  ...secondFactorRoutes(deps),
 ];

@@ -1,8 +1,10 @@
 import { createAddressSet, createSenderOf } from '@longwave/audience';
-import type { ExecuteCommand } from '@longwave/command-pipeline';
+import { users } from '@longwave/command-catalog';
+import { findAnywhere, type ExecuteCommand } from '@longwave/command-pipeline';
 import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { connectRedis, listenHttp, logRedisError } from '@longwave/http-kit';
 import type { Pool } from '@longwave/postgres';
+import { openKeyFile } from '@longwave/principal';
 import type { Logger } from '@longwave/service-kit';
 import type { AuthServerConfig } from '../config.ts';
 import { readLook } from '../look.ts';
@@ -10,15 +12,20 @@ import { createMailPort } from '../mail/mail-port.ts';
 import { createPostOffice } from '../mail/post-office.ts';
 import { createAuthorization } from '../oauth/create-authorization.ts';
 import type { Resource } from '../oauth/resources.ts';
+import { secondFactorMails } from '../mail/mails.ts';
 import { createAttemptLimit } from '../passwords/attempt-limit.ts';
 import { createChangePassword } from '../passwords/change-password.ts';
 import { createCheckPassword } from '../passwords/check-password.ts';
 import { createLimitMails } from '../passwords/limit-mails.ts';
 import { sendInvitations } from '../memberships/send-invitations.ts';
 import type { Plans } from '../plans.ts';
+import { createCheckCode } from '../second-factor/check-code.ts';
+import { createSecretSeal } from '../second-factor/secret-seal.ts';
+import { createTellChange } from '../second-factor/tell-change.ts';
 import { createSendCommand } from '../send-command.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { createBeginSession } from '../sign-in/begin-session.ts';
+import { createEnter } from '../sign-in/enter.ts';
 import { createCreatePerson, createFinishSignUp } from '../sign-up/create-person.ts';
 import { pageRoutes } from './page-routes.ts';
 import { createServer } from './server.ts';
@@ -39,6 +46,8 @@ interface Pages extends AsyncDisposable {
   readonly port: number;
   /** Called after an invitation was made. */
   readonly mailInvitations: () => void;
+  /** Called after the second factor of a person was switched off. */
+  readonly mailSecondFactorOff: (userId: string) => void;
 }
 
 /** Serves the pages for people. Disposing lets running answers finish and sends the mails that wait. */
@@ -57,6 +66,16 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
   const send = createSendCommand(execute);
   const sessions = createSessions({ pool, send, baseUrl, clock });
   const limit = createAttemptLimit(redis);
+  const keys = openKeyFile(config.SECOND_FACTOR_KEYS, {
+    now: Date.now,
+    onError: (error) => logger.error({ err: error }, 'second_factor.keys_unreadable'),
+  });
+  const seal = createSecretSeal(keys);
+  const tell = createTellChange({ pool, post, clock });
+  const beginSession = createBeginSession({
+    ...{ pool, sessions, baseUrl },
+    finishSignUp: createFinishSignUp({ pool, send, plans, clock }),
+  });
   const routes = pageRoutes({
     pool,
     sessions,
@@ -66,10 +85,9 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     plans,
     limitMails: createLimitMails(limit),
     checkPassword: createCheckPassword({ pool, limit, clock }),
-    beginSession: createBeginSession({
-      ...{ pool, sessions, baseUrl },
-      finishSignUp: createFinishSignUp({ pool, send, plans, clock }),
-    }),
+    checkCode: createCheckCode({ pool, limit, seal, tell, clock }),
+    ...{ seal, tell, beginSession },
+    enter: createEnter({ pool, beginSession, baseUrl }),
     changePassword: createChangePassword({ pool, sessions, post, clock }),
     createPerson: createCreatePerson({ pool, send, plans, clock }),
   });
@@ -88,6 +106,12 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
   return {
     port: listener.port,
     mailInvitations: () => invitations.wake(),
+    mailSecondFactorOff: (userId) =>
+      post.later(async () => {
+        const user = await findAnywhere(pool, users.type, userId);
+        if (user)
+          await post.send(secondFactorMails.second_factor_off(user.attributes.email, post.pageLink('/sign-in/reset')));
+      }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -4,6 +4,33 @@ const signature = '\n\nLongwave\n';
 const oneHour = 'The link works once, within an hour.';
 const notYou = 'If this was not you, you need not do anything.';
 
+const onlyOperator = 'If this was not you, write to whoever runs this installation.';
+const newPassword = (link: string) => `If this was not you, choose a new password at once:\n\n${link}`;
+
+/** Changes of a second factor, of which the person hears by mail. */
+export const secondFactorMails = {
+  second_factor_on: (to: string): Mail => ({
+    to,
+    subject: 'Signing in to Longwave takes a code from now on',
+    text: `Signing in to your Longwave account takes a code of your app besides the password from now on, and all other browsers were signed out.\n\n${onlyOperator}${signature}`,
+  }),
+  second_factor_off: (to: string, link: string): Mail => ({
+    to,
+    subject: 'Signing in to Longwave takes no code any more',
+    text: `Signing in to your Longwave account takes the password alone from now on.\n\n${newPassword(link)}${signature}`,
+  }),
+  recovery_code_used: (to: string, link: string): Mail => ({
+    to,
+    subject: 'A recovery code for Longwave was used',
+    text: `A recovery code of your Longwave account was used. It works no more.\n\n${newPassword(link)}${signature}`,
+  }),
+  recovery_codes_made: (to: string, link: string): Mail => ({
+    to,
+    subject: 'You have new recovery codes for Longwave',
+    text: `New recovery codes were made for your Longwave account. The earlier ones work no more.\n\n${newPassword(link)}${signature}`,
+  }),
+} as const;
+
 /** The texts of mails. A name that a stranger wrote never begins one, and nothing in it is a link. */
 export const mails = {
   signUp: (to: string, link: string): Mail => ({

@@ -1,5 +1,5 @@
 import { newId } from '@longwave/ids';
-import type { Pool } from '@longwave/postgres';
+import type { Pool, Transaction } from '@longwave/postgres';
 import { z } from 'zod';
 
 /** What happens to the access of a person, in the words of the settings. */
@@ -7,6 +7,10 @@ export const securityEvents = {
   signed_in: 'Signed in',
   session_ended: 'Signed out a browser',
   password_changed: 'The password was changed',
+  second_factor_on: 'Signing in takes a code besides the password',
+  second_factor_off: 'Signing in takes the password alone',
+  recovery_code_used: 'A recovery code was used',
+  recovery_codes_made: 'New recovery codes were made',
   email_changed: 'The address was changed',
   credential_made: 'A key or token was made',
   credential_revoked: 'A key or token was revoked',
@@ -25,13 +29,13 @@ const rowSchema = z.object({
 
 /** Records what happened; nothing in `detail` is secret. */
 export async function recordSecurityEvent(
-  pool: Pool,
+  db: Pool | Transaction,
   userId: string,
   kind: SecurityEventKind,
   at: Date,
   detail: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  await pool.query('insert into security_event (id, user_id, kind, at, detail) values ($1, $2, $3, $4, $5)', [
+  await db.query('insert into security_event (id, user_id, kind, at, detail) values ($1, $2, $3, $4, $5)', [
     newId('evt'),
     userId,
     kind,

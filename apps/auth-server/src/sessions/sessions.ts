@@ -36,8 +36,8 @@ export interface Sessions {
   readonly open: (session: NewSession) => Promise<string>;
   /** Ends a session at once; answers the `Set-Cookie` that forgets it. */
   readonly end: (session: SessionPlace) => Promise<string>;
-  /** Ends every session of a person at once. */
-  readonly endAll: (userId: string) => Promise<void>;
+  /** Ends every session of a person at once, or every other one. */
+  readonly endAll: (userId: string, except?: Pick<Session, 'credentialId'>) => Promise<void>;
 }
 
 /** Sessions are credentials: what ends a credential ends the session at its next request, everywhere. */
@@ -109,8 +109,9 @@ export function createSessions({
       return `${name}=; ${attributes}; Max-Age=0`;
     },
 
-    endAll: async (userId) => {
-      for (const session of await listSessions(pool, userId, clock())) await revoke(session);
+    endAll: async (userId, except) => {
+      for (const session of await listSessions(pool, userId, clock()))
+        if (session.credentialId !== except?.credentialId) await revoke(session);
     },
   };
 }

@@ -6,6 +6,7 @@ import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
 import type { ChangePassword } from '../passwords/change-password.ts';
 import { newPasswordField } from '../passwords/password-fields.ts';
+import { findSecondFactor, type SecondFactor } from '../second-factor/second-factor-table.ts';
 import { listSecurityEvents, recordSecurityEvent, securityEvents } from '../security-events/security-event-table.ts';
 import { listSessions } from '../sessions/session-table.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -34,7 +35,23 @@ const passwordPart = ({ formToken, session }: SignedIn, error?: string) =>
     </form>
   </section>`;
 
-/** Where a person is signed in, what happened, and the password. */
+const secondFactorPart = (visit: SignedIn, factor: SecondFactor | undefined) =>
+  html`<section class="card" aria-labelledby="second-factor">
+    <h2 id="second-factor">Codes at sign-in</h2>
+    ${
+      factor
+        ? html`<p>
+            Signing in takes a code of your app besides the password, since ${timeText(visit.session, factor.since)}.
+            Recovery codes left: ${factor.codesLeft}.
+          </p>`
+        : html`<p>Let signing in take a code of an app on your phone besides the password.</p>`
+    }
+    <p>
+      <a class="button" href="/settings/security/second-factor">${factor ? 'Change' : 'Switch on codes'}</a>
+    </p>
+  </section>`;
+
+/** Where a person is signed in, what happened, the password and the second factor. */
 export function securityRoutes({
   pool,
   sessions,
@@ -43,16 +60,17 @@ export function securityRoutes({
 }: SecurityPageDeps): readonly PageRoute[] {
   async function page(visit: SignedIn, said?: string, error?: string): Promise<PageAnswer> {
     const { session, now } = visit;
-    const [found, events] = [
-      await listSessions(pool, session.user.id, now),
-      await listSecurityEvents(pool, session.user.id),
-    ];
+    const [found, events, factor] = await Promise.all([
+      listSessions(pool, session.user.id, now),
+      listSecurityEvents(pool, session.user.id),
+      findSecondFactor(pool, session.user.id),
+    ]);
     return {
       title: 'Security',
       tab: 'security',
       status: error === undefined ? 200 : 422,
       body: html`<h1>Security</h1>
-        ${notice(said)}${passwordPart(visit, error)}
+        ${notice(said)}${passwordPart(visit, error)}${secondFactorPart(visit, factor)}
         <section class="card" aria-labelledby="browsers">
           <h2 id="browsers">Where you are signed in</h2>
           <ul class="list">

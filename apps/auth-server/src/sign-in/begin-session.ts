@@ -40,12 +40,19 @@ interface Begun {
 }
 
 /**
- * Begins a session of a person who has just given the password; the one before ends, so its value is worth nothing afterwards. It acts in
- * the account of that one, else in the first.
+ * Begins a session of a person who has given the password and, where one is needed, the code; the one before ends, so its value is worth
+ * nothing afterwards. It acts in the account of that one, else in the first.
  */
 export const createBeginSession =
   (deps: BeginSessionDeps) =>
-  async (visit: Visit, userId: string, { isKnownDevice }: { readonly isKnownDevice: boolean }): Promise<Begun> => {
+  async (
+    visit: Visit,
+    userId: string,
+    {
+      isKnownDevice,
+      passwordGivenAt = visit.now,
+    }: { readonly isKnownDevice: boolean; readonly passwordGivenAt?: Date },
+  ): Promise<Begun> => {
     const { request, session, now } = visit;
     const found = await listAccountsOf(deps.pool, userId);
     const isNew = found.length === 0 && (await deps.finishSignUp(userId));
@@ -53,7 +60,7 @@ export const createBeginSession =
     const account = accounts.find(({ id }) => id === session?.account.id) ?? accounts[0];
     if (!account) return { setCookies: [], accounts };
     const name = browserName(request.get('user-agent'));
-    const cookie = await deps.sessions.open({ userId, account, passwordGivenAt: now, name });
+    const cookie = await deps.sessions.open({ userId, account, passwordGivenAt, name });
     if (session) await deps.sessions.end(session);
     const device = isKnownDevice ? [] : [await rememberDevice(deps, userId, now)];
     await recordSecurityEvent(deps.pool, userId, 'signed_in', now, { browser: name });

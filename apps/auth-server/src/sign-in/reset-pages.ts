@@ -11,15 +11,15 @@ import type { LimitMails } from '../passwords/limit-mails.ts';
 import { emailField, newPasswordField } from '../passwords/password-fields.ts';
 import type { SendCommand } from '../send-command.ts';
 import { findUserByEmail } from '../users/user-table.ts';
-import type { BeginSession } from './begin-session.ts';
 import { choosePasswordPage, linkIsOver, mailIsSent } from './choose-password-page.ts';
+import type { Enter } from './enter.ts';
 
 export interface ResetDeps {
   readonly pool: Pool;
   readonly post: PostOffice;
   readonly limitMails: LimitMails;
   readonly changePassword: ChangePassword;
-  readonly beginSession: BeginSession;
+  readonly enter: Enter;
   readonly send: SendCommand;
 }
 
@@ -45,7 +45,7 @@ const tokenOf = ({ request, texts }: Visit) =>
 
 /** A new password by mail: for who forgot it, who never had one, and who is kept out by strangers' attempts. */
 export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
-  const { pool, post, limitMails, changePassword, beginSession, send } = deps;
+  const { pool, post, limitMails, changePassword, enter, send } = deps;
 
   const form = (visit: Visit, email: string, error?: string) =>
     choosePasswordPage(visit, {
@@ -88,8 +88,8 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
         if (!user.attributes.email_verified) await send('user.verify_email', user.workspaceId, user.id, {});
         await changePassword({ id: user.id, email: user.attributes.email }, data.password);
         await deleteMailTokens(pool, { email: user.attributes.email, userId: user.id });
-        const { setCookies } = await beginSession({ ...visit, session: undefined }, user.id, { isKnownDevice: false });
-        return { redirect: '/settings', setCookies };
+        const options = { isKnownDevice: false, returnTo: '/settings' };
+        return enter.afterPassword({ ...visit, session: undefined }, user.id, options);
       },
     ),
   ];

@@ -5,36 +5,26 @@ import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
 import type { CheckPassword, PasswordVerdict } from '../passwords/check-password.ts';
 import { deviceDigestOf, type BeginSession } from './begin-session.ts';
+import type { Enter } from './enter.ts';
 import { localPath } from './local-path.ts';
+import { refusalNote, refuseThrottled, type Refusal } from '../pages/refusal.ts';
 
 export interface SignInDeps {
   readonly checkPassword: CheckPassword;
   readonly beginSession: BeginSession;
+  readonly enter: Enter;
   readonly baseUrl: string;
 }
 
 const returnToOf = ({ request, texts }: Visit) => localPath(texts['return_to'] ?? request.query['return_to']);
 
-/** What a refused attempt says, alike for addresses that are known and others. */
-interface Refusal {
-  readonly status: number;
-  readonly message: string;
-}
+/** Refusals are alike for addresses that are known and others. */
 const wrong: Refusal = { status: 422, message: 'The address or the password is wrong.' };
-const tooMany: Refusal = {
-  status: 429,
-  message:
-    'There were too many attempts. Try again later, sign in from a browser that you have used before, or choose a new password by mail.',
-};
+const tooMany =
+  'There were too many attempts. Try again later, sign in from a browser that you have used before, or choose a new password by mail.';
 
-const refusalOf = (verdict: PasswordVerdict, { response }: Visit): Refusal => {
-  if (verdict.outcome !== 'throttled') return wrong;
-  response.set('Retry-After', String(verdict.waitSeconds));
-  return tooMany;
-};
-
-const refused = (refusal: Refusal | undefined) =>
-  refusal && html`<p class="note bad" role="alert">${refusal.message}</p>`;
+const refusalOf = (verdict: PasswordVerdict, visit: Visit): Refusal =>
+  verdict.outcome === 'throttled' ? refuseThrottled(tooMany, verdict.waitSeconds, visit) : wrong;
 
 const returnField = (returnTo: string) => html`<input type="hidden" name="return_to" value="${returnTo}" />`;
 
@@ -42,7 +32,7 @@ const signInPage = (visit: Visit, email = '', refusal?: Refusal): PageAnswer => 
   title: 'Sign in',
   status: refusal?.status ?? 200,
   body: html`<h1>Sign in</h1>
-    ${refused(refusal)}
+    ${refusalNote(refusal)}
     <form method="post" action="/sign-in">
       ${formTokenField(visit.formToken)}${returnField(returnToOf(visit))}
       ${textField({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email })}
@@ -58,7 +48,7 @@ const passwordPage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
   status: refusal?.status ?? 200,
   body: html`<h1>Give your password again</h1>
     <p>Keys, tokens, members and your address are changed only a short time after the password was given.</p>
-    ${refused(refusal)}
+    ${refusalNote(refusal)}
     <form method="post" action="/sign-in/password">
       ${formTokenField(visit.formToken)}${returnField(returnToOf(visit))}
       <input type="hidden" name="email" value="${visit.session?.user.email}" autocomplete="username" />
@@ -68,15 +58,8 @@ const passwordPage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
     <p><a href="/settings">Back to the settings</a></p>`,
 });
 
-const noAccount: PageAnswer = {
-  title: 'No account',
-  status: 403,
-  body: html`<h1>No account</h1>
-    <p>Your account was closed, and no other account has you as a member.</p>`,
-};
-
-/** Signing in, and giving the password again. */
-export function signInRoutes({ checkPassword, beginSession, baseUrl }: SignInDeps): readonly PageRoute[] {
+/** Signing in, and giving the password again: within a session, whose person gave the code when it began, the password is enough. */
+export function signInRoutes({ checkPassword, beginSession, enter, baseUrl }: SignInDeps): readonly PageRoute[] {
   async function attempt(visit: Visit, email: string, password: string) {
     const { request, sender } = visit;
     return checkPassword({ email, password, sender, deviceDigest: deviceDigestOf(request, baseUrl) });
@@ -94,11 +77,8 @@ export function signInRoutes({ checkPassword, beginSession, baseUrl }: SignInDep
         if (!form.success) return signInPage(visit, sentEmail, wrong);
         const verdict = await attempt(visit, form.data.email, form.data.password);
         if (verdict.outcome !== 'accepted') return signInPage(visit, sentEmail, refusalOf(verdict, visit));
-        const { setCookies, accounts } = await beginSession(visit, verdict.userId, verdict);
-        if (accounts.length === 0) return noAccount;
-        const next = returnToOf(visit);
-        const choice = `/sign-in/account?return_to=${encodeURIComponent(next)}`;
-        return { redirect: accounts.length > 1 ? choice : next, setCookies };
+        const { userId, isKnownDevice } = verdict;
+        return enter.afterPassword(visit, userId, { isKnownDevice, returnTo: returnToOf(visit) });
       },
     ),
 

@@ -73,6 +73,17 @@ export const userCommands = {
     problems: ['value_taken'],
     summary: 'Moves a user to another address, after a mail to it was answered.',
   }),
+  'user.remove_second_factor': defineCommand({
+    type: 'user.remove_second_factor',
+    subject: 'users',
+    from: ['active'],
+    changes: z.strictObject({}),
+    machines: ['operator', 'auth-server'],
+    event: 'user.second_factor_removed',
+    hasRule: true,
+    externalEffect: 'The user signs in with the password alone, until codes are switched on again.',
+    summary: 'Switches off the codes that signing in takes besides the password, and ends the recovery codes.',
+  }),
   'user.close': defineCommand({
     type: 'user.close',
     subject: 'users',

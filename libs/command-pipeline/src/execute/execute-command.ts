@@ -28,7 +28,7 @@ export interface ExecutorOptions<K extends Catalog> {
   readonly signReceipt: SignReceipt;
   readonly clock: () => Date;
   /** Called after each commit of a new command; wakes the relay and workers. */
-  readonly onCommitted?: (definition: CommandDefinition) => void;
+  readonly onCommitted?: (definition: CommandDefinition, subjectId: string) => void;
 }
 
 /** Makes the pipeline that executes the commands of one catalog over one schema (docs/ARCHITECTURE.md, "The life of one command"). */
@@ -58,7 +58,7 @@ export function createCommandExecutor<K extends Catalog>(options: ExecutorOption
     if (request.deadline && request.deadline <= clock())
       throw new Problem('timeout', undefined, { retryAfterSeconds: 1 });
     const outcome = await commit(options, { ...context, rule: prepared });
-    if (!outcome.replayed) options.onCommitted?.(definition);
+    if (!outcome.replayed) options.onCommitted?.(definition, outcome.resource.id);
     return outcome;
   });
 }

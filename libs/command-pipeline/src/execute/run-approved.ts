@@ -72,7 +72,7 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
         if (waiting) await carryOut(tx, { ...context, rule }, waiting, task);
         return waiting !== undefined;
       });
-      if (done) options.onCommitted?.(context.definition);
+      if (done) options.onCommitted?.(context.definition, context.subjectId);
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'temporarily_unavailable') throw error;
       const { code, message: detail } = error;
