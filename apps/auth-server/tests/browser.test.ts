@@ -66,6 +66,14 @@ async function fill(page: Page, name: string, text: string): Promise<void> {
   await page.keyboard.type(text);
 }
 
+/** Waits for the heading of a page; tells what the page says instead if it does not come. */
+async function meet(page: Page, name: string): Promise<void> {
+  const heading = page.getByRole('heading', { name });
+  await heading.waitFor({ timeout: 20_000 }).catch(async () => {
+    throw new Error(`${page.url()} has no heading “${name}”, but: ${await page.locator('body').innerText()}`);
+  });
+}
+
 async function press(page: Page, name: string): Promise<void> {
   await tabTo(page, name);
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
@@ -82,13 +90,13 @@ test('a person signs up, makes a key and signs out with the keyboard alone, and 
   await page.goto(pages.url + link);
   await fill(page, 'New password', 'a long password');
   await press(page, 'Finish');
-  await page.getByRole('heading', { name: 'Profile' }).waitFor();
+  await meet(page, 'Profile');
   await press(page, 'API');
   await press(page, 'Create an API key');
-  await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
+  await meet(page, 'Your new API key');
   expect(await page.locator('.secret').textContent()).toMatch(/^lw_key_/);
   await press(page, 'Sign out');
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await meet(page, 'Sign in');
   expect(findings).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { identityCatalog } from '@longwave/command-catalog';
+import { idempotencyKeyPattern } from '@longwave/idempotency';
 import { newId } from '@longwave/ids';
 import { Api, Carrier } from '@longwave/rpc/credential';
 import { pageRoutes, type PageRoutesDeps } from '../src/http/page-routes.ts';
@@ -57,6 +58,14 @@ describe('the API key', () => {
     const { body } = await browser.get('/settings/api');
     const send = () => browser.post('/settings/api/key', { once: onceIn(body) }, {}, '/settings/api');
     expect([(await send()).status, (await send()).status]).toEqual([200, 409]);
+  });
+
+  test('is made by every form that was shown: a key of a form is always one that commands take', async () => {
+    const { browser } = await pages.signedIn('Eve');
+    const visits = await Promise.all(Array.from({ length: 64 }, () => browser.get('/settings/api')));
+    const keys = visits.flatMap(({ body }) => [...body.matchAll(/name="once" value="([^"]*)"/g)].map(([, key]) => key));
+    expect(new Set(keys).size).toBe(3 * visits.length);
+    expect(keys.filter((key) => !idempotencyKeyPattern.test(key!))).toEqual([]);
   });
 
   test('is made and members are changed only within 15 minutes after the password; then the password is asked for', async () => {

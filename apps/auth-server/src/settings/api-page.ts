@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
@@ -47,8 +47,8 @@ const madePart = (made: Made | undefined) =>
     <code class="secret">${made.text}</code>
   </section>`;
 
-/** What makes a repeated form harmless: two answers to one form are not two keys. */
-const onceField = () => html`<input type="hidden" name="once" value="${randomBytes(16).toString('base64url')}" />`;
+/** The idempotency key of a form: a form that is sent twice makes one key. */
+const onceField = () => html`<input type="hidden" name="once" value="${randomUUID()}" />`;
 
 const line = (visit: SignedIn, credential: ListedCredential) => {
   const { id, name, kind, scope, expires_at: expiresAt, created_at: at } = credential;
@@ -137,7 +137,7 @@ const agentPart = (visit: SignedIn, tokens: readonly ListedCredential[]) =>
     </form>
   </section>`;
 
-const once = z.string().regex(/^[\w-]{22}$/);
+const once = z.uuid();
 const name = z
   .string()
   .trim()
