@@ -6,6 +6,7 @@ import { createBrowser, mailTo, until } from '@longwave/test-kit';
 import { createAccount } from '@longwave/test-kit/clients';
 import * as openid from 'openid-client';
 import { grantAccess, registerConnector } from '../_agent-access.ts';
+import { grantMachineAccess } from '../_machine-access.ts';
 import { mailFolderOf, signUp, tokenIn, type Person } from '../_people.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 import { keysOf, logsOf, placesOf, tablesOf } from '../_stored-texts.ts';
@@ -94,49 +95,27 @@ async function letAgentIn(ada: Person): Promise<Secrets> {
   };
 }
 
-/** A machine gets a token by its secret; the operator issues another one. */
-async function letMachinesIn(workspaceId: string): Promise<Secrets> {
-  const [secret, clientId] = [randomBytes(32).toString('base64url'), newId('req') as string];
-  await world.operator.identityCommand(
-    workspaceId,
-    'oauth_client.register',
-    { type: 'oauth_clients' },
-    {
-      ...{ client_id: clientId, kind: 'machine', name: 'Edge', token_endpoint_auth_method: 'client_secret_basic' },
-      ...{ secret_digest: createHash('sha256').update(secret).digest('hex'), grant_types: ['client_credentials'] },
-      ...{ redirect_uris: [], resources: ['audience'], scopes: ['audience:read'] },
-      ...{ producer: 'acme', workspaces: [workspaceId] },
-    },
-  );
-  const options = { execute: [openid.allowInsecureRequests] };
-  const basic = openid.ClientSecretBasic(secret);
-  const config = await openid.discovery(new URL(world.fleet.urls.base), clientId, undefined, basic, options);
-  const resource = `${world.fleet.urls.api}/audience/v1`;
-  const { access_token: access } = await openid.clientCredentialsGrant(config, { resource, scope: 'audience:read' });
-  const { token: issued } = await world.operator.issueMachineToken({
-    ...{ producer: 'acme', workspaces: [workspaceId], expires_at: new Date(Date.now() + 3_600_000).toISOString() },
-  });
-  return { "the machine's secret": secret, "the machine's token": access, 'the issued token': issued };
-}
-
 test('no log and no database holds a token, a code, a key, a password, a cookie or the link of a mail', async () => {
   const ada = await signUp(world, 'Ada');
   const made = await makeCredentials(ada);
   const agent = await letAgentIn(ada);
   const own = Object.fromEntries([...ada.browser.cookies].map(([name, value]) => [`the ${name}`, value]));
   const organization = await createAccount(world.operator, 'network', { email: `${newId('usr')}@example.com` });
-  const machines = await letMachinesIn(organization.workspaceId);
+  const machine = await grantMachineAccess(world, organization.workspaceId);
   const forgotten = await forgetPassword(ada);
   const sent = {
     ...made,
-    ...machines,
-    "the organization's key": organization.apiKey,
-    'the session': own['the lw_session'],
+    ...{ "the organization's key": organization.apiKey, 'the session': own['the lw_session'] },
+    ...{ "the machine's token": machine.clientToken, 'the issued token': machine.issuedToken },
   };
   for (const credential of Object.values(sent)) await sendEverywhere(credential!);
 
   const secrets: Secrets = {
-    ...{ 'the password': ada.password, 'the link of the sign-up': ada.mailToken },
+    ...{
+      'the password': ada.password,
+      'the link of the sign-up': ada.mailToken,
+      "the machine's secret": machine.secret,
+    },
     ...{ ...own, ...sent, ...agent, ...forgotten },
   };
   const [logs, tables, keys] = [await newestLogs(), await tablesOf(world.fleet), await keysOf(world.fleet)];
