@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { npxLongwave } from '@longwave/test-kit';
+import { createBrowser, npxLongwave } from '@longwave/test-kit';
+import { Secret, TOTP } from 'otpauth';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
+import { signUp } from '../_people.ts';
 
 const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 let world: TestFleet;
@@ -85,4 +87,24 @@ test('a refused account says why and what to do, and leaves nothing behind', () 
     'The plan “classic” is closed to new accounts. Choose one of launch, grow, scale, network.',
   );
   expect(answerOf<Account[]>('account', 'list')).toHaveLength(before);
+});
+
+test('a person who has lost app and recovery codes signs in with the password alone after user remove-second-factor', async () => {
+  const { email, password, accountId, browser } = await signUp(world, 'Cora');
+  const page = '/settings/security/second-factor';
+  const { body } = await browser.get(page);
+  const secret = Secret.fromBase32(/<code class="secret">([^<]+)</.exec(body)![1]!.replaceAll(' ', ''));
+  const sealed = /name="sealed" value="([^"]+)"/.exec(body)![1]!;
+  const on = await browser.post(`${page}/on`, { code: TOTP.generate({ secret }), sealed });
+  expect([on.status, on.body.includes('Your recovery codes')]).toEqual([200, true]);
+  const signIn = async () => {
+    const answer = await createBrowser(world.fleet.urls.base).post('/sign-in', { email, password }, {}, '/sign-in');
+    return answer.headers.get('location');
+  };
+  expect(await signIn()).toBe('/sign-in/code?return_to=%2Fsettings');
+  const { owner_user_id: user } = answerOf<{ owner_user_id: string }>('account', 'show', '--account', accountId);
+  expect(answerOf('user', 'remove-second-factor', '--user', user)).toMatchObject({ id: user, email });
+  expect(await signIn()).toBe('/settings');
+  const again = longwave('user', 'remove-second-factor', '--user', user);
+  expect([again.status, again.stderr.trimEnd()]).toEqual([1, 'This user signs in with the password alone.']);
 });

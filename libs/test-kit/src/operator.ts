@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { typedResource, type Resource, type ResourceType } from '@longwave/command-catalog';
+import { identityCatalog, typedResource, type Resource, type ResourceType } from '@longwave/command-catalog';
 import { newId } from '@longwave/ids';
 import { openChannel, readTls, type RpcClient } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
@@ -12,13 +12,10 @@ import type { FleetAccess } from '@longwave/fleet';
 import type { ServiceName } from '@longwave/services';
 import { until } from './until.ts';
 
-const identityTypes: Readonly<Record<string, string>> = {
-  acc: 'accounts',
-  crd: 'credentials',
-  mbr: 'memberships',
-  mtk: 'machine_tokens',
-  ocl: 'oauth_clients',
-};
+/** The types of identity resources by the prefix of their IDs. */
+const identityTypes = new Map<string | undefined, string>(
+  Object.values(identityCatalog.resources).map(({ prefix, type }) => [prefix, type]),
+);
 
 export interface AdCounts {
   readonly decided: number;
@@ -104,10 +101,10 @@ export function openOperator(fleet: Pick<FleetAccess, 'operator' | 'addresses'>)
   const identityCommand = send(identity);
   /** An identity resource by its id, whatever workspace it is of. */
   const identityResource = async (id: string): Promise<ResourceView> => {
-    const resourceType = identityTypes[id.split('_')[0] ?? ''];
+    const resourceType = identityTypes.get(id.split('_')[0]);
     if (!resourceType)
       throw new Error(
-        `“${id}” is not a valid ID of an account, a credential, a membership, a machine token or a client`,
+        `“${id}” is not a valid ID of a user, an account, a credential, a membership, a machine token or a client`,
       );
     const request = { workspaceId: '', resourceType, resourceId: id };
     const { resourceJson } = await identityResources.getResource(request, { deadlineMs: 5_000 });
