@@ -107,7 +107,7 @@ test('one address gives at most 60 codes in 15 minutes, recovery codes among the
   expect(uncounted.checked()).toBe(0);
 });
 
-test('after five wrong codes from an address the right one does not help there; a recovery code does, and so does another address', async () => {
+test('after five wrong codes from an address the right one does not help there, and the person hears of it once; a recovery code leads in, and so does another address', async () => {
   const { email, password, browser: own } = await pages.signedUp('Dan');
   const apps = createApps(pages);
   const app = await apps.switchOn(own);
@@ -121,6 +121,11 @@ test('after five wrong codes from an address the right one does not help there; 
   expect((await apps.giveCode(here, app.recoveryCodes[0]!)).status).toBe(303);
   const elsewhere = (await apps.waiting(email, password, '198.51.100.41')).browser;
   expect((await apps.giveCode(elsewhere, app.code())).status).toBe(303);
+  await pages.mailTo(email, 4);
+  const warnings = pages.readMails().filter(({ to, subject }) => to === email && subject.includes('wrong codes'));
+  expect(warnings).toHaveLength(1);
+  const page = (await own.get('/settings/security')).body;
+  expect(page.match(/Too many wrong codes were given after the right password/g)).toHaveLength(1);
 });
 
 test('a database and a log contain no password, no value of a cookie, no token of a link, and the log no address', async () => {

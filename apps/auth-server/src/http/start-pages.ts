@@ -21,7 +21,7 @@ import { sendInvitations } from '../memberships/send-invitations.ts';
 import type { Plans } from '../plans.ts';
 import { createCheckCode } from '../second-factor/check-code.ts';
 import { createSecretSeal } from '../second-factor/secret-seal.ts';
-import { createTellChange } from '../second-factor/tell-change.ts';
+import { createTellSecondFactorEvent } from '../second-factor/tell-second-factor-event.ts';
 import { createSendCommand } from '../send-command.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { createBeginSession } from '../sign-in/begin-session.ts';
@@ -71,7 +71,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     onError: (error) => logger.error({ err: error }, 'second_factor.keys_unreadable'),
   });
   const seal = createSecretSeal(keys);
-  const tell = createTellChange({ pool, post, clock });
+  const tell = createTellSecondFactorEvent({ pool, post, clock });
   const beginSession = createBeginSession({
     ...{ pool, sessions, baseUrl },
     finishSignUp: createFinishSignUp({ pool, send, plans, clock }),

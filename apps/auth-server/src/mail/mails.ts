@@ -7,7 +7,7 @@ const notYou = 'If this was not you, you need not do anything.';
 const onlyOperator = 'If this was not you, write to whoever runs this installation.';
 const newPassword = (link: string) => `If this was not you, choose a new password at once:\n\n${link}`;
 
-/** Changes of a second factor, of which the person hears by mail. */
+/** Events of a second factor, of which the person hears by mail. */
 export const secondFactorMails = {
   second_factor_on: (to: string): Mail => ({
     to,
@@ -18,6 +18,11 @@ export const secondFactorMails = {
     to,
     subject: 'Signing in to Longwave takes no code any more',
     text: `Signing in to your Longwave account takes the password alone from now on.\n\n${newPassword(link)}${signature}`,
+  }),
+  codes_refused: (to: string, link: string): Mail => ({
+    to,
+    subject: 'Somebody gives wrong codes for Longwave',
+    text: `Somebody gave the right password of your Longwave account, and then too many wrong codes.\n\n${newPassword(link)}${signature}`,
   }),
   recovery_code_used: (to: string, link: string): Mail => ({
     to,

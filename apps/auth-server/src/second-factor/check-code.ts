@@ -4,7 +4,7 @@ import { secretDigest } from '../secret-digest.ts';
 import { tryParseRecoveryCode } from './recovery-code.ts';
 import { findSecondFactor, takeRecoveryCode, takeStep } from './second-factor-table.ts';
 import type { SecretSeal } from './secret-seal.ts';
-import type { TellChange } from './tell-change.ts';
+import type { TellSecondFactorEvent } from './tell-second-factor-event.ts';
 import { stepOf } from './totp.ts';
 
 /** A code that a person gives. */
@@ -44,11 +44,14 @@ const limitsOfRecoveryCode = (attempt: CodeAttempt): readonly Limit[] => [
   limitOfSender(attempt),
 ];
 
+/** The person hears that somebody has the password; a mail for each attempt would help nobody. */
+const limitOfWarnings = ({ user }: CodeAttempt): Limit => ({ of: ['code-warning', user.id], max: 1, seconds: day });
+
 export interface CheckCodeDeps {
   readonly pool: Pool;
   readonly limit: AttemptLimit;
   readonly seal: SecretSeal;
-  readonly tell: TellChange;
+  readonly tell: TellSecondFactorEvent;
   readonly clock: () => Date;
 }
 
@@ -70,7 +73,10 @@ export function createCheckCode({ pool, limit, seal, tell, clock }: CheckCodeDep
     const recoveryCode = tryParseRecoveryCode(attempt.code);
     const limits = recoveryCode === undefined ? limitsOfCode(attempt) : limitsOfRecoveryCode(attempt);
     const waitSeconds = await limit.count(limits);
-    if (waitSeconds > 0) return { outcome: 'throttled', waitSeconds };
+    if (waitSeconds > 0) {
+      if ((await limit.count([limitOfWarnings(attempt)])) === 0) await tell(attempt.user, 'codes_refused');
+      return { outcome: 'throttled', waitSeconds };
+    }
     if (recoveryCode === undefined) {
       if (!(await takeAppCode(attempt))) return { outcome: 'refused' };
     } else {

@@ -9,6 +9,7 @@ export const securityEvents = {
   password_changed: 'The password was changed',
   second_factor_on: 'Signing in takes a code besides the password',
   second_factor_off: 'Signing in takes the password alone',
+  codes_refused: 'Too many wrong codes were given after the right password',
   recovery_code_used: 'A recovery code was used',
   recovery_codes_made: 'New recovery codes were made',
   email_changed: 'The address was changed',

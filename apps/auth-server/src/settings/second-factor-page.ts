@@ -15,7 +15,7 @@ import {
   type SecondFactor,
 } from '../second-factor/second-factor-table.ts';
 import type { SecretSeal } from '../second-factor/secret-seal.ts';
-import type { TellChange } from '../second-factor/tell-change.ts';
+import type { TellSecondFactorEvent } from '../second-factor/tell-second-factor-event.ts';
 import { newTotpSecret, stepOf, totpAddress } from '../second-factor/totp.ts';
 import { secretDigest } from '../secret-digest.ts';
 import type { SendCommand } from '../send-command.ts';
@@ -26,7 +26,7 @@ export interface SecondFactorPageDeps {
   readonly pool: Pool;
   readonly seal: SecretSeal;
   readonly checkCode: CheckCode;
-  readonly tell: TellChange;
+  readonly tell: TellSecondFactorEvent;
   readonly sessions: Sessions;
   readonly send: SendCommand;
 }

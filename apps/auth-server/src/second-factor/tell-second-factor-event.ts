@@ -3,15 +3,15 @@ import { secondFactorMails } from '../mail/mails.ts';
 import type { PostOffice } from '../mail/post-office.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 
-export interface TellChangeDeps {
+export interface TellSecondFactorEventDeps {
   readonly pool: Pool;
   readonly post: PostOffice;
   readonly clock: () => Date;
 }
 
-/** Tells a person of a change of the second factor: on the page of security and by mail. */
-export const createTellChange =
-  ({ pool, post, clock }: TellChangeDeps) =>
+/** Tells a person of an event of the second factor: on the page of security and by mail. */
+export const createTellSecondFactorEvent =
+  ({ pool, post, clock }: TellSecondFactorEventDeps) =>
   async (
     user: { readonly id: string; readonly email: string },
     kind: keyof typeof secondFactorMails,
@@ -20,4 +20,4 @@ export const createTellChange =
     post.later(() => post.send(secondFactorMails[kind](user.email, post.pageLink('/sign-in/reset'))));
   };
 
-export type TellChange = ReturnType<typeof createTellChange>;
+export type TellSecondFactorEvent = ReturnType<typeof createTellSecondFactorEvent>;
