@@ -16,6 +16,8 @@ import { signIn } from '../src/sign-in/sign-in.ts';
 /** An authorization server that hands out numbered tokens, each refresh token for one use. */
 async function startAuthorizationServer() {
   const calls: { readonly path: string; readonly form: URLSearchParams }[] = [];
+  /** Fields that the metadata have instead of the right ones. */
+  const wrong: { metadata: object } = { metadata: {} };
   const server = createServer((request, response) => void answer(request).then((body) => response.end(body)));
   async function answer(request: IncomingMessage): Promise<string> {
     const { pathname } = new URL(request.url!, issuer);
@@ -24,6 +26,7 @@ async function startAuthorizationServer() {
         ...{ issuer, authorization_endpoint: `${issuer}/oauth/authorize`, token_endpoint: `${issuer}/oauth/token` },
         ...{ revocation_endpoint: `${issuer}/oauth/revoke`, code_challenge_methods_supported: ['S256'] },
         protected_resources: [`${issuer}/api/v1`, `${issuer}/mcp`, `${issuer}/management/v1`],
+        ...wrong.metadata,
       });
     calls.push({ path: pathname, form: new URLSearchParams(await text(request)) });
     const nth = calls.length;
@@ -34,7 +37,12 @@ async function startAuthorizationServer() {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { issuer, calls, [Symbol.asyncDispose]: () => new Promise<void>((done) => void server.close(() => done())) };
+  return {
+    issuer,
+    calls,
+    wrong,
+    [Symbol.asyncDispose]: () => new Promise<void>((done) => void server.close(() => done())),
+  };
 }
 
 let server: Awaited<ReturnType<typeof startAuthorizationServer>>;
@@ -47,7 +55,10 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
 });
-beforeEach(() => void (server.calls.length = 0));
+beforeEach(() => {
+  server.calls.length = 0;
+  server.wrong.metadata = {};
+});
 
 /** Signs in with a browser that answers with these parameters, given the ones of a right answer. */
 const signInWith = (answerOf: (right: readonly [string, string][]) => readonly (readonly [string, string])[]) =>
@@ -119,6 +130,32 @@ describe('signing in', () => {
     expect(session.access_token).toBe('access-1');
   });
 
+  test.each<[string, () => object, string]>([
+    ['are of another issuer', () => ({ issuer: 'https://x.test' }), 'issuer'],
+    ['have no API for agents', () => ({ protected_resources: [`${server.issuer}/api/v1`] }), 'has no API “mcp”'],
+    ['have it at another path', () => ({ protected_resources: [`${server.issuer}/x/mcp`] }), 'has no API “mcp”'],
+    ['have no API at all', () => ({ protected_resources: undefined }), 'has no API “mcp”'],
+  ])('opens no address when the metadata %s', async (_what, metadata, message) => {
+    server.wrong.metadata = metadata();
+    const opened: string[] = [];
+    const attempt = signIn({ baseUrl: server.issuer, api: 'mcp', scopes: [] }, (at) => opened.push(at));
+    await expect(attempt).rejects.toThrow(message);
+    expect(opened).toEqual([]);
+  });
+
+  test('asks for exactly the scopes that it was given, and keeps those that the person allowed', async () => {
+    let asked = '';
+    const scopes = ['mcp:read', 'mcp:ads.read'];
+    const session = await signIn({ baseUrl: server.issuer, api: 'mcp', scopes }, (address) => {
+      const { searchParams } = new URL(address);
+      asked = searchParams.get('scope')!;
+      const answer = new URLSearchParams({ code: 'c', state: searchParams.get('state')!, iss: server.issuer });
+      void fetch(`${commandLineClient.redirectUri}?${answer.toString()}`);
+    });
+    expect(asked).toBe('mcp:read mcp:ads.read offline_access');
+    expect(session.scope).toBe('mcp:read');
+  });
+
   test('sends nothing over http to another machine', async () => {
     const opened: string[] = [];
     const attempt = signIn({ baseUrl: 'http://longwave.test', api: 'mcp', scopes: [] }, (at) => opened.push(at));
@@ -144,6 +181,14 @@ describe('a sign-in', () => {
     expect(new Set(sessions.map((each) => each.access_token))).toEqual(new Set(['access-1']));
     expect(server.calls.map(({ form }) => form.get('refresh_token'))).toEqual(['refresh-0']);
     expect(file.read('mcp')?.refresh_token).toBe('refresh-1');
+  });
+
+  test('is not renewed at a server that names another issuer: its refresh token goes nowhere', async () => {
+    file.write('mcp', expired());
+    server.wrong.metadata = { issuer: 'https://x.test' };
+    await expect(liveSession(file, 'mcp')).rejects.toThrow('issuer');
+    expect(server.calls).toEqual([]);
+    expect(file.read('mcp')?.refresh_token).toBe('refresh-0');
   });
 
   test('that has ended is explained', async () => {

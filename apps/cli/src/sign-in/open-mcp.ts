@@ -1,6 +1,21 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { isJSONRPCErrorResponse, isJSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
 import { liveSession } from './live-session.ts';
 import type { SessionFile } from './session-file.ts';
+
+/**
+ * A refusal that answers the request in its body is an answer like any other: there an agent reads what it lacks. The transport would hide it
+ * behind an error of its own.
+ */
+async function answerOf(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  const isAnswer = isJSONRPCResultResponse(body) || (isJSONRPCErrorResponse(body) && body.id !== undefined);
+  return isAnswer ? new Response(response.body, { headers: response.headers }) : response;
+}
 
 /** A connection to the MCP server of the sign-in. Every request has an access token that is still good. */
 export async function openMcp(file: SessionFile): Promise<StreamableHTTPClientTransport> {
@@ -10,7 +25,7 @@ export async function openMcp(file: SessionFile): Promise<StreamableHTTPClientTr
       const { access_token: token } = await liveSession(file, 'mcp');
       const headers = new Headers(init?.headers);
       headers.set('Authorization', `Bearer ${token}`);
-      return fetch(address, { ...init, headers });
+      return answerOf(await fetch(address, { ...init, headers }));
     },
   });
 }
