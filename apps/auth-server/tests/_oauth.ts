@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { GuardedFetch } from '@longwave/guarded-fetch';
 import { newId } from '@longwave/ids';
 import { Api } from '@longwave/rpc/credential';
 import { startPages } from './_pages.ts';
@@ -44,7 +43,7 @@ export function pkce() {
 const scopesOn = (body: string) => [...body.matchAll(/name="scope" value="([^"]+)"/g)].map(([, scope]) => scope!);
 
 /** auth-server as an authorization server, with people in browsers and clients that talk to it. */
-export async function startOauth(options: { readonly fetchDocument?: GuardedFetch } = {}) {
+export async function startOauth(options: Parameters<typeof startPages>[0] = {}) {
   const pages = await startPages(options);
   const { server, url } = pages;
   // The library reads the clock of the machine.

@@ -23,7 +23,7 @@ import { readConfiguration } from '../src/config.ts';
 
 export const secretText = (prefix: 'lw_key_' | 'svc_pat_' | 'svc_mcp_') =>
   prefix + randomBytes(32).toString('base64url');
-/** The public root of the service under test, whatever port it listens on. */
+/** The public root of the service under test, whatever port it listens on, unless the test gives another. */
 export const baseUrl = 'http://localhost:4000';
 
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -53,6 +53,8 @@ async function createTokenKeys(file: string) {
 interface StartOptions {
   readonly databaseUrl?: string;
   readonly redisUrl?: string;
+  /** A public root of this machine, on whose port the service listens. */
+  readonly ownUrl?: string;
   /** The hosts of metadata documents. */
   readonly fetchDocument?: GuardedFetch;
 }
@@ -90,9 +92,9 @@ export async function startAuthServer(options: StartOptions = {}) {
         RECEIPT_SIGNING_KEY: path.join(folder, 'receipt.json'),
         ACCESS_TOKEN_SIGNING_KEYS: tokenKeysFile,
         SECOND_FACTOR_KEYS: secondFactorKeys,
-        HTTP_LISTEN: '127.0.0.1:0',
+        HTTP_LISTEN: options.ownUrl === undefined ? '127.0.0.1:0' : new URL(options.ownUrl).host,
         TRUSTED_PROXIES: '127.0.0.1/32',
-        BASE_URL: baseUrl,
+        BASE_URL: options.ownUrl ?? baseUrl,
         MAIL_FOLDER: path.join(folder, 'mail'),
         API_URL: 'http://api.test',
         MCP_URL: 'http://mcp.test',

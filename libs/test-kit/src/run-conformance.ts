@@ -30,7 +30,7 @@ interface ConformanceRun {
 function readScenarios(folder: string): Map<string, Checks> {
   const scenarios = new Map<string, Checks>();
   for (const name of readdirSync(folder)) {
-    const scenario = /^(?:server-)?(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1];
+    const scenario = /^(?:server|authorization-server)-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1];
     if (scenario === undefined) throw new Error(`unexpected results: ${name}`);
     const checks = JSON.parse(readFileSync(path.join(folder, name, 'checks.json'), 'utf8')) as { status: Status }[];
     const counts: Partial<Record<Status, number>> = {};
