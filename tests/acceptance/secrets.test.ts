@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { namesOf, services } from '@longwave/services';
 import { createBrowser, mailTo, until } from '@longwave/test-kit';
 import { createAccount } from '@longwave/test-kit/clients';
 import * as openid from 'openid-client';
+import { Secret, TOTP } from 'otpauth';
 import { grantAccess, registerConnector } from '../_agent-access.ts';
 import { grantMachineAccess } from '../_machine-access.ts';
 import { mailFolderOf, signUp, tokenIn, type Person } from '../_people.ts';
@@ -65,11 +66,10 @@ async function forgetPassword(ada: Person): Promise<Secrets> {
 
 /** Makes every credential that the settings offer. */
 async function makeCredentials({ browser }: Person): Promise<Secrets> {
-  const once = () => randomBytes(16).toString('base64url');
   const forms = {
-    'the API key': ['key', { once: once() }],
-    'the legacy token': ['token', { once: once(), name: 'Legacy', scope: 'read_write' }],
-    "the agent's token": ['agent', { once: once(), agent: 'Agent' }],
+    'the API key': ['key', { once: randomUUID() }],
+    'the legacy token': ['token', { once: randomUUID(), name: 'Legacy', scope: 'read_write' }],
+    "the agent's token": ['agent', { once: randomUUID(), agent: 'Agent' }],
   } as const;
   const made: Secrets = {};
   for (const [name, [path, fields]] of Object.entries(forms)) {
@@ -77,6 +77,29 @@ async function makeCredentials({ browser }: Person): Promise<Secrets> {
     made[name] = /(?:lw_key|svc_pat|svc_mcp)_[\w-]{43}/.exec(body)![0];
   }
   return made;
+}
+
+/** Switches codes at sign-in on, and signs in with a recovery code. */
+async function useCodes(person: Person): Promise<Secrets> {
+  const page = '/settings/security/second-factor';
+  const { body } = await person.browser.get(page);
+  const shown = /<code class="secret">([^<]+)<\/code>/.exec(body)![1]!;
+  const secret = Secret.fromBase32(shown.replaceAll(' ', ''));
+  const fields = { code: TOTP.generate({ secret }), sealed: /name="sealed" value="([^"]+)"/.exec(body)![1]! };
+  const answer = await person.browser.post(`${page}/on`, fields, {}, page);
+  const codes = [...answer.body.matchAll(/<li><code>([0-9a-z-]+)<\/code><\/li>/g)].map(([, code]) => code!);
+  const browser = createBrowser(world.fleet.urls.base);
+  const { email, password } = person;
+  await browser.post('/sign-in', { email, password }, {}, '/sign-in');
+  const waiting = browser.cookies.get('lw_wait');
+  const signedIn = await browser.post('/sign-in/code', { code: codes[0]! }, {}, '/sign-in/code');
+  expect([codes.length, signedIn.status]).toEqual([10, 303]);
+  return {
+    ...{ 'the secret of codes': secret.base32, 'the secret as it is shown': shown, 'the waiting sign-in': waiting },
+    ...Object.fromEntries(
+      codes.flatMap((code) => [code, code.replaceAll('-', '')].map((text) => [`code ${text}`, text])),
+    ),
+  };
 }
 
 /** Lets an agent in, which refreshes its tokens, uses a code and a refresh token twice, and is shut out. */
@@ -103,6 +126,7 @@ test('no log and no database holds a token, a code, a key, a password, a cookie 
   const organization = await createAccount(world.operator, 'network', { email: `${newId('usr')}@example.com` });
   const machine = await grantMachineAccess(world, organization.workspaceId);
   const forgotten = await forgetPassword(ada);
+  const codes = await useCodes(await signUp(world, 'Ben'));
   const sent = {
     ...made,
     ...{ "the organization's key": organization.apiKey, 'the session': own['the lw_session'] },
@@ -116,7 +140,7 @@ test('no log and no database holds a token, a code, a key, a password, a cookie 
       'the link of the sign-up': ada.mailToken,
       "the machine's secret": machine.secret,
     },
-    ...{ ...own, ...sent, ...agent, ...forgotten },
+    ...{ ...own, ...sent, ...agent, ...forgotten, ...codes },
   };
   const [logs, tables, keys] = [await newestLogs(), await tablesOf(world.fleet), await keysOf(world.fleet)];
   expect([...logs.keys()]).toEqual(expect.arrayContaining(namesOf(services).map((service) => `log ${service}`)));
