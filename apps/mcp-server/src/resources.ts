@@ -10,6 +10,7 @@ import {
   type ReadResourceResult,
 } from '@modelcontextprotocol/server';
 import { documents } from './documents.ts';
+import { requireScopes } from './http/scopes.ts';
 import type { Session } from './run-tool.ts';
 import type { ToolDeps } from './tool.ts';
 import { show } from './tools/objects.ts';
@@ -135,7 +136,11 @@ function errorOf(error: unknown, uri: string, { logger, requestId }: Session): E
 
 /** Adds every resource to a server. Documents are the same for everybody; everything else is one person's. */
 export function registerResources(server: McpServer, session: Session, deps: ToolDeps): void {
-  const asker = () => ({ ...session.holder.caller, deadline: new Date(Date.now() + deadlineMs) });
+  const { caller, scopes } = session.holder;
+  const asker = () => {
+    requireScopes(scopes, ['mcp:read']);
+    return { ...caller, deadline: new Date(Date.now() + deadlineMs) };
+  };
   for (const { name, uri, title, description, mimeType, type, read } of templates) {
     const complete = { id: (text: string) => completeId(type, text, asker(), deps) };
     server.registerResource(

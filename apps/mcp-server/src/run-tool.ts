@@ -2,6 +2,7 @@ import { namedDetail, parseOrProblem, Problem, problemView } from '@longwave/pro
 import type { Logger } from '@longwave/service-kit';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { requireScopes } from './http/scopes.ts';
 import type { TokenHolder } from './http/verify-token.ts';
 import type { Tool, ToolDeps } from './tool.ts';
 
@@ -47,9 +48,10 @@ function failureOf(problem: Problem, requestId: string): z.output<typeof toolFai
 export async function runTool(tool: Tool, given: unknown, session: Session, deps: ToolDeps): Promise<CallToolResult> {
   const { caller, scopes, grant } = session.holder;
   try {
-    const args = parseOrProblem(tool.input, given ?? {}) as never;
+    const args = parseOrProblem(tool.input, given ?? {});
+    requireScopes(scopes, tool.scopesFor(args));
     const asker = { ...caller, deadline: new Date(Date.now() + tool.deadlineMs) };
-    const { output, links = [] } = await tool.run({ asker, scopes, grant, args }, deps);
+    const { output, links = [] } = await tool.run({ asker, scopes, grant, args: args as never }, deps);
     return {
       content: [
         { type: 'text', text: JSON.stringify(output) },

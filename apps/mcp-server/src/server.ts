@@ -70,9 +70,9 @@ export function createServer({ admission, createMcpServer, readIssuerMetadata, p
     response.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
     const admitted = await admit(request, response);
     if (!admitted) return;
-    const { holder, body } = admitted;
+    const { holder, json, message } = admitted;
     const { caller, fingerprint, scopes } = holder;
-    const { method = 'none', params } = body.message;
+    const { method = 'none', params } = message;
     Object.assign(response.locals, {
       operation: method === 'tools/call' ? `tools/call ${params?.name}` : method,
       credentialId: caller.credentialId,
@@ -82,7 +82,7 @@ export function createServer({ admission, createMcpServer, readIssuerMetadata, p
     delete request.headers.authorization;
     const auth: AuthInfo = { token: fingerprint, clientId: caller.clientId, scopes: [...scopes] };
     sessions.set(auth, { holder, requestId: requestIdOf(response), logger });
-    await answer(Object.assign(request, { auth }), response, body.json);
+    await answer(Object.assign(request, { auth }), response, json);
   });
   app.use(() => {
     throw new Problem('not_found', 'There is no such page.');

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { mcpScopes } from '../src/http/scopes.ts';
+import { runTool } from '../src/run-tool.ts';
 import { tools } from '../src/tools/tools.ts';
 import { onlyScope } from './_people.ts';
 import { baseUrl, openInstallation, startMcpServer, type McpUnderTest } from './_mcp.ts';
@@ -138,6 +140,43 @@ describe('authorization', () => {
   test.each(['mcp:ads.read', 'mcp:analytics.read'])('%s contains no other scope', async (scope) => {
     expect((await mcp.post(call('get_account'), as(onlyScope(scope)))).status).toBe(403);
   });
+
+  const guarded: readonly (readonly [string, object])[] = [
+    ['tools/call', { name: 'get_account', arguments: {} }],
+    ['resources/read', { uri: 'podcast:///pod_1' }],
+    [
+      'completion/complete',
+      { ref: { type: 'ref/resource', uri: 'podcast:///{id}' }, argument: { name: 'id', value: '' } },
+    ],
+  ];
+  const disguises = ['uri', 'name'].flatMap((field) => [5, null, {}, ['docs:']].map((value) => ({ [field]: value })));
+  const disguised = guarded.flatMap(([method, params]) =>
+    disguises.flatMap((disguise) => [
+      [method, JSON.stringify({ ...params, ...disguise })],
+      // The key that comes later wins in one reader, the first in another.
+      [method, JSON.stringify({ ...disguise, ...params }).replace(/}$/, `,${JSON.stringify(disguise).slice(1)}`)],
+    ]),
+  );
+  test.each(disguised)('%s %s goes past no check of scopes', async (method, params) => {
+    const sent = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
+    const response = await mcp.post(sent, as(onlyScope('mcp:ads.read')));
+    expect([400, 403]).toContain(response.status);
+  });
+
+  test.each(tools.map((tool) => [tool.name, tool] as const))(
+    '%s asks for its scopes again, behind the checks of the request',
+    async (_name, tool) => {
+      const unused = new Proxy({}, { get: () => () => expect(tool.name).toBe('never run') });
+      const session = { holder: { caller: {}, scopes: [], grant: 'g' }, requestId: 'req_1', logger: unused };
+      const { structuredContent } = await runTool(
+        { ...tool, input: z.looseObject({}) },
+        { kind: 'episode' },
+        session as never,
+        unused as never,
+      );
+      expect(structuredContent).toMatchObject({ code: 'insufficient_scope' });
+    },
+  );
 
   test('tools are listed to every token, so that a client knows what it may ask for', async () => {
     const client = await mcp.connect('nothing');

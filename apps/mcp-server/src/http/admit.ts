@@ -4,7 +4,7 @@ import { bearerOf } from '@longwave/principal';
 import { localhostAllowedHostnames, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Request, Response } from 'express';
 import type { Tool } from '../tool.ts';
-import { maxBodyBytes, readBody, type Body, type Message } from './message.ts';
+import { maxBodyBytes, readBody, type Message } from './message.ts';
 import { rpcCodes, sendRpcError, sendUnauthorized } from './refuse.ts';
 import { containsScopes, type McpScope } from './scopes.ts';
 import type { TokenHolder, VerifyToken } from './verify-token.ts';
@@ -20,7 +20,9 @@ const allowedHeaders = [
 /** A request that may go to the handler. */
 interface Admitted {
   readonly holder: TokenHolder;
-  readonly body: Body;
+  /** The body, and the message that was read from it. */
+  readonly json: unknown;
+  readonly message: Message;
 }
 
 export interface AdmissionDeps {
@@ -46,7 +48,7 @@ function scopesFor({ method, params = {} }: Message, tools: ReadonlyMap<string, 
 
 /**
  * The checks before the handler, each of which may answer by itself: method → length of the body → Host and Origin → rate of the address
- * → token → rate of the client → JSON → scopes. Only `Authorization` carries a token; the header `Token` is never read.
+ * → token → rate of the client → JSON → message → scopes. Only `Authorization` carries a token; the header `Token` is never read.
  */
 export function createAdmit(deps: AdmissionDeps) {
   const { verifyToken, countRequest, senderOf, baseUrl, mcpUrl } = deps;
@@ -100,27 +102,24 @@ export function createAdmit(deps: AdmissionDeps) {
     if (response.writableEnded) return undefined;
     if (await isThrottled(response, `mcp_address:${senderOf(request)}`, requestsPerAddress)) return undefined;
 
-    const body = await readBody(request);
+    const { json, message } = await readBody(request);
     const token = bearerOf(request.get('authorization'));
     const holder = token === undefined ? undefined : await verifyToken(token);
     if (!holder) {
       const reason = request.get('authorization') === undefined ? 'missing' : 'invalid';
-      return void sendUnauthorized(response, { reason }, mcpUrl, body.message);
+      return void sendUnauthorized(response, { reason }, mcpUrl, message);
     }
     const { caller, scopes } = holder;
     const client = `mcp:${caller.clientId || caller.credentialId}`;
     if (await isThrottled(response, client, caller.plan.requestsPerMinute)) return undefined;
 
-    if (body.json === undefined)
-      return void sendRpcError(response, 400, { code: rpcCodes.parseError, message: 'The body is not valid JSON.' });
-    if (Array.isArray(body.json))
-      return void sendRpcError(response, 400, {
-        code: rpcCodes.invalidRequest,
-        message: 'Send one message at a time.',
-      });
-    const needed = scopesFor(body.message, tools);
+    const wrong = (code: number, text: string) => void sendRpcError(response, 400, { code, message: text });
+    if (json === undefined) return wrong(rpcCodes.parseError, 'The body is not valid JSON.');
+    if (Array.isArray(json)) return wrong(rpcCodes.invalidRequest, 'Send one message at a time.');
+    if (!message) return wrong(rpcCodes.invalidRequest, 'The body is not one JSON-RPC message.');
+    const needed = scopesFor(message, tools);
     if (!containsScopes(scopes, needed))
-      return void sendUnauthorized(response, { reason: 'scope', needed }, mcpUrl, body.message);
-    return { holder, body };
+      return void sendUnauthorized(response, { reason: 'scope', needed }, mcpUrl, message);
+    return { holder, json, message };
   };
 }

@@ -18,11 +18,12 @@ const messageSchema = z.object({
 });
 export type Message = z.output<typeof messageSchema>;
 
-/** A body: its text as JSON, and the request in it when there is one. */
+/** A body: its text as JSON, and the message in it. */
 export interface Body {
   /** Undefined for a text that is no JSON. */
   readonly json: unknown;
-  readonly message: Message;
+  /** Undefined for JSON that the checks cannot read as one message: it must not reach the handler unchecked. */
+  readonly message: Message | undefined;
 }
 
 const tooLarge = () => new Problem('payload_too_large', 'The body is larger than 2 MiB.');
@@ -38,6 +39,5 @@ export async function readBody(request: IncomingMessage): Promise<Body> {
   } catch {
     json = undefined;
   }
-  const { data: message = {} } = messageSchema.safeParse(json);
-  return { json, message };
+  return { json, message: messageSchema.safeParse(json).data };
 }

@@ -27,7 +27,7 @@ export function sendUnauthorized(
   response: Response,
   failure: AuthorizationFailure,
   mcpUrl: string,
-  { id, method }: Message,
+  { id, method }: Message = {},
 ): void {
   const challenge = challengeOf(failure, mcpUrl);
   const message = refusalText(failure);

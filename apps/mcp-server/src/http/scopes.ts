@@ -1,4 +1,5 @@
 import { apiScopes } from '@longwave/principal';
+import { Problem } from '@longwave/problems';
 
 /** Scopes of tokens for the MCP resource. */
 export const mcpScopes = apiScopes.mcp;
@@ -19,4 +20,9 @@ export const firstScopes: readonly McpScope[] = ['mcp:read', 'mcp:analytics.read
 export function containsScopes(granted: readonly string[], needed: readonly McpScope[]): boolean {
   const all = new Set<string>(granted.flatMap((scope) => [scope, ...(implied[scope] ?? [])]));
   return needed.every((scope) => all.has(scope));
+}
+
+/** Throws `insufficient_scope`. A second lock behind the check of the request, which answers with a challenge. */
+export function requireScopes(granted: readonly string[], needed: readonly McpScope[]): void {
+  if (!containsScopes(granted, needed)) throw new Problem('insufficient_scope');
 }
