@@ -1,6 +1,14 @@
 import { statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type RestClient, uploadFile } from '@longwave/test-kit/clients';
+import { apiScopes } from '@longwave/principal';
+import {
+  getAccessToken,
+  registerConnector,
+  signUp,
+  uploadFile,
+  type Person,
+  type RestClient,
+} from '@longwave/test-kit/clients';
 import { makeAudio, repeatAudio, until } from '@longwave/test-kit';
 import pg from 'pg';
 import {
@@ -23,6 +31,10 @@ export interface ContractWorld extends AsyncDisposable {
 
 interface Setting extends ContractWorld {
   readonly world: HostingWorld;
+  /** Who owns the accounts with access tokens. */
+  readonly person: Person;
+  /** The client that gets them. */
+  readonly clientId: string;
 }
 
 /** Makes all of it on the shared installation. */
@@ -33,11 +45,13 @@ export async function makeContractWorld(): Promise<ContractWorld> {
   const { base, mcp: mcpHost } = world.fleet.urls;
   const setting: Setting = {
     world,
+    person: await signUp(world, 'Ada Quay'),
+    clientId: await registerConnector(world),
     names: { base, mcpHost, outside: outside.origin, ...dates(new Date()) },
     credentials: { wrong: 'lw_no_such_key' },
     [Symbol.asyncDispose]: async () => undefined,
   };
-  const owner = await account(setting, 'owner');
+  const owner = await ownAccount(setting, 'owner');
   await ownedThings(setting, owner);
   outside.files.set('/outside.mp3', { type: 'audio/mpeg', path: path.join(world.folder, 'short.mp3') });
   await ownersCredentials(setting, owner);
@@ -59,6 +73,24 @@ function dates(now: Date): Record<string, string> {
     ];
   });
   return Object.fromEntries(months) as Record<string, string>;
+}
+
+/** An access token that the person gives for one of the accounts. */
+async function grant(
+  { world, person: { browser }, clientId, credentials }: Setting,
+  as: string,
+  { accountId }: WorldAccount,
+  scopes: readonly string[],
+): Promise<void> {
+  const { base, mcp } = world.fleet.urls;
+  const resource = scopes[0]!.startsWith('mcp:') ? `${mcp}/mcp` : `${base}/api/v1`;
+  credentials[as] = await getAccessToken({ browser, accountId }, { base, clientId, resource, scopes });
+}
+
+/** An account of the person. */
+async function ownAccount(setting: Setting, name: string, plan?: string) {
+  const { attributes } = await setting.world.operator.account(setting.person.accountId);
+  return account(setting, name, plan, { owner_user_id: attributes.owner_user_id });
 }
 
 async function account({ world, credentials }: Setting, name: string, plan?: string, more?: object) {
@@ -121,10 +153,10 @@ async function ownersCredentials(setting: Setting, owner: WorldAccount): Promise
   const { world } = setting;
   await issue(setting, 'legacy', owner, 'legacy_token');
   await issue(setting, 'readToken', owner, 'legacy_token', { scope: 'read' });
-  await issue(setting, 'partner', owner, 'oauth_access_token');
+  await grant(setting, 'partner', owner, apiScopes.rest);
   await issue(setting, 'session', owner, 'browser_session');
-  await issue(setting, 'mcp', owner, 'mcp_access_token');
-  await issue(setting, 'mcpRead', owner, 'mcp_access_token', { scope: 'read' });
+  await grant(setting, 'mcp', owner, apiScopes.mcp);
+  await grant(setting, 'mcpRead', owner, ['mcp:read']);
   await issue(setting, 'mcpPersonal', owner, 'mcp_personal_token');
   await issue(setting, 'expired', owner, 'api_key', { expires_at: new Date(Date.now() - 1000).toISOString() });
   for (const [name, command] of [
@@ -136,7 +168,7 @@ async function ownersCredentials(setting: Setting, owner: WorldAccount): Promise
   }
 }
 
-/** Accounts whose subscription is not simply active: each with an API key, a legacy token and an OAuth token. */
+/** Accounts whose subscription is not simply active: each with an API key, a legacy token and access tokens. */
 async function subscriptions(setting: Setting): Promise<void> {
   const over = { state: 'trialing', trial_ends_at: new Date(Date.now() - 1000).toISOString() };
   for (const [name, subscription] of [
@@ -145,9 +177,12 @@ async function subscriptions(setting: Setting): Promise<void> {
     ['pastDue', { state: 'past_due' }],
     ['trialOver', over],
   ] as const) {
-    const made = await account(setting, name, 'unlimited', { subscription });
+    const made = await ownAccount(setting, name);
     await issue(setting, `${name}Legacy`, made, 'legacy_token');
-    await issue(setting, `${name}Partner`, made, 'oauth_access_token');
+    await grant(setting, `${name}Partner`, made, apiScopes.rest);
+    await grant(setting, `${name}Mcp`, made, apiScopes.mcp);
+    const subject = { type: 'accounts', id: made.accountId };
+    await setting.world.identity(made, 'account.set_subscription', subject, { subscription });
   }
 }
 
@@ -177,9 +212,10 @@ async function plans(setting: Setting): Promise<void> {
   await world.identity(classic, 'account.set_plan', { type: 'accounts', id: classic.accountId }, { plan: 'classic' });
   await issue(setting, 'classicLegacy', classic, 'legacy_token');
 
-  const grow = await account(setting, 'grow90', 'ninety_days');
+  const grow = await ownAccount(setting, 'grow90', 'ninety_days');
   names['growPodcast'] = await publishedPodcast(grow.rest, 'Ninety days');
   await age(setting, names['growPodcast'], 5);
+  await grant(setting, 'growAnalytics', grow, ['api:analytics.read']);
 
   const silent = await account(setting, 'silent', 'silent');
   names['silentPodcast'] = await publishedPodcast(silent.rest, 'Silent');
@@ -192,9 +228,9 @@ async function plans(setting: Setting): Promise<void> {
   const { fileUrl } = await uploadFile(poor.rest, path.join(world.folder, 'short.mp3'));
   names['poorProduction'] = await idOf(poor.rest, '/productions', { episode_id: episode, file_url: fileUrl });
 
-  const limited = await account(setting, 'limited', 'three_a_minute');
+  const limited = await ownAccount(setting, 'limited', 'three_a_minute');
   await issue(setting, 'limitedLegacy', limited, 'legacy_token');
-  await issue(setting, 'limitedPartner', limited, 'oauth_access_token');
+  await grant(setting, 'limitedPartner', limited, apiScopes.rest);
   await issue(setting, 'limitedSession', limited, 'browser_session');
 }
 

@@ -2,13 +2,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { bareEnvironment } from '@longwave/test-kit';
-import { createAccount, createRestClient, issueCredential } from '@longwave/test-kit/clients';
+import {
+  createAccount,
+  createRestClient,
+  issueCredential,
+  signUp,
+  registerConnector,
+} from '@longwave/test-kit/clients';
 import * as v2 from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { grantAccess, registerConnector } from '../_agent-access.ts';
-import { signUp } from '../_people.ts';
+import { grantAccess } from '../_agent-access.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 
 const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');

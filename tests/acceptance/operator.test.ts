@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createBrowser, npxLongwave } from '@longwave/test-kit';
+import { signUp } from '@longwave/test-kit/clients';
 import { Secret, TOTP } from 'otpauth';
 import { startTestFleet, type TestFleet } from '../_fleet.ts';
-import { signUp } from '../_people.ts';
 
 const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 let world: TestFleet;

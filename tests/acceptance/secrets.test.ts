@@ -3,12 +3,18 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
 import { namesOf, services } from '@longwave/services';
 import { createBrowser, mailTo, until } from '@longwave/test-kit';
-import { createAccount } from '@longwave/test-kit/clients';
+import {
+  createAccount,
+  mailFolderOf,
+  signUp,
+  tokenIn,
+  type Person,
+  registerConnector,
+} from '@longwave/test-kit/clients';
 import * as openid from 'openid-client';
 import { Secret, TOTP } from 'otpauth';
-import { grantAccess, registerConnector } from '../_agent-access.ts';
+import { grantAccess } from '../_agent-access.ts';
 import { grantMachineAccess } from '../_machine-access.ts';
-import { mailFolderOf, signUp, tokenIn, type Person } from '../_people.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 import { keysOf, logsOf, placesOf, tablesOf } from '../_stored-texts.ts';
 

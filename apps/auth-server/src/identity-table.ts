@@ -19,7 +19,7 @@ interface CredentialRow {
 }
 
 const credentialFields = credentials.attributes
-  .pick({ kind: true, scope: true, expires_at: true, oauth_client_id: true, user_id: true })
+  .pick({ kind: true, scope: true, expires_at: true, user_id: true })
   .strip();
 const accountFields = accounts.attributes
   .pick({ plan: true, subscription: true, email: true, owner_user_id: true })

@@ -24,12 +24,11 @@ async function openAccount(plan: string, subscription?: object) {
 
 async function issue(
   account: { workspaceId: string; accountId: string },
-  kind: 'api_key' | 'legacy_token' | 'oauth_access_token' | 'browser_session',
+  kind: 'api_key' | 'legacy_token' | 'browser_session',
   scope = 'read_write',
-  more: { readonly oauth_client_id?: string } = {},
 ) {
   const text = secretText(kind === 'api_key' ? 'lw_key_' : 'svc_pat_');
-  const changes = { account_id: account.accountId, name: 'CI', kind, scope, ...more, secret_digest: digestOf(text) };
+  const changes = { account_id: account.accountId, name: 'CI', kind, scope, secret_digest: digestOf(text) };
   const { resource } = await server.send(account.workspaceId, 'credential.issue', changes);
   return { text, credentialId: resource.id };
 }
@@ -89,23 +88,15 @@ describe('verifying', () => {
     const slot = await clientOf(key);
     await server.send(account.workspaceId, 'credential.revoke', {}, { subjectId: key.credentialId });
     expect(await clientOf(await issue(account, 'api_key'))).toBe(slot);
-    const oauth = (oauth_client_id?: string) =>
-      issue(account, 'oauth_access_token', 'read_write', oauth_client_id ? { oauth_client_id } : {});
-    const partner = await clientOf(await oauth('acme'));
-    expect(await clientOf(await oauth('acme'))).toBe(partner);
     const session = await clientOf(await issue(account, 'browser_session'), Carrier.COOKIE);
     expect(await clientOf(await issue(account, 'browser_session'), Carrier.COOKIE)).toBe(session);
     const other = await openAccount('scale');
     const clients = [
       slot,
-      partner,
       session,
-      await clientOf(await oauth('other')),
-      await clientOf(await oauth()),
       await clientOf(await issue(account, 'legacy_token')),
       await clientOf(await issue(account, 'legacy_token')),
       await clientOf(await issue(other, 'api_key')),
-      await clientOf(await issue(other, 'oauth_access_token', 'read_write', { oauth_client_id: 'acme' })),
     ];
     expect(new Set(clients).size).toBe(clients.length);
   });

@@ -323,15 +323,12 @@ describe('many invitations', () => {
 });
 
 describe('credentials', () => {
-  test('an MCP access token has its own refusal; a blocked client is blocked until it is unblocked', async () => {
+  test('an MCP personal token is unknown at REST; a blocked client is blocked until it is unblocked', async () => {
     const { workspaceId, accountId } = await account('scale');
     const issue = async (kind: string, text: string) => {
       const changes = { account_id: accountId, name: kind, kind, secret_digest: digestOf(text) };
       return (await server.send(workspaceId, 'credential.issue', changes)).resource.id;
     };
-    const mcp = `lw_mcp_${newId('req')}`;
-    await issue('mcp_access_token', mcp);
-    expect(await server.verify(mcp)).toEqual({ $case: 'refusal', value: 'REFUSAL_MCP_CREDENTIAL' });
     const personal = secretText('svc_mcp_');
     await issue('api_key', personal);
     expect(await server.verify(personal)).toEqual({ $case: 'refusal', value: 'REFUSAL_UNKNOWN_USER' });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { Api, Carrier } from '@longwave/rpc/credential';
+import { Api } from '@longwave/rpc/credential';
 import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
 let server: AuthServerUnderTest;
@@ -22,12 +22,12 @@ type Person = Awaited<ReturnType<typeof person>>;
 
 /** The signed statement of a user in an account, as a gateway gets it. */
 async function statementOf(account: Person, user: Person): Promise<string> {
-  const text = secretText('lw_key_');
+  const text = secretText('svc_mcp_');
   await server.send(account.workspaceId, 'credential.issue', {
-    ...{ account_id: account.accountId, user_id: user.userId, name: 'agent', kind: 'oauth_access_token' },
+    ...{ account_id: account.accountId, user_id: user.userId, name: 'agent', kind: 'mcp_personal_token' },
     secret_digest: digestOf(text),
   });
-  const outcome = await server.verify(text, Api.REST, Carrier.HEADER);
+  const outcome = await server.verify(text, Api.MCP);
   if (outcome?.$case !== 'principal') throw new Error('refused');
   return outcome.value.statement;
 }
@@ -122,8 +122,7 @@ describe('a person', () => {
       send(statement, ada, 'credential.issue', {
         ...{ account_id: ada.accountId, name: kind, kind, secret_digest: digestOf(secretText('lw_key_')), ...more },
       });
-    for (const kind of ['browser_session', 'oauth_access_token', 'mcp_access_token'])
-      await expect(issue(kind)).rejects.toMatchObject(denied);
+    await expect(issue('browser_session')).rejects.toMatchObject(denied);
     await expect(issue('mcp_personal_token', { user_id: ben.userId })).rejects.toMatchObject(denied);
     expect((await issue('mcp_personal_token', { user_id: ada.userId })).lifecycle_state).toBe('active');
     const { id } = await issue('api_key');

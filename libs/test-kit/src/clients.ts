@@ -20,4 +20,6 @@ export {
   type DissectedFile,
   type Download,
 } from './check-delivery.ts';
+export { connectorRedirect, consentTo, getAccessToken, registerConnector } from './grant-access.ts';
+export { mailFolderOf, signUp, tokenIn, type Person } from './people.ts';
 export { checkFeed } from './check-feed.ts';

@@ -6,11 +6,12 @@ import { idleMs } from '../sessions/session.ts';
 type CredentialAttributes = z.output<typeof credentials.attributes>;
 type AccountAttributes = z.output<typeof accounts.attributes>;
 
-/** Kinds of credentials: those that are recorded, and the OAuth access tokens of the Management API. */
-export type CredentialKind = CredentialAttributes['kind'] | 'management_access_token';
+/** Kinds of credentials: those that are recorded, and the access tokens of each API. */
+export type CredentialKind =
+  CredentialAttributes['kind'] | 'oauth_access_token' | 'mcp_access_token' | 'management_access_token';
 
 /** A stored credential with what its account says today. */
-export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | 'expires_at' | 'oauth_client_id'> {
+export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | 'expires_at'> {
   readonly id: string;
   readonly kind: CredentialKind;
   readonly state: string;
@@ -24,7 +25,8 @@ export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | '
   readonly memberPermissions?: Attributes<'memberships'>['permissions'] | undefined;
   /** Of a browser session. */
   readonly lastUsedAt?: Date;
-  /** Of an access token: what was granted, and the grant. */
+  /** Of an access token: the client, what was granted to it, and the grant. */
+  readonly oauthClientId?: string;
   readonly scopes?: readonly string[];
   readonly grantId?: string;
   readonly account: Pick<AccountAttributes, 'plan' | 'subscription' | 'email' | 'owner_user_id'> & {
@@ -69,17 +71,10 @@ export type Verdict =
  * slot, named by its first key; of OAuth the client with the person and the account; of browser sessions the console with both; of any
  * other credential itself. A rotation or a refresh keeps it.
  */
-export function clientIdOf({
-  id,
-  kind,
-  firstKeyId,
-  oauth_client_id: client,
-  userId,
-  account,
-}: IssuedCredential): string {
+export function clientIdOf({ id, kind, firstKeyId, oauthClientId: client, userId, account }: IssuedCredential): string {
   if (kind === 'api_key') return firstKeyId ?? id;
   const whose = userId === undefined ? account.id : `${userId}/${account.id}`;
-  if (kind.endsWith('_access_token') && client !== undefined) return `${client}/${whose}`;
+  if (client !== undefined) return `${client}/${whose}`;
   return kind === 'browser_session' ? `console/${whose}` : id;
 }
 

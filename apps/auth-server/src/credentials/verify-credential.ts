@@ -61,18 +61,10 @@ const wirePlan = (name: string, plan: Plan, rates: Plan, legacy: boolean) => ({
   uploadUrlsPerMinute: legacy ? rates.legacy_requests_per_minute : rates.upload_urls_per_minute,
 });
 
-/** The API of a recorded token. */
-const apiOf: Readonly<Partial<Record<IssuedCredential['kind'], 'rest' | 'mcp'>>> = {
-  oauth_access_token: 'rest',
-  mcp_access_token: 'mcp',
-  mcp_personal_token: 'mcp',
-};
-
-/** The scopes of an access token. A recorded one has every scope of its API, or those that read. */
-function scopesOf({ kind, scope, scopes }: IssuedCredential): readonly string[] {
-  const api = apiOf[kind];
-  if (scopes !== undefined || api === undefined) return scopes ?? [];
-  return apiScopes[api].filter((one) => scope === 'read_write' || one.endsWith('read'));
+/** The scopes of a token: what was granted; a personal token has every scope of the MCP resource, or those that read. */
+function scopesOf({ kind, scope, scopes = [] }: IssuedCredential): readonly string[] {
+  if (kind !== 'mcp_personal_token') return scopes;
+  return apiScopes.mcp.filter((one) => scope === 'read_write' || one.endsWith('read'));
 }
 
 /** Finds the credential with this text; undefined when there is none, or when the API may not know it. */

@@ -56,7 +56,7 @@ function credentialOf(
     scope: scopes.some(isWriteScope) ? 'read_write' : 'read',
     scopes,
     expires_at: expiresAt.toISOString(),
-    oauth_client_id: row.client_id,
+    oauthClientId: row.client_id,
     userId: row.user_id,
     ...(row.member_permissions !== null && { memberPermissions: permissionsField.parse(row.member_permissions) }),
     account: {

@@ -3,18 +3,8 @@ import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { instant, reference, sha256, shortText } from '../fields.ts';
 
-/** Form of the id of an OAuth client; a client ID metadata document has its address as id. */
-export const oauthClientId = z.string().regex(/^[A-Za-z0-9._~:/%-]{1,255}$/);
-
-/** Kinds of recorded credentials. */
-const credentialKinds = [
-  'api_key',
-  'legacy_token',
-  'oauth_access_token',
-  'browser_session',
-  'mcp_access_token',
-  'mcp_personal_token',
-] as const;
+/** Kinds of recorded credentials. Access tokens are not among them: the authorization server keeps those. */
+const credentialKinds = ['api_key', 'legacy_token', 'browser_session', 'mcp_personal_token'] as const;
 
 /** Credentials: the digest of a secret that was shown once. */
 export const credentials = defineResource({
@@ -30,8 +20,6 @@ export const credentials = defineResource({
     scope: z.enum(['read', 'read_write']),
     /** Absent: until it is revoked. */
     expires_at: instant.optional(),
-    /** The OAuth client that a token was granted to. */
-    oauth_client_id: oauthClientId.optional(),
     /** SHA-256 of the credential's text; the text itself has 256 random bits and is stored nowhere. */
     secret_digest: sha256,
   }),
@@ -53,7 +41,6 @@ export const credentialCommands = {
       kind: z.enum(credentialKinds),
       scope: z.enum(['read', 'read_write']).default('read_write'),
       expires_at: instant.optional(),
-      oauth_client_id: oauthClientId.optional(),
       secret_digest: sha256,
     }),
     roles: managerRoles,

@@ -2,10 +2,12 @@ import { apiScopes, producerPattern, type ApiScope, type ProtectedApi } from '@l
 import { z } from 'zod';
 import { defineCommand, defineResource } from '../definition.ts';
 import { reference, sha256, shortText } from '../fields.ts';
-import { oauthClientId } from './credential.ts';
 
 const apis = Object.keys(apiScopes) as [ProtectedApi, ...ProtectedApi[]];
 const scopes = Object.values(apiScopes).flat() as [ApiScope, ...ApiScope[]];
+
+/** A client ID metadata document has its address as id. */
+const oauthClientId = z.string().regex(/^[A-Za-z0-9._~:/%-]{1,255}$/);
 
 /** Whether http at this address never leaves the machine of the person. */
 const isLoopback = ({ protocol, hostname, port }: URL): boolean =>

@@ -1,7 +1,12 @@
 import path from 'node:path';
+import type { FleetAccess } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
-import { createBrowser, mailTo, type Browser } from '@longwave/test-kit';
-import type { Installation } from './_fleet.ts';
+import { createBrowser, type Browser } from './browser.ts';
+import { mailTo } from './mails.ts';
+
+interface Running {
+  readonly fleet: Pick<FleetAccess, 'urls' | 'dataFolder'>;
+}
 
 /** A person with an account of its own, in a browser that is signed in. */
 export interface Person {
@@ -14,13 +19,13 @@ export interface Person {
 }
 
 /** The folder of an installation into which its mails go. */
-export const mailFolderOf = ({ fleet }: Installation): string => path.join(fleet.dataFolder, 'mail');
+export const mailFolderOf = ({ fleet }: Running): string => path.join(fleet.dataFolder, 'mail');
 
 /** The token in the link of a mail. */
 export const tokenIn = (link: string): string => new URLSearchParams(link.split('?')[1]).get('token')!;
 
 /** Signs up as a person does: by the form, the link of the mail and a password. */
-export async function signUp(world: Installation, name: string): Promise<Person> {
+export async function signUp(world: Running, name: string): Promise<Person> {
   const [browser, email, password] = [
     createBrowser(world.fleet.urls.base),
     `${newId('usr')}@example.com`,
