@@ -53,6 +53,8 @@ async function createTokenKeys(file: string) {
 interface StartOptions {
   readonly databaseUrl?: string;
   readonly redisUrl?: string;
+  /** Sends mails, in place of a folder. */
+  readonly mailUrl?: string;
   /** A public root of this machine, on whose port the service listens. */
   readonly ownUrl?: string;
   /** The hosts of metadata documents. */
@@ -96,6 +98,7 @@ export async function startAuthServer(options: StartOptions = {}) {
         TRUSTED_PROXIES: '127.0.0.1/32',
         BASE_URL: options.ownUrl ?? baseUrl,
         MAIL_FOLDER: path.join(folder, 'mail'),
+        ...(options.mailUrl !== undefined && { MAIL_URL: options.mailUrl }),
         API_URL: 'http://api.test',
         MCP_URL: 'http://mcp.test',
       }),
