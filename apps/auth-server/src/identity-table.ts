@@ -26,14 +26,22 @@ const accountFields = accounts.attributes
   .strip();
 const permissionsField = memberships.attributes.shape.permissions;
 
-/** SQL: the permissions of a user as an active member of the organization of the account `a`; null for its owner and for strangers. */
-export const memberPermissionsOf = (userId: string): string => `(
+/**
+ * SQL: the permissions by which a member of the organization of the account `a` uses what was made at a time; null for its owner, for
+ * strangers, and for what is older than the membership: the end of a membership ends it for good.
+ */
+export const memberPermissionsOf = (userId: string, madeAt: string): string => `(
   select m.attributes->'permissions' from resource m
   join resource own on own.id = m.attributes->>'member_account_id' and own.lifecycle_state = 'active'
   where ${userId} <> coalesce(a.attributes->>'owner_user_id', '')
     and m.workspace_id = a.workspace_id and m.resource_type = 'memberships' and m.lifecycle_state = 'active'
     and m.attributes->>'owner_account_id' = a.id and own.attributes->>'owner_user_id' = ${userId}
+    and (select min(r.created_at) from revision r where r.resource_id = m.id and r.lifecycle_state = 'active') <= ${madeAt}
   order by m.id limit 1)`;
+
+/** SQL: whether a user may use what was made for the user in the account `a` at a time. */
+export const hasAccessBy = (userId: string, madeAt: string): string =>
+  `(${userId} = a.attributes->>'owner_user_id' or ${memberPermissionsOf(userId, madeAt)} is not null)`;
 
 /** The credential with this digest (hex) and its account, or undefined; one index probe whatever the text was. */
 export async function findCredential(pool: Pool, secretDigest: string): Promise<IssuedCredential | undefined> {
@@ -45,7 +53,7 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
                   (select min(f.id collate "C") from resource f
                    where f.workspace_id = c.workspace_id and f.resource_type = 'credentials'
                      and f.attributes->>'account_id' = a.id and f.attributes->>'kind' = 'api_key') as first_key_id,
-                  ${memberPermissionsOf(`c.attributes->>'user_id'`)} as member_permissions
+                  ${memberPermissionsOf(`c.attributes->>'user_id'`, 'c.created_at')} as member_permissions
            from unique_key k
            join resource c on c.id = k.resource_id
            join resource a on a.id = c.attributes->>'account_id'

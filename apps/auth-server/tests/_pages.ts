@@ -26,9 +26,8 @@ export async function startPages(options: Parameters<typeof startAuthServer>[0] 
   }
 
   const pool = createPool(server.database.url, 'identity', { name: 'test' });
-  /** A browser with a session of a new person, whose password was given now. */
-  async function signedIn(name: string) {
-    const someone = await person(name);
+  /** A browser with a session of a person, whose password was given now. */
+  async function sessionOf(someone: Awaited<ReturnType<typeof person>>) {
     const text = `lw_ses_${randomBytes(32).toString('base64url')}`;
     const { now } = server.clock;
     const { resource } = await server.send(someone.workspaceId, 'credential.issue', {
@@ -40,6 +39,9 @@ export async function startPages(options: Parameters<typeof startAuthServer>[0] 
     browser.cookies.set('lw_session', text);
     return { ...someone, text, browser };
   }
+
+  /** A new person with a session. */
+  const signedIn = async (name: string) => sessionOf(await person(name));
 
   const readMails = () => readMailsIn(server.mailFolder);
   const mailTo = (email: string, count?: number) => mailIn(server.mailFolder, email, count);
@@ -60,6 +62,7 @@ export async function startPages(options: Parameters<typeof startAuthServer>[0] 
     mailTo,
     signedUp,
     signedIn,
+    sessionOf,
     url,
     baseUrl,
     person,

@@ -3,6 +3,7 @@ import { transaction, type Pool } from '@longwave/postgres';
 import type { ApiScope } from '@longwave/principal';
 import { z } from 'zod';
 import type { Rows } from '../generated/rows.ts';
+import { hasAccessBy } from '../identity-table.ts';
 
 type Stored = Rows['connector_grant'];
 
@@ -88,7 +89,7 @@ export async function listGrantsOf(pool: Pool, userId: string, now: Date): Promi
      join resource a on a.id = g.account_id
      join unique_key k on k.resource_type = 'oauth_clients' and k.attribute = 'client_id' and k.value = g.client_id
      join resource c on c.id = k.resource_id
-     where g.user_id = $1 and g.revoked_at is null and g.expires_at > $2
+     where g.user_id = $1 and g.revoked_at is null and g.expires_at > $2 and ${hasAccessBy('g.user_id', 'g.created_at')}
      order by g.created_at desc, g.id limit 200`,
     [userId, now],
   );

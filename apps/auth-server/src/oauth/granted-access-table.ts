@@ -21,7 +21,7 @@ interface GrantRow extends Pick<Grant, 'user_id' | 'client_id' | 'resource' | 's
 /** Grants that nobody ended, of active clients and users, with what their accounts say today. */
 const grantColumns = `g.id as grant_id, g.user_id, g.client_id, g.resource, g.scopes, g.expires_at, a.id as account_id,
   a.workspace_id, a.lifecycle_state as account_state, a.attributes as account,
-  ${memberPermissionsOf('g.user_id')} as member_permissions`;
+  ${memberPermissionsOf('g.user_id', 'g.created_at')} as member_permissions`;
 const grantJoins = `join resource a on a.id = g.account_id
   join resource u on u.id = g.user_id and u.lifecycle_state = 'active'
   join unique_key k on k.resource_type = 'oauth_clients' and k.attribute = 'client_id' and k.value = g.client_id

@@ -1,6 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
 import type { Columns } from '../generated/rows.ts';
+import { hasAccessBy } from '../identity-table.ts';
 
 /** Records that a session begins, before its credential is there. */
 export async function insertSessionUse(
@@ -52,6 +53,7 @@ export async function listSessions(pool: Pool, userId: string, now: Date) {
      left join session_use s on s.credential_id = c.id
      where c.resource_type = 'credentials' and c.lifecycle_state = 'active' and c.attributes->>'user_id' = $1
        and c.attributes->>'kind' = 'browser_session' and (c.attributes->>'expires_at')::timestamptz > $2
+       and ${hasAccessBy(`c.attributes->>'user_id'`, 'c.created_at')}
      order by last_used_at desc`,
     [userId, now],
   );

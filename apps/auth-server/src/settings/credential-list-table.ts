@@ -1,6 +1,7 @@
 import { credentials } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
+import { hasAccessBy } from '../identity-table.ts';
 import type { Session } from '../sessions/session.ts';
 
 const rowSchema = z.object({
@@ -19,14 +20,15 @@ export async function listCredentials(
   now: Date,
 ): Promise<readonly ListedCredential[]> {
   const { rows } = await pool.query(
-    `select id, attributes->>'name' as name, attributes->>'kind' as kind, attributes->>'scope' as scope,
-            attributes->>'expires_at' as expires_at, created_at
-     from resource
-     where workspace_id = $1 and resource_type = 'credentials' and lifecycle_state in ('active', 'blocked')
-       and attributes->>'account_id' = $2 and coalesce((attributes->>'expires_at')::timestamptz > $4, true)
-       and (attributes->>'kind' in ('api_key', 'legacy_token')
-            or attributes->>'kind' = 'mcp_personal_token' and attributes->>'user_id' = $3)
-     order by id collate "C" desc`,
+    `select c.id, c.attributes->>'name' as name, c.attributes->>'kind' as kind, c.attributes->>'scope' as scope,
+            c.attributes->>'expires_at' as expires_at, c.created_at
+     from resource c join resource a on a.id = c.attributes->>'account_id'
+     where c.workspace_id = $1 and c.resource_type = 'credentials' and c.lifecycle_state in ('active', 'blocked')
+       and a.id = $2 and coalesce((c.attributes->>'expires_at')::timestamptz > $4, true)
+       and (c.attributes->>'kind' in ('api_key', 'legacy_token')
+            or c.attributes->>'kind' = 'mcp_personal_token' and c.attributes->>'user_id' = $3
+               and ${hasAccessBy('$3::text', 'c.created_at')})
+     order by c.id collate "C" desc`,
     [account.workspaceId, account.id, user.id, now],
   );
   return z.array(rowSchema).parse(rows);
