@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { identityCatalog } from '@longwave/command-catalog';
+import { newId } from '@longwave/ids';
 import { Api } from '@longwave/rpc/credential';
 import * as oauth4webapi from 'oauth4webapi';
 import * as openid from 'openid-client';
@@ -107,7 +109,7 @@ describe('consent', () => {
     for (const text of ['Stüdio &lt;b&gt;', client.client_id, 'xn--stdio-lva.example', 'Ada', ada.email])
       expect(page.body).toContain(text);
     expect(page.body).toContain('See the account, podcasts, episodes and audio files');
-    expect(page.body).toContain('Create and change drafts, texts, chapters and transcripts');
+    expect(page.body).toContain('Create episodes, and change podcasts and episodes');
     expect(page.body).not.toContain('listening figures');
     expect(page.body).not.toContain('your own computer');
     const policy = page.headers.get('content-security-policy')!;
@@ -241,6 +243,25 @@ describe('an access token', () => {
         expect(found).toMatchObject({ grantId: expect.stringMatching(/^cgr_/), readOnly: scope.endsWith(':read') });
         expect(found).toMatchObject({ clientId: `${client.client_id}/${ada.userId}/${ada.accountId}` });
       } else expect(found).toBe(own === 'mcp' && name === 'rest' ? 'REFUSAL_MCP_CREDENTIAL' : 'REFUSAL_UNKNOWN_USER');
+    }
+  });
+
+  test('of an application changes no member and no key, whatever its person may do', async () => {
+    const client = await oauth.register(connector({ resources: ['rest'], scopes: ['api:write'] }));
+    const ada = await oauth.signedIn('Ada');
+    const { body } = await (await oauth.grant(ada, client, { resource: restResource, scope: 'api:write' })).redeem();
+    const { statement } = (await oauth.verify(body['access_token']!, Api.REST)) as { statement: string };
+    const send = oauth.server.clients.gateway.commands.execute;
+    for (const commandType of Object.keys(identityCatalog.commands)) {
+      const request = {
+        ...{ workspaceId: ada.workspaceId, commandType, idempotencyKey: newId('req'), ifMatch: '' },
+        ...{ subjectVersion: undefined, changesJson: '{}', reasonJson: '' },
+        ...{ subjectType: `${commandType.split('.')[0]}s`, subjectId: ada.accountId },
+      };
+      await expect(send(request, { principalStatement: statement })).rejects.toMatchObject({
+        code: 'permission_denied',
+        message: 'An application cannot change members and keys. Change them on the pages of the settings.',
+      });
     }
   });
 

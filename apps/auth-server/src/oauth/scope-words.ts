@@ -2,13 +2,15 @@ import type { ApiScope } from '@longwave/principal';
 
 /** What each permission means to the person who gives it. */
 export const scopeWords: Readonly<Record<ApiScope, string>> = {
-  'api:read': 'See podcasts, episodes and audio files',
-  'api:write': 'Create, change, publish and delete podcasts, episodes and audio files',
+  'api:read': 'See the account with its members and names of keys, podcasts, episodes and audio files',
+  'api:write':
+    'Create, change, publish and delete podcasts with their settings and collaborators, episodes and audio files',
   'api:uploads.write': 'Upload files',
   'api:analytics.read': 'See listening figures and reports',
   'mcp:read': 'See the account, podcasts, episodes and audio files',
   'mcp:analytics.read': 'See listening figures and reports',
-  'mcp:episodes.write': 'Create and change drafts, texts, chapters and transcripts',
+  'mcp:episodes.write':
+    'Create episodes, and change podcasts and episodes, those that are published too: texts, settings, payments, chapters and transcripts',
   'mcp:media.write': 'Upload and encode audio',
   'mcp:episodes.publish': 'Publish, schedule and withdraw episodes',
   'mcp:content.delete': 'Delete episodes and audio files',
