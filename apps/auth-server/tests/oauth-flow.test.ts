@@ -179,6 +179,34 @@ describe('consent', () => {
     expect((await ada.browser.post(`${path}/consent`, { ...fields, more: 'x' })).status).toBe(400);
   });
 
+  test('given by two forms at once is one access, and is listed when the client has redeemed a code of it', async () => {
+    const [client, person] = [await oauth.register(connector({ name: 'Twice' })), await oauth.signedIn('Ada')];
+    const { verifier, challenge } = pkce();
+    const asked = { response_type: 'code', client_id: client.client_id, redirect_uri: callback, resource: mcpResource };
+    const { path } = await oauth.open(
+      person,
+      oauth.authorizeUrl({ ...asked, code_challenge: challenge, code_challenge_method: 'S256' }),
+    );
+    const send = () => person.browser.post(`${path}/consent`, { account: person.accountId, scope: 'mcp:read' });
+    const [first, second] = await Promise.all([send(), send()]);
+    const resume = first.headers.get('location')!;
+    expect([first.status, second.status, second.headers.get('location')]).toEqual([303, 303, resume]);
+    const back = await person.browser.get(resume.replace(baseUrl, ''));
+    const code = new URL(back.headers.get('location')!).searchParams.get('code')!;
+    const list = async () => (await person.browser.get('/settings/connectors')).body.match(/Twice<\/h2>/g);
+    expect(await list()).toBeNull();
+
+    const { body } = await oauth.post('/oauth/token', {
+      ...{ grant_type: 'authorization_code', client_id: client.client_id, code, code_verifier: verifier },
+      redirect_uri: callback,
+    });
+    expect(await oauth.isLive(body['access_token']!)).toBe(true);
+    expect(await list()).toHaveLength(1);
+    expect((await oauth.securityEvents(person.userId)).filter((kind) => kind === 'consent_given')).toHaveLength(1);
+    const { rowCount } = await oauth.pool.query('select from connector_grant where client_id = $1', [client.client_id]);
+    expect(rowCount).toBe(1);
+  });
+
   test('needs a person who is signed in, and one who gave the password in the last hour', async () => {
     const client = await oauth.register(connector());
     const stranger = oauth.browser();

@@ -21,17 +21,31 @@ export interface NewGrant {
   readonly scopes: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** Names the interaction in which it was allowed. */
+  readonly interactionHash: string;
 }
 
-export async function insertGrant(pool: Pool, grant: NewGrant): Promise<void> {
-  await pool.query(
-    `insert into connector_grant (id, user_id, account_id, client_id, resource, redirect_host, scopes, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+/**
+ * Saves what a person allowed in an interaction. Answers the id of its grant, which is an earlier one when the person had allowed it
+ * before; undefined when another person had.
+ */
+export async function insertGrant(pool: Pool, grant: NewGrant): Promise<string | undefined> {
+  const { rows } = await pool.query<Pick<Stored, 'id'>>(
+    `insert into connector_grant
+       (id, user_id, account_id, client_id, resource, redirect_host, scopes, created_at, expires_at, interaction_hash)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (interaction_hash) do nothing returning id`,
     [
       ...[grant.id, grant.userId, grant.accountId, grant.clientId, grant.resource, grant.redirectHost],
-      ...[grant.scopes, grant.createdAt, grant.expiresAt],
+      ...[grant.scopes, grant.createdAt, grant.expiresAt, grant.interactionHash],
     ],
   );
+  if (rows[0]) return rows[0].id;
+  const earlier = await pool.query<Pick<Stored, 'id'>>(
+    'select id from connector_grant where interaction_hash = $1 and user_id = $2',
+    [grant.interactionHash, grant.userId],
+  );
+  return earlier.rows[0]?.id;
 }
 
 /** A grant that is over: whose it was, and for which client. */
@@ -80,7 +94,7 @@ const givenRow = z.object({
   last_used_at: z.date().nullable(),
 });
 
-/** The grants of a person that are in force, the newest first. */
+/** The grants of a person that are in force, the newest first. One whose code no client has redeemed gives nothing. */
 export async function listGrantsOf(pool: Pool, userId: string, now: Date): Promise<readonly GivenGrant[]> {
   const { rows } = await pool.query(
     `select g.id, c.attributes->>'name' as client_name, a.attributes->>'name' as account_name, g.redirect_host, g.scopes,
@@ -90,6 +104,8 @@ export async function listGrantsOf(pool: Pool, userId: string, now: Date): Promi
      join unique_key k on k.resource_type = 'oauth_clients' and k.attribute = 'client_id' and k.value = g.client_id
      join resource c on c.id = k.resource_id
      where g.user_id = $1 and g.revoked_at is null and g.expires_at > $2 and ${hasAccessBy('g.user_id', 'g.created_at')}
+       and exists (select from oauth_artifact t
+                   where t.grant_id = g.id and t.model = 'AuthorizationCode' and t.consumed_at is not null)
      order by g.created_at desc, g.id limit 200`,
     [userId, now],
   );

@@ -8,6 +8,7 @@ import { showPage, takeForm, type PageAnswer, type PageRoute, type Visit } from 
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { Session } from '../sessions/session.ts';
 import { listAccountsOf } from '../users/user-table.ts';
+import { artifactHash } from './artifact-table.ts';
 import { findClient } from './client-table.ts';
 import { consentPage, type ConsentRequest } from './consent-page.ts';
 import { insertGrant } from './grant-table.ts';
@@ -84,10 +85,10 @@ const consentForm = z.object({
 
 type Consent = z.output<typeof consentForm>;
 
-/** Makes the grant of one authorization. Answers its id; undefined when the person left nothing of the request. */
+/** Makes the grant of one authorization, once. Answers its id; undefined when the person left nothing of the request. */
 async function giveGrant(
   { provider, pool }: InteractionDeps,
-  { uid: _uid, client, resource, redirect, accounts, scopes, hasOfflineAccess }: ConsentRequest,
+  { uid, client, resource, redirect, accounts, scopes, hasOfflineAccess }: ConsentRequest,
   { account: accountId, scope: chosen }: Consent,
   { session, now }: Visit<Session>,
 ): Promise<string | undefined> {
@@ -95,20 +96,27 @@ async function giveGrant(
   const given = scopes.filter((scope) => chosen.includes(scope));
   if (given.length === 0) return undefined;
   const refused = scopes.filter((scope) => !given.includes(scope));
-  const grantId = newId('cgr');
+  const id = newId('cgr');
   const { user } = session;
-  const expiresAt = new Date(now.getTime() + grantSeconds * 1000);
-  const redirectHost = redirect.host;
-  await insertGrant(pool, {
-    ...{ id: grantId, userId: user.id, accountId, clientId: client.client_id, resource: resource.identifier },
-    ...{ redirectHost, scopes: given, createdAt: now, expiresAt },
-  });
   const grant = new (provider().Grant)({ accountId: user.id, clientId: client.client_id });
-  grant.jti = grantId;
+  grant.jti = id;
   grant.addResourceScope(resource.identifier, given.join(' '));
   if (refused.length > 0) grant.rejectResourceScope(resource.identifier, refused.join(' '));
   if (hasOfflineAccess) grant.addOIDCScope('offline_access');
+  // Saved first: who finds the row goes on with the grant at once.
   await grant.save();
+  const expiresAt = new Date(now.getTime() + grantSeconds * 1000);
+  const redirectHost = redirect.host;
+  const row = {
+    ...{ id, userId: user.id, accountId, clientId: client.client_id, resource: resource.identifier },
+    ...{ redirectHost, scopes: given, createdAt: now, expiresAt, interactionHash: artifactHash(uid) },
+  };
+  const grantId = await insertGrant(pool, row);
+  if (grantId !== id) {
+    await grant.destroy();
+    if (grantId === undefined) throw expired();
+    return grantId;
+  }
   const detail = { client: client.name, account_id: accountId, redirect_host: redirectHost };
   await recordSecurityEvent(pool, user.id, 'consent_given', now, detail);
   return grantId;
