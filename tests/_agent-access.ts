@@ -1,4 +1,6 @@
 import { connectorRedirect, consentTo, type Person } from '@longwave/test-kit/clients';
+import type { OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import * as openid from 'openid-client';
 import type { Installation } from './_fleet.ts';
 
@@ -30,3 +32,23 @@ export async function grantAccess({ fleet }: Installation, person: Person, clien
   const tokens = await openid.authorizationCodeGrant(config, answer, checks, { resource });
   return { config, tokens, verifier, code: answer.searchParams.get('code')! };
 }
+
+/** The memory of an agent that leaves OAuth to the SDK. `kept.address` is what its person is to open. */
+export function createAgentMemory(clientId: string) {
+  const kept: { tokens?: OAuthTokens; verifier?: string; address?: URL; server?: OAuthDiscoveryState } = {};
+  const provider: OAuthClientProvider = {
+    redirectUrl: connectorRedirect,
+    clientMetadata: { client_name: 'Studio', redirect_uris: [connectorRedirect] },
+    clientInformation: () => ({ client_id: clientId }),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens) => void (kept.tokens = tokens),
+    redirectToAuthorization: (address) => void (kept.address = address),
+    saveCodeVerifier: (verifier) => void (kept.verifier = verifier),
+    codeVerifier: () => kept.verifier!,
+    saveDiscoveryState: (server) => void (kept.server = server),
+    discoveryState: () => kept.server,
+  };
+  return { kept, provider };
+}
+
+export type AgentMemory = ReturnType<typeof createAgentMemory>;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { bareEnvironment } from '@longwave/test-kit';
 import {
+  consentTo,
   createAccount,
   createRestClient,
   issueCredential,
@@ -13,7 +14,7 @@ import * as v2 from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { grantAccess } from '../_agent-access.ts';
+import { createAgentMemory, grantAccess, type AgentMemory } from '../_agent-access.ts';
 import { openSharedInstallation, type SharedInstallation } from '../_shared-installation.ts';
 
 const script = path.resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
@@ -22,6 +23,8 @@ beforeAll(async () => {
   world = await openSharedInstallation();
 }, 120_000);
 afterAll(async () => world[Symbol.asyncDispose]());
+
+const info = { name: 'an agent', version: '1' };
 
 /** A sign-in as `longwave login` stores it, with a token that lives for an hour. */
 function storeSignIn(token: string): string {
@@ -44,7 +47,7 @@ test('an agent that starts programs works through `longwave mcp` in the account 
   const rest = (key: string) => createRestClient(world.fleet.urls.base, key);
   const own = await rest(account.apiKey).post<{ id: string }>('/podcasts', { title: 'Signals', language: 'en' });
   await rest(other.apiKey).post('/podcasts', { title: 'Not mine', language: 'en' });
-  const client = new Client({ name: 'an agent', version: '1' });
+  const client = new Client(info);
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
@@ -60,12 +63,49 @@ test('an agent that starts programs works through `longwave mcp` in the account 
   await client.close();
 });
 
+/** A connection by each line of the SDK, which finds its way to a token by itself. */
+const lines = {
+  first: (url: URL, authProvider: AgentMemory['provider']) => {
+    const transport = new StreamableHTTPClientTransport(url, { authProvider });
+    const client = new Client(info);
+    const finish = (answer: URL) => transport.finishAuth(answer.searchParams.get('code')!);
+    return { client, connect: () => client.connect(transport), finish };
+  },
+  second: (url: URL, authProvider: AgentMemory['provider']) => {
+    const transport = new v2.StreamableHTTPClientTransport(url, { authProvider });
+    const client = new v2.Client(info, { versionNegotiation: { mode: 'auto' } });
+    const finish = (answer: URL) => transport.finishAuth(answer.searchParams);
+    return { client, connect: () => client.connect(transport), finish };
+  },
+} as const;
+
+test.each(['first', 'second'] as const)(
+  'the %s line of the SDK needs the address of the server, its client_id and a person: it gets tokens and renews them',
+  async (line) => {
+    const [ada, clientId] = [await signUp(world, 'Ada'), await registerConnector(world)];
+    const { kept, provider } = createAgentMemory(clientId);
+    const url = new URL(`${world.fleet.urls.mcp}/mcp`);
+    const asking = lines[line](url, provider);
+    await expect(asking.connect()).rejects.toThrow('Unauthorized');
+    const choice = { account: ada.accountId, scope: 'mcp:read' };
+    await asking.finish(await consentTo(ada.browser, kept.address!.href, choice));
+    const { client, connect } = lines[line](url, provider);
+    await connect();
+    const account = async () => (await client.callTool({ name: 'get_account', arguments: {} })).structuredContent;
+    expect(await account()).toMatchObject({ id: ada.accountId });
+    const { refresh_token: used } = kept.tokens!;
+    kept.tokens = { ...kept.tokens!, access_token: 'outdated' };
+    expect(await account()).toMatchObject({ id: ada.accountId });
+    expect(kept.tokens.refresh_token).not.toBe(used);
+    await client.close();
+  },
+);
+
 test('an agent whose person allowed it works through both lines of the SDK, until the person ends its access', async () => {
   const [ada, clientId] = [await signUp(world, 'Ada'), await registerConnector(world)];
   const { tokens } = await grantAccess(world, ada, clientId);
   const url = new URL(`${world.fleet.urls.mcp}/mcp`);
   const requestInit = { headers: { Authorization: `Bearer ${tokens.access_token}` } };
-  const info = { name: 'an agent', version: '1' };
   const [first, second] = [new Client(info), new v2.Client(info, { versionNegotiation: { mode: 'auto' } })];
   await first.connect(new StreamableHTTPClientTransport(url, { requestInit }));
   await second.connect(new v2.StreamableHTTPClientTransport(url, { requestInit }));
