@@ -20,11 +20,10 @@ import { basePath, createAudienceServer } from './http/server.ts';
 import { createCountingMemory } from './counting/record-facts.ts';
 import { anomalyService } from './rpc/anomaly-service.ts';
 import { audienceService } from './rpc/audience-service.ts';
-import { followRevocations } from './tokens/follow-revocations.ts';
 import { removeUserAgents } from './counting/user-agent-table.ts';
 
-/** How long auth-server may take to say whether a client is active. */
-const checkClientMs = 2_000;
+/** How long auth-server may take to say whether a token still counts. */
+const checkTokenMs = 2_000;
 
 const principalKeys = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { keys: JWK[] }).keys;
 
@@ -48,7 +47,6 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
   stack.defer(() => server.close());
   stack.use(consumeFacts({ bus, pool, lists, logger, note: createNoteLayouts(pool) }));
   stack.use(consumeDecisions({ bus, pool, listsVersion: lists.listsVersion, logger }));
-  stack.use(followRevocations({ bus, pool, logger, clock }));
   const worker = stack.use(startBatchWorker({ pool, lists, memory: createCountingMemory(), clock, logger }));
   const userAgentMs = config.USER_AGENT_DAYS * 86_400_000;
   stack.use(
@@ -84,10 +82,9 @@ export async function createApp(config: Config, logger: Logger): Promise<Running
     config.HTTP_LISTEN,
     createAudienceServer({
       authenticate: createAuthenticate({
-        pool,
         findKey: (kid) => tokenKeys().find((key) => key.kid === kid),
-        isClientActive: async (clientId) =>
-          (await clients.checkClient({ clientId }, { deadlineMs: checkClientMs })).active,
+        isActive: async ({ client_id: clientId, jti: tokenId }) =>
+          (await clients.checkMachineToken({ clientId, tokenId }, { deadlineMs: checkTokenMs })).active,
         issuer: config.BASE_URL,
         audience: `${config.API_URL}${basePath}`,
         clock,

@@ -124,16 +124,16 @@ async function startAudience() {
   const publicKey: JWK = { ...(await exportJWK(pair.publicKey)), kid: 'one' };
   const clock = { now: new Date('2026-11-21T12:00:00.000Z') };
   const logLines: string[] = [];
+  const ended = new Set<string>();
   const listener = await listenHttp(
     '127.0.0.1:0',
     createAudienceServer({
       authenticate: createAuthenticate({
-        pool,
         findKey: (kid) => (kid === 'one' ? publicKey : undefined),
         issuer: 'http://base.test',
         audience: 'http://api.test/audience/v1',
         clock: () => clock.now,
-        isClientActive: async () => true,
+        isActive: async ({ jti }) => !ended.has(jti),
       }),
       deps: { pool, clock: () => clock.now, onAccepted: () => undefined },
       issuer: 'http://base.test',
@@ -205,6 +205,8 @@ async function startAudience() {
     clock,
     logLines,
     token,
+    /** The `jti` of tokens that auth-server says to have ended. */
+    ended,
     call,
     send,
     tools,

@@ -29,7 +29,7 @@ import { batch, byteRow, claimRow, ownFact, workspace } from './_audience.ts';
 const stack = new AsyncDisposableStack();
 const keys: { privateKey: JWK; publicKey: JWK }[] = [];
 /** The clients that auth-server knows as active. */
-const activeClients = new Set(['acme']);
+let isActive = true;
 let cutBus: () => void;
 let keysFile: string;
 let httpPort: number;
@@ -98,8 +98,8 @@ beforeAll(async () => {
     services: [
       rpcService(
         ClientServiceService,
-        { checkClient: ['analytics-sink'] },
-        { checkClient: async ({ clientId }) => ({ active: activeClients.has(clientId) }) },
+        { checkMachineToken: ['analytics-sink'] },
+        { checkMachineToken: async () => ({ active: isActive }) },
       ),
     ],
     onError: () => undefined,
@@ -206,51 +206,6 @@ test('waiting rows are counted when the bus brings the first fact of their arran
   expect(await downloads()).toBe(4);
 });
 
-test('a revocation takes effect within 5 s of its event', async () => {
-  const id = newId('mtk');
-  const bearer = await token(keys[0]!.privateKey, id);
-  expect((await call('/watermarks?producer=acme', bearer)).status).toBe(200);
-  const attributes = {
-    producer: 'acme',
-    workspaces: [workspace],
-    scopes: ['audience:write'],
-    expires_at: '2099-01-01T00:00:00.000Z',
-  };
-  await bus.publish([
-    {
-      topic: topics.identity,
-      key: id,
-      id: newId('evt'),
-      type: 'machine_token.revoked',
-      payload: {
-        id: newId('evt'),
-        type: 'machine_token.revoked',
-        workspace_id: workspace,
-        subject: { type: 'machine_tokens', id, version: 2 },
-        operation_id: newId('op'),
-        occurred_at: new Date().toISOString(),
-        after: {
-          resource_type: 'machine_tokens',
-          id,
-          workspace_id: workspace,
-          version: 2,
-          lifecycle_state: 'revoked',
-          attributes,
-          links: {},
-          digest: '0'.repeat(64),
-          created_at: new Date().toISOString(),
-          updated_at: new Date().toISOString(),
-          updated_by: { operation_id: newId('op') },
-        },
-      },
-    },
-  ]);
-  const publishedAt = performance.now();
-  await until(async () => (await call('/watermarks?producer=acme', bearer)).status === 401);
-  expect(performance.now() - publishedAt).toBeLessThan(5_000);
-  expect((await call('/watermarks?producer=acme', await token())).status).toBe(200);
-});
-
 test('a key that is added to the file works without a restart, and the older keys still do', async () => {
   const older = await token();
   await addKey();
@@ -259,15 +214,14 @@ test('a key that is added to the file works without a restart, and the older key
   expect((await call('/watermarks?producer=acme', older)).status).toBe(200);
 });
 
-test('a token of a client is refused at the first request after the client is disabled, also while the bus is away', async () => {
-  const bearer = await token(keys[0]!.privateKey, 'kXb3cM4nR2dA7tYqPz0wLe');
+test('a token is refused at the first request after its end, also while the bus is away', async () => {
+  const bearer = await token();
   const status = async () => (await call('/watermarks?producer=acme', bearer)).status;
   expect(await status()).toBe(200);
   cutBus();
   expect(await status()).toBe(200);
-  activeClients.delete('acme');
+  isActive = false;
   expect(await status()).toBe(401);
-  expect((await call('/watermarks?producer=acme', await token())).status).toBe(200);
-  activeClients.add('acme');
+  isActive = true;
   expect(await status()).toBe(200);
 });

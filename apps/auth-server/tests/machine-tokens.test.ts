@@ -80,7 +80,11 @@ test('a retry with the same key has the same claims again, and no second record;
   expect(again.operationJson).toBe(first.operationJson);
   expect(await verified(again.token)).toEqual(await verified(first.token));
   const { id } = JSON.parse(first.resourceJson) as { id: string };
+  const { checkMachineToken } = server.clients.sink.clients;
+  const isActive = async (tokenId: string) => (await checkMachineToken({ clientId: 'acme-cdn', tokenId }, {})).active;
+  expect([await isActive(id), await isActive(newId('mtk'))]).toEqual([true, false]);
   await server.send(workspaces[0]!, 'machine_token.revoke', {}, { subjectId: id });
+  expect(await isActive(id)).toBe(false);
   await expect(issue({}, key)).rejects.toMatchObject({ code: 'state_not_allowed' });
 });
 

@@ -138,7 +138,7 @@ describe('a machine', () => {
   test('that is disabled gets no token, and auth-server says so to the APIs at once', async () => {
     const { client, ask } = await registered();
     const check = async (clientId: string) =>
-      (await oauth.server.clients.sink.clients.checkClient({ clientId }, {})).active;
+      (await oauth.server.clients.sink.clients.checkMachineToken({ clientId, tokenId: 'jti' }, {})).active;
     expect([await check(client.client_id), await check('nobody'), await check('a\u0000')]).toEqual([
       true,
       false,

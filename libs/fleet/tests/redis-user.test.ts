@@ -96,7 +96,6 @@ test.each<[string, ServiceName, ServiceName, string]>([
   ['product.events', 'management', 'auth-server', 'auth-server'],
   ['product.events', 'management', 'management', 'management'],
   ['identity.events', 'auth-server', 'management', 'management'],
-  ['identity.events', 'auth-server', 'analytics-sink', 'analytics-sink'],
   ['delivery.facts', 'public-delivery', 'analytics-sink', 'analytics-sink'],
   ['serving.decisions', 'internal-serving', 'analytics-sink', 'analytics-sink'],
 ])('%s of %s reach %s as group %s, with tries, dead letters and another delivery', async (topic, from, to, group) => {

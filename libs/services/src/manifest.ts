@@ -93,7 +93,6 @@ const entries = {
       follows: [
         ['serving.decisions', 'analytics-sink'],
         ['delivery.facts', 'analytics-sink'],
-        ['identity.events', 'analytics-sink'],
       ],
     },
   },

@@ -1,5 +1,3 @@
-import { machineTokens } from '@longwave/command-catalog';
-import type { Pool } from '@longwave/postgres';
 import {
   audienceTokenClaims,
   bearerOf,
@@ -9,8 +7,6 @@ import {
 } from '@longwave/principal';
 import { Problem, type ProblemCode } from '@longwave/problems';
 import type { JWK } from 'jose';
-import { isId } from '@longwave/ids';
-import { isTokenRevoked } from '../tokens/revoked-token-table.ts';
 
 /** The producer behind a token. */
 export interface Client {
@@ -24,28 +20,24 @@ export interface Client {
 export type Authenticate = (authorization: string | undefined) => Promise<Client>;
 
 /**
- * Checks a request's token. Of a token that the operator issued keys and our own tables say everything (ADR 17); of one of the client
- * credentials grant auth-server is asked whether the client still may use it. Throws `token_missing`, or `token_invalid` for every other
- * reason.
+ * Checks a request's token: its signature, audience and expiry here, and at auth-server whether it still counts (ADR 17). Throws
+ * `token_missing`, or `token_invalid` for every other reason.
  */
 export const createAuthenticate = (options: {
-  readonly pool: Pool;
   readonly findKey: (kid: string) => JWK | undefined;
   readonly issuer: string;
   readonly audience: string;
   readonly clock: () => Date;
-  /** Whether a client of the authorization server is active, as that server says now. */
-  readonly isClientActive: (clientId: string) => Promise<boolean>;
+  /** Whether auth-server says that the token still counts. */
+  readonly isActive: (claims: AudienceTokenClaims) => Promise<boolean>;
 }): Authenticate => {
-  const isEnded = async ({ jti, client_id: clientId }: AudienceTokenClaims) =>
-    isId(jti, machineTokens.prefix) ? isTokenRevoked(options.pool, jti) : !(await options.isClientActive(clientId));
+  const { findKey, issuer, audience, clock, isActive } = options;
   return async (authorization) => {
     if (authorization === undefined) throw new Problem('token_missing', 'Send a token: Authorization: Bearer ….');
-    const { findKey, issuer, audience, clock } = options;
     const token = bearerOf(authorization);
     const claims =
       token && (await tryVerifyAccessToken(token, audienceTokenClaims, { findKey, issuer, audience, now: clock() }));
-    if (!claims || (await isEnded(claims))) throw new Problem('token_invalid', 'The token is not valid here.');
+    if (!claims || !(await isActive(claims))) throw new Problem('token_invalid', 'The token is not valid here.');
     return {
       tokenId: claims.jti,
       producer: claims.producer,

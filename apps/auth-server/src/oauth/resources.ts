@@ -15,7 +15,7 @@ export interface Resource {
   readonly scopes: readonly string[];
   /** Scopes of a request that names none. */
   readonly defaultScopes: readonly string[];
-  /** `jwt` is verified without a question to this server, `opaque` only by `CredentialService.Verify`. */
+  /** `jwt` is verified by its signature and `ClientService.CheckMachineToken`, `opaque` only by `CredentialService.Verify`. */
   readonly format: 'jwt' | 'opaque';
   readonly lifeSeconds: number;
 }
