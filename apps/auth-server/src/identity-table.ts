@@ -52,7 +52,8 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
                   a.id as account_id, a.workspace_id, a.lifecycle_state as account_state, a.attributes as account,
                   (select min(f.id collate "C") from resource f
                    where f.workspace_id = c.workspace_id and f.resource_type = 'credentials'
-                     and f.attributes->>'account_id' = a.id and f.attributes->>'kind' = 'api_key') as first_key_id,
+                     and f.attributes->>'account_id' = a.id and f.attributes->>'kind' = 'api_key'
+                     and f.attributes->>'user_id' is not distinct from c.attributes->>'user_id') as first_key_id,
                   ${memberPermissionsOf(`c.attributes->>'user_id'`, 'c.created_at')} as member_permissions
            from unique_key k
            join resource c on c.id = k.resource_id

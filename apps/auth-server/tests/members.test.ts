@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@longwave/ids';
-import { Api } from '@longwave/rpc/credential';
 import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
 let server: AuthServerUnderTest;
@@ -20,14 +19,18 @@ async function person(name: string) {
 }
 type Person = Awaited<ReturnType<typeof person>>;
 
+/** Records a key or token of a user in an account; answers its text. */
+async function issue(account: Person, user: Person, kind: 'api_key' | 'mcp_personal_token'): Promise<string> {
+  const text = secretText('lw_key_');
+  await server.send(account.workspaceId, 'credential.issue', {
+    ...{ account_id: account.accountId, user_id: user.userId, name: 'Own', kind, secret_digest: digestOf(text) },
+  });
+  return text;
+}
+
 /** The signed statement of a user in an account, as a gateway gets it. */
 async function statementOf(account: Person, user: Person): Promise<string> {
-  const text = secretText('svc_mcp_');
-  await server.send(account.workspaceId, 'credential.issue', {
-    ...{ account_id: account.accountId, user_id: user.userId, name: 'agent', kind: 'mcp_personal_token' },
-    secret_digest: digestOf(text),
-  });
-  const outcome = await server.verify(text, Api.MCP);
+  const outcome = await server.verify(await issue(account, user, 'api_key'));
   if (outcome?.$case !== 'principal') throw new Error('refused');
   return outcome.value.statement;
 }
@@ -127,6 +130,23 @@ describe('a person', () => {
     expect((await issue('mcp_personal_token', { user_id: ada.userId })).lifecycle_state).toBe('active');
     const { id } = await issue('api_key');
     expect((await send(statement, ada, 'credential.revoke', {}, id)).lifecycle_state).toBe('revoked');
+  });
+
+  test('sees and revokes its own tokens for agents beside the keys, and sees nobody else’s', async () => {
+    const [ada, ben] = [await person('Ada'), await person('Ben')];
+    await addMember(ada, ben, ['manage_members']);
+    const [adas, bens] = [await statementOf(ada, ada), await statementOf(ada, ben)];
+    for (const one of [ada, ben]) await issue(ada, one, 'mcp_personal_token');
+    const list = async (principalStatement: string) =>
+      (await server.clients.gateway.accounts.listKeys(everything, { principalStatement })).keys;
+    const kindsOf = async (statement: string) => (await list(statement)).map(({ kind }) => kind);
+    const agentOf = async (statement: string) =>
+      (await list(statement)).find(({ kind }) => kind === 'mcp_personal_token')!.id;
+    for (const statement of [adas, bens])
+      expect(await kindsOf(statement)).toEqual(['api_key', 'api_key', 'mcp_personal_token']);
+    expect(await agentOf(adas)).not.toBe(await agentOf(bens));
+    await send(bens, ada, 'credential.revoke', {}, await agentOf(bens));
+    expect(await kindsOf(bens)).toEqual(['api_key', 'api_key']);
   });
 
   test('cannot take the address of somebody else for the account', async () => {

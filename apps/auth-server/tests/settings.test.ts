@@ -87,6 +87,32 @@ describe('the API key', () => {
   });
 });
 
+test('a key or token that a member makes may do what the member may do, and ends with the membership', async () => {
+  const [owner, member] = [await pages.signedIn('Zoe'), await pages.signedIn('Abe')];
+  const { resource } = await pages.server.send(owner.workspaceId, 'membership.add', {
+    ...{ owner_account_id: owner.accountId, member_account_id: member.accountId, permissions: ['manage_members'] },
+  });
+  const owners = secretIn((await make(owner.browser, 'key')).body)!;
+  await member.browser.post('/sign-in/account', { account: owner.accountId }, {}, '/sign-in/account');
+  const key = secretIn((await make(member.browser, 'key', { overlap: 'day' })).body)!;
+  const token = secretIn((await make(member.browser, 'token', { name: 'Tool', scope: 'read_write' })).body)!;
+  const principalWith = async (text: string) => {
+    const outcome = await verify(text);
+    return outcome?.$case === 'principal' ? outcome.value : undefined;
+  };
+  const { accountId } = owner;
+  for (const made of [key, token])
+    expect(await principalWith(made)).toMatchObject({ accountId, userId: member.userId, roles: ['viewer', 'manager'] });
+  const { roles, clientId } = (await principalWith(owners))!;
+  expect(roles).toContain('owner');
+  expect((await principalWith(key))!.clientId).not.toBe(clientId);
+  expect((await owner.browser.get('/settings/api')).body.match(/made by Abe/g)).toHaveLength(2);
+
+  await pages.server.send(owner.workspaceId, 'membership.end', {}, { subjectId: resource.id });
+  expect([await principalWith(key), await principalWith(token)]).toEqual([undefined, undefined]);
+  expect((await owner.browser.get('/settings/api')).body).not.toContain('made by Abe');
+});
+
 test('with an older password no form that gives or takes access changes anything', async () => {
   const { browser } = await pages.signedUp('Dan');
   wait(15 * minutes);

@@ -11,6 +11,7 @@ import { principalOf, principals, refusals } from './_principals.ts';
 import type { Scene } from './_scene.ts';
 
 const gateway = ['rest-gateway'] as const;
+const kinds = ['legacy_token', 'mcp_personal_token', 'api_key'] as const;
 const sinceMs = BigInt(Date.parse('2026-11-20T09:00:00Z'));
 
 /** One item of the calling account, named after its workspace; the rich account has 250. */
@@ -54,8 +55,14 @@ export function authServerServices(scene: Scene) {
           })),
         }),
         listKeys: async (request, { principalStatement }) => ({
-          keys: itemsOf(principalStatement, 'crd', request).map((item) => ({
-            ...{ ...item, kind: 'legacy_token', scope: 'read', state: 'active', expiresAtMs: sinceMs + 1_000n },
+          keys: itemsOf(principalStatement, 'crd', request).map((item, at) => ({
+            ...{
+              ...item,
+              kind: kinds[at % kinds.length]!,
+              scope: 'read',
+              state: 'active',
+              expiresAtMs: sinceMs + 1_000n,
+            },
           })),
         }),
       },

@@ -26,7 +26,7 @@ export function accountReads(channel: RpcChannel) {
     memberPages: (asker: Asker): AsyncGenerator<readonly Member[]> =>
       pagesOf(async (page) => (await accounts.listMembers(page, callOptions(asker))).members),
 
-    /** Keys and legacy tokens that were not revoked, oldest first. Throws `permission_denied` unless the asker manages members. */
+    /** Keys, legacy tokens and the asker's own tokens for agents that were not revoked, oldest first. Throws `permission_denied` unless the asker manages members. */
     keyPages: (asker: Asker): AsyncGenerator<readonly Key[]> =>
       pagesOf(async (page) => (await accounts.listKeys(page, callOptions(asker))).keys),
   };

@@ -1,7 +1,7 @@
-import { credentials, memberships } from '@longwave/command-catalog';
+import { memberships } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import type { Principal } from '@longwave/principal';
-import type { Key, Member } from '@longwave/rpc/credential';
+import type { Member } from '@longwave/rpc/credential';
 import { z } from 'zod';
 
 /** The account and the workspace that the list belongs to. */
@@ -50,42 +50,6 @@ export async function listMembers(pool: Pool, owner: Owner, { after, limit }: Pa
       name: row.name ?? '',
       email: row.email ?? '',
       permissions: row.permissions,
-      createdAtMs: BigInt(row.created_at.getTime()),
-      updatedAtMs: BigInt(row.updated_at.getTime()),
-    }));
-}
-
-const keyRow = z.object({
-  id: z.string(),
-  lifecycle_state: z.enum(['active', 'blocked']),
-  ...credentials.attributes.pick({ name: true, kind: true, scope: true }).shape,
-  expires_at: credentials.attributes.shape.expires_at.nullable(),
-  created_at: z.date(),
-  updated_at: z.date(),
-});
-
-/** API keys and legacy tokens of the owner; the digests of their texts are not read. */
-export async function listKeys(pool: Pool, owner: Owner, { after, limit }: Part): Promise<Key[]> {
-  const { rows } = await pool.query({
-    name: 'list_keys',
-    text: `select id, lifecycle_state, attributes->>'name' as name, attributes->>'kind' as kind, attributes->>'scope' as scope,
-                  attributes->>'expires_at' as expires_at, created_at, updated_at
-           from resource
-           where workspace_id = $1 and resource_type = 'credentials' and lifecycle_state in ('active', 'blocked')
-             and attributes->>'account_id' = $2 and attributes->>'kind' in ('api_key', 'legacy_token') and id collate "C" > $3
-           order by id collate "C" limit $4`,
-    values: [owner.workspace_id, owner.account_id, after, limit],
-  });
-  return z
-    .array(keyRow)
-    .parse(rows)
-    .map((row) => ({
-      id: row.id,
-      name: row.name,
-      kind: row.kind,
-      scope: row.scope,
-      state: row.lifecycle_state,
-      ...(row.expires_at && { expiresAtMs: BigInt(Date.parse(row.expires_at)) }),
       createdAtMs: BigInt(row.created_at.getTime()),
       updatedAtMs: BigInt(row.updated_at.getTime()),
     }));

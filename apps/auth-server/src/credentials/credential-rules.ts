@@ -1,5 +1,5 @@
 import type { identityCatalog } from '@longwave/command-catalog';
-import type { Rules } from '@longwave/command-pipeline';
+import { accessOf, type Rules } from '@longwave/command-pipeline';
 import { Problem } from '@longwave/problems';
 
 /** Kinds that a person makes on the account pages; the others come from signing in and from OAuth. */
@@ -7,14 +7,17 @@ const madeByPeople: readonly string[] = ['api_key', 'legacy_token', 'mcp_persona
 
 /** Rules of the credential commands. */
 export const credentialRules: Pick<Rules<typeof identityCatalog>, 'credential.issue' | 'credential.expire'> = {
-  'credential.issue': ({ changes, actor }) => {
-    if (actor.kind === 'principal') {
-      if (!madeByPeople.includes(changes.kind))
-        throw new Problem('permission_denied', `No person makes a credential of the kind ${changes.kind}.`);
-      if (changes.user_id !== undefined && changes.user_id !== actor.principal.user_id)
-        throw new Problem('permission_denied', 'A token stands for the person who makes it.');
-    }
-    return { attributes: changes };
+  'credential.issue': ({ changes, actor, workspaceId }) => {
+    if (actor.kind !== 'principal') return { attributes: changes };
+    const { user_id: userId } = actor.principal;
+    if (!madeByPeople.includes(changes.kind))
+      throw new Problem('permission_denied', `No person makes a credential of the kind ${changes.kind}.`);
+    if (changes.user_id !== undefined && changes.user_id !== userId)
+      throw new Problem('permission_denied', 'A token stands for the person who makes it.');
+    if (accessOf(actor, workspaceId).roles.includes('owner')) return { attributes: changes };
+    if (userId === undefined) throw new Problem('permission_denied', 'Only a person makes keys and tokens here.');
+    // Of a member: it may do what the member may do at each request, and ends with the membership.
+    return { attributes: { ...changes, user_id: userId } };
   },
 
   'credential.expire': ({ current, changes: { expires_at: expiresAt } }) => {

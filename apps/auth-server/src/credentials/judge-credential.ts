@@ -15,7 +15,7 @@ export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | '
   readonly id: string;
   readonly kind: CredentialKind;
   readonly state: string;
-  /** The first API key that the account ever had. */
+  /** The first API key that the account ever had, or that the member ever had in it. */
   readonly firstKeyId?: string | undefined;
   /** The person whom it stands for; undefined for keys and tokens of the account, which stand for its owner. */
   readonly userId?: string | undefined;
@@ -67,8 +67,8 @@ export type Verdict =
   | { readonly accepted: false; readonly refusal: CredentialRefusal };
 
 /**
- * The authenticated client of a credential, which idempotency keys and rate counters belong to: of API keys the account's key
- * slot, named by its first key; of OAuth the client with the person and the account; of browser sessions the console with both; of any
+ * The authenticated client of a credential, which idempotency keys and rate counters belong to: of API keys the key slot
+ * of the account or of the member, named by its first key; of OAuth the client with the person and the account; of browser sessions the console with both; of any
  * other credential itself. A rotation or a refresh keeps it.
  */
 export function clientIdOf({ id, kind, firstKeyId, oauthClientId: client, userId, account }: IssuedCredential): string {

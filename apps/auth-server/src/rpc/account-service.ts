@@ -3,12 +3,20 @@ import type { Pool } from '@longwave/postgres';
 import { decideAccess, managerRoles, type Principal } from '@longwave/principal';
 import { Problem } from '@longwave/problems';
 import { rpcService, type RpcContext, type RpcService } from '@longwave/rpc';
-import { AccountServiceService } from '@longwave/rpc/credential';
+import { AccountServiceService, type Key } from '@longwave/rpc/credential';
 import { gateways } from '@longwave/services';
-import { listKeys, listMembers } from '../accounts/account-list-table.ts';
+import { listMembers } from '../accounts/account-list-table.ts';
 import { getAccount } from '../accounts/account-table.ts';
+import { listCredentialsAfter, type ListedCredential } from '../credentials/credential-list-table.ts';
 
 const maxListLength = 200;
+
+const wireKey = ({ id, name, kind, scope, lifecycle_state: state, ...times }: ListedCredential): Key => ({
+  ...{ id, name, kind, scope, state },
+  ...(times.expires_at !== null && { expiresAtMs: BigInt(Date.parse(times.expires_at)) }),
+  createdAtMs: BigInt(times.created_at.getTime()),
+  updatedAtMs: BigInt(times.updated_at.getTime()),
+});
 
 /** The account that the call's statement names, and its lists: no request can name another one. */
 export function accountService({ pool, actorOf }: { readonly pool: Pool; readonly actorOf: ActorOfCall }): RpcService {
@@ -37,7 +45,9 @@ export function accountService({ pool, actorOf }: { readonly pool: Pool; readonl
       listMembers: async (request, context) => ({
         members: await listMembers(pool, await managerOf(context), partOf(request)),
       }),
-      listKeys: async (request, context) => ({ keys: await listKeys(pool, await managerOf(context), partOf(request)) }),
+      listKeys: async (request, context) => ({
+        keys: (await listCredentialsAfter(pool, await managerOf(context), partOf(request))).map(wireKey),
+      }),
     },
   );
 }

@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import { z } from 'zod';
+import { listCredentials, type ListedCredential } from '../credentials/credential-list-table.ts';
 import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html, type Html } from '../pages/html.ts';
 import type { Plans } from '../plans.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { SendCommand } from '../send-command.ts';
-import { listCredentials, type ListedCredential } from './credential-list-table.ts';
 import { buttonForm, isManager, notice, timeText, type SignedIn } from './settings-parts.ts';
 import { secretDigest } from '../secret-digest.ts';
 
@@ -51,13 +51,15 @@ const madePart = (made: Made | undefined) =>
 const onceField = () => html`<input type="hidden" name="once" value="${randomUUID()}" />`;
 
 const line = (visit: SignedIn, credential: ListedCredential) => {
-  const { id, name, kind, scope, expires_at: expiresAt, created_at: at } = credential;
+  const { id, name, kind, scope, expires_at: expiresAt, created_at: at, person } = credential;
+  const maker = kind === 'mcp_personal_token' ? null : person;
   const permission = scope === 'read' ? 'Read' : 'Read/Write';
   return html`<li>
     <span class="what"
       ><b>${name}</b
       ><small
-        ><code>${kinds[kind as Kind].prefix}••••••••</code> ${kind === 'legacy_token' && `${permission}, `}made
+        ><code>${kinds[kind as Kind].prefix}••••••••</code>
+        ${kind === 'legacy_token' && `${permission}, `}made${maker !== null && ` by ${maker},`}
         ${timeText(visit.session, at)}${expiresAt !== null && html`, ends ${timeText(visit.session, new Date(expiresAt))}`}</small
       ></span
     >
@@ -74,7 +76,13 @@ const listOf = (visit: SignedIn, found: readonly ListedCredential[]): Html | fal
 const keyPart = (visit: SignedIn, keys: readonly ListedCredential[]) =>
   html`<section class="card" aria-labelledby="key">
     <h2 id="key">API key</h2>
-    <p>For your own programs at the REST API: everything that the account may do.</p>
+    <p>
+      ${
+        visit.session.roles.includes('owner')
+          ? 'For your own programs at the REST API: everything that the account may do.'
+          : 'For your own programs at the REST API: what you may do in this account, as long as you are a member.'
+      }
+    </p>
     ${listOf(visit, keys)}
     <form method="post" action="/settings/api/key">
       ${formTokenField(visit.formToken)}${onceField()}
@@ -149,7 +157,7 @@ const name = z
 export function apiRoutes({ pool, plans, send }: ApiPageDeps): readonly PageRoute[] {
   async function page(visit: SignedIn, made?: Made, said?: string): Promise<PageAnswer> {
     const { session, now } = visit;
-    const found = await listCredentials(pool, session, now);
+    const found = await listCredentials(pool, session.principal, now);
     const of = (kind: Kind) => found.filter((one) => one.kind === kind);
     const includesApi = plans.get(session.account.plan)?.includes_api ?? false;
     return {
@@ -218,7 +226,7 @@ export function apiRoutes({ pool, plans, send }: ApiPageDeps): readonly PageRout
       z.object({ once, overlap: z.enum(['none', 'day', 'week']).default('none') }),
       async (visit, { success, data }) => {
         if (!success) throw wrong();
-        const earlier = (await listCredentials(pool, visit.session, visit.now)).filter(
+        const earlier = (await listCredentials(pool, visit.session.principal, visit.now)).filter(
           ({ kind }) => kind === 'api_key',
         );
         const made = { name: 'API key', scope: 'read_write', once: data.once } as const;
@@ -245,7 +253,7 @@ export function apiRoutes({ pool, plans, send }: ApiPageDeps): readonly PageRout
 
     takeForm('/settings/api/revoke', 'session', z.object({ id: z.string() }), async (visit, { success, data }) => {
       const { session, now } = visit;
-      const found = success && (await listCredentials(pool, session, now)).find(({ id }) => id === data.id);
+      const found = success && (await listCredentials(pool, session.principal, now)).find(({ id }) => id === data.id);
       if (!found) throw new Problem('not_found', 'There is no such key or token.');
       const isOwn = found.kind === 'mcp_personal_token';
       const actor = { kind: 'principal', principal: session.principal } as const;

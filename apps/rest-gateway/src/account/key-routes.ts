@@ -12,7 +12,9 @@ const key: AnswerShape = {
   schema: z.strictObject({
     id: z.string(),
     name: z.string(),
-    kind: z.enum(['api_key', 'legacy_token']),
+    kind: z
+      .enum(['api_key', 'legacy_token', 'mcp_personal_token'])
+      .describe('"mcp_personal_token" is a token for agents: it acts for its person at the MCP server alone.'),
     scope: credentials.attributes.shape.scope.describe('"read" keys may send GET and HEAD requests only.'),
     state: z.enum(['active', 'blocked']),
     expires_at: z.iso.datetime().optional().describe('Missing when the key is valid until it is revoked.'),
@@ -34,7 +36,7 @@ const listKeys = (path: string): Route =>
     path,
     operation: 'accountKeyList',
     summary:
-      'Lists the API keys and legacy tokens of the account that are not revoked, oldest first. The text of a key is shown once, when it is made, and is not stored.',
+      "Lists the API keys and legacy tokens of the account, and the caller's own tokens for agents, that are not revoked, oldest first. The text of a key is shown once, when it is made, and is not stored.",
     permit: permitRoles(roles),
     query: listQuery.pick({ fields_filter: true, page: true, per_page: true }),
     answer: { ...key, list: true },
@@ -61,5 +63,5 @@ const revokeKey = (path: string): Route =>
     },
   });
 
-/** API keys and legacy tokens of the caller's account: list and revoke. */
+/** API keys and legacy tokens of the caller's account, and the caller's own tokens for agents: list and revoke. */
 export const keys = (path: string): readonly Route[] => [listKeys(path), revokeKey(`${path}/{id}`)];

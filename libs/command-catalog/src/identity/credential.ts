@@ -13,7 +13,7 @@ export const credentials = defineResource({
   prefix: 'crd',
   attributes: z.strictObject({
     account_id: reference('acc'),
-    /** The person whom a session or a token of a person stands for; absent for keys and tokens of the account. */
+    /** The person whom a session, a token for agents, or a key or token of a member stands for; absent for keys and tokens of the account. */
     user_id: reference('usr').optional(),
     name: shortText,
     kind: z.enum(credentialKinds),
