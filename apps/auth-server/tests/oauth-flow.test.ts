@@ -329,6 +329,25 @@ describe('an access token', () => {
     );
   });
 
+  test('has its last use recorded once a minute', async () => {
+    const [client, ada] = [await oauth.register(connector()), await oauth.signedIn('Ada')];
+    const { body } = await (await oauth.grant(ada, client)).redeem();
+    const { now } = oauth.server.clock;
+    const recordedAfter = async (ms: number) => {
+      oauth.server.clock.now = new Date(now.getTime() + ms);
+      await oauth.verify(body['access_token']!);
+      const { rows } = await oauth.pool.query<{ last_used_at: Date }>(
+        'select last_used_at from connector_grant where client_id = $1',
+        [client.client_id],
+      );
+      return rows[0]!.last_used_at.getTime() - now.getTime();
+    };
+    expect(await recordedAfter(0)).toBe(0);
+    expect(await recordedAfter(59_999)).toBe(0);
+    expect(await recordedAfter(60_000)).toBe(60_000);
+    oauth.server.clock.now = now;
+  });
+
   test('ends after its time', async () => {
     const [client, ada] = [await oauth.register(connector()), await oauth.signedIn('Ada')];
     const { body } = await (await oauth.grant(ada, client)).redeem();

@@ -23,7 +23,7 @@ export interface IssuedCredential extends Pick<CredentialAttributes, 'scope' | '
   readonly userState?: string | undefined;
   /** Permissions of that person as a member of the account's organization; undefined for one who is no member. */
   readonly memberPermissions?: Attributes<'memberships'>['permissions'] | undefined;
-  /** Of a browser session. */
+  /** Of a browser session, or of the grant of an access token. */
   readonly lastUsedAt?: Date;
   /** Of an access token: the client, what was granted to it, and the grant. */
   readonly oauthClientId?: string;

@@ -78,6 +78,10 @@ async function findByText(
   return findCredential(pool, secretDigest(text));
 }
 
+/** Whether a use is recorded: one a minute, so that most requests write nothing. */
+const isUseDue = ({ lastUsedAt }: IssuedCredential, now: Date): boolean =>
+  lastUsedAt === undefined || now.getTime() - lastUsedAt.getTime() >= 60_000;
+
 /** Any credential's text → a principal with its plan, its grants and a signed statement, or the reason why not. */
 export function verifyCredential(deps: VerifyDeps) {
   const { pool, plans, principalKey, clock, logger } = deps;
@@ -98,8 +102,10 @@ export function verifyCredential(deps: VerifyDeps) {
     const request = { api, carrier: carrier === Carrier.COOKIE ? 'cookie' : 'header' } as const;
     const verdict = judgeCredential(credential, request, ownerPlans, plans, now);
     if (!verdict.accepted || !credential) return { outcome: { $case: 'refusal', value: refusalOf(verdict) } };
-    if (verdict.kind === 'browser_session') await touchSession(pool, credential.id, now);
-    if (credential.grantId !== undefined) await touchGrant(pool, credential.grantId, now);
+    if (isUseDue(credential, now)) {
+      if (verdict.kind === 'browser_session') await touchSession(pool, credential.id, now);
+      if (credential.grantId !== undefined) await touchGrant(pool, credential.grantId, now);
+    }
     const principal = principalOf(credential, verdict.kind, grants);
     const legacy = verdict.kind === 'legacy_token';
     return {

@@ -9,7 +9,10 @@ import { isWriteScope, type Resource } from './resources.ts';
 
 type Grant = Rows['connector_grant'];
 type Stored = Rows['resource'];
-interface GrantRow extends Pick<Grant, 'user_id' | 'client_id' | 'resource' | 'scopes' | 'expires_at'> {
+interface GrantRow extends Pick<
+  Grant,
+  'user_id' | 'client_id' | 'resource' | 'scopes' | 'expires_at' | 'last_used_at'
+> {
   readonly grant_id: Grant['id'];
   readonly account_id: Stored['id'];
   readonly workspace_id: Stored['workspace_id'];
@@ -19,7 +22,7 @@ interface GrantRow extends Pick<Grant, 'user_id' | 'client_id' | 'resource' | 's
 }
 
 /** Grants that nobody ended, of active clients and users, with what their accounts say today. */
-const grantColumns = `g.id as grant_id, g.user_id, g.client_id, g.resource, g.scopes, g.expires_at, a.id as account_id,
+const grantColumns = `g.id as grant_id, g.user_id, g.client_id, g.resource, g.scopes, g.expires_at, g.last_used_at, a.id as account_id,
   a.workspace_id, a.lifecycle_state as account_state, a.attributes as account,
   ${memberPermissionsOf('g.user_id', 'g.created_at')} as member_permissions`;
 const grantJoins = `join resource a on a.id = g.account_id
@@ -57,6 +60,7 @@ function credentialOf(
     scopes,
     expires_at: expiresAt.toISOString(),
     oauthClientId: row.client_id,
+    ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
     userId: row.user_id,
     ...(row.member_permissions !== null && { memberPermissions: permissionsField.parse(row.member_permissions) }),
     account: {
