@@ -2,8 +2,8 @@ import type { Fleet } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
 import { openChannel, readTls } from '@longwave/rpc';
 import { ServingServiceService } from '@longwave/rpc/serving';
-import { service as healthService } from 'grpc-health-check';
 import { playWithoutDetails } from '@longwave/test-kit/clients';
+import { emptyRpc } from './empty-rpc.ts';
 import { compare, ratePerSecond, type Row } from './measure.ts';
 
 /** `Decide` calls per second against an empty RPC (the health check) on the same channel. */
@@ -14,12 +14,7 @@ export async function decideRate(
   const channel = openChannel(fleet.addresses['internal-serving'], 'internal-serving', readTls(fleet.operator));
   try {
     const serving = channel.client(ServingServiceService);
-    // grpc-health-check types its definition too loosely for a typed client.
-    const health = channel.client(
-      healthService as unknown as {
-        Check: { requestDeserialize: (b: Buffer) => { service: string }; responseDeserialize: (b: Buffer) => unknown };
-      },
-    );
+    const empty = emptyRpc(channel);
     const decide = () =>
       serving.decide(
         {
@@ -40,7 +35,7 @@ export async function decideRate(
       { name: 'ad decisions', unit: 'RPC/s', baselineName: 'empty RPC on the same channel' },
       5,
       () => ratePerSecond(3000, 32, decide),
-      () => ratePerSecond(3000, 32, () => health.Check({ service: '' }, { deadlineMs: 5_000 })),
+      () => ratePerSecond(3000, 32, empty),
     );
   } finally {
     channel.close();

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { removeDataFolder, startFleet, temporaryDataFolder } from '@longwave/fleet';
 import { makeAudio } from '@longwave/test-kit';
+import { agentRate, codeFlowRate, verifyRate } from './access-rate.ts';
 import { commandRate } from './command-rate.ts';
 import { coreRate, countingRate } from './count-rate.ts';
 import { decideRate } from './decide-rate.ts';
@@ -42,7 +43,8 @@ try {
   await using fleet = await startFleet({
     dataFolder: data.root,
     ports: 'free',
-    env: { 'auth-server': { PLANS_FILE: plans }, 'public-delivery': { TRUSTED_PROXIES: '127.0.0.1/32' } },
+    trustedProxies: '127.0.0.1/32',
+    env: { 'auth-server': { PLANS_FILE: plans } },
   });
   const operator = openOperator(fleet);
   const audio = makeAudio(data.inside('bench.wav'), audioSeconds);
@@ -53,6 +55,9 @@ try {
   show(await decideRate(fleet, stitched));
   show(await countingRate(fleet));
   show(...(await requestRate(fleet, operator, stitched, path.dirname(audio))));
+  show(...(await verifyRate(fleet, operator)));
+  show(await agentRate(fleet, operator));
+  show(await codeFlowRate(fleet, operator, path.dirname(audio)));
   show(await uploadMemory(fleet, operator));
   operator.close();
   await fleet.stop();

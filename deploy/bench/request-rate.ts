@@ -1,34 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
 import type { Fleet } from '@longwave/fleet';
 import { createAccount, createRestClient, issueCredential, type Operator } from '@longwave/test-kit/clients';
+import { ask } from './ask.ts';
 import { startBaseline } from './baseline-server.ts';
 import { compare, ratePerSecond, type Row } from './measure.ts';
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
-
-/** Reads an answer to its end; rejects unless it has the status. */
-function ask(url: string, status: number, headers: Readonly<Record<string, string>> = {}): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    http
-      .get(url, { agent, headers }, (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('error', reject);
-        response.on('end', () =>
-          response.statusCode === status
-            ? resolve(Buffer.concat(parts))
-            : reject(new Error(`${url} answered ${response.statusCode}: ${Buffer.concat(parts).toString()}`)),
-        );
-      })
-      .on('error', reject);
-  });
-}
-
 const perRound = 1500;
 const rate = (url: string, status: number, headers?: Readonly<Record<string, string>>) => () =>
-  ratePerSecond(perRound, 16, () => ask(url, status, headers));
+  ratePerSecond(perRound, 16, () => ask(url, status, { headers }));
 
 /**
  * Requests per second of the API's list of podcasts and of an unchanged feed, each against a bare express route that answers the
@@ -47,7 +27,7 @@ export async function requestRate(
 
   const list = `${fleet.urls.base}/api/v1/podcasts`;
   const answer = path.join(folder, 'podcasts.json');
-  writeFileSync(answer, await ask(list, 200, { token: account.apiKey }));
+  writeFileSync(answer, await ask(list, 200, { headers: { token: account.apiKey } }));
   const etag = await fetch(published.feedUrl, { headers: { 'accept-encoding': 'identity' } }).then((response) =>
     response.headers.get('etag'),
   );
