@@ -8,13 +8,14 @@ import type { Person } from './people.ts';
 /** The one address to which answers for connectors of tests go. */
 export const connectorRedirect = 'https://studio.example/callback';
 
-/** Registers a public client that may ask for every scope of agents and of partner applications; answers its client_id. */
+/** Registers a public client that may ask for every scope of the APIs for people; answers its client_id. */
 export async function registerConnector({ operator }: { readonly operator: Operator }): Promise<string> {
   const clientId = newId('req');
   const changes = {
     ...{ client_id: clientId, kind: 'connector', name: 'Studio', token_endpoint_auth_method: 'none' },
     ...{ grant_types: ['authorization_code', 'refresh_token'], redirect_uris: [connectorRedirect] },
-    ...{ resources: ['mcp', 'rest'], scopes: [...apiScopes.mcp, ...apiScopes.rest] },
+    ...{ resources: ['mcp', 'rest', 'management'] },
+    scopes: [...apiScopes.mcp, ...apiScopes.rest, ...apiScopes.management],
   };
   await operator.identityCommand(newId('ws'), 'oauth_client.register', { type: 'oauth_clients' }, changes);
   return clientId;
