@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { apiScopes } from '@longwave/principal';
 import {
+  acceptInvitation,
   getAccessToken,
   registerConnector,
   signUp,
@@ -271,6 +272,7 @@ async function guests(setting: Setting, owner: WorldAccount): Promise<void> {
   for (const role of ['editor', 'analyst']) {
     const { email } = await account(setting, role);
     await owner.rest.post(`/podcasts/${names['podcast']}/collaborators`, { email, role });
+    await acceptInvitation(world, email);
   }
   for (const [name, permissions] of [
     ['member', ['edit']],

@@ -106,7 +106,6 @@ export async function createApp(
       clock,
     }),
   );
-  stack.use(followPodcasts({ bus, pool, logger }));
   const server = await serveRpc({
     listen: config.GRPC_LISTEN,
     tls: tlsFromConfig(config),
@@ -118,6 +117,8 @@ export async function createApp(
 
   const fetchDocument = overrides.fetchDocument ?? createGuardedFetch({ allowOrigins: config.FETCH_ALLOW_ORIGINS });
   const pages = stack.use(await startPages({ config, pool, plans, resources, fetchDocument, execute, clock, logger }));
+
+  stack.use(followPodcasts({ bus, pool, logger, onSaved: pages.mailInvitations }));
 
   const owned = stack.move();
   return {

@@ -1,16 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEventBus } from '@longwave/event-bus';
-import { topics, type DomainEvent } from '@longwave/events';
 import { newId } from '@longwave/ids';
+import { createPool } from '@longwave/postgres';
 import { decideAccess, tryVerifyPrincipal } from '@longwave/principal';
 import { until } from '@longwave/test-kit';
+import { publishPodcasts, type SaidPodcast } from './_podcasts.ts';
 import { digestOf, secretText, startAuthServer, type AuthServerUnderTest } from './_support.ts';
 
 let server: AuthServerUnderTest;
+let pool: ReturnType<typeof createPool>;
 beforeAll(async () => {
   server = await startAuthServer();
+  pool = createPool(server.database.url, 'identity', { name: 'test' });
 }, 120_000);
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  await pool.end();
+  await server[Symbol.asyncDispose]();
+});
 
 interface TestAccount {
   readonly workspaceId: string;
@@ -29,7 +34,12 @@ async function account(plan: string): Promise<TestAccount> {
   return { workspaceId, accountId: resource.id, email, key };
 }
 
-async function principalOf({ key }: TestAccount) {
+/** What an account may do that accepts every invitation. */
+async function principalOf({ key, email, accountId }: TestAccount) {
+  await pool.query(
+    'update collaborator_invitation set account_id = $1, answered_at = now() where email = $2 and answered_at is null',
+    [accountId, email],
+  );
   const outcome = await server.verify(key);
   if (outcome?.$case !== 'principal') throw new Error(`refused: ${String(outcome?.value)}`);
   return outcome.value;
@@ -54,51 +64,7 @@ async function podcastSays(
   await podcastsSay([{ ...podcast, version, collaborators, state }]);
 }
 
-interface SaidPodcast {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly version: number;
-  readonly collaborators: readonly object[];
-  readonly state?: string;
-  /** When; absent: now. */
-  readonly at?: string;
-}
-
-/** Revisions of podcasts, as management publishes them. */
-async function podcastsSay(podcasts: readonly SaidPodcast[]): Promise<void> {
-  await using bus = createEventBus({ kind: 'redis', redisUrl: server.redis.url, clientName: 'test' });
-  await bus.publish(
-    podcasts.map((podcast) => {
-      const event = revised(podcast);
-      return { topic: topics.product, key: podcast.id, id: event.id, type: event.type, payload: event };
-    }),
-  );
-}
-
-function revised({ version, collaborators, state = 'published', ...podcast }: SaidPodcast): DomainEvent {
-  const { at = new Date().toISOString() } = podcast;
-  return {
-    id: newId('evt'),
-    type: 'podcast.revised',
-    workspace_id: podcast.workspaceId,
-    subject: { type: 'podcasts', id: podcast.id, version },
-    operation_id: newId('op'),
-    occurred_at: at,
-    after: {
-      resource_type: 'podcasts',
-      id: podcast.id,
-      workspace_id: podcast.workspaceId,
-      version,
-      lifecycle_state: state,
-      attributes: { title: 'Harbour Light', collaborators },
-      links: {},
-      digest: 'd',
-      created_at: at,
-      updated_at: at,
-      updated_by: { operation_id: newId('op') },
-    },
-  };
-}
+const podcastsSay = (podcasts: readonly SaidPodcast[]) => publishPodcasts(server.redis.url, podcasts);
 
 describe('a member of an organization', () => {
   test.each([

@@ -8,8 +8,8 @@ const at = '2026-11-20T10:00:00Z';
 const insertResource = `insert into resource (id, workspace_id, resource_type, version, lifecycle_state, attributes, digest, operation_id,
   created_at, updated_at) values ($1, $2, $3, 1, 'active', $4, 'd', 'op_1', '${at}', '${at}')`;
 
-test.each(['_collaboration_since', '_collaboration_roles'])(
-  'a collaborator from before %s keeps the role and its time, and may get a second role',
+test.each(['_collaboration_since', '_collaboration_roles', '_collaborator_invitation'])(
+  'a collaborator from before %s keeps access, the role and its time, and may get a second role',
   async (migration) => {
     await using database = await before(migration);
     const { pool } = database;
@@ -17,7 +17,10 @@ test.each(['_collaboration_since', '_collaboration_roles'])(
     const owner = { name: 'Owner', plan: 'scale', subscription: { state: 'active' } };
     await pool.query(insertResource, [newId('acc'), workspaceId, 'accounts', owner]);
     await pool.query('insert into collaborated_podcast values ($1, $2, 3)', [podcastId, workspaceId]);
-    const hasSince = migration === '_collaboration_roles';
+    const hasSince = migration !== '_collaboration_since';
+    const accounts: Record<string, string> = { 'ada@example.com': newId('acc'), 'ben@example.com': newId('acc') };
+    for (const [email, id] of Object.entries(accounts))
+      await pool.query(insertResource, [id, newId('ws'), 'accounts', { ...owner, email }]);
     for (const [email, role] of [
       ['ada@example.com', 'editor'],
       ['ben@example.com', 'analyst'],
@@ -29,7 +32,7 @@ test.each(['_collaboration_since', '_collaboration_roles'])(
       ]);
     await database.upgrade();
     const rolesOf = async (email: string) =>
-      (await listGrants(pool, { id: newId('acc'), email })).grants.map(({ roles }) => roles);
+      (await listGrants(pool, { id: accounts[email]!, email })).grants.map(({ roles }) => roles);
     const editor = ['viewer', 'editor', 'producer', 'scheduler', 'analyst'];
     const sorted = async (email: string) => (await rolesOf(email)).map((roles) => roles.toSorted());
     expect(await sorted('ada@example.com')).toEqual([editor.toSorted()]);
@@ -43,7 +46,9 @@ test.each(['_collaboration_since', '_collaboration_roles'])(
     const began = await since();
     if (hasSince) expect(began).toEqual(new Date(at));
     const collaborators = ['editor', 'analyst'].map((role) => ({ email: 'ben@example.com', role }));
-    await saveCollaborators(pool, { id: podcastId, workspaceId, version: 4, at: new Date(), collaborators });
+    await saveCollaborators(pool, {
+      ...{ id: podcastId, workspaceId, version: 4, title: 'Harbour Light', at: new Date(), collaborators },
+    });
     expect(await sorted('ben@example.com')).toEqual([editor.toSorted()]);
     expect(await since()).toEqual(began);
     expect(await rolesOf('ada@example.com')).toEqual([]);

@@ -21,5 +21,5 @@ export {
   type Download,
 } from './check-delivery.ts';
 export { connectorRedirect, consentTo, getAccessToken, registerConnector } from './grant-access.ts';
-export { mailFolderOf, signUp, tokenIn, type Person } from './people.ts';
+export { acceptInvitation, mailFolderOf, signUp, tokenIn, type Person } from './people.ts';
 export { checkFeed } from './check-feed.ts';

@@ -38,3 +38,16 @@ export async function signUp(world: Running, name: string): Promise<Person> {
   const { id: accountId } = JSON.parse((await browser.get('/api/v1/account')).body) as { id: string };
   return { email, password, accountId, browser, mailToken };
 }
+
+/** Accepts the one invitation of an address whose account the operator made: its holder chooses a password by mail first. */
+export async function acceptInvitation(world: Running, email: string): Promise<void> {
+  const folder = mailFolderOf(world);
+  const { link: invitation } = await mailTo(folder, email);
+  const browser = createBrowser(world.fleet.urls.base);
+  await browser.post('/sign-in/reset', { email }, {}, '/sign-in/reset');
+  const { link } = await mailTo(folder, email, 2);
+  await browser.post('/sign-in/reset/finish', { token: tokenIn(link), email, password: newId('req') }, {}, link);
+  const { body } = await browser.get(invitation);
+  const id = /action="\/settings\/members\/accept"[^]*?name="id" value="([^"]+)"/.exec(body)?.[1] ?? '';
+  await browser.post('/settings/members/accept', { id }, {}, invitation);
+}

@@ -4,10 +4,12 @@ import { domainEventSchema, topics } from '@longwave/events';
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { z } from 'zod';
+import { collaborationRoles } from './grant.ts';
 import { saveCollaborators } from './grant-table.ts';
 
 const podcast = z.object({
-  collaborators: z.array(z.object({ email: z.string(), role: z.enum(['editor', 'analyst']) })).default([]),
+  title: z.string(),
+  collaborators: z.array(z.object({ email: z.string(), role: z.enum(collaborationRoles) })).default([]),
 });
 
 /** Keeps who collaborates on which podcast, from management's events; an archived podcast has no collaborators. */
@@ -15,6 +17,8 @@ export const followPodcasts = (options: {
   readonly bus: EventBus;
   readonly pool: Pool;
   readonly logger: Logger;
+  /** Called when there may be new invitations. */
+  readonly onSaved: () => void;
 }): AsyncDisposable =>
   subscribeWhenReachable(options.bus, {
     topic: topics.product,
@@ -23,17 +27,19 @@ export const followPodcasts = (options: {
       for (const { payload } of messages) {
         const { subject, workspace_id: workspaceId, after, occurred_at: at } = domainEventSchema.parse(payload);
         if (!isResource(after, 'podcasts')) continue;
-        const { collaborators } = podcast.parse(after.attributes);
+        const { title, collaborators } = podcast.parse(after.attributes);
         await saveCollaborators(options.pool, {
           id: subject.id,
           workspaceId,
           version: subject.version,
+          title,
           at: new Date(at),
           collaborators:
             after.lifecycle_state === 'archived'
               ? []
               : collaborators.map(({ email, role }) => ({ email: email.toLowerCase(), role })),
         });
+        options.onSaved();
       }
     },
     onRetry: (error) => options.logger.warn({ err: error, topic: topics.product }, 'follower.retried'),

@@ -2,7 +2,13 @@ import { memberPermissions } from '@longwave/command-catalog';
 import { transaction, type Pool } from '@longwave/postgres';
 import type { Role } from '@longwave/principal';
 import { z } from 'zod';
-import { maxCollaborationsPerWorkspace, maxGrants, rolesOfCollaborator, rolesOfMember } from './grant.ts';
+import {
+  collaborationRoles,
+  maxCollaborationsPerWorkspace,
+  maxGrants,
+  rolesOfCollaborator,
+  rolesOfMember,
+} from './grant.ts';
 
 /** The rights of an account in the workspace of another one. */
 export interface StoredGrant {
@@ -19,7 +25,7 @@ const rowSchema = z.object({
   podcast_id: z.string().nullable(),
   permissions: z.array(z.enum(memberPermissions)).nullable(),
   /** Of a collaboration: what the account was invited as. */
-  invited_as: z.array(z.enum(['editor', 'analyst'])).nullable(),
+  invited_as: z.array(z.enum(collaborationRoles)).nullable(),
   plan: z.string(),
   total: z.coerce.number(),
 });
@@ -31,7 +37,7 @@ export interface GrantList {
 }
 
 /**
- * Memberships and collaborations of an account, memberships first, those that began first before later ones. A closed account and
+ * Memberships of an account and collaborations that it has accepted, memberships first, those that began first before later ones. A closed account and
  * one whose subscription is canceled or suspended give none.
  */
 export async function listGrants(pool: Pool, account: { id: string; email: string | undefined }): Promise<GrantList> {
@@ -45,8 +51,9 @@ export async function listGrants(pool: Pool, account: { id: string; email: strin
              where m.resource_type = 'memberships' and m.lifecycle_state = 'active' and m.attributes->>'member_account_id' = $1
              union all
              select 1, c.since, p.id, p.workspace_id, p.id, null, c.invited_as, o.attributes
-             from (select podcast_id, min(since) as since, array_agg(role order by role) as invited_as
-                   from collaboration where email = $2 group by podcast_id) c
+             from (select podcast_id, since, array_agg(role order by role) as invited_as
+                   from collaboration join collaborator_invitation i using (podcast_id, email, since)
+                   where email = $2 and i.account_id = $1 group by podcast_id, since) c
              join collaborated_podcast p on p.id = c.podcast_id
              join resource o on o.workspace_id = p.workspace_id and o.resource_type = 'accounts' and o.lifecycle_state = 'active'
            ), counting as (
@@ -75,8 +82,8 @@ export async function listGrants(pool: Pool, account: { id: string; email: strin
 }
 
 /**
- * Stores the collaborators of one version of a podcast; an older version never overwrites a newer one. A collaborator keeps the time of
- * its first invitation when its roles change.
+ * Stores the collaborators of one version of a podcast, and invites new ones; an older version never overwrites a newer one. A collaborator
+ * keeps the time of its first invitation when its roles change, and so its answer.
  */
 export async function saveCollaborators(
   pool: Pool,
@@ -84,6 +91,7 @@ export async function saveCollaborators(
     readonly id: string;
     readonly workspaceId: string;
     readonly version: number;
+    readonly title: string;
     /** When this version was made. */
     readonly at: Date;
     readonly collaborators: readonly { readonly email: string; readonly role: string }[];
@@ -91,9 +99,10 @@ export async function saveCollaborators(
 ): Promise<void> {
   await transaction(pool, async (tx) => {
     const { rowCount } = await tx.query(
-      `insert into collaborated_podcast (id, workspace_id, version) values ($1, $2, $3)
-       on conflict (id) do update set version = excluded.version where collaborated_podcast.version < excluded.version`,
-      [podcast.id, podcast.workspaceId, podcast.version],
+      `insert into collaborated_podcast (id, workspace_id, version, title) values ($1, $2, $3, $4)
+       on conflict (id) do update set version = excluded.version, title = excluded.title
+       where collaborated_podcast.version < excluded.version`,
+      [podcast.id, podcast.workspaceId, podcast.version, podcast.title],
     );
     if (rowCount !== 1) return;
     const emails = podcast.collaborators.map((each) => each.email);
@@ -110,6 +119,12 @@ export async function saveCollaborators(
       `delete from collaboration where podcast_id = $1
          and (email, role) not in (select email, role from unnest($2::text[], $3::text[]) as given (email, role))`,
       [podcast.id, emails, roles],
+    );
+    await tx.query(
+      `insert into collaborator_invitation (id, podcast_id, email, since)
+       select distinct on (email) gen_random_uuid()::text, podcast_id, email, since from collaboration where podcast_id = $1
+       on conflict (podcast_id, email, since) do nothing`,
+      [podcast.id],
     );
   });
 }

@@ -9,6 +9,9 @@ export const maxCollaborationsPerWorkspace = 50;
 
 type Permission = (typeof memberPermissions)[number];
 
+/** What a podcast invites an address as. */
+export const collaborationRoles = ['editor', 'analyst'] as const;
+
 const roleOf: Readonly<Record<Permission, Role>> = {
   edit: 'editor',
   encode: 'producer',
@@ -30,7 +33,7 @@ export const rolesOfMember = (permissions: readonly Permission[]): Role[] => [
  * to edit.
  */
 export const rolesOfCollaborator = (
-  invitedAs: readonly (keyof typeof collaboratorRoles)[],
+  invitedAs: readonly (typeof collaborationRoles)[number][],
   { isMember }: { readonly isMember: boolean },
 ): Role[] => {
   const invited = invitedAs.flatMap((role): readonly Role[] => collaboratorRoles[role]);

@@ -10,7 +10,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('a mail in a folder is a text that a person reads as it is, with the link whole', async () => {
   const link = `https://podcasts.example.com/sign-in/reset/finish?token=lw_once_${'a'.repeat(43)}`;
-  const mail = mails.invitation('zoë@example.com', 'Zoës “Hörspiel” & Söhne', link);
+  const mail = mails.invitation(
+    {
+      ...{ id: 'mbr_1', workspaceId: 'ws_1', email: 'zoë@example.com', organization: 'Zoës “Hörspiel” & Söhne' },
+      offer: { permissions: [] },
+    },
+    link,
+  );
   await createMailPort({ MAIL_FOLDER: folder, from: 'Longwave <no-reply@example.com>' }).send(mail);
   const [file = ''] = readdirSync(folder);
   const [head = '', ...rest] = readFileSync(path.join(folder, file), 'utf8').split('\n\n');

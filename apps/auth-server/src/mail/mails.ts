@@ -1,3 +1,4 @@
+import type { Invitation } from '../invitations/invitation-table.ts';
 import type { Mail } from './mail-port.ts';
 
 const signature = '\n\nLongwave\n';
@@ -36,6 +37,9 @@ export const secondFactorMails = {
   }),
 } as const;
 
+/** A name that a stranger wrote, without anything that could be a link. */
+const harmless = (name: string) => name.replace(/[^\p{L}\p{N} ,&'’-]/gu, ' ');
+
 /** The texts of mails. A name that a stranger wrote never begins one, and nothing in it is a link. */
 export const mails = {
   signUp: (to: string, link: string): Mail => ({
@@ -68,9 +72,9 @@ export const mails = {
     subject: 'Your Longwave address was changed',
     text: `Your Longwave account has another e-mail address from now on. If this was not you, write to whoever runs this installation.${signature}`,
   }),
-  invitation: (to: string, organization: string, link: string): Mail => ({
-    to,
+  invitation: ({ email, organization, offer }: Invitation, link: string): Mail => ({
+    to: email,
     subject: 'An invitation to Longwave',
-    text: `You are invited to work on the podcasts of “${organization.replace(/[^\p{L}\p{N} ,&'’-]/gu, ' ')}”. Sign in, or sign up with this address, to accept or decline:\n\n${link}${signature}`,
+    text: `You are invited to work on ${'podcast' in offer ? `the podcast “${harmless(offer.podcast)}”` : 'the podcasts'} of “${harmless(organization)}”. Sign in, or sign up with this address, to accept or decline:\n\n${link}${signature}`,
   }),
 } as const;

@@ -5,12 +5,12 @@ import type { Member } from '@longwave/rpc/credential';
 import { z } from 'zod';
 import { listMembers } from '../accounts/account-list-table.ts';
 import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
-import { listInvitationsOf, type Invitation } from '../memberships/invitation-table.ts';
+import { acceptInvitation, declineInvitation } from '../invitations/answer-invitation.ts';
+import { listInvitationsOf, type Invitation } from '../invitations/invitation-table.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
 import { emailField } from '../passwords/password-fields.ts';
 import type { SendCommand } from '../send-command.ts';
-import { listAccountsOf } from '../users/user-table.ts';
 import { buttonForm, isManager, notice, type SignedIn } from './settings-parts.ts';
 
 export interface MembersPageDeps {
@@ -28,6 +28,14 @@ const permissionNames: Readonly<Record<Permission, string>> = {
   manage_members: 'Manage members and keys',
   review: 'Review changes',
 };
+
+const roleNames = { editor: 'Edit the podcast and see its analytics', analyst: 'See its analytics' } as const;
+
+/** What an invitation gives, in words. */
+const giftsOf = ({ offer }: Invitation): readonly string[] =>
+  'podcast' in offer
+    ? offer.roles.map((role) => roleNames[role])
+    : offer.permissions.map((permission) => permissionNames[permission]);
 
 const maxShown = 200;
 
@@ -69,11 +77,12 @@ const memberPart = (visit: SignedIn, { id, name, email, state, permissions }: Me
   </section>`;
 };
 
-const invitationPart = (visit: SignedIn, { id, organization, permissions }: Invitation) =>
-  html`<section class="card" aria-labelledby="${id}">
-    <h2 id="${id}">${organization} invites you</h2>
+const invitationPart = (visit: SignedIn, invitation: Invitation) => {
+  const { id, organization, offer } = invitation;
+  return html`<section class="card" aria-labelledby="${id}">
+    <h2 id="${id}">${organization} invites you${'podcast' in offer && ` to “${offer.podcast}”`}</h2>
     <ul>
-      ${permissions.map((permission) => html`<li>${permissionNames[permission]}</li>`)}
+      ${giftsOf(invitation).map((gift) => html`<li>${gift}</li>`)}
     </ul>
     <div class="actions">
       ${buttonForm(visit, {
@@ -90,13 +99,14 @@ const invitationPart = (visit: SignedIn, { id, organization, permissions }: Invi
       })}
     </div>
   </section>`;
+};
 
 const permissionsField = z.preprocess(
   (value) => (value === undefined ? [] : [value].flat()),
   z.array(z.enum(memberPermissions)),
 );
 
-/** Members of the account: invited, changed and ended; and invitations of this person. */
+/** Members of the account: invited, changed and ended; and invitations of this person, to organizations and to podcasts. */
 export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRoute[] {
   /** Nothing that belongs to an address is given before a mail to it was answered. */
   const invitationsOf = async ({ session: { user } }: SignedIn) =>
@@ -181,15 +191,19 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
 
     takeForm('/settings/members/accept', 'session', z.object({ id: z.string() }), async (visit, { data }) => {
       const invitation = await invitationOf(visit, data?.id);
-      const own = (await listAccountsOf(pool, visit.session.user.id)).find(({ isOwner }) => isOwner);
-      if (!own) throw new Problem('not_found', 'You have no account of your own that could be the member.');
-      await send('membership.accept', invitation.workspaceId, invitation.id, { member_account_id: own.id });
-      return page(visit, `You are a member of ${invitation.organization}. Choose it above to work there.`);
+      const { organization, offer } = invitation;
+      await acceptInvitation({ pool, send }, invitation, { userId: visit.session.user.id, now: visit.now });
+      return page(
+        visit,
+        'podcast' in offer
+          ? `“${offer.podcast}” of ${organization} is among your podcasts from now on.`
+          : `You are a member of ${organization}. Choose it above to work there.`,
+      );
     }),
 
     takeForm('/settings/members/decline', 'session', z.object({ id: z.string() }), async (visit, { data }) => {
       const invitation = await invitationOf(visit, data?.id);
-      await send('membership.end', invitation.workspaceId, invitation.id, {});
+      await declineInvitation({ pool, send }, invitation, visit.now);
       return page(visit, `The invitation of ${invitation.organization} is declined.`);
     }),
   ];

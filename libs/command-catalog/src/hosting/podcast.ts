@@ -264,9 +264,9 @@ export const podcastCommands = {
     roles: ['owner', 'manager'],
     event: 'podcast.collaborator_invited',
     hasRule: true,
-    externalEffect: 'The account of that address sees the podcast.',
+    externalEffect: 'A mail with the invitation goes to the address; who accepts sees the podcast.',
     summary:
-      'Lets the account of an e-mail address edit the podcast and see its analytics (editor), or only see its analytics (analyst). A collaborator can have both roles: a second invitation adds its role.',
+      'Invites the holder of an e-mail address to edit the podcast and see its analytics (editor), or only to see its analytics (analyst); the holder accepts or declines. A collaborator can have both roles: a second invitation adds its role.',
   }),
   'podcast.remove_collaborator': defineCommand({
     type: 'podcast.remove_collaborator',

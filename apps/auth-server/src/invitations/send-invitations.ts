@@ -15,10 +15,11 @@ export function sendInvitations(deps: {
   const { pool, post, clock, logger } = deps;
   return pollLoop({
     run: async (signal) => {
-      for (const { id, email, organization } of await listUnsentInvitations(pool)) {
+      for (const invitation of await listUnsentInvitations(pool)) {
+        const { id } = invitation;
         if (signal.aborted || !(await claimInvitationMail(pool, id, clock()))) continue;
         try {
-          await post.send(mails.invitation(email, organization, post.pageLink('/settings/members')));
+          await post.send(mails.invitation(invitation, post.pageLink('/settings/members')));
         } catch (error) {
           await releaseInvitationMail(pool, id);
           throw error;

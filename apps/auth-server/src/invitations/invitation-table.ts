@@ -1,0 +1,97 @@
+import { memberships } from '@longwave/command-catalog';
+import type { Pool } from '@longwave/postgres';
+import { z } from 'zod';
+import { collaborationRoles } from '../grants/grant.ts';
+
+const rowSchema = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  email: z.string(),
+  organization: z.string(),
+  permissions: memberships.attributes.shape.permissions.nullable(),
+  podcast: z.string().nullable(),
+  roles: z.array(z.enum(collaborationRoles)).nullable(),
+});
+
+/** An invitation that waits. */
+export interface Invitation {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly email: string;
+  /** Name of the account that invites. */
+  readonly organization: string;
+  /** What it gives: a membership of the organization, or work on one podcast. */
+  readonly offer:
+    | { readonly permissions: z.output<typeof memberships.attributes>['permissions'] }
+    | { readonly podcast: string; readonly roles: readonly (typeof collaborationRoles)[number][] };
+}
+
+const waiting = `select * from (
+    select m.id, m.workspace_id, m.attributes->>'email' as email, o.attributes->>'name' as organization,
+           m.attributes->'permissions' as permissions, null as podcast, null::json as roles
+    from resource m
+    join resource o on o.id = m.attributes->>'owner_account_id' and o.lifecycle_state = 'active'
+    where m.resource_type = 'memberships' and m.lifecycle_state = 'invited'
+    union all
+    select i.id, p.workspace_id, i.email, o.attributes->>'name', null, coalesce(p.title, ''), c.roles
+    from collaborator_invitation i
+    join collaborated_podcast p on p.id = i.podcast_id
+    join resource o on o.workspace_id = p.workspace_id and o.resource_type = 'accounts' and o.lifecycle_state = 'active'
+    cross join lateral (
+      select json_agg(role order by role desc) as roles from collaboration
+      where podcast_id = i.podcast_id and email = i.email and since = i.since) c
+    where i.answered_at is null and c.roles is not null
+  ) i`;
+
+const parseRows = (rows: unknown): Invitation[] =>
+  z
+    .array(rowSchema)
+    .parse(rows)
+    .map(({ id, workspace_id: workspaceId, email, organization, permissions, podcast, roles }) => ({
+      ...{ id, workspaceId, email, organization },
+      offer: podcast === null ? { permissions: permissions ?? [] } : { podcast, roles: roles ?? [] },
+    }));
+
+/** Invitations that wait for who has an address. */
+export async function listInvitationsOf(pool: Pool, email: string): Promise<readonly Invitation[]> {
+  const { rows } = await pool.query(`${waiting} where i.email = $1 order by i.id limit 100`, [email]);
+  return parseRows(rows);
+}
+
+/** Invitations whose mail was not sent yet. */
+export async function listUnsentInvitations(pool: Pool): Promise<readonly Invitation[]> {
+  const { rows } = await pool.query(
+    `${waiting} where not exists (select from invitation_mail s where s.invitation_id = i.id) order by i.id limit 100`,
+  );
+  return parseRows(rows);
+}
+
+/** Takes the mail of an invitation to send; false when another process has. */
+export async function claimInvitationMail(pool: Pool, invitationId: string, now: Date): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'insert into invitation_mail (invitation_id, sent_at) values ($1, $2) on conflict do nothing',
+    [invitationId, now],
+  );
+  return rowCount === 1;
+}
+
+/** Gives the mail back, to be sent later. */
+export async function releaseInvitationMail(pool: Pool, invitationId: string): Promise<void> {
+  await pool.query('delete from invitation_mail where invitation_id = $1', [invitationId]);
+}
+
+/**
+ * Records the answer to an invitation to a podcast; the first answer counts.
+ * @param accountId the account that works on the podcast from now on; undefined when the person declines
+ */
+export async function answerCollaboration(
+  pool: Pool,
+  invitationId: string,
+  accountId: string | undefined,
+  now: Date,
+): Promise<void> {
+  await pool.query(
+    'update collaborator_invitation set account_id = $2, answered_at = $3 where id = $1 and answered_at is null',
+    [invitationId, accountId ?? null, now],
+  );
+}
