@@ -136,7 +136,7 @@ test('a person switches codes on and signs in with one, with the keyboard alone,
   await fill(page, 'Password', password);
   await press(page, 'Sign in');
   pages.server.clock.now = new Date(pages.server.clock.now.getTime() + 30_000);
-  await page.getByRole('heading', { name: 'Give your code' }).waitFor();
+  await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
   await fill(page, 'Code', codeNow());
   await press(page, 'Go on');
   await page.getByRole('heading', { name: 'Profile' }).waitFor();

@@ -72,7 +72,8 @@ describe('a session', () => {
 
   test('is not ended by a link', async () => {
     const { browser, text } = await pages.signedIn('Fay');
-    expect((await browser.get('/sign-out')).status).toBe(405);
+    const answer = await browser.get('/sign-out');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings']);
     expect((await pages.server.verify(text, Api.REST, Carrier.COOKIE))?.$case).toBe('principal');
   });
 });

@@ -57,7 +57,13 @@ describe('the API key', () => {
     const { browser } = await pages.signedIn('Cid');
     const { body } = await browser.get('/settings/api');
     const send = () => browser.post('/settings/api/key', { once: onceIn(body) }, {}, '/settings/api');
-    expect([(await send()).status, (await send()).status]).toEqual([200, 409]);
+    expect((await send()).status).toBe(200);
+    const again = await send();
+    expect(again.status).toBe(409);
+    expect(again.body).toContain('This was already done');
+    expect(again.body).toContain('<a href="/settings/api">Back to the page</a>');
+    const { status, headers } = await browser.get('/settings/api/key');
+    expect([status, headers.get('location')]).toEqual([303, '/settings/api']);
   });
 
   test('is made by every form that was shown: a key of a form is always one that commands take', async () => {

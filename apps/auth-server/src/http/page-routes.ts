@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { settingsPathOf } from '../pages/layout.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { apiRoutes, type ApiPageDeps } from '../settings/api-page.ts';
 import { membersRoutes, type MembersPageDeps } from '../settings/members-page.ts';
@@ -10,7 +11,7 @@ import { codeRoutes, type CodePageDeps } from '../sign-in/code-page.ts';
 import { resetRoutes, type ResetDeps } from '../sign-in/reset-pages.ts';
 import { signInRoutes, type SignInDeps } from '../sign-in/sign-in-pages.ts';
 import { signUpRoutes, type SignUpDeps } from '../sign-up/sign-up-pages.ts';
-import { takeForm, type PageRoute } from './page-route.ts';
+import { showPage, takeForm, type PageRoute } from './page-route.ts';
 
 export type PageRoutesDeps = SignInDeps &
   CodePageDeps &
@@ -29,6 +30,15 @@ const signOut = (sessions: Sessions): PageRoute =>
     ...(session && { setCookies: [await sessions.end(session)] }),
     headers: { 'Clear-Site-Data': '"cache", "storage"' },
   }));
+
+/** Routes that lead from the path of a form to its page: a browser opens the path when its address is loaded again. */
+export const returnRoutes = (routes: readonly PageRoute[]): readonly PageRoute[] => {
+  const shown = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path));
+  const forms = routes.filter(({ path }) => !shown.has(path));
+  return forms.map(({ path }) =>
+    showPage(path, 'anyone', ({ request }) => ({ redirect: settingsPathOf(request.path) })),
+  );
+};
 
 /** Every page of this service and every form on them. */
 export const pageRoutes = (deps: PageRoutesDeps): readonly PageRoute[] => [

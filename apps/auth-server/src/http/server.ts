@@ -4,8 +4,10 @@ import type { Logger } from '@longwave/service-kit';
 import type { Express, Response } from 'express';
 import type { Look } from '../look.ts';
 import { html } from '../pages/html.ts';
+import { settingsPathOf } from '../pages/layout.ts';
 import { createAnswerPage, sendPage, type PageDeps } from './answer-page.ts';
 import type { PageRoute } from './page-route.ts';
+import { returnRoutes } from './page-routes.ts';
 
 export interface ServerOptions extends Omit<PageDeps, 'lookPath'> {
   readonly routes: readonly PageRoute[];
@@ -31,7 +33,7 @@ export function createServer({ routes, mount, look, logger, ...deps }: ServerOpt
   });
   mount?.(app);
   const answerPage = createAnswerPage({ ...deps, lookPath: look.path });
-  mountRoutes(app, '', routes, {
+  mountRoutes(app, '', [...routes, ...returnRoutes(routes)], {
     answer: async (route, request, response) => {
       response.locals['route'] = `${route.method} ${route.path}`;
       await answerPage(route, request, response);
@@ -41,12 +43,20 @@ export function createServer({ routes, mount, look, logger, ...deps }: ServerOpt
     answerErrors({
       logger,
       toFailure: (error) => problemOf(error, databaseOutage),
-      render: ({ status, message, context: { retryAfterSeconds } }, response: Response) => {
+      render: ({ code, status, message, context: { retryAfterSeconds } }, response: Response) => {
         if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
-        const title = titles[status] ?? 'This did not work';
+        // The key of a form names one sending of it.
+        const isRepeated = code === 'idempotency_conflict';
+        const title = isRepeated ? 'This was already done' : (titles[status] ?? 'This did not work');
         const body = html`<h1>${title}</h1>
-          <p>${message}</p>
-          <p><a href="/settings">Go to the settings</a></p>`;
+          <p>${isRepeated ? 'The form was sent before, and a form counts once.' : message}</p>
+          <p>
+            ${
+              isRepeated
+                ? html`<a href="${settingsPathOf(response.req.path)}">Back to the page</a>`
+                : html`<a href="/settings">Go to the settings</a>`
+            }
+          </p>`;
         sendPage(response, { title, status, body }, { lookPath: look.path, session: undefined, formToken: '' });
       },
     }),

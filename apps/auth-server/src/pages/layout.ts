@@ -12,7 +12,7 @@ const settingsTabs = {
 } as const;
 export type SettingsTab = keyof typeof settingsTabs;
 
-/** The page of the settings that a form belongs to: a form that was refused cannot be sent again by a redirect. */
+/** The page of the settings that a form belongs to: the path of the form itself has no page. */
 export const settingsPathOf = (formPath: string): string =>
   Object.values(settingsTabs).findLast(({ path }) => formPath.startsWith(`${path}/`))?.path ??
   settingsTabs.profile.path;

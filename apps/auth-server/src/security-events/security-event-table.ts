@@ -15,9 +15,9 @@ export const securityEvents = {
   email_changed: 'The address was changed',
   credential_made: 'A key or token was made',
   credential_revoked: 'A key or token was revoked',
-  consent_given: 'An application was allowed to act',
+  consent_given: 'A program got access',
   reuse_detected: 'A token was used twice, and everything that it led to has ended',
-  grant_revoked: 'An application may act no more',
+  grant_revoked: 'Access of a program ended',
 } as const;
 type SecurityEventKind = keyof typeof securityEvents;
 

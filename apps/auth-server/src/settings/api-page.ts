@@ -89,7 +89,7 @@ const keyPart = (visit: SignedIn, keys: readonly ListedCredential[]) =>
       ${
         keys.length > 0 &&
         html`<fieldset>
-          <legend>The key so far ends</legend>
+          <legend>The current key ends</legend>
           ${Object.entries(overlaps).map(
             ([value, { name }]) =>
               html`<div class="choice">
@@ -169,7 +169,7 @@ export function apiRoutes({ pool, plans, send }: ApiPageDeps): readonly PageRout
           isManager(session)
             ? [keyPart(visit, of('api_key')), tokenPart(visit, of('legacy_token'), includesApi)]
             : html`<p class="note">
-                The keys of ${session.account.name} are kept by its owner and by members who manage members.
+                The keys of ${session.account.name} are managed by its owner and by members who manage members.
               </p>`
         }
         ${agentPart(visit, of('mcp_personal_token'))}`,

@@ -136,7 +136,7 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
                 </section>
                 ${members.map((member) => memberPart(visit, member))}`
             : html`<p class="note">
-                The members of ${session.account.name} are kept by its owner and by members who manage members.
+                The members of ${session.account.name} are managed by its owner and by members who manage members.
               </p>`
         }`,
     };

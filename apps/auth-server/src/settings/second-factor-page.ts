@@ -49,7 +49,7 @@ const offerPage = ({ formToken, session }: SignedIn, { secret, sealed }: Offer, 
   body: html`<h1>Switch on codes</h1>
     ${refusalNote(refusal)}
     <section class="card" aria-labelledby="app">
-      <h2 id="app">1. Give the secret to your app</h2>
+      <h2 id="app">1. Add the secret to your app</h2>
       <p>
         Take an app for sign-in codes (TOTP), such as the one of your password manager, and let it read this picture.
       </p>
@@ -58,7 +58,7 @@ const offerPage = ({ formToken, session }: SignedIn, { secret, sealed }: Offer, 
       <code class="secret">${secret.replace(/.{4}(?=.)/g, '$& ')}</code>
     </section>
     <section class="card" aria-labelledby="first-code">
-      <h2 id="first-code">2. Give the first code</h2>
+      <h2 id="first-code">2. Enter the first code</h2>
       <form method="post" action="${path}/on">
         ${formTokenField(formToken)}<input type="hidden" name="sealed" value="${sealed}" />
         ${textField({

@@ -13,10 +13,10 @@ export const linkIsOver = (again: string): PageAnswer => ({
 
 /** The page after a mail was asked for: it says the same whether the address is known or not. */
 export const mailIsSent = (email: string): PageAnswer => ({
-  title: 'Look into your mail',
-  body: html`<h1>Look into your mail</h1>
+  title: 'Check your mail',
+  body: html`<h1>Check your mail</h1>
     <p>A mail goes to <b>${email}</b>. Follow its link within an hour.</p>
-    <p class="small">Nothing there? Look among the unwanted mails, and whether the address is written correctly.</p>`,
+    <p class="small">Nothing there? Look in the spam folder, and check that the address is written correctly.</p>`,
 });
 
 /** A form that chooses a password, for the person whom the link of a mail brought. */
@@ -43,7 +43,7 @@ export const choosePasswordPage = (
         label: 'New password',
         type: 'password',
         autocomplete: 'new-password',
-        hint: 'At least 10 characters. A few words are better than a riddle.',
+        hint: 'At least 10 characters. Several words make a good password.',
         error: form.error,
       })}
       <button class="primary">${form.button}</button>

@@ -16,9 +16,9 @@ export interface CodePageDeps {
 const returnToOf = ({ request, texts }: Visit) => localPath(texts['return_to'] ?? request.query['return_to']);
 
 const codePage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
-  title: 'Give your code',
+  title: 'Enter your code',
   status: refusal?.status ?? 200,
-  body: html`<h1>Give your code</h1>
+  body: html`<h1>Enter your code</h1>
     ${refusalNote(refusal)}
     <form method="post" action="/sign-in/code">
       ${formTokenField(visit.formToken)}<input type="hidden" name="return_to" value="${returnToOf(visit)}" />

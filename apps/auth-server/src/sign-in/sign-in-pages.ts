@@ -44,10 +44,10 @@ const signInPage = (visit: Visit, email = '', refusal?: Refusal): PageAnswer => 
 });
 
 const passwordPage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
-  title: 'Give your password again',
+  title: 'Enter your password again',
   status: refusal?.status ?? 200,
-  body: html`<h1>Give your password again</h1>
-    <p>Keys, tokens, members and your address are changed only a short time after the password was given.</p>
+  body: html`<h1>Enter your password again</h1>
+    <p>Keys, tokens, members and your address are changed only a short time after you entered the password.</p>
     ${refusalNote(refusal)}
     <form method="post" action="/sign-in/password">
       ${formTokenField(visit.formToken)}${returnField(returnToOf(visit))}

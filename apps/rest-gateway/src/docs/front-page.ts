@@ -5,6 +5,13 @@ export const frontPage: FrontPage = {
   about:
     'Podcast hosting with an audio ad server. This is the host of REST API v1: podcasts, episodes, uploads, encoding and download numbers.',
   links: [
+    { href: '/sign-up', name: 'Sign up', about: 'Make an account with your e-mail address.' },
+    { href: '/settings', name: 'Sign in', about: 'Your profile, API keys, members and security.' },
+    {
+      href: '/settings/connectors',
+      name: 'Connect an agent',
+      about: 'The address of the MCP server, and the programs that you gave access.',
+    },
     {
       href: '/api-docs',
       name: 'Documentation',
