@@ -174,7 +174,7 @@ test('the root is a page that says what this is and links to what is there, with
 
 test('the front page leads a person to signing up, signing in and the connection of an agent', async () => {
   const text = await (await fetch(`${gateway.url}/`)).text();
-  const places = [...text.matchAll(/href="([^"]+)">([^<]+)</g)].map(([, href, name]) => [name, href]);
+  const places = [...text.matchAll(/<a href="([^"]+)">([^<]+)</g)].map(([, href, name]) => [name, href]);
   expect(places.slice(0, 3)).toEqual([
     ['Sign up', '/sign-up'],
     ['Sign in', '/settings'],
