@@ -85,6 +85,8 @@ describe('a form', () => {
       browser.fetch('/sign-out', { method: 'POST', body, headers: { 'content-type': type } });
     expect((await sent('{}', 'application/json')).status).toBe(415);
     expect((await sent(`a=${'x'.repeat(70_000)}`, 'application/x-www-form-urlencoded')).status).toBe(413);
+    const manyFields = Array.from({ length: 1_001 }, (_, nth) => nth).join('&');
+    expect((await sent(manyFields, 'application/x-www-form-urlencoded')).status).toBe(413);
     expect((await sent('form_token=a&form_token=b', 'application/x-www-form-urlencoded')).status).toBe(403);
   });
 });

@@ -10,31 +10,16 @@ import {
   type ReadResourceResult,
 } from '@modelcontextprotocol/server';
 import { documents } from './documents.ts';
+import { fetchText, type Content } from './fetch-text.ts';
 import { requireScopes } from './http/scopes.ts';
 import type { Session } from './run-tool.ts';
 import type { ToolDeps } from './tool.ts';
 import { show } from './tools/objects.ts';
 
 const deadlineMs = 15_000;
-const maxWaitMs = 10_000;
 const maxCompletions = 20;
 
-interface Content {
-  readonly mimeType: string;
-  readonly text: string;
-}
-
 const asJson = (value: unknown): Content => ({ mimeType: 'application/json', text: JSON.stringify(value) });
-
-/** A public text of this installation. Throws `not_found` when it is not there. */
-async function fetchText(url: string, mimeType: string): Promise<Content> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(maxWaitMs) }).catch((cause: unknown) => {
-    throw new Problem('temporarily_unavailable', undefined, { cause });
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Problem('not_found');
-  return { mimeType, text };
-}
 
 const findPodcast = async (id: string, asker: Asker, deps: ToolDeps) =>
   (await deps.management.find(asker, 'podcasts', id)).resource;

@@ -198,6 +198,18 @@ describe('requests', () => {
     ['an empty body', 400, '', {}],
     ['a body that is not UTF-8', 400, '{"jsonrpc":"2.0","id":1,"method":"\xff"', {}],
     ['another media type', 415, list, { 'content-type': 'text/plain' }],
+    [
+      'arguments that lie 200,000 deep',
+      400,
+      JSON.stringify(call('get_account', { a: 0 })).replace('0}', `${'['.repeat(200_000)}${']'.repeat(200_000)}}`),
+      {},
+    ],
+    [
+      '170,000 arguments',
+      400,
+      call('get_account', Object.fromEntries(Array.from({ length: 170_000 }, (_, i) => [i, 0]))),
+      {},
+    ],
     ['a body above 2 MiB', 413, 'a'.repeat(2 * 1024 * 1024 + 1), {}],
     ['an origin of somebody else', 403, list, { Origin: 'https://evil.example' }],
     ['the origin null', 403, list, { Origin: 'null' }],
@@ -207,6 +219,12 @@ describe('requests', () => {
     const response = await mcp.post(body, { ...as('owner'), ...headers });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
+  });
+
+  test('of a long body nothing is parsed before the token is known', async () => {
+    const long = JSON.stringify(call('get_account', { text: 'a'.repeat(100_000) }, 'seven'));
+    const response = await mcp.post(long, as('unknown'));
+    expect([response.status, await response.json()]).toEqual([401, expect.objectContaining({ id: null })]);
   });
 
   test('a host of somebody else is refused', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, request as send, type IncomingMessage, type ServerResponse, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -137,6 +138,30 @@ test('headers of one connection are not passed on', async () => {
   expect(headers).not.toHaveProperty('x-hop');
   expect(headers).not.toHaveProperty('upgrade');
 });
+
+test.each(['content-length', 'Transfer-Encoding', 'keep-alive, Content-Length', 'HOST', 'close,host'])(
+  'a request whose Connection lists %s reaches no service: its body would be read as the next request',
+  async (listed) => {
+    const seen: string[] = [];
+    serve = (request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      response.end();
+    };
+    const smuggled = 'POST /audience/v1/smuggled HTTP/1.1\r\nHost: api.test\r\nContent-Length: 0\r\n\r\n';
+    const framing = /transfer/i.test(listed)
+      ? ['Transfer-Encoding: chunked', `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`]
+      : [`Content-Length: ${smuggled.length}`, smuggled];
+    const client = connect(edge.port, '127.0.0.1');
+    client.write(
+      `GET /audience/v1/a HTTP/1.1\r\nHost: api.test\r\nConnection: ${listed}\r\n${framing.join('\r\n\r\n')}`,
+    );
+    const [answer] = (await once(client, 'data')) as [Buffer];
+    client.destroy();
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /);
+    await fetch(url('/audience/v1/next'));
+    expect(seen).toEqual(['GET /audience/v1/next']);
+  },
+);
 
 test('an unreachable service is 502 with a problem, also one that dies before it answers', async () => {
   serve = (request) => request.socket.destroy();

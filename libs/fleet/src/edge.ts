@@ -42,10 +42,16 @@ export function apiFrontPage(baseUrl: string, manifest: Manifest): FrontPage {
 /** Headers of one connection (RFC 9110 §7.6.1), and `Expect`, which this end has answered already. */
 const ownToConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade', 'expect'];
 
+/** Headers that say where a message ends and for whom it is; no connection may claim them as its own (RFC 9112 §11.2). */
+const isFraming = (name: string) => ['content-length', 'transfer-encoding', 'host'].includes(name);
+
+/** The names that `Connection` lists: headers of this connection alone. */
+const listedIn = ({ connection = '' }: IncomingMessage['headers']) =>
+  connection.split(',').map((name) => name.trim().toLowerCase());
+
 /** Names and values of headers in turn, unchanged, without those of the connection. */
 function passedOn({ rawHeaders, headers }: IncomingMessage): string[] {
-  const listed = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const dropped = new Set([...ownToConnection, ...listed]);
+  const dropped = new Set([...ownToConnection, ...listedIn(headers)]);
   return rawHeaders.flatMap((name, index) =>
     index % 2 === 1 || dropped.has(name.toLowerCase()) ? [] : [name, rawHeaders[index + 1]!],
   );
@@ -87,6 +93,8 @@ export function createEdge(
   const front = frontPage && express().disable('x-powered-by').get('/', serveFrontPage(frontPage));
   const agent = new Agent({ keepAlive: true });
   return (request, response) => {
+    if (listedIn(request.headers).some(isFraming))
+      return refuse(response, new Problem('malformed_request', 'The header Connection lists a header of the message.'));
     const path = (request.url ?? '/').split('?')[0]!;
     const route = routes.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
     if (!route && front && path === '/' && isRead(request)) return front(request, response);

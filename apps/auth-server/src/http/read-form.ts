@@ -3,6 +3,7 @@ import express, { type Request, type Response } from 'express';
 
 const type = 'application/x-www-form-urlencoded';
 const readText = express.text({ limit: '64kb', type });
+const maxFields = 1_000;
 
 /** The fields of a form as they were sent; one that is there several times is a list. Throws for another content type. */
 export async function readForm(
@@ -21,10 +22,13 @@ export async function readForm(
       );
     }),
   );
-  const fields = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
-  const entries = [...new Set(fields.keys())].map((name) => {
-    const values = fields.getAll(name);
-    return [name, values.length === 1 ? values[0]! : values] as const;
-  });
-  return Object.fromEntries(entries);
+  const text = typeof request.body === 'string' ? request.body : '';
+  if (text.split('&', maxFields + 1).length > maxFields)
+    throw new Problem('payload_too_large', `The form has more than ${maxFields} fields.`);
+  const fields = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const earlier = fields.get(name);
+    fields.set(name, earlier === undefined ? value : [earlier, value].flat());
+  }
+  return Object.fromEntries(fields);
 }

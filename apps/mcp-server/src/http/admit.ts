@@ -4,11 +4,13 @@ import { bearerOf } from '@longwave/principal';
 import { localhostAllowedHostnames, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Request, Response } from 'express';
 import type { Tool } from '../tool.ts';
-import { maxBodyBytes, readBody, type Message } from './message.ts';
+import { maxBodyBytes, parseBody, readBody, type Message } from './message.ts';
 import { rpcCodes, sendRpcError, sendUnauthorized } from './refuse.ts';
 import { containsScopes, type McpScope } from './scopes.ts';
 import type { TokenHolder, VerifyToken } from './verify-token.ts';
 
+/** Of the body of somebody unknown so much is read, for the ID to answer; a longer one is answered without. */
+const maxUnknownBytes = 64 * 1024;
 /** Requests of one address in a minute; agents of many people may share one. */
 const requestsPerAddress = 1_200;
 
@@ -102,17 +104,18 @@ export function createAdmit(deps: AdmissionDeps) {
     if (response.writableEnded) return undefined;
     if (await isThrottled(response, `mcp_address:${senderOf(request)}`, requestsPerAddress)) return undefined;
 
-    const { json, message } = await readBody(request);
+    const bytes = await readBody(request);
     const token = bearerOf(request.get('authorization'));
     const holder = token === undefined ? undefined : await verifyToken(token);
     if (!holder) {
       const reason = request.get('authorization') === undefined ? 'missing' : 'invalid';
-      return void sendUnauthorized(response, { reason }, mcpUrl, message);
+      return void sendUnauthorized(response, { reason }, mcpUrl, parseBody(bytes.subarray(0, maxUnknownBytes)).message);
     }
     const { caller, scopes } = holder;
     const client = `mcp:${caller.clientId || caller.credentialId}`;
     if (await isThrottled(response, client, caller.plan.requestsPerMinute)) return undefined;
 
+    const { json, message } = parseBody(bytes);
     const wrong = (code: number, text: string) => void sendRpcError(response, 400, { code, message: text });
     if (json === undefined) return wrong(rpcCodes.parseError, 'The body is not valid JSON.');
     if (Array.isArray(json)) return wrong(rpcCodes.invalidRequest, 'Send one message at a time.');

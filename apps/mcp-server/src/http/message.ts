@@ -29,15 +29,33 @@ export interface Body {
 const tooLarge = () => new Problem('payload_too_large', 'The body is larger than 2 MiB.');
 
 /** Reads a body of at most 2 MiB. Throws `payload_too_large`. */
-export async function readBody(request: IncomingMessage): Promise<Body> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of requestBytes(request, maxBodyBytes, tooLarge)) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
+  return Buffer.concat(chunks);
+}
+
+const maxDepth = 64;
+const maxValues = 50_000;
+
+/** Whether values lie deeper in each other, or are more, than any tool takes: what comes after would need long for them. */
+function isExcessive(json: unknown): boolean {
+  let [level, count] = [[json], 1];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > maxDepth || count > maxValues) return true;
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+    count += level.length;
+  }
+  return false;
+}
+
+/** Parses a body. */
+export function parseBody(bytes: Buffer): Body {
   let json: unknown;
   try {
     if (isUtf8(bytes)) json = JSON.parse(bytes.toString()) as unknown;
   } catch {
     json = undefined;
   }
-  return { json, message: messageSchema.safeParse(json).data };
+  return { json, message: isExcessive(json) ? undefined : messageSchema.safeParse(json).data };
 }
