@@ -157,14 +157,14 @@ describe('a machine', () => {
     const client = await oauth.register(
       machine({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'EC', crv: 'P-256', x, y }] } }),
     );
-    const assertion = (key = own.privateKey, aud = baseUrl) =>
+    const assertion = (key = own.privateKey, aud = baseUrl, life = '1m') =>
       new SignJWT({ jti: newId('req') })
         .setProtectedHeader({ alg: 'ES256' })
         .setIssuer(client.client_id)
         .setSubject(client.client_id)
         .setAudience(aud)
         .setIssuedAt()
-        .setExpirationTime('1m')
+        .setExpirationTime(life)
         .sign(key);
     const ask = async (text: string) =>
       (
@@ -180,6 +180,7 @@ describe('a machine', () => {
     expect([await ask(once), await ask(once)]).toEqual([200, 401]);
     expect(await ask(await assertion(other.privateKey))).toBe(401);
     expect(await ask(await assertion(own.privateKey, 'https://evil.example'))).toBe(401);
+    expect(await ask(await assertion(own.privateKey, baseUrl, '61m'))).toBe(401);
     const twice = await assertion();
     const answers = await Promise.all([ask(twice), ask(twice), ask(twice)]);
     expect(answers.filter((status) => status === 200)).toHaveLength(1);

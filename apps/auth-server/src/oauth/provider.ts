@@ -67,6 +67,9 @@ const resourceServerInfo =
 const isGrantedTo = (asked: unknown, granted: { has: (resource: string) => boolean }): boolean =>
   typeof asked === 'string' && granted.has(asked);
 
+/** How long an assertion of a client may be good; a used one is remembered as long (RFC 7523 §3). */
+const maxAssertionSeconds = 3_600;
+
 /** What the library may do, and nothing else: code flow with PKCE, refresh, client credentials, revocation. */
 function configurationOf(deps: ProviderDeps, keys: readonly JWK[]): Configuration {
   const { resources, findClient, isGrantAlive, fetchDocument, renderError } = deps;
@@ -82,6 +85,10 @@ function configurationOf(deps: ProviderDeps, keys: readonly JWK[]): Configuratio
     clientDefaults: { id_token_signed_response_alg: 'ES256', response_modes: ['query', 'form_post'] },
     enabledJWA: { clientAuthSigningAlgValues: ['ES256'], idTokenSigningAlgValues: ['ES256'] },
     pkce: { required: () => true },
+    assertJwtClientAuthClaimsAndHeader: async (_ctx, { exp }) => {
+      if (Number(exp) > Date.now() / 1000 + maxAssertionSeconds)
+        throw new errors.InvalidClientAuth('the assertion lives for more than an hour');
+    },
     allowOmittingSingleRegisteredRedirectUri: false,
     rotateRefreshToken: true,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),

@@ -10,6 +10,8 @@ export const clientAuth = oauth.None();
 const pathOf: Readonly<Record<SignInApi, string>> = { mcp: '/mcp', management: '/management/v1' };
 
 export interface Server {
+  /** Where people sign in. */
+  readonly authorizationUrl: URL;
   readonly metadata: oauth.AuthorizationServer;
   readonly options: { readonly [oauth.allowInsecureRequests]: boolean };
 }
@@ -19,17 +21,21 @@ const isLoopback = ({ protocol, hostname }: URL) =>
   protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
 
 /**
- * The metadata of the authorization server at `{base_url}` (RFC 8414). Throws for an address that is neither https nor on this machine, and
- * when the document names another issuer.
+ * The metadata of the authorization server at `{base_url}` (RFC 8414). Throws for an address that is neither https nor on this machine, that
+ * of the page where people sign in too, and when the document names another issuer.
  */
 export async function discover(baseUrl: string): Promise<Server> {
   const issuer = new URL(baseUrl);
   const isLocal = isLoopback(issuer);
-  if (issuer.protocol !== 'https:' && !isLocal) throw new Error(`${baseUrl} is not an https address.`);
+  const isSafe = (url: URL) => url.protocol === 'https:' || (isLocal && isLoopback(url));
+  if (!isSafe(issuer)) throw new Error(`${baseUrl} is not an https address.`);
   const options = { [oauth.allowInsecureRequests]: isLocal };
   const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...options });
   const metadata = await oauth.processDiscoveryResponse(issuer, response);
-  return { metadata, options };
+  const authorizationUrl = URL.parse(metadata.authorization_endpoint ?? '');
+  if (!authorizationUrl || !isSafe(authorizationUrl))
+    throw new Error(`The page for signing in at ${baseUrl} is not an https address.`);
+  return { authorizationUrl, metadata, options };
 }
 
 /** The resource identifier of an API of the installation (RFC 9728 §4). */

@@ -46,7 +46,7 @@ export async function signIn(
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();
   await using callback = await listenForCallback(state);
-  const address = new URL(server.metadata.authorization_endpoint!);
+  const address = new URL(server.authorizationUrl);
   address.search = new URLSearchParams({
     response_type: 'code',
     client_id: client.client_id,
