@@ -79,6 +79,12 @@ describe('a session', () => {
 });
 
 describe('a form', () => {
+  test('a page is come back to after signing in, one with a very long address without its query', async () => {
+    const locationOf = async (path: string) => (await pages.browser('198.51.100.77').get(path)).headers.get('location');
+    expect(await locationOf('/settings?a=b')).toBe('/sign-in?return_to=%2Fsettings%3Fa%3Db');
+    expect(await locationOf(`/settings?${'a'.repeat(10_000)}`)).toBe('/sign-in?return_to=%2Fsettings');
+  });
+
   test('in another content type, too large or twice the same field is a 4xx', async () => {
     const { browser } = await pages.signedIn('Gus');
     const sent = (body: string, type: string) =>

@@ -33,9 +33,13 @@ export function sendPage(response: Response, page: Page, frame: Frame): void {
     .send(renderPage(page, frame));
 }
 
+/** A longer address is not come back to in full: answers with it in a header would be too long for proxies. */
+const maxReturnLength = 2_000;
+
 /** Where a person without the access that a route needs goes first; undefined with it. */
 function detourOf({ access, method }: PageRoute, { request, session, now }: Visit): string | undefined {
-  const path = method === 'GET' ? request.originalUrl : settingsPathOf(request.path);
+  const asked = request.originalUrl.length > maxReturnLength ? request.path : request.originalUrl;
+  const path = method === 'GET' ? asked : settingsPathOf(request.path);
   const back = `return_to=${encodeURIComponent(path)}`;
   if (access === 'anyone') return undefined;
   if (!session) return `/sign-in?${back}`;
