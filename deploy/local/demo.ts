@@ -16,7 +16,7 @@ import {
 import { runJob } from './job.ts';
 import type { JobResult } from './job-result.ts';
 import type { Account } from '@longwave/test-kit/clients';
-import { describeAccount } from './next-steps.ts';
+import { dataOptionOf, describeAccount } from './next-steps.ts';
 import { defaultPortBase, parsePortBase } from './ports.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
@@ -112,7 +112,10 @@ try {
   result = await demo(options, report);
   printResult(result, report);
   // An installation that was made for the demo is gone by now, and its keys with it.
-  if (made && !options.fresh) report.note(describeAccount(made, stream.isTTY));
+  if (made && !options.fresh) {
+    const dataOption = dataOptionOf(options.data.root);
+    report.note(describeAccount(made, { isTerminal: stream.isTTY, dataOption }));
+  }
 } catch (error) {
   console.error(`\n${error instanceof Error ? error.message : String(error)}`);
   if (error instanceof PortTaken) console.error('Choose others with --port-base N, or use --fresh.');

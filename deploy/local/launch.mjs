@@ -26,11 +26,11 @@ const commands = {
     summary: 'start the whole service on this machine; the first time, make a complete trial run on a sample',
     usage: `npm start -- [options]
 
-  --port-base N   port of the REST API (default 8080); N+2 is for ad server APIs, N+3 for feeds and audio, N+4 for uploads
+  --port-base N   port of the REST API (default 8080); N+1 is for agents (MCP), N+2 for ad server APIs, N+3 for feeds and audio, N+4 for uploads
   --data FOLDER   folder for all data (default .longwave)
 
-The services read FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB, LOG_LEVEL, TRUSTED_PROXIES, MAIL_URL and MAIL_FROM from the environment.
-Without MAIL_URL mails become files in the folder of all data.
+The services read FETCH_ALLOW_ORIGINS, PLANS_FILE, WEBSUB_HUB, LOG_LEVEL, TRUSTED_PROXIES, MAIL_URL, MAIL_FROM, POLICY_URL and
+TERMS_URL from the environment. Without MAIL_URL mails become files in the folder of all data.
 
 Ctrl-C stops everything. The data is kept for the next start.`,
   },

@@ -1,4 +1,17 @@
-import type { FleetAccess } from '@longwave/fleet';
+import path from 'node:path';
+import { workspaceRoot, type FleetAccess } from '@longwave/fleet';
+
+/** How a command in another terminal finds the installation on a data folder: it needs no option for that of `npm start`. */
+export function dataOptionOf(folder: string): string {
+  if (folder === path.join(workspaceRoot, '.longwave')) return '';
+  const word = /^[\w@%+=:,./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", String.raw`'\''`)}'`;
+  return ` --data ${word}`;
+}
+
+const describeSteps = (steps: readonly (readonly [command: string, effect: string])[]): string => {
+  const width = Math.max(...steps.map(([command]) => command.length));
+  return steps.map(([command, effect]) => `  ${command.padEnd(width)}  ${effect}`).join('\n');
+};
 
 /** The text that `npm start` prints once everything runs: every address, the page to open, and the next three commands. */
 export const describeRunning = ({
@@ -7,10 +20,12 @@ export const describeRunning = ({
   databaseFolder,
   logsFolder,
   mailFolder,
+  dataOption,
 }: Pick<FleetAccess, 'urls' | 'dataFolder'> & {
   readonly databaseFolder: string;
   readonly logsFolder: string;
   readonly mailFolder: string;
+  readonly dataOption: string;
 }) => `
 Longwave is running.
 
@@ -26,9 +41,11 @@ Longwave is running.
 
 Sign up at ${urls.base}/sign-up, open ${urls.base}/api-docs, or go on in another terminal:
 
-  npm run longwave -- account create --name "My podcasts"  an account with its API key
-  npm run demo -- --audio FILE                             your own recording, from upload to a counted download
-  npm run longwave -- --help                               everything an operator can do
+${describeSteps([
+  [`npm run longwave -- account create --name "My podcasts"${dataOption}`, 'an account with its API key'],
+  [`npm run demo -- --audio FILE${dataOption}`, 'your own recording, from upload to a counted download'],
+  ['npm run longwave -- --help', 'everything an operator can do'],
+])}
 
 Ctrl-C stops everything.
 `;
@@ -38,8 +55,8 @@ Ctrl-C stops everything.
  */
 export const describeAccount = (
   account: { readonly accountId: string; readonly apiKey: string },
-  isTerminal: boolean,
+  { isTerminal, dataOption }: { readonly isTerminal: boolean; readonly dataOption: string },
 ) =>
   isTerminal
     ? `  account ${account.accountId}\n  API key ${account.apiKey}`
-    : `  account ${account.accountId}; a key of your own: npm run longwave -- key create --account ${account.accountId}`;
+    : `  account ${account.accountId}; a key of your own: npm run longwave -- key create --account ${account.accountId}${dataOption}`;

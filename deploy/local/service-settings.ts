@@ -10,6 +10,8 @@ const passedSettings = [
   'LOG_LEVEL',
   'MAIL_URL',
   'MAIL_FROM',
+  'POLICY_URL',
+  'TERMS_URL',
 ] as const;
 
 /**

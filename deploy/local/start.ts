@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { FleetIsRunning, PortTaken, startFleet, workspaceRoot } from '@longwave/fleet';
 import type { Fleet, PublicPorts, ServiceEvent } from '@longwave/fleet';
 import { outliveWriteErrors } from '@longwave/service-kit';
-import { describeRunning } from './next-steps.ts';
+import { dataOptionOf, describeRunning } from './next-steps.ts';
 import { defaultPortBase, parsePortBase } from './ports.ts';
 import { createReport, type Report } from './report.ts';
 import { samples } from './samples.ts';
@@ -67,7 +67,7 @@ async function main({ ports, dataFolder }: ReturnType<typeof readOptions>): Prom
   }
   if (held !== 'stopped') {
     const mailFolder = process.env['MAIL_URL'] ? 'sent by MAIL_URL' : path.join(fleet.dataFolder, 'mail');
-    report.note(describeRunning({ ...fleet, mailFolder }));
+    report.note(describeRunning({ ...fleet, mailFolder, dataOption: dataOptionOf(fleet.dataFolder) }));
     await stopping;
   }
   report.note('\nStopping …');
@@ -88,7 +88,9 @@ try {
   process.exit(await main(options));
 } catch (error) {
   if (error instanceof PortTaken)
-    console.error(`\n${error.message}. Choose others with: npm start -- --port-base ${error.port + 1000}`);
+    console.error(
+      `\n${error.message}. Choose others with: npm start -- --port-base ${error.port + 1000}${dataOptionOf(options.dataFolder)}`,
+    );
   else if (error instanceof FleetIsRunning) console.error(`\n${error.message}`);
   else console.error(`\n${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { bareEnvironment } from '@longwave/test-kit';
 import {
@@ -61,6 +63,21 @@ test('an agent that starts programs works through `longwave mcp` in the account 
   expect(JSON.stringify(podcasts.structuredContent)).toContain(own.id);
   expect(JSON.stringify(podcasts.structuredContent)).not.toContain('Not mine');
   await client.close();
+});
+
+test('longwave whoami prints one JSON document that names the installation and the account of the sign-in', async () => {
+  const { accountId } = await createAccount(world.operator);
+  const { text } = await issueCredential(world.operator, accountId, {
+    ...{ kind: 'mcp_personal_token', name: 'agent', scope: 'read' },
+  });
+  const env = { ...bareEnvironment, XDG_CONFIG_HOME: storeSignIn(text) };
+  const { stdout } = await promisify(execFile)(process.execPath, [script, 'whoami'], { env });
+  expect(JSON.parse(stdout)).toEqual([
+    {
+      ...{ api: 'mcp', installation: world.fleet.urls.base, resource: `${world.fleet.urls.mcp}/mcp` },
+      ...{ scopes: ['mcp:read'], account: expect.objectContaining({ id: accountId }) },
+    },
+  ]);
 });
 
 /** A connection by each line of the SDK, which finds its way to a token by itself. */

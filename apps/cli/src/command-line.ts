@@ -4,9 +4,9 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { workspaceRoot } from '@longwave/fleet';
 import { isId } from '@longwave/ids';
 import { Problem } from '@longwave/problems';
-import { UsageError, type CommandOption, type Options } from './command.ts';
+import { typed, UsageError, type CommandOption, type Options } from './command.ts';
 import { commands, tools, type Command } from './commands.ts';
-import { dataOption, helpOf, helpOfNoun, overview, typed, usageOf } from './help.ts';
+import { dataOption, helpOf, helpOfNoun, overview, usageOf } from './help.ts';
 
 /** A parsed command line. */
 export type CommandLine =

@@ -1,6 +1,9 @@
 import type { FleetAccess } from '@longwave/fleet';
 import type { Operator } from '@longwave/test-kit/clients';
 
+/** How this program was called: npm names the script that it runs. */
+export const typed = process.env['npm_lifecycle_event'] === 'longwave' ? 'npm run longwave --' : 'npx longwave';
+
 /** Options of a command, as they were typed. */
 export type Options = Readonly<Record<string, string | undefined>>;
 

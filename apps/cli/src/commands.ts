@@ -35,13 +35,13 @@ export interface Tool {
 export const tools: Readonly<Record<string, Tool>> = {
   login: {
     script: 'apps/cli/src/sign-in/login.ts',
-    usage: '[--for mcp|management] [--url BASE_URL]',
+    usage: '[--for mcp|management] [--url BASE_URL] [--scope "SCOPES"]',
     summary: 'Signs in as a person, in the browser.',
   },
   whoami: {
     script: 'apps/cli/src/sign-in/whoami.ts',
     usage: '',
-    summary: 'Shows where this program is signed in.',
+    summary: 'Shows where this program is signed in, and for which account.',
   },
   logout: {
     script: 'apps/cli/src/sign-in/logout.ts',

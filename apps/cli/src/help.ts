@@ -1,8 +1,5 @@
-import type { CommandDescription, CommandOption } from './command.ts';
+import { typed, type CommandDescription, type CommandOption } from './command.ts';
 import { commands, tools } from './commands.ts';
-
-/** How this program was called: npm names the script that it runs. */
-export const typed = process.env['npm_lifecycle_event'] === 'longwave' ? 'npm run longwave --' : 'npx longwave';
 
 /** Taken by every command. */
 export const dataOption: CommandOption = {

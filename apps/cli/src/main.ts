@@ -72,7 +72,9 @@ async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     throw explainedFailure(line.command, error as Error);
   }
-  console.error('No service is running on this data folder. Start it with `npm start`, in another terminal.');
+  console.error(
+    'No service is running on this data folder. Start it with `npm start`, in another terminal, or name another data folder: --data FOLDER',
+  );
   return 1;
 }
 

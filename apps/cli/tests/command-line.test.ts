@@ -168,7 +168,7 @@ test('without a running fleet it says how to start one', () => {
   ])
     expect(longwave(...command, '--data', nowhere)).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('npm start'),
+      stderr: expect.stringMatching(/npm start.*--data FOLDER/),
     });
 });
 
@@ -183,6 +183,21 @@ test('a tool takes the data folder as every command does, before its name or aft
       stdout: expect.stringContaining('usage: longwave-import-log FILE…'),
     });
   expect(longwave('recount', 'export', '--data')).toMatchObject({ status: 64, stderr: '--data is empty.\n' });
+});
+
+test.each(['login', 'whoami', 'logout', 'mcp'])('%s explains itself, and lists the data folder', (tool) => {
+  expect(longwave(tool, '--help')).toEqual({
+    status: 0,
+    stderr: '',
+    stdout: expect.stringMatching(new RegExp(`^npx longwave ${tool} .*\\n\\n[^]*^  --data FOLDER +optional: `, 'm')),
+  });
+});
+
+test('login without an installation on this machine says how to name one', () => {
+  expect(longwave('login', '--data', nowhere)).toMatchObject({
+    status: 64,
+    stderr: expect.stringMatching(/--url .*--data FOLDER/),
+  });
 });
 
 test('a tool gets its own arguments, and its exit code is the answer', () => {

@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { bareEnvironment } from '@longwave/test-kit';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -32,11 +34,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
+const script = path.resolve(import.meta.dirname, '../src/main.ts');
+
 /** What an agent gets through `longwave mcp` when it calls a tool. */
 async function callThroughBridge(): Promise<JSONRPCMessage> {
   const agent = new StdioClientTransport({
     command: process.execPath,
-    args: [path.resolve(import.meta.dirname, '../src/main.ts'), 'mcp'],
+    args: [script, 'mcp'],
     env: environment,
     stderr: 'ignore',
   });
@@ -68,4 +72,13 @@ test.each<[string, number, JSONRPCMessage]>([
 test('an agent behind the bridge gets an error when the server answers something else', async () => {
   answer = { status: 503, body: { jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'Try again later.' } } };
   expect(await callThroughBridge()).toMatchObject({ id: 7, error: { message: expect.stringContaining('Try again') } });
+});
+
+const ended = 'This access was ended. Sign in again: npx longwave login';
+
+test('an agent behind the bridge, and whoami, hear that the person ended the access', async () => {
+  answer = { status: 401, body: { jsonrpc: '2.0', id: 7, error: { code: -32_000, message: 'Not valid.' } } };
+  expect(await callThroughBridge()).toMatchObject({ id: 7, error: { message: ended } });
+  const whoami = promisify(execFile)(process.execPath, [script, 'whoami'], { env: environment });
+  await expect(whoami).rejects.toMatchObject({ code: 1, stdout: '', stderr: `${ended}\n` });
 });

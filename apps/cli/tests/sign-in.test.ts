@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -60,6 +61,9 @@ beforeEach(() => {
   server.wrong.metadata = {};
 });
 
+/** The page that the browser of `signInWith` ends on. */
+let shown: Promise<{ readonly body: string; readonly csp: string | null }>;
+
 /** Signs in with a browser that answers with these parameters, given the ones of a right answer. */
 const signInWith = (answerOf: (right: readonly [string, string][]) => readonly (readonly [string, string])[]) =>
   signIn({ baseUrl: server.issuer, api: 'mcp', scopes: ['mcp:read'] }, (address) => {
@@ -70,7 +74,10 @@ const signInWith = (answerOf: (right: readonly [string, string][]) => readonly (
       ['iss', server.issuer],
     ];
     const parameters = new URLSearchParams(answerOf(right).map(([name, value]): [string, string] => [name, value]));
-    void fetch(`${commandLineClient.redirectUri}?${parameters.toString()}`);
+    shown = fetch(`${commandLineClient.redirectUri}?${parameters.toString()}`).then(async (response) => ({
+      body: await response.text(),
+      csp: response.headers.get('content-security-policy'),
+    }));
   });
 
 const sessionOf = (more: Partial<Session> = {}): Session => ({
@@ -112,6 +119,26 @@ describe('signing in', () => {
   ])('sends the code nowhere when the answer %s', async (_what, answerOf) => {
     await expect(signInWith(answerOf)).rejects.toThrow();
     expect(server.calls).toEqual([]);
+  });
+
+  test.each<[string, Parameters<typeof signInWith>[0], string]>([
+    ['is signed in', (right) => right, 'You are signed in. You can close this page.'],
+    [
+      'refused',
+      (right) => [...right.filter(([name]) => name !== 'code'), ['error', 'access_denied']],
+      'Access was refused.',
+    ],
+    ['is not signed in', (right) => right.filter(([name]) => name !== 'iss'), 'You are not signed in.'],
+  ])('the page of the callback says to the person who %s how it ended', async (_who, answerOf, text) => {
+    const attempt = await Promise.allSettled([signInWith(answerOf)]);
+    const response = await shown;
+    const [, style] = /<style>([^]*)<\/style>/.exec(response.body)!;
+    const digest = createHash('sha256').update(style!).digest('base64');
+    expect(response).toEqual({
+      body: expect.stringContaining(`<h1>Longwave</h1><p>${text}`),
+      csp: `default-src 'none'; style-src 'sha256-${digest}'`,
+    });
+    expect(attempt[0].status).toBe(text.startsWith('You are signed in.') ? 'fulfilled' : 'rejected');
   });
 
   test('waits on when something else calls: only an answer with its state counts', async () => {
@@ -197,7 +224,7 @@ describe('a sign-in', () => {
   test('that has ended is explained', async () => {
     const { refresh_token: _none, ...ended } = expired();
     file.write('mcp', ended);
-    await expect(liveSession(file, 'mcp')).rejects.toThrow('Sign in again: longwave login');
+    await expect(liveSession(file, 'mcp')).rejects.toThrow('This access was ended. Sign in again: npx longwave login');
   });
 });
 

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { workspaceRoot } from '@longwave/fleet';
 import { namesOf, services } from '@longwave/services';
 import { drawTerminal } from '../draw-terminal.ts';
-import { describeAccount, describeRunning } from '../next-steps.ts';
+import { dataOptionOf, describeAccount, describeRunning } from '../next-steps.ts';
 import { createReport } from '../report.ts';
 
 function open(isTTY: boolean) {
@@ -54,21 +55,42 @@ test('on a terminal the bar is overwritten by the result', async () => {
   expect(written.slice(written.lastIndexOf('\r'))).toMatch(/✓.* encode .* done\n$/);
 });
 
-test('npm start ends with the page to open and the next three commands', () => {
+describe('npm start ends with', () => {
   const urls = { base: 'http://localhost:8080', mcp: 'http://m', api: 'http://localhost:8082', media: 'http://f' };
-  const text = describeRunning({
-    urls,
-    dataFolder: '/data',
-    databaseFolder: '/data/postgres',
-    logsFolder: '/data/logs',
-    mailFolder: '/data/mail',
+  const endingOn = (dataFolder: string) =>
+    describeRunning({
+      urls,
+      dataFolder,
+      databaseFolder: `${dataFolder}/postgres`,
+      logsFolder: `${dataFolder}/logs`,
+      mailFolder: `${dataFolder}/mail`,
+      dataOption: dataOptionOf(dataFolder),
+    });
+  const commandsOn = (dataFolder: string) =>
+    [...endingOn(dataFolder).matchAll(/^ {2}npm run (.*?) {2}/gm)].map(([, command]) => command);
+
+  test('the page to open and the next three commands', () => {
+    const dataFolder = path.join(workspaceRoot, '.longwave');
+    expect(endingOn(dataFolder)).toContain(
+      'Sign up at http://localhost:8080/sign-up, open http://localhost:8080/api-docs',
+    );
+    expect(commandsOn(dataFolder)).toEqual([
+      'longwave -- account create --name "My podcasts"',
+      'demo -- --audio FILE',
+      'longwave -- --help',
+    ]);
   });
-  expect(text).toContain('Sign up at http://localhost:8080/sign-up, open http://localhost:8080/api-docs');
-  expect([...text.matchAll(/^ {2}npm run (.*?) {2}/gm)].map(([, command]) => command)).toEqual([
-    'longwave -- account create --name "My podcasts"',
-    'demo -- --audio FILE',
-    'longwave -- --help',
-  ]);
+
+  test.each([
+    ['/data/podcasts', '/data/podcasts'],
+    ["/data/Anna's podcasts", String.raw`'/data/Anna'\''s podcasts'`],
+  ])('commands that find the data folder %s', (dataFolder, word) => {
+    expect(commandsOn(dataFolder)).toEqual([
+      `longwave -- account create --name "My podcasts" --data ${word}`,
+      `demo -- --audio FILE --data ${word}`,
+      'longwave -- --help',
+    ]);
+  });
 });
 
 test('the picture of npm start is drawn from its text, which ends as npm start does', () => {
@@ -85,6 +107,7 @@ test('the picture of npm start is drawn from its text, which ends as npm start d
     databaseFolder: `${dataFolder}/postgres`,
     logsFolder: `${dataFolder}/logs`,
     mailFolder: `${dataFolder}/mail`,
+    dataOption: '',
   });
   expect(text.endsWith(ending)).toBe(true);
   for (const service of namesOf(services)) expect(text).toMatch(new RegExp(`^✓ ${service} +[\\d.]+ m?s   ready$`, 'm'));
@@ -92,7 +115,8 @@ test('the picture of npm start is drawn from its text, which ends as npm start d
 
 test('the API key of a demo is shown on a terminal, and nowhere else', () => {
   const account = { accountId: 'acc_1', apiKey: 'secret-text' };
-  expect(describeAccount(account, true)).toContain('API key secret-text');
-  expect(describeAccount(account, false)).not.toContain('secret-text');
-  expect(describeAccount(account, false)).toContain('npm run longwave -- key create --account acc_1');
+  const shown = (isTerminal: boolean) => describeAccount(account, { isTerminal, dataOption: ' --data /data' });
+  expect(shown(true)).toContain('API key secret-text');
+  expect(shown(false)).not.toContain('secret-text');
+  expect(shown(false)).toContain('npm run longwave -- key create --account acc_1 --data /data');
 });

@@ -1,19 +1,20 @@
 /** `longwave login`: signs in to an API for people, in the browser. */
 import { spawn } from 'node:child_process';
 import { apiScopes } from '@longwave/principal';
-import { UsageError } from '../command.ts';
+import { typed, UsageError } from '../command.ts';
 import { fail, readApi, readOptions } from './read-options.ts';
 import { openSessionFile } from './session-file.ts';
 import { signIn } from './sign-in.ts';
 
-const usage = `longwave login [--for mcp|management] [--url BASE_URL] [--scope "SCOPES"]
+const usage = `${typed} login [--for mcp|management] [--url BASE_URL] [--scope "SCOPES"] [--data FOLDER]
 
 Signs in at an installation: it prints an address, where you sign in and choose what this program may do. The sign-in is kept in a file that
 only you can read, and renewed by itself.
 
   --for API        optional: mcp, for agents (the default), or management, for the Management API
   --url BASE_URL   optional: the installation (default: the one that runs on this machine)
-  --scope SCOPES   optional: ask for these scopes only, separated by spaces (default: all that the page then lets you choose from)`;
+  --scope SCOPES   optional: ask for these scopes only, separated by spaces (default: all that the page then lets you choose from)
+  --data FOLDER    optional: data folder of the installation on this machine (default: .longwave)`;
 
 const asked = { mcp: apiScopes.mcp, management: ['management:read', 'management:write'] } as const;
 
@@ -35,7 +36,10 @@ async function login(): Promise<void> {
   if (options.help) return console.log(usage);
   const api = readApi(options.for);
   const baseUrl = options.url ?? process.env['LONGWAVE_URL'];
-  if (!baseUrl) throw new UsageError('No service is running on this machine. Name the installation: --url https://…');
+  if (!baseUrl)
+    throw new UsageError(
+      'No service is running on this machine. Name the installation: --url https://…, or the data folder that it runs on: --data FOLDER',
+    );
   const scopes = options.scope?.split(' ').filter(Boolean) ?? asked[api];
   const session = await signIn({ baseUrl, api, scopes }, (address) => {
     console.error(`Open this address to sign in:\n\n  ${address}\n`);

@@ -1,11 +1,14 @@
 /** `longwave logout`: ends the sign-ins of this user. */
-import { fail, readOptions } from './read-options.ts';
+import { typed } from '../command.ts';
+import { fail, ignoredData, readOptions } from './read-options.ts';
 import { openSessionFile, signInApis } from './session-file.ts';
 import { signOut } from './sign-in.ts';
 
-const usage = `longwave logout
+const usage = `${typed} logout [--data FOLDER]
 
-Ends the sign-ins of this program at their installations and removes them from the file.`;
+Ends the sign-ins of this program at their installations and removes them from the file.
+
+${ignoredData}`;
 
 async function logout(): Promise<void> {
   if (readOptions(usage, { help: { type: 'boolean', short: 'h' } }).help) return console.log(usage);

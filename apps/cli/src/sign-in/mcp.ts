@@ -2,14 +2,17 @@
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { typed } from '../command.ts';
 import { openMcp } from './open-mcp.ts';
-import { fail, readOptions } from './read-options.ts';
+import { fail, ignoredData, readOptions } from './read-options.ts';
 import { openSessionFile } from './session-file.ts';
 
-const usage = `longwave mcp
+const usage = `${typed} mcp [--data FOLDER]
 
 Connects an agent that starts its MCP servers as programs: it passes messages between standard input and output and the MCP server of the
-installation that “longwave login” signed in to.`;
+installation that “${typed} login” signed in to.
+
+${ignoredData}`;
 
 const internalError = -32_603;
 
@@ -47,7 +50,7 @@ async function connect(agent: StdioServerTransport, server: StreamableHTTPClient
 
 async function bridge(): Promise<void> {
   if (readOptions(usage, { help: { type: 'boolean', short: 'h' } }).help) return console.log(usage);
-  await connect(new StdioServerTransport(), await openMcp(openSessionFile()));
+  await connect(new StdioServerTransport(), openMcp(openSessionFile()));
 }
 
 await bridge().catch(fail);

@@ -1,7 +1,8 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { isJSONRPCErrorResponse, isJSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
-import { liveSession } from './live-session.ts';
+import { liveSession, storedSession } from './live-session.ts';
 import type { SessionFile } from './session-file.ts';
+import { accessEnded } from './sign-in.ts';
 
 /**
  * A refusal that answers the request in its body is an answer like any other: there an agent reads what it lacks. The transport would hide it
@@ -17,15 +18,20 @@ async function answerOf(response: Response): Promise<Response> {
   return isAnswer ? new Response(response.body, { headers: response.headers }) : response;
 }
 
-/** A connection to the MCP server of the sign-in. Every request has an access token that is still good. */
-export async function openMcp(file: SessionFile): Promise<StreamableHTTPClientTransport> {
-  const { resource } = await liveSession(file, 'mcp');
+/**
+ * A connection to the MCP server of the sign-in. Every request has an access token that is still good; a token that the server refuses
+ * belongs to an access that was ended.
+ */
+export function openMcp(file: SessionFile): StreamableHTTPClientTransport {
+  const { resource } = storedSession(file, 'mcp');
   return new StreamableHTTPClientTransport(new URL(resource), {
     fetch: async (address, init) => {
       const { access_token: token } = await liveSession(file, 'mcp');
       const headers = new Headers(init?.headers);
       headers.set('Authorization', `Bearer ${token}`);
-      return answerOf(await fetch(address, { ...init, headers }));
+      const response = await fetch(address, { ...init, headers });
+      if (response.status === 401) throw accessEnded();
+      return answerOf(response);
     },
   });
 }

@@ -9,6 +9,10 @@ export function readApi(text: string | undefined): SignInApi {
   return api;
 }
 
+/** Help of the programs that take the data folder as every command does. */
+export const ignoredData =
+  '  --data FOLDER  optional: without effect, because the sign-in says which installation it belongs to';
+
 /** Options of one of the programs here. Throws `UsageError` with its usage. */
 export function readOptions<O extends NonNullable<ParseArgsConfig['options']>>(usage: string, options: O) {
   try {

@@ -1,6 +1,7 @@
 import { commandLineClient } from '@longwave/principal';
 import * as oauth from 'oauth4webapi';
 import { client, clientAuth, discover, resourceOf, type Server } from './authorization-server.ts';
+import { typed } from '../command.ts';
 import { listenForCallback } from './await-callback.ts';
 import type { Session, SignInApi } from './session-file.ts';
 
@@ -67,16 +68,24 @@ export async function signIn(
       ...([server.metadata, client, clientAuth, parameters, commandLineClient.redirectUri, verifier] as const),
       { ...server.options, additionalParameters: { resource } },
     );
-    return sessionOf(server, resource, await oauth.processAuthorizationCodeResponse(server.metadata, client, response));
+    const tokens = await oauth.processAuthorizationCodeResponse(server.metadata, client, response);
+    callback.show('You are signed in. You can close this page.');
+    return sessionOf(server, resource, tokens);
   } catch (error) {
+    const isDenied = error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
+    callback.show(isDenied ? 'Access was refused.' : 'You are not signed in. The terminal says why.');
     throw explained(error);
   }
 }
 
+/** The answer to tokens that work no more, because they expired or somebody ended the access. */
+export const accessEnded = (options?: ErrorOptions) =>
+  new Error(`This access was ended. Sign in again: ${typed} login`, options);
+
 /** A sign-in whose access token is good for a while: this one, or one that the refresh token brings. */
 export async function renew(session: Session): Promise<Session> {
   if (Date.parse(session.expires_at) - Date.now() > renewBeforeMs) return session;
-  if (session.refresh_token === undefined) throw new Error('The sign-in has ended. Sign in again: longwave login');
+  if (session.refresh_token === undefined) throw accessEnded();
   const server = await discover(session.issuer);
   try {
     const response = await oauth.refreshTokenGrantRequest(server.metadata, client, clientAuth, session.refresh_token, {
@@ -87,9 +96,7 @@ export async function renew(session: Session): Promise<Session> {
     return sessionOf(server, session.resource, answer, session);
   } catch (error) {
     const isOver = error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant';
-    throw isOver
-      ? new Error('The sign-in has ended. Sign in again: longwave login', { cause: error })
-      : explained(error);
+    throw isOver ? accessEnded({ cause: error }) : explained(error);
   }
 }
 
