@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Fleet } from '@longwave/fleet';
+import { cookieName, sessionCookie } from '@longwave/principal';
 import { createAccount, createRestClient, issueCredential, type Operator } from '@longwave/test-kit/clients';
 import { ask } from './ask.ts';
 import { startBaseline } from './baseline-server.ts';
@@ -48,7 +49,10 @@ export async function requestRate(
       { name: 'rate limiter', unit: '/s', baselineName: 'the same request of an uncounted browser session' },
       5,
       counted,
-      rate(list, 200, { token: session }),
+      rate(list, 200, {
+        cookie: `${cookieName(sessionCookie, fleet.urls.base)}=${session}`,
+        'sec-fetch-site': 'same-origin',
+      }),
     ),
   ];
 }
