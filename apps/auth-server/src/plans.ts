@@ -28,6 +28,9 @@ const fileSchema = z.strictObject({ version: z.literal(1), plans: z.record(z.str
 export type Plan = z.output<typeof planSchema>;
 export type Plans = ReadonlyMap<string, Plan>;
 
+/** The name of a plan in a sentence. */
+export const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);
+
 /** Plans by name from the text of a plan file. Throws `ConfigError` naming everything that is wrong. */
 export function parsePlans(text: string): Plans {
   const result = fileSchema.safeParse(JSON.parse(text));

@@ -372,7 +372,8 @@ test('a person sees the clients with access, what they may do and when they last
   expect(await list(ben)).not.toContain('Garden');
   await ben.browser.post('/settings/connectors', { grant: grantId });
   expect(await oauth.isLive(body['access_token']!)).toBe(true);
-  await ada.browser.post('/settings/connectors', { grant: grantId });
+  const ended = await ada.browser.post('/settings/connectors', { grant: grantId });
+  expect(ended.body).toMatch(/The access of .+ has ended\./);
   expect(await oauth.isLive(body['access_token']!)).toBe(false);
   expect(await list(ada)).not.toContain('Garden');
 });

@@ -172,6 +172,15 @@ test('a legacy token has the scope that was chosen, and is revoked at once', asy
   expect((await verify(token))?.$case).toBe('refusal');
 });
 
+test('a legacy token is offered on plans that accept it; on another plan the page names them', async () => {
+  const [{ browser: scale }, { browser: launch }] = [await pages.signedIn('Eli'), await pages.signedUp('Eva')];
+  expect((await scale.get('/settings/api')).body).toContain('Create a token');
+  const { body } = await launch.get('/settings/api');
+  expect(body).not.toContain('Create a token');
+  expect(body).toContain('These plans do: Scale, Network.');
+  expect(body).toContain(`${pages.baseUrl}/api/v1`);
+});
+
 test('a token for agents acts for the person at MCP and nowhere else; a member makes one without a role', async () => {
   const [owner, member] = [await pages.person('Quay', 'network'), await pages.signedIn('Fay')];
   await pages.server.send(owner.workspaceId, 'membership.add', {
@@ -248,15 +257,23 @@ describe('a member', () => {
 });
 
 describe('the profile', () => {
-  test('has name, language and time zone', async () => {
+  test('has name, format of dates and time zone', async () => {
     const { browser } = await pages.signedIn('Ola');
     const person = { name: 'Ola <b>', locale: 'de', time_zone: 'Europe/Berlin' };
     expect((await browser.post('/settings/person', person)).status).toBe(200);
     const { body } = await browser.get('/settings');
     expect([body.includes('Ola &lt;b&gt;'), body.includes('Ola <b>')]).toEqual([true, false]);
     expect(body).toMatch(/<option value="Europe\/Berlin" selected/);
+    expect(body).toContain('<option value="Europe/Kiev" >Europe/Kyiv</option>');
     expect((await browser.post('/settings/person', { ...person, time_zone: 'Mars/Base' })).status).toBe(422);
     expect((await browser.post('/settings/person', { ...person, email: 'a@example.com' })).status).toBe(422);
+  });
+
+  test('says plan and trial in words, and offers another account only to who has one', async () => {
+    const { browser } = await pages.signedUp('Olga');
+    const { body } = await browser.get('/settings');
+    expect(body).toMatch(/<dd>Launch<\/dd>[^]*<dd>\s*Trial until <time [^>]*>\d+ Dec 2026<\/time>\s*<\/dd>/);
+    expect(body).not.toContain('Work in another account');
   });
 
   test('moves to another address when its mail is answered, with the address of the account; the old one hears of it', async () => {

@@ -23,7 +23,7 @@ import type { Resource } from './resources.ts';
 import { serveAuthorization } from './serve-authorization.ts';
 
 export interface AuthorizationOptions {
-  readonly config: Pick<AuthServerConfig, 'BASE_URL' | 'ACCESS_TOKEN_SIGNING_KEYS'>;
+  readonly config: Pick<AuthServerConfig, 'BASE_URL' | 'MCP_URL' | 'ACCESS_TOKEN_SIGNING_KEYS'>;
   readonly resources: readonly Resource[];
   readonly pool: Pool;
   /** Address of the style sheet. */
@@ -61,7 +61,11 @@ const createRevoke =
     if (!grant) return false;
     logger.info({ grant_id: grantId, client_id: grant.client_id, reason }, 'oauth.grant_revoked');
     const kind = reason === 'reuse' ? 'reuse_detected' : 'grant_revoked';
-    await recordSecurityEvent(pool, grant.user_id, kind, clock(), { client_id: grant.client_id });
+    const client = await findClient(pool, grant.client_id);
+    await recordSecurityEvent(pool, grant.user_id, kind, clock(), {
+      client_id: grant.client_id,
+      ...(client && { client: client.name }),
+    });
     return true;
   };
 
@@ -99,7 +103,11 @@ export function createAuthorization(options: AuthorizationOptions): {
     mount: (app) => void app.use(router),
     pages: [
       ...interactionRoutes({ provider, pool, resources }),
-      ...connectorRoutes({ pool, endGrant: (grantId, userId) => revoke(grantId, 'person', userId) }),
+      ...connectorRoutes({
+        pool,
+        mcpAddress: `${config.MCP_URL}/mcp`,
+        endGrant: (grantId, userId) => revoke(grantId, 'person', userId),
+      }),
     ],
   };
 }

@@ -60,11 +60,15 @@ const navigation = (current: SettingsTab) =>
     </ul>
   </nav>`;
 
+/** The person, and the account in which the person works when it has another name. */
+const whoText = ({ user, account }: Session) =>
+  html`<span>${user.name !== account.name && `${user.name}, `}<a href="/sign-in/account">${account.name}</a></span>`;
+
 const settingsFrame = ({ body, tab = 'profile' }: Page, { session, formToken }: Frame) =>
   html`<header class="top">
       ${brand}
       <div class="who">
-        ${session && html`<span>${session.user.name}, <a href="/sign-in/account">${session.account.name}</a></span>`}
+        ${session && whoText(session)}
         <form class="inline" method="post" action="/sign-out">
           ${formTokenField(formToken)}<button class="quiet">Sign out</button>
         </form>

@@ -6,7 +6,7 @@ import { listCredentials, type ListedCredential } from '../credentials/credentia
 import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html, type Html } from '../pages/html.ts';
-import type { Plans } from '../plans.ts';
+import { planName, type Plans } from '../plans.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { SendCommand } from '../send-command.ts';
 import { buttonForm, isManager, notice, timeText, type SignedIn } from './settings-parts.ts';
@@ -15,6 +15,7 @@ import { secretDigest } from '../secret-digest.ts';
 export interface ApiPageDeps {
   readonly pool: Pool;
   readonly plans: Plans;
+  readonly baseUrl: string;
   readonly send: SendCommand;
 }
 
@@ -109,28 +110,42 @@ const keyPart = (visit: SignedIn, keys: readonly ListedCredential[]) =>
     </form>
   </section>`;
 
-const tokenPart = (visit: SignedIn, tokens: readonly ListedCredential[], includesApi: boolean) =>
+const includesTokens = ({ session }: SignedIn, plans: Plans) => plans.get(session.account.plan)?.includes_api ?? false;
+
+/** The plans with legacy tokens that somebody may choose, as a sentence. */
+const plansWithTokens = (plans: Plans) => {
+  const names = [...plans].flatMap(([name, { open, includes_api: has }]) => (open && has ? [planName(name)] : []));
+  return names.length > 0 && `These plans do: ${names.join(', ')}.`;
+};
+
+const tokenForm = (visit: SignedIn) =>
+  html`<form method="post" action="/settings/api/token">
+    ${formTokenField(visit.formToken)}${onceField()}
+    ${textField({ name: 'name', label: 'Name of the token', autocomplete: 'off' })}
+    <fieldset>
+      <legend>It may</legend>
+      <div class="choice">
+        <input type="radio" id="read" name="scope" value="read" checked /><label for="read">Read</label>
+      </div>
+      <div class="choice">
+        <input type="radio" id="write" name="scope" value="read_write" /><label for="write">Read and write</label>
+      </div>
+    </fieldset>
+    <button>Create a token</button>
+  </form>`;
+
+/** The form is there only on a plan that accepts the tokens. */
+const tokenPart = (visit: SignedIn, tokens: readonly ListedCredential[], plans: Plans) =>
   html`<section class="card" aria-labelledby="tokens">
     <h2 id="tokens">REST API tokens</h2>
     <p>
       Legacy tokens for programs that need one.
-      ${!includesApi && 'Your plan does not include them: requests with them are refused.'}
+      ${
+        !includesTokens(visit, plans) &&
+        `Your plan does not include them: requests with them are refused. ${plansWithTokens(plans)}`
+      }
     </p>
-    ${listOf(visit, tokens)}
-    <form method="post" action="/settings/api/token">
-      ${formTokenField(visit.formToken)}${onceField()}
-      ${textField({ name: 'name', label: 'Name of the token', autocomplete: 'off' })}
-      <fieldset>
-        <legend>It may</legend>
-        <div class="choice">
-          <input type="radio" id="read" name="scope" value="read" checked /><label for="read">Read</label>
-        </div>
-        <div class="choice">
-          <input type="radio" id="write" name="scope" value="read_write" /><label for="write">Read and write</label>
-        </div>
-      </fieldset>
-      <button>Create a token</button>
-    </form>
+    ${listOf(visit, tokens)}${includesTokens(visit, plans) && tokenForm(visit)}
   </section>`;
 
 const agentPart = (visit: SignedIn, tokens: readonly ListedCredential[]) =>
@@ -154,20 +169,23 @@ const name = z
   .regex(/^[^\r\n]*$/);
 
 /** Keys and tokens: made and revoked, each text shown once. */
-export function apiRoutes({ pool, plans, send }: ApiPageDeps): readonly PageRoute[] {
+export function apiRoutes({ pool, plans, send, baseUrl }: ApiPageDeps): readonly PageRoute[] {
   async function page(visit: SignedIn, made?: Made, said?: string): Promise<PageAnswer> {
     const { session, now } = visit;
     const found = await listCredentials(pool, session.principal, now);
     const of = (kind: Kind) => found.filter((one) => one.kind === kind);
-    const includesApi = plans.get(session.account.plan)?.includes_api ?? false;
     return {
       title: 'API',
       tab: 'api',
       body: html`<h1>API</h1>
         ${notice(said)}${madePart(made)}
+        <p>
+          The address of the REST API is <code>${baseUrl}/api/v1</code>.
+          <a href="/api-docs">Documentation of the REST API</a>
+        </p>
         ${
           isManager(session)
-            ? [keyPart(visit, of('api_key')), tokenPart(visit, of('legacy_token'), includesApi)]
+            ? [keyPart(visit, of('api_key')), tokenPart(visit, of('legacy_token'), plans)]
             : html`<p class="note">
                 The keys of ${session.account.name} are managed by its owner and by members who manage members.
               </p>`

@@ -9,12 +9,14 @@ import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
 import type { LimitMails } from '../passwords/limit-mails.ts';
 import { emailField } from '../passwords/password-fields.ts';
+import { planName } from '../plans.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { SendCommand } from '../send-command.ts';
 import type { Session } from '../sessions/session.ts';
 import { linkIsOver } from '../sign-in/choose-password-page.ts';
-import { findUserByEmail, listAccountsWithEmail } from '../users/user-table.ts';
-import { notice, type SignedIn } from './settings-parts.ts';
+import { findUserByEmail, listAccountsOf, listAccountsWithEmail } from '../users/user-table.ts';
+import { dayText, notice, type SignedIn } from './settings-parts.ts';
+import { timeZoneNames, timeZones } from './time-zones.ts';
 
 export interface ProfilePageDeps {
   readonly pool: Pool;
@@ -23,8 +25,16 @@ export interface ProfilePageDeps {
   readonly limitMails: LimitMails;
 }
 
-const locales = { en: 'English', de: 'Deutsch' } as const;
-const timeZones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+/** How dates look in each. */
+const locales = { en: '23 Nov 2026, 14:05', de: '23.11.2026, 14:05' } as const;
+
+const subscriptionWords: Readonly<Record<Session['account']['subscription']['state'], string>> = {
+  trialing: 'Trial',
+  active: 'Active',
+  past_due: 'A payment is due',
+  canceled: 'Canceled',
+  suspended: 'Suspended',
+};
 
 const option = (value: string, text: string, chosen: string | undefined) =>
   html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`;
@@ -35,7 +45,7 @@ const personPart = ({ formToken, session: { user } }: SignedIn) =>
     <form method="post" action="/settings/person">
       ${formTokenField(formToken)} ${textField({ name: 'name', label: 'Name', autocomplete: 'name', value: user.name })}
       <div class="field">
-        <label for="locale">Language</label>
+        <label for="locale">Format of dates</label>
         <select id="locale" name="locale">
           ${Object.entries(locales).map(([value, text]) => option(value, text, user.locale ?? 'en'))}
         </select>
@@ -43,7 +53,7 @@ const personPart = ({ formToken, session: { user } }: SignedIn) =>
       <div class="field">
         <label for="time_zone">Time zone</label>
         <select id="time_zone" name="time_zone">
-          ${timeZones.map((zone) => option(zone, zone.replaceAll('_', ' '), user.time_zone ?? 'UTC'))}
+          ${timeZoneNames.map(([zone, name]) => option(zone, name, user.time_zone ?? 'UTC'))}
         </select>
       </div>
       <button class="primary">Save</button>
@@ -61,19 +71,27 @@ const emailPart = ({ formToken, session: { user } }: SignedIn, error: string | u
     </form>
   </section>`;
 
-const accountPart = ({ session: { account } }: SignedIn) =>
-  html`<section class="card" aria-labelledby="account">
+const subscriptionText = ({ session }: SignedIn) => {
+  const { state, trial_ends_at: end } = session.account.subscription;
+  const isTrial = state === 'trialing' && end !== undefined;
+  return html`${subscriptionWords[state]}${isTrial && html` until ${dayText(session, new Date(end))}`}`;
+};
+
+const accountPart = (visit: SignedIn, hasOthers: boolean) => {
+  const { account } = visit.session;
+  return html`<section class="card" aria-labelledby="account">
     <h2 id="account">Account</h2>
     <dl class="pairs">
       <dt>Name</dt>
       <dd>${account.name}</dd>
       <dt>Plan</dt>
-      <dd>${account.plan}</dd>
+      <dd>${planName(account.plan)}</dd>
       <dt>Subscription</dt>
-      <dd>${account.subscription.state.replace('_', ' ')}</dd>
+      <dd>${subscriptionText(visit)}</dd>
     </dl>
-    <p><a href="/sign-in/account">Work in another account</a></p>
+    ${hasOthers && html`<p><a href="/sign-in/account">Work in another account</a></p>`}
   </section>`;
+};
 
 const confirmPage = ({ formToken }: SignedIn, email: string, token: string): PageAnswer => ({
   title: 'Confirm your new address',
@@ -87,15 +105,18 @@ const confirmPage = ({ formToken }: SignedIn, email: string, token: string): Pag
 
 const over = () => linkIsOver('/settings');
 
-/** Name, language, time zone and address of a person. */
+/** Name, format of dates, time zone and address of a person. */
 export function profileRoutes({ pool, send, post, limitMails }: ProfilePageDeps): readonly PageRoute[] {
-  const page = (visit: SignedIn, said?: string, error?: string): PageAnswer => ({
-    title: 'Profile',
-    tab: 'profile',
-    status: error === undefined ? 200 : 422,
-    body: html`<h1>Profile</h1>
-      ${notice(said)}${personPart(visit)}${emailPart(visit, error)}${accountPart(visit)}`,
-  });
+  async function page(visit: SignedIn, said?: string, error?: string): Promise<PageAnswer> {
+    const accounts = await listAccountsOf(pool, visit.session.user.id);
+    return {
+      title: 'Profile',
+      tab: 'profile',
+      status: error === undefined ? 200 : 422,
+      body: html`<h1>Profile</h1>
+        ${notice(said)}${personPart(visit)}${emailPart(visit, error)}${accountPart(visit, accounts.length > 1)}`,
+    };
+  }
 
   async function moveTo(session: Session, email: string, now: Date): Promise<void> {
     const { id, workspaceId, email: old } = session.user;

@@ -20,6 +20,8 @@ export interface SecurityPageDeps {
   readonly beginSession: BeginSession;
 }
 
+const namingKeys: ReadonlySet<string> = new Set(['name', 'browser', 'client', 'by']);
+
 const passwordPart = ({ formToken, session }: SignedIn, error?: string) =>
   html`<section class="card" aria-labelledby="password-part">
     <h2 id="password-part">Password</h2>
@@ -34,6 +36,10 @@ const passwordPart = ({ formToken, session }: SignedIn, error?: string) =>
       <button>Change the password</button>
     </form>
   </section>`;
+
+/** The names in what is recorded of an event; ids are for the operator. */
+const namesOf = (detail: Readonly<Record<string, string>> | null): readonly string[] =>
+  detail === null ? [] : Object.entries(detail).flatMap(([key, text]) => (namingKeys.has(key) ? [text] : []));
 
 const secondFactorPart = (visit: SignedIn, factor: SecondFactor | undefined) =>
   html`<section class="card" aria-labelledby="second-factor">
@@ -98,9 +104,7 @@ export function securityRoutes({
               ({ kind, at, detail }) =>
                 html`<li>
                   <span class="what"
-                    >${securityEvents[kind]}${
-                      detail !== null && Object.values(detail).map((text) => html` <small>${text}</small>`)
-                    }</span
+                    >${securityEvents[kind]}${namesOf(detail).map((text) => html` <small>${text}</small>`)}</span
                   >
                   <small>${timeText(session, at)}</small>
                 </li>`,

@@ -6,13 +6,17 @@ import type { Session } from '../sessions/session.ts';
 /** A person who is signed in. */
 export type SignedIn = Visit<Session>;
 
+/** How a person writes dates. */
+const dateFormat = ({ user }: Pick<Session, 'user'>, styles: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat(user.locale === 'de' ? 'de-DE' : 'en-GB', { ...styles, timeZone: user.time_zone ?? 'UTC' });
+
+/** A day as the person writes dates. */
+export const dayText = (session: Pick<Session, 'user'>, at: Date): Html =>
+  html`<time datetime="${at.toISOString()}">${dateFormat(session, { dateStyle: 'medium' }).format(at)}</time>`;
+
 /** A time as the person reads clocks. */
 export function timeText({ user }: Pick<Session, 'user'>, at: Date): Html {
-  const text = new Intl.DateTimeFormat(user.locale === 'de' ? 'de-DE' : 'en-GB', {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: user.time_zone ?? 'UTC',
-  }).format(at);
+  const text = dateFormat({ user }, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
   return html`<time datetime="${at.toISOString()}">${text}${user.time_zone === undefined && ' UTC'}</time>`;
 }
 

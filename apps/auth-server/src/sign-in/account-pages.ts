@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { showPage, takeForm, type PageRoute } from '../http/page-route.ts';
 import { formTokenField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
+import { planName } from '../plans.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { listAccountsOf, type ReachableAccount } from '../users/user-table.ts';
 import { browserName } from './browser-name.ts';
@@ -18,10 +19,12 @@ const choice = (account: ReachableAccount, currentId: string) =>
   html`<li>
     <span class="what"
       ><b>${account.name}</b
-      ><small>${account.isOwner ? 'Yours' : 'You are a member'}, plan ${account.plan}</small></span
+      ><small
+        >${account.isOwner ? 'Yours' : 'You are a member'}, plan
+        ${planName(account.plan)}${account.id === currentId && '. You work here now.'}</small
+      ></span
     >
-    ${account.id === currentId && html`<span class="tag good">Chosen</span>`}
-    <button name="account" value="${account.id}" class="${account.id === currentId ? 'primary' : ''}">
+    <button name="account" value="${account.id}">
       ${account.id === currentId ? 'Stay here' : 'Work here'}<span class="hidden"> (${account.name})</span>
     </button>
   </li>`;
