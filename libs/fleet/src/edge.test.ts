@@ -208,6 +208,46 @@ test('a client that leaves before the answer ends the request to the service', a
   await ended.promise;
 });
 
+/** Sends a body in chunks to its end, whatever is answered before; answers the status line, or '' after four seconds without progress. */
+async function sendWhole(path: string, bytes: number): Promise<string> {
+  const client = connect(edge.port, '127.0.0.1');
+  client.on('error', () => undefined).setTimeout(4_000, () => client.destroy());
+  let answer = '';
+  client.on('data', (part) => (answer += String(part)));
+  client.write(`POST ${path} HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n`);
+  const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+  for (let sent = 0; sent < bytes; sent += 0x4000) await new Promise((resolve) => client.write(chunk, resolve));
+  await new Promise((resolve) => client.write('0\r\n\r\n', resolve));
+  if (answer === '') await Promise.race([once(client, 'data'), once(client, 'close')]);
+  const isWhole = !client.destroyed;
+  client.destroy();
+  return isWhole ? answer.split('\r\n')[0]! : '';
+}
+
+/** Answers after the first part of a body and reads no more of it, as parsers do whose limit is reached. */
+const refuseEarly = (request: IncomingMessage, response: ServerResponse) =>
+  request.once('data', () => {
+    request.pause();
+    response.writeHead(413, { 'Content-Length': '9' }).end('too large');
+  });
+
+test('a service that answers before the end of a body has the next requests too, and none of them hangs', async () => {
+  const service = await listenHttp('127.0.0.1:0', (request, response) => void refuseEarly(request, response));
+  await using _closed = { [Symbol.asyncDispose]: () => service.close(0) };
+  const before = edge;
+  edge = await listenHttp('127.0.0.1:0', createEdge([{ prefix: '', port: service.port }]));
+  await before.close(0);
+  for (let round = 0; round < 3; round += 1) {
+    const lines = await Promise.all(Array.from({ length: 16 }, () => sendWhole('/', 300_000)));
+    expect(new Set(lines)).toEqual(new Set(['HTTP/1.1 413 Payload Too Large']));
+  }
+});
+
+test('a client sends its body to the end after an early answer, however long it is', async () => {
+  serve = refuseEarly;
+  expect(await sendWhole('/audience/v1/a', 30_000_000)).toBe('HTTP/1.1 413 Payload Too Large');
+});
+
 test('the root is a page: what this address is, where its documentation is, and where the REST API is', async () => {
   const response = await fetch(url('/?from=anywhere'));
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

@@ -116,10 +116,11 @@ export function createEdge(
     });
     onward.once('error', (cause) => {
       if (!isAnswered) refuse(response, new Problem('bad_gateway', undefined, { cause, retryAfterSeconds: 1 }));
-      request.resume();
     });
     request.once('error', () => onward.destroy());
     response.once('close', () => onward.destroy());
     request.pipe(onward);
+    // After an early answer the client may still send: the rest is discarded, so that it can read the answer.
+    onward.once('close', () => request.resume());
   };
 }

@@ -35,8 +35,6 @@ export function answerErrors<F extends Failure>(options: {
     if (failure.status === 500) logger.error(fields, 'request.failed');
     else if (failure.status === 503 && !failure.routine) logger.warn(fields, 'request.refused');
     if (response.headersSent) return void response.destroy();
-    // The rest of a refused body is discarded, so that the connection can be used again.
-    request.resume();
     render(failure, response);
   };
 }

@@ -79,8 +79,11 @@ export async function listenHttp(
     unused.add(socket);
     socket.once('close', () => unused.delete(socket));
   });
-  server.on('request', ({ socket }, response) => {
+  server.on('request', (request, response) => {
+    const { socket } = request;
     unused.delete(socket);
+    // What a handler leaves of a body is discarded, so that the connection serves the next request.
+    response.once('finish', () => request.resume());
     response.once('close', () => closing && socket.destroySoon());
   });
   const at = listen.lastIndexOf(':');
