@@ -43,6 +43,15 @@ export const memberPermissionsOf = (userId: string, madeAt: string): string => `
 export const hasAccessBy = (userId: string, madeAt: string): string =>
   `(${userId} = a.attributes->>'owner_user_id' or ${memberPermissionsOf(userId, madeAt)} is not null)`;
 
+/**
+ * SQL: whether the credential `c` is no session, or one whose use `s` names the password and the second factor that its person has now. A
+ * new one so ends every session at once, also one that begins meanwhile.
+ */
+export const isProven = `(c.attributes->>'kind' <> 'browser_session' or
+  s.password_set_at is not distinct from (select p.set_at from password p where p.user_id = c.attributes->>'user_id')
+  and not exists (select from second_factor f
+                  where f.user_id = c.attributes->>'user_id' and f.since is distinct from s.second_factor_since))`;
+
 /** The credential with this digest (hex) and its account, or undefined; one index probe whatever the text was. */
 export async function findCredential(pool: Pool, secretDigest: string): Promise<IssuedCredential | undefined> {
   const { rows } = await pool.query<CredentialRow>({
@@ -60,7 +69,8 @@ export async function findCredential(pool: Pool, secretDigest: string): Promise<
            join resource a on a.id = c.attributes->>'account_id'
            left join resource u on u.id = c.attributes->>'user_id'
            left join session_use s on s.credential_id = c.id
-           where k.resource_type = 'credentials' and k.attribute = 'secret_digest' and k.value = $1`,
+           where k.resource_type = 'credentials' and k.attribute = 'secret_digest' and k.value = $1
+             and ${isProven}`,
     values: [secretDigest],
   });
   const row = rows[0];

@@ -34,7 +34,10 @@ export async function startPages(options: Parameters<typeof startAuthServer>[0] 
       ...{ account_id: someone.accountId, user_id: someone.userId, name: 'Test', kind: 'browser_session' },
       ...{ secret_digest: digestOf(text), expires_at: new Date(now.getTime() + 12 * 3_600_000).toISOString() },
     });
-    await pool.query('insert into session_use values ($1, $2, $2)', [resource.id, now]);
+    await pool.query('insert into session_use (credential_id, password_given_at, last_used_at) values ($1, $2, $2)', [
+      resource.id,
+      now,
+    ]);
     const browser = createBrowser(url);
     browser.cookies.set('lw_session', text);
     return { ...someone, text, browser };

@@ -28,7 +28,7 @@ test('10,000 wrong passwords from 10,000 addresses cost at most 200 hashes, and 
     [Symbol.asyncDispose]: async () => redis.disconnect(),
   });
   const checkPassword = createCheckPassword({
-    ...{ pool: pages.pool, limit: createAttemptLimit(redis), clock: () => new Date() },
+    ...{ pool: pages.pool, limit: createAttemptLimit(redis) },
   });
   const outcomes = await pMap(
     Array.from({ length: 10_000 }, (_, index) => index),

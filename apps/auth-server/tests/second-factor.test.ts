@@ -74,7 +74,9 @@ describe('switching codes on', () => {
     const { browser, email } = await pages.signedUp('Cid');
     const offers = [await apps.offer(browser), await apps.offer(browser)];
     const answers = await Promise.all(offers.map((app) => app.switchOn(app.code())));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 303]);
+    // The other comes from a session that goes on or from one that has ended.
+    const [one, other] = answers.map(({ status }) => status).toSorted();
+    expect([one, other === 303 || other === 403]).toEqual([200, true]);
     expect(await securityPage(browser)).toContain('Recovery codes left: 10.');
     await pages.mailTo(email, 2);
   });

@@ -84,11 +84,11 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     send,
     plans,
     limitMails: createLimitMails(limit),
-    checkPassword: createCheckPassword({ pool, limit, clock }),
+    checkPassword: createCheckPassword({ pool, limit }),
     checkCode: createCheckCode({ pool, limit, seal, tell, clock }),
     ...{ seal, tell, beginSession },
     enter: createEnter({ pool, beginSession, baseUrl }),
-    changePassword: createChangePassword({ pool, sessions, post, clock }),
+    changePassword: createChangePassword({ pool, post, clock }),
     createPerson: createCreatePerson({ pool, send, plans, clock }),
   });
   const senderOf = createSenderOf(createAddressSet(config.TRUSTED_PROXIES));

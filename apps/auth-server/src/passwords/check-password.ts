@@ -1,7 +1,7 @@
 import type { Pool } from '@longwave/postgres';
 import type { AttemptLimit, Limit } from './attempt-limit.ts';
 import { hashPassword, isOutdated, isPassword } from './password-hash.ts';
-import { findLogin, savePassword } from './password-table.ts';
+import { findLogin, replaceHash } from './password-table.ts';
 
 /** An attempt to sign in. */
 interface Attempt {
@@ -14,7 +14,13 @@ interface Attempt {
 }
 
 export type PasswordVerdict =
-  | { readonly outcome: 'accepted'; readonly userId: string; readonly isKnownDevice: boolean }
+  | {
+      readonly outcome: 'accepted';
+      readonly userId: string;
+      readonly isKnownDevice: boolean;
+      /** Since when the person has this password. */
+      readonly passwordSetAt: Date | null;
+    }
   | { readonly outcome: 'refused' }
   | { readonly outcome: 'throttled'; readonly waitSeconds: number };
 
@@ -41,9 +47,14 @@ const limitsOfStranger = ({ email, sender }: Attempt): readonly Limit[] => [
  * time as one who does.
  */
 export const createCheckPassword =
-  ({ pool, limit, clock }: { readonly pool: Pool; readonly limit: AttemptLimit; readonly clock: () => Date }) =>
+  ({ pool, limit }: { readonly pool: Pool; readonly limit: AttemptLimit }) =>
   async (attempt: Attempt): Promise<PasswordVerdict> => {
-    const { userId, encoded, isKnownDevice } = await findLogin(pool, attempt.email, attempt.deviceDigest);
+    const {
+      userId,
+      encoded,
+      setAt: passwordSetAt,
+      isKnownDevice,
+    } = await findLogin(pool, attempt.email, attempt.deviceDigest);
     const limits = isKnownDevice ? limitsOfDevice(attempt) : limitsOfStranger(attempt);
     const waitSeconds = await limit.count(limits);
     if (waitSeconds > 0) return { outcome: 'throttled', waitSeconds };
@@ -52,8 +63,8 @@ export const createCheckPassword =
     // Strangers' attempts stay counted: a guess may be among them.
     await limit.forget(limits.slice(0, 1));
     if (encoded !== undefined && isOutdated(encoded))
-      await savePassword(pool, userId, await hashPassword(attempt.password), clock());
-    return { outcome: 'accepted', userId, isKnownDevice };
+      await replaceHash(pool, userId, encoded, await hashPassword(attempt.password));
+    return { outcome: 'accepted', userId, isKnownDevice, passwordSetAt };
   };
 
 export type CheckPassword = ReturnType<typeof createCheckPassword>;

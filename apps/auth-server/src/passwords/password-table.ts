@@ -1,9 +1,11 @@
-import type { Pool, Transaction } from '@longwave/postgres';
+import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
+import type { Columns } from '../generated/rows.ts';
 
 const loginRow = z.object({
   user_id: z.string().nullable(),
   encoded: z.string().nullable(),
+  set_at: z.date().nullable(),
   is_known_device: z.boolean(),
 });
 
@@ -12,6 +14,8 @@ export interface Login {
   /** Undefined when nobody has the address. */
   readonly userId: string | undefined;
   readonly encoded: string | undefined;
+  /** Since when the person has this password; null without one. */
+  readonly setAt: Date | null;
   /** Whether the person has signed in in this browser before. */
   readonly isKnownDevice: boolean;
 }
@@ -20,7 +24,7 @@ export interface Login {
 export async function findLogin(pool: Pool, email: string, deviceDigest: string | undefined): Promise<Login> {
   const { rows } = await pool.query({
     name: 'find_login',
-    text: `select u.id as user_id, p.encoded, d.digest is not null as is_known_device
+    text: `select u.id as user_id, p.encoded, p.set_at, d.digest is not null as is_known_device
            from (select $1::text as email) sought
            left join unique_key k on k.resource_type = 'users' and k.attribute = 'email' and k.value = sought.email
            left join resource u on u.id = k.resource_id and u.lifecycle_state = 'active'
@@ -32,17 +36,26 @@ export async function findLogin(pool: Pool, email: string, deviceDigest: string 
   return {
     userId: row.user_id ?? undefined,
     encoded: row.encoded ?? undefined,
+    setAt: row.set_at,
     isKnownDevice: row.is_known_device,
   };
 }
 
-/** Stores a password in place of the one before. */
-export async function savePassword(db: Pool | Transaction, userId: string, encoded: string, now: Date): Promise<void> {
-  await db.query(
-    `insert into password (user_id, encoded, set_at) values ($1, $2, $3)
-     on conflict (user_id) do update set encoded = excluded.encoded, set_at = excluded.set_at`,
+/** Stores a password in place of the one before. Answers its time, which no other password of the person has. */
+export async function savePassword(pool: Pool, userId: string, encoded: string, now: Date): Promise<Date> {
+  const { rows } = await pool.query<Columns<'password', 'set_at'>>(
+    `insert into password as p (user_id, encoded, set_at) values ($1, $2, $3)
+     on conflict (user_id) do update
+       set encoded = excluded.encoded, set_at = greatest(excluded.set_at, p.set_at + interval '1 millisecond')
+     returning set_at`,
     [userId, encoded, now],
   );
+  return rows[0]!.set_at;
+}
+
+/** Stores another hash of the same password, unless the password was changed meanwhile. */
+export async function replaceHash(pool: Pool, userId: string, before: string, encoded: string): Promise<void> {
+  await pool.query('update password set encoded = $3 where user_id = $1 and encoded = $2', [userId, before, encoded]);
 }
 
 /** Remembers a browser in which a person has signed in. */

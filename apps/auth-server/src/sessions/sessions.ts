@@ -9,8 +9,8 @@ import { isUsable } from '../credentials/judge-credential.ts';
 import { principalOf } from '../credentials/principal-of.ts';
 import { findCredential } from '../identity-table.ts';
 import type { SendCommand } from '../send-command.ts';
-import { sessionMs, type Session } from './session.ts';
-import { findPasswordTime, insertSessionUse, listSessions, touchSession } from './session-table.ts';
+import { sessionMs, type Session, type SignInProof } from './session.ts';
+import { findSignIn, insertSessionUse, touchSession } from './session-table.ts';
 import { secretDigest } from '../secret-digest.ts';
 
 /** Whose session begins, and from when its life counts. */
@@ -18,6 +18,7 @@ interface NewSession {
   readonly userId: string;
   readonly account: Pick<Session['account'], 'id' | 'workspaceId'>;
   readonly passwordGivenAt: Date;
+  readonly proof: SignInProof;
   /** The browser, as the person recognises it. */
   readonly name: string;
 }
@@ -36,11 +37,12 @@ export interface Sessions {
   readonly open: (session: NewSession) => Promise<string>;
   /** Ends a session at once; answers the `Set-Cookie` that forgets it. */
   readonly end: (session: SessionPlace) => Promise<string>;
-  /** Ends every session of a person at once, or every other one. */
-  readonly endAll: (userId: string, except?: Pick<Session, 'credentialId'>) => Promise<void>;
 }
 
-/** Sessions are credentials: what ends a credential ends the session at its next request, everywhere. */
+/**
+ * Sessions are credentials: what ends a credential ends the session at its next request, everywhere. So does a new password, and a second
+ * factor that the session was begun without.
+ */
 export function createSessions({
   pool,
   send,
@@ -56,9 +58,6 @@ export function createSessions({
   const attributes = cookieAttributes(baseUrl);
   const textOf: Sessions['textOf'] = ({ headers }) => cookieOf(headers.cookie, name);
 
-  const revoke = ({ credentialId, account }: SessionPlace) =>
-    send('credential.revoke', account.workspaceId, credentialId, {});
-
   return {
     textOf,
 
@@ -69,17 +68,18 @@ export function createSessions({
       if (!credential || credential.kind !== 'browser_session' || !isUsable(credential, now)) return undefined;
       const { id: credentialId, userId, expires_at: expiresAt } = credential;
       if (userId === undefined || expiresAt === undefined) return undefined;
-      const [user, account, passwordGivenAt] = await Promise.all([
+      const [user, account, signIn] = await Promise.all([
         findAnywhere(pool, users.type, userId),
         findAnywhere(pool, accounts.type, credential.account.id),
-        findPasswordTime(pool, credentialId),
+        findSignIn(pool, credentialId),
         touchSession(pool, credentialId, now),
       ]);
-      if (!user || !account || !passwordGivenAt) return undefined;
+      if (!user || !account || !signIn) return undefined;
       const principal = principalOf(credential, credential.kind, []);
       return {
         credentialId,
-        signedInAt: passwordGivenAt,
+        signedInAt: signIn.at,
+        proof: signIn.proof,
         expiresAt: new Date(expiresAt),
         user: { id: user.id, workspaceId: user.workspace_id, ...user.attributes },
         account: { id: account.id, workspaceId: account.workspace_id, ...account.attributes },
@@ -88,11 +88,11 @@ export function createSessions({
       };
     },
 
-    open: async ({ userId, account, passwordGivenAt, name: browser }) => {
+    open: async ({ userId, account, passwordGivenAt, proof, name: browser }) => {
       const now = clock();
       const text = `lw_ses_${randomBytes(32).toString('base64url')}`;
       const id = newId('crd');
-      await insertSessionUse(pool, id, { passwordGivenAt, now });
+      await insertSessionUse(pool, id, { passwordGivenAt, proof, now });
       await send('credential.issue', account.workspaceId, id, {
         account_id: account.id,
         user_id: userId,
@@ -104,14 +104,9 @@ export function createSessions({
       return `${name}=${text}; ${attributes}`;
     },
 
-    end: async (session) => {
-      await revoke(session);
+    end: async ({ credentialId, account }) => {
+      await send('credential.revoke', account.workspaceId, credentialId, {});
       return `${name}=; ${attributes}; Max-Age=0`;
-    },
-
-    endAll: async (userId, except) => {
-      for (const session of await listSessions(pool, userId, clock()))
-        if (session.credentialId !== except?.credentialId) await revoke(session);
     },
   };
 }

@@ -189,7 +189,7 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
       return page(visit, 'It is ended, from the next request on.');
     }),
 
-    takeForm('/settings/members/accept', 'session', z.object({ id: z.string() }), async (visit, { data }) => {
+    takeForm('/settings/members/accept', 'password', z.object({ id: z.string() }), async (visit, { data }) => {
       const invitation = await invitationOf(visit, data?.id);
       const { organization, offer } = invitation;
       await acceptInvitation({ pool, send }, invitation, { userId: visit.session.user.id, now: visit.now });

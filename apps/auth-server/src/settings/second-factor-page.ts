@@ -20,6 +20,7 @@ import { newTotpSecret, stepOf, totpAddress } from '../second-factor/totp.ts';
 import { secretDigest } from '../secret-digest.ts';
 import type { SendCommand } from '../send-command.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { browserName } from '../sign-in/browser-name.ts';
 import { timeText, type SignedIn } from './settings-parts.ts';
 
 export interface SecondFactorPageDeps {
@@ -71,11 +72,11 @@ const offerPage = ({ formToken, session }: SignedIn, { secret, sealed }: Offer, 
     <p><a href="/settings/security">Back</a></p>`,
 });
 
-const codesPage = (codes: readonly string[]): PageAnswer => ({
+const codesPage = (codes: readonly string[], setCookies: readonly string[] = []): PageAnswer => ({
   title: 'Your recovery codes',
-  tab: 'security',
+  setCookies,
   body: html`<h1>Your recovery codes</h1>
-    <section class="card" role="status">
+    <section role="status">
       <p>
         Each signs you in once, when your app is not at hand. Print them or keep them where you keep passwords: they are
         not shown again.
@@ -119,16 +120,16 @@ export function secondFactorRoutes(deps: SecondFactorPageDeps): readonly PageRou
     return { secret, sealed: await seal.seal(session.user.id, secret, new Date(now.getTime() + offerMs)) };
   }
 
-  async function switchOn({ session, now }: SignedIn, secret: string, step: number): Promise<PageAnswer> {
-    const { user } = session;
+  async function switchOn({ request, session, now }: SignedIn, secret: string, step: number): Promise<PageAnswer> {
+    const { user, account, signedInAt: passwordGivenAt } = session;
     const codes = newRecoveryCodes();
     const factor = { sealed: await seal.seal(user.id, secret), step, codeDigests: codes.map(secretDigest) };
     const isNew = await transaction(pool, (tx) => insertSecondFactor(tx, user.id, factor, now));
     if (!isNew) return { redirect: path };
-    // Every session that goes on has had the second factor.
-    await sessions.endAll(user.id, session);
     await tell(user, 'second_factor_on');
-    return codesPage(codes);
+    // Every session that was begun without the second factor has ended, this one too: a copy of its cookie is worth nothing.
+    const [proof, name] = [{ ...session.proof, secondFactorSince: now }, browserName(request.get('user-agent'))];
+    return codesPage(codes, [await sessions.open({ userId: user.id, account, passwordGivenAt, proof, name })]);
   }
 
   async function makeCodes({ session: { user } }: SignedIn): Promise<PageAnswer> {

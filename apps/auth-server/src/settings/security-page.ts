@@ -124,8 +124,9 @@ export function securityRoutes({
       async (visit, { success, data, error }) => {
         if (!success) return page(visit, undefined, error.issues[0]?.message);
         const { id, email } = visit.session.user;
-        await changePassword({ id, email }, data.password);
-        const { setCookies } = await beginSession({ ...visit, session: undefined }, id, { isKnownDevice: false });
+        const proof = { ...visit.session.proof, passwordSetAt: await changePassword({ id, email }, data.password) };
+        const options = { isKnownDevice: false, proof };
+        const { setCookies } = await beginSession({ ...visit, session: undefined }, id, options);
         return { redirect: '/settings/security', setCookies };
       },
     ),

@@ -58,8 +58,8 @@ export const accountChoiceRoutes = ({ pool, sessions }: AccountChoiceDeps): read
       const redirect = localPath(form.data.return_to);
       if (account.id === session.account.id) return { redirect };
       const name = browserName(request.get('user-agent'));
-      const { user, signedInAt: passwordGivenAt } = session;
-      const cookie = await sessions.open({ userId: user.id, account, passwordGivenAt, name });
+      const { user, signedInAt: passwordGivenAt, proof } = session;
+      const cookie = await sessions.open({ userId: user.id, account, passwordGivenAt, proof, name });
       await sessions.end(session);
       return { redirect, setCookies: [cookie] };
     },

@@ -5,6 +5,7 @@ import type { Request } from 'express';
 import type { Visit } from '../http/page-route.ts';
 import { insertDevice } from '../passwords/password-table.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
+import type { SignInProof } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { FinishSignUp } from '../sign-up/create-person.ts';
 import { listAccountsOf, type ReachableAccount } from '../users/user-table.ts';
@@ -50,8 +51,9 @@ export const createBeginSession =
     userId: string,
     {
       isKnownDevice,
+      proof,
       passwordGivenAt = visit.now,
-    }: { readonly isKnownDevice: boolean; readonly passwordGivenAt?: Date },
+    }: { readonly isKnownDevice: boolean; readonly proof: SignInProof; readonly passwordGivenAt?: Date },
   ): Promise<Begun> => {
     const { request, session, now } = visit;
     const found = await listAccountsOf(deps.pool, userId);
@@ -60,7 +62,7 @@ export const createBeginSession =
     const account = accounts.find(({ id }) => id === session?.account.id) ?? accounts[0];
     if (!account) return { setCookies: [], accounts };
     const name = browserName(request.get('user-agent'));
-    const cookie = await deps.sessions.open({ userId, account, passwordGivenAt, name });
+    const cookie = await deps.sessions.open({ userId, account, passwordGivenAt, proof, name });
     if (session) await deps.sessions.end(session);
     const device = isKnownDevice ? [] : [await rememberDevice(deps, userId, now)];
     await recordSecurityEvent(deps.pool, userId, 'signed_in', now, { browser: name });

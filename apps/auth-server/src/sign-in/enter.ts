@@ -24,7 +24,7 @@ export interface Enter {
   readonly afterPassword: (
     visit: Visit,
     userId: string,
-    options: { readonly isKnownDevice: boolean; readonly returnTo: string },
+    options: { readonly isKnownDevice: boolean; readonly passwordSetAt: Date | null; readonly returnTo: string },
   ) => Promise<PageAnswer>;
   /** The sign-in of this browser that waits for its code. */
   readonly findWaiting: (visit: Visit) => Promise<WaitingSignIn | undefined>;
@@ -59,9 +59,10 @@ export function createEnter({ pool, beginSession, baseUrl }: EnterDeps): Enter {
 
   return {
     afterPassword: async (visit, userId, options) => {
-      if (!(await findSecondFactor(pool, userId))) return begin(visit, userId, options);
-      const { isKnownDevice, returnTo } = options;
-      const text = await createWaitingSignIn(pool, { userId, isKnownDevice, now: visit.now });
+      const { isKnownDevice, passwordSetAt, returnTo } = options;
+      const proof = { passwordSetAt, secondFactorSince: null };
+      if (!(await findSecondFactor(pool, userId))) return begin(visit, userId, { isKnownDevice, proof, returnTo });
+      const text = await createWaitingSignIn(pool, { userId, isKnownDevice, passwordSetAt, now: visit.now });
       return {
         redirect: withReturn('/sign-in/code', returnTo),
         setCookies: [`${cookie}=${text}; ${attributes}; Max-Age=${waitSeconds}`],

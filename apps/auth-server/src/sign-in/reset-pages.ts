@@ -86,9 +86,9 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
         if (!user) return linkIsOver(again);
         // Whoever follows a link of a mail has its address.
         if (!user.attributes.email_verified) await send('user.verify_email', user.workspaceId, user.id, {});
-        await changePassword({ id: user.id, email: user.attributes.email }, data.password);
+        const passwordSetAt = await changePassword({ id: user.id, email: user.attributes.email }, data.password);
         await deleteMailTokens(pool, { email: user.attributes.email, userId: user.id });
-        const options = { isKnownDevice: false, returnTo: '/settings' };
+        const options = { isKnownDevice: false, passwordSetAt, returnTo: '/settings' };
         return enter.afterPassword({ ...visit, session: undefined }, user.id, options);
       },
     ),

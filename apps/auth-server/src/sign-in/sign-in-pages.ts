@@ -77,8 +77,8 @@ export function signInRoutes({ checkPassword, beginSession, enter, baseUrl }: Si
         if (!form.success) return signInPage(visit, sentEmail, wrong);
         const verdict = await attempt(visit, form.data.email, form.data.password);
         if (verdict.outcome !== 'accepted') return signInPage(visit, sentEmail, refusalOf(verdict, visit));
-        const { userId, isKnownDevice } = verdict;
-        return enter.afterPassword(visit, userId, { isKnownDevice, returnTo: returnToOf(visit) });
+        const { userId, isKnownDevice, passwordSetAt } = verdict;
+        return enter.afterPassword(visit, userId, { isKnownDevice, passwordSetAt, returnTo: returnToOf(visit) });
       },
     ),
 
@@ -90,10 +90,12 @@ export function signInRoutes({ checkPassword, beginSession, enter, baseUrl }: Si
       z.object({ email: z.string().optional(), password: passwordField, return_to: z.string().optional() }),
       async (visit, form) => {
         if (!form.success) return passwordPage(visit, wrong);
-        const { user } = visit.session;
+        const { user, proof: earlier } = visit.session;
         const verdict = await attempt(visit, user.email, form.data.password);
         if (verdict.outcome !== 'accepted') return passwordPage(visit, refusalOf(verdict, visit));
-        const { setCookies } = await beginSession(visit, user.id, verdict);
+        const { isKnownDevice, passwordSetAt } = verdict;
+        const proof = { ...earlier, passwordSetAt };
+        const { setCookies } = await beginSession(visit, user.id, { isKnownDevice, proof });
         return { redirect: returnToOf(visit), setCookies };
       },
     ),

@@ -113,9 +113,10 @@ export function signUpRoutes({ pool, post, limitMails, createPerson, beginSessio
         if (!about) return linkIsOver('/sign-up');
         try {
           const userId = await createPerson(about.name ?? about.email, about.email);
-          await savePassword(pool, userId, encoded, visit.now);
+          const passwordSetAt = await savePassword(pool, userId, encoded, visit.now);
           await deleteMailTokens(pool, { email: about.email });
-          const begun = await beginSession({ ...visit, session: undefined }, userId, { isKnownDevice: false });
+          const proof = { passwordSetAt, secondFactorSince: null };
+          const begun = await beginSession({ ...visit, session: undefined }, userId, { isKnownDevice: false, proof });
           return { redirect: '/settings', setCookies: begun.setCookies };
         } catch (problem) {
           if (isProblem(problem, 'value_taken')) return { redirect: '/sign-in' };

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Api, Carrier } from '@longwave/rpc/credential';
+import pMap from 'p-map';
+import { createApps, recoveryCodesIn } from './_codes.ts';
+import { startPages, tokenOf, type PagesUnderTest } from './_pages.ts';
+
+let pages: PagesUnderTest;
+let apps: ReturnType<typeof createApps>;
+beforeAll(async () => {
+  pages = await startPages();
+  apps = createApps(pages);
+}, 120_000);
+afterAll(() => pages[Symbol.asyncDispose]());
+beforeEach(() => {
+  pages.server.clock.now = new Date();
+});
+
+type Browser = ReturnType<PagesUnderTest['browser']>;
+let senders = 0;
+const signIn = async (email: string, password: string) => {
+  const browser = pages.browser(`203.0.113.${(senders += 1)}`);
+  await browser.post('/sign-in', { email, password }, {}, '/sign-in');
+  return browser;
+};
+const isSignedIn = async (browser: Browser) => (await browser.get('/settings')).status === 200;
+const stateOf = async (text: string) => (await pages.server.verify(text, Api.REST, Carrier.COOKIE))?.$case;
+
+/** A person who works in two accounts. */
+async function withTwoAccounts(name: string) {
+  const [person, organization] = [await pages.signedUp(name), await pages.person(`${name} & Co`, 'network')];
+  const { rows } = await pages.pool.query<{ id: string }>(
+    `select id from resource where resource_type = 'accounts' and attributes->>'email' = $1`,
+    [person.email],
+  );
+  await pages.server.send(organization.workspaceId, 'membership.add', {
+    ...{ owner_account_id: organization.accountId, member_account_id: rows[0]!.id, permissions: ['edit'] },
+  });
+  return { ...person, accounts: [rows[0]!.id, organization.accountId] as const };
+}
+
+/**
+ * Browsers of a thief, each of which changes the account, and so the value of its session, all the time. Answers how they stop, which
+ * answers every value that they had.
+ */
+async function startThieves({ email, password, accounts }: Awaited<ReturnType<typeof withTwoAccounts>>) {
+  const browsers = [await signIn(email, password), await signIn(email, password), await signIn(email, password)];
+  const values = new Set<string>();
+  let stopped = false;
+  const running = Promise.all(
+    browsers.map(async (browser) => {
+      for (let turn = 1; !stopped; turn += 1) {
+        values.add(browser.cookies.get('lw_session') ?? '');
+        await browser.post('/sign-in/account', { account: accounts[turn % 2]! }, {}, '/sign-in/account');
+      }
+      values.add(browser.cookies.get('lw_session') ?? '');
+    }),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return async () => {
+    stopped = true;
+    await running;
+    return [...values];
+  };
+}
+
+test('a new password in the settings ends every other session, also those that change the account meanwhile, and the person hears of it', async () => {
+  const person = await withTwoAccounts('Ada');
+  const stop = await startThieves(person);
+  const fields = { password: 'quite another one' };
+  const answer = await person.browser.post('/settings/security/password', fields, {}, '/settings/security');
+  const values = await stop();
+  expect(answer.status).toBe(303);
+  expect(values.length).toBeGreaterThan(3);
+  expect(new Set(await Promise.all(values.map(stateOf)))).toEqual(new Set(['refusal']));
+  expect(await isSignedIn(person.browser)).toBe(true);
+  expect((await pages.mailTo(person.email, 2)).subject).toBe('Your Longwave password was changed');
+}, 30_000);
+
+test('a new password by mail ends every session, also those that change the account meanwhile, and the person hears of it', async () => {
+  const person = await withTwoAccounts('Ben');
+  const { email } = person;
+  const browser = pages.browser('198.51.100.50');
+  await browser.post('/sign-in/reset', { email }, {}, '/sign-in/reset');
+  const { link } = await pages.mailTo(email, 2);
+  const stop = await startThieves(person);
+  const fields = { token: tokenOf(link), email, password: 'quite another one' };
+  const answer = await browser.post('/sign-in/reset/finish', fields, {}, link);
+  const values = await stop();
+  expect([answer.status, await isSignedIn(browser)]).toEqual([303, true]);
+  expect(new Set(await Promise.all(values.map(stateOf)))).toEqual(new Set(['refusal']));
+  expect(await isSignedIn(person.browser)).toBe(false);
+  expect((await pages.mailTo(email, 3)).subject).toBe('Your Longwave password was changed');
+}, 30_000);
+
+test('switching codes on shows the recovery codes and ends every session without a code, also those that begin or change the account meanwhile', async () => {
+  const person = await withTwoAccounts('Cid');
+  const { email, password, browser } = person;
+  const stop = await startThieves(person);
+  const app = await apps.offer(browser);
+  const meanwhile = pMap(Array.from({ length: 8 }), async () => signIn(email, password));
+  const answer = await app.switchOn(app.code());
+  const values = await stop();
+  const begun = await meanwhile;
+  expect([answer.status, recoveryCodesIn(answer.body).length]).toEqual([200, 10]);
+  expect(new Set(await Promise.all(values.map(stateOf)))).toEqual(new Set(['refusal']));
+  expect(await Promise.all(begun.map(isSignedIn))).toEqual(begun.map(() => false));
+  expect(await isSignedIn(browser)).toBe(true);
+  const { subject } = await pages.mailTo(email, 2);
+  expect(subject).toBe('Signing in to Longwave takes a code from now on');
+}, 30_000);
+
+test('a session that was begun with an earlier password, or without the second factor, counts nowhere, whatever became of it', async () => {
+  const { email, password, browser } = await pages.signedUp('Dan');
+  const text = browser.cookies.get('lw_session')!;
+  const states = async () => [await stateOf(text), (await browser.get('/settings')).status];
+  expect(await states()).toEqual(['principal', 200]);
+  await pages.pool.query(
+    `update password set set_at = set_at + interval '1 millisecond' where user_id in
+       (select id from resource where resource_type = 'users' and attributes->>'email' = $1)`,
+    [email],
+  );
+  expect(await states()).toEqual(['refusal', 303]);
+
+  const again = await signIn(email, password);
+  const copy = again.cookies.get('lw_session')!;
+  await apps.switchOn(again);
+  expect([await stateOf(copy), await isSignedIn(again)]).toEqual(['refusal', true]);
+  expect((await again.get('/settings/security')).body.match(/This browser/g)).toHaveLength(1);
+});
+
+test('a sign-in that waits for its code ends with the password that was given for it', async () => {
+  const { email, password, browser } = await pages.signedUp('Eli');
+  const app = await apps.switchOn(browser);
+  const { browser: waiting } = await apps.waiting(email, password, '198.51.100.51');
+  await pages.pool.query(
+    `update password set set_at = set_at + interval '1 millisecond' where user_id in
+       (select id from resource where resource_type = 'users' and attributes->>'email' = $1)`,
+    [email],
+  );
+  const answer = await waiting.post('/sign-in/code', { code: app.code() }, {}, '/sign-in');
+  expect(answer.headers.get('location')).toContain('/sign-in?');
+  expect(await isSignedIn(waiting)).toBe(false);
+});
