@@ -17,10 +17,18 @@ export function configurationTable(
   const page = readFileSync(path.join(workspaceRoot, `docs/services/${service}.md`), 'utf8');
   const shown = [...page.matchAll(/^\| `([A-Z0-9_]+)` +\| (.*?) +\|/gm)].map(([, name, value]): Row => [name!, value!]);
   const defaults = new Map(shown);
-  const read = Object.entries(readConfiguration(required)).map(([name, value]): Row => {
+  const config = readConfiguration(required);
+  // Addresses that need not be there: the service knows them when it reads one.
+  const optional = shown.filter(
+    ([name, value]) =>
+      value === 'none' &&
+      !(name in config) &&
+      name in readConfiguration({ ...required, [name]: 'https://example.com' }),
+  );
+  const read = Object.entries(config).map(([name, value]): Row => {
     if (name in required) return [name, 'required'];
     const text = defaults.get(name) ?? '';
     return [name, /^(?:`|required$|$)/.test(text) ? `\`${String(value)}\`` : text];
   });
-  return { shown: shown.toSorted(), read: read.toSorted() };
+  return { shown: shown.toSorted(), read: [...read, ...optional].toSorted() };
 }
