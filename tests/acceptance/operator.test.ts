@@ -108,3 +108,42 @@ test('a person who has lost app and recovery codes signs in with the password al
   const again = longwave('user', 'remove-second-factor', '--user', user);
   expect([again.status, again.stderr.trimEnd()]).toEqual([1, 'This user signs in with the password alone.']);
 });
+
+test('a machine names its API, unknown scopes are answered with the allowed ones, and a wrong client is put right', () => {
+  const typed = ['client', 'register', '--kind', 'machine', '--id', 'acme', '--name', 'Acme'];
+  const refused = longwave(...typed);
+  expect([refused.status, refused.stderr.split('\n')[0]]).toEqual([
+    64,
+    '--api is missing: a machine uses exchange or audience.',
+  ]);
+  const { stderr } = longwave(...typed, '--api', 'exchange', '--scopes', 'audience:read');
+  expect(stderr).toContain('“audience:read” is no scope of exchange. Choose from exchange:write, exchange:read');
+  const { id } = answerOf<{ id: string }>(...typed, '--api', 'exchange');
+  const { workspace_id } = answerOf<Account>('account', 'create');
+  const audience = ['--api', 'audience', '--producer', 'acme', '--workspace', workspace_id];
+  expect(answerOf('client', 'revise', '--client', id, ...audience)).toMatchObject({
+    ...{ resources: ['audience'], scopes: ['audience:write', 'audience:read'], producer: 'acme' },
+  });
+  expect(answerOf('client', 'revise', '--client', id, '--scopes', 'audience:read')).toMatchObject({
+    ...{ resources: ['audience'], scopes: ['audience:read'] },
+  });
+});
+
+test('account show lists no ended sign-ins, and closing the user and the account ends what is left of them', async () => {
+  const { accountId, browser, email, password } = await signUp(world, 'Dora');
+  const kinds = () => {
+    const { credentials } = answerOf<{ credentials: { kind: string; state: string }[] }>(
+      ...['account', 'show', '--account', accountId],
+    );
+    return credentials.map(({ kind, state }) => `${kind} ${state}`);
+  };
+  expect(kinds()).toContain('browser_session active');
+  await browser.post('/sign-out', {}, {}, '/settings');
+  expect(kinds().filter((each) => each.startsWith('browser_session'))).toEqual([]);
+  await browser.post('/sign-in', { email, password }, {}, '/sign-in');
+  expect((await browser.get('/settings')).status).toBe(200);
+  const { owner_user_id: user } = answerOf<{ owner_user_id: string }>('account', 'show', '--account', accountId);
+  expect(answerOf('user', 'close', '--user', user)).toMatchObject({ id: user, state: 'closed' });
+  expect((await browser.get('/settings')).status).toBe(303);
+  expect(answerOf('account', 'close', '--account', accountId)).toMatchObject({ id: accountId, state: 'closed' });
+});

@@ -1,6 +1,8 @@
 import { createAccount } from '@longwave/test-kit/clients';
 import { accountOption, needed, type OperatorCommand } from '../command.ts';
 
+type Shown = Readonly<Record<string, unknown>>;
+
 /** Accounts: their plan and subscription. */
 export const accountCommands: readonly OperatorCommand[] = [
   {
@@ -53,7 +55,7 @@ export const accountCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'account show',
-    summary: 'Shows an account with its plan, subscription, credentials and members.',
+    summary: 'Shows an account with its plan, subscription, members, and credentials other than ended sign-ins.',
     options: [accountOption],
     example: 'account show --account acc_01jcq7v8z4n2m6k9s3x5t1r0wd',
     run: async (operator, options) => {
@@ -65,7 +67,7 @@ export const accountCommands: readonly OperatorCommand[] = [
       } = await operator.account(needed(options, 'account'));
       const shown = (type: string, leftOut: string) =>
         operator.identityList(workspace_id, type).then((found) =>
-          found.map(({ id: each, lifecycle_state, attributes: { [leftOut]: _left, ...rest } }) => ({
+          found.map(({ id: each, lifecycle_state, attributes: { [leftOut]: _left, ...rest } }): Shown => ({
             id: each,
             state: lifecycle_state,
             ...rest,
@@ -76,7 +78,9 @@ export const accountCommands: readonly OperatorCommand[] = [
         workspace_id,
         state,
         ...attributes,
-        credentials: await shown('credentials', 'secret_digest'),
+        credentials: (await shown('credentials', 'secret_digest')).filter(
+          ({ state: each, ...credential }) => each !== 'revoked' || credential['kind'] !== 'browser_session',
+        ),
         members: await shown('memberships', 'owner_account_id'),
       };
     },
@@ -94,7 +98,8 @@ export const accountCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'account set-subscription',
-    summary: 'Records the state of a subscription, which decides whether the account’s keys and tokens work.',
+    summary:
+      'Records the state of a subscription, which decides whether the account’s keys and tokens work: suspended stops them, active lets them work.',
     options: [
       accountOption,
       { name: 'state', value: 'STATE', meaning: 'trialing, active, past_due, canceled or suspended' },
@@ -113,5 +118,12 @@ export const accountCommands: readonly OperatorCommand[] = [
           ...(options['trial-ends-at'] && { trial_ends_at: options['trial-ends-at'] }),
         },
       }),
+  },
+  {
+    name: 'account close',
+    summary: 'Closes an account: its credentials, sessions and tokens end at once. This cannot be undone.',
+    options: [accountOption],
+    example: 'account close --account acc_01jcq7v8z4n2m6k9s3x5t1r0wd',
+    run: (operator, options) => operator.changeIdentity(needed(options, 'account'), 'account.close', {}),
   },
 ];

@@ -4,12 +4,12 @@ import { newId } from '@longwave/ids';
 import { apiScopes, type ProtectedApi } from '@longwave/principal';
 import { needed, UsageError, type CommandOption, type OperatorCommand, type Options } from '../command.ts';
 
-/** By kind: the API of a client, and how it proves who it is, unless the options say something else. */
-const kinds: Readonly<Record<string, { readonly api: ProtectedApi; readonly auth: string }>> = {
+/** By kind: the API of a client, and how it proves who it is, unless the options say something else. There are two APIs for machines. */
+const kinds: Readonly<Record<string, { readonly api?: ProtectedApi; readonly auth: string }>> = {
   connector: { api: 'mcp', auth: 'none' },
   partner: { api: 'rest', auth: 'secret' },
   management: { api: 'management', auth: 'none' },
-  machine: { api: 'exchange', auth: 'secret' },
+  machine: { auth: 'secret' },
 };
 const methods: Readonly<Record<string, string>> = {
   none: 'none',
@@ -30,6 +30,18 @@ const redirectOption: CommandOption = {
   meaning: 'addresses to which answers go, compared character by character; a machine has none',
   optional: true,
 };
+const apiOption: CommandOption = {
+  name: 'api',
+  value: 'API[,API…]',
+  meaning: `APIs that it may use: ${Object.keys(apiScopes).join(', ')}`,
+  optional: true,
+};
+const producerOption: CommandOption = {
+  name: 'producer',
+  value: 'NAME',
+  meaning: 'name under which a machine of the audience API sends measurements',
+  optional: true,
+};
 const scopesOption: CommandOption = {
   name: 'scopes',
   value: 'SCOPES',
@@ -43,6 +55,28 @@ const workspaceOption: CommandOption = {
   meaning: 'workspaces that a machine of the audience API may report about',
   optional: true,
 };
+
+/** The APIs of `--api`; undefined without it. */
+function apisOf(options: Options): readonly ProtectedApi[] | undefined {
+  const isApi = (name: string): name is ProtectedApi => Object.hasOwn(apiScopes, name);
+  return listOf(options['api'])?.map((name) => {
+    if (!isApi(name))
+      throw new UsageError(`--api: there is no API “${name}”. There are ${Object.keys(apiScopes).join(', ')}.`);
+    return name;
+  });
+}
+
+/** The scopes of `--scopes`, by default all of the APIs. */
+function scopesOf(options: Options, apis: readonly string[]): readonly string[] {
+  const allowed: readonly string[] = apis.flatMap((api) => apiScopes[api as ProtectedApi]);
+  const scopes = listOf(options['scopes']) ?? allowed;
+  const unknown = scopes.find((scope) => !allowed.includes(scope));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `--scopes: “${unknown}” is no scope of ${apis.join(', ')}. Choose from ${allowed.join(', ')}, separated by commas.`,
+    );
+  return scopes;
+}
 
 /** A new secret, shown once, with its digest. */
 function newSecret(): { readonly text: string; readonly digest: string } {
@@ -95,10 +129,8 @@ export const clientCommands: readonly OperatorCommand[] = [
       { name: 'name', value: 'NAME', meaning: 'name that people see when they are asked for consent' },
       redirectOption,
       {
-        name: 'api',
-        value: 'API[,API…]',
-        meaning: `APIs that it may use: ${Object.keys(apiScopes).join(', ')} (default: that of its kind)`,
-        optional: true,
+        ...apiOption,
+        meaning: `${apiOption.meaning} (default: that of its kind; a machine names exchange or audience)`,
       },
       scopesOption,
       {
@@ -108,21 +140,16 @@ export const clientCommands: readonly OperatorCommand[] = [
         optional: true,
       },
       { name: 'jwks', value: 'FILE', meaning: 'its public keys (JWKS, ES256), for --auth key', optional: true },
-      {
-        name: 'producer',
-        value: 'NAME',
-        meaning: 'name under which a machine of the audience API sends measurements',
-        optional: true,
-      },
+      producerOption,
       workspaceOption,
     ],
     example: 'client register --kind connector --id studio --name "Studio" --redirect https://studio.example/callback',
     run: async (operator, options) => {
       const kind = needed(options, 'kind');
       if (!Object.hasOwn(kinds, kind)) throw new UsageError(`--kind must be ${Object.keys(kinds).join(', ')}.`);
-      const apis = listOf(options['api']) ?? [options['producer'] === undefined ? kinds[kind]!.api : 'audience'];
-      const unknown = apis.find((api) => !Object.hasOwn(apiScopes, api));
-      if (unknown !== undefined) throw new UsageError(`--api: there is no API “${unknown}”.`);
+      const usual = kinds[kind]!.api;
+      const apis = apisOf(options) ?? (usual && [usual]);
+      if (!apis) throw new UsageError('--api is missing: a machine uses exchange or audience.');
       const method = methodOf(options, kind);
       const secret = method === 'client_secret_basic' ? newSecret() : undefined;
       const workspaces = listOf(options['workspace']);
@@ -140,7 +167,7 @@ export const clientCommands: readonly OperatorCommand[] = [
           grant_types: kind === 'machine' ? ['client_credentials'] : ['authorization_code', 'refresh_token'],
           redirect_uris: listOf(options['redirect']) ?? [],
           resources: apis,
-          scopes: listOf(options['scopes']) ?? apis.flatMap((api) => apiScopes[api as ProtectedApi]),
+          scopes: scopesOf(options, apis),
           ...(options['producer'] !== undefined && { producer: options['producer'] }),
           ...(workspaces && { workspaces }),
         },
@@ -160,23 +187,31 @@ export const clientCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'client revise',
-    summary: 'Changes a client. What is not named stays.',
+    summary:
+      'Changes a client. What is not named stays. Its kind and client_id stay too: for others, register a client with another client_id.',
     options: [
       clientOption,
       { name: 'name', value: 'NAME', meaning: 'name that people see', optional: true },
       redirectOption,
-      scopesOption,
+      { ...apiOption, meaning: `${apiOption.meaning}; without --scopes it may then ask for all of their scopes` },
+      { ...scopesOption, meaning: 'scopes that it may ask for, separated by commas' },
+      producerOption,
       workspaceOption,
     ],
     example: 'client revise --client ocl_01jcq7v8z4n2m6k9s3x5t1r0wd --scopes mcp:read,mcp:analytics.read',
     run: (operator, options) => {
-      const lists = { redirect_uris: 'redirect', scopes: 'scopes', workspaces: 'workspace' };
+      const apis = apisOf(options);
+      const isScoped = apis !== undefined || options['scopes'] !== undefined;
+      const lists = { redirect_uris: 'redirect', workspaces: 'workspace' };
       const changed = Object.entries(lists).flatMap(([field, option]) => {
         const list = listOf(options[option]);
         return list ? [[field, list] as const] : [];
       });
       return operator.changeIdentity(needed(options, 'client'), 'oauth_client.revise', {
         ...(options['name'] && { name: options['name'] }),
+        ...(apis && { resources: apis }),
+        ...(isScoped && { scopes: scopesOf(options, apis ?? Object.keys(apiScopes)) }),
+        ...(options['producer'] && { producer: options['producer'] }),
         ...Object.fromEntries(changed),
       });
     },
