@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isPortFree, removeDataFolder, temporaryDataFolder } from '@longwave/fleet';
 import { newId } from '@longwave/ids';
-import { createAccount } from '@longwave/test-kit/clients';
+import { consentTo, createAccount, signUp } from '@longwave/test-kit/clients';
 import { samples } from '@longwave/local/samples';
 import type { Installation } from '../_fleet.ts';
 import { openSharedInstallation } from '../_shared-installation.ts';
@@ -58,14 +58,30 @@ describe('on one installation', () => {
     expect(result).toMatchObject({ ok: false });
   });
 
-  /** Runs the commands of a document as they are written, in a folder of the fleet's. */
-  async function runTour(document: string, environment: Readonly<Record<string, string>>): Promise<string> {
+  /**
+   * Runs the commands of a document as they are written, in a folder of the fleet's.
+   * @param reply what a person types after the script has printed a line with this address
+   */
+  async function runTour(
+    document: string,
+    environment: Readonly<Record<string, string>>,
+    reply?: { readonly to: RegExp; readonly typed: (address: string) => Promise<string> },
+  ): Promise<string> {
     const blocks = [...textOf(document).matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, block]) => block);
     expect(blocks.length).toBeGreaterThan(1);
     const script = path.join(world.folder, `${path.basename(document, '.md')}.sh`);
     writeFileSync(script, blocks.join('\n'));
     const env = { PATH: process.env['PATH'], ...environment };
-    return (await run('bash', ['-euo', 'pipefail', script], { cwd: world.folder, env })).stdout;
+    const running = run('bash', ['-euo', 'pipefail', script], { cwd: world.folder, env });
+    let printed = '';
+    running.child.stdout!.on('data', (chunk: string) => {
+      printed += chunk;
+      const address = reply?.to.exec(printed)?.[0];
+      if (!reply || address === undefined || running.child.stdin!.writableEnded) return;
+      printed = '';
+      void reply.typed(address).then((line) => running.child.stdin!.end(`${line}\n`));
+    });
+    return (await running).stdout;
   }
 
   test('the tour of the REST API runs as it is written', async () => {
@@ -110,6 +126,48 @@ describe('on one installation', () => {
     await world.operator.changeIdentity(record.id, 'machine_token.revoke', {});
     expect((await watermark()).status).toBe(401);
     expect(stdout).toMatch(/"code":"validation_failed".*There is no field “ip”/);
+  });
+
+  /** Runs the line of a document that begins with these words after `npx longwave`; answers what it prints. */
+  async function runOperatorLine<T>(
+    document: string,
+    words: string,
+    inPlaceOf: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
+    const line = textOf(document)
+      .split('\n')
+      .find((each) => each.startsWith(`npx longwave ${words}`))!;
+    const typed = Object.entries(inPlaceOf).reduce((text, [shown, real]) => text.replace(shown, real), line);
+    const { stdout } = await run('bash', ['-c', `${typed} --data ${world.fleet.dataFolder}`], { cwd: root });
+    return JSON.parse(stdout) as T;
+  }
+
+  test('the page of partner applications runs as it is written, with a person who allows the access', async () => {
+    const ada = await signUp(world, 'Ada');
+    const { workspaceId } = await createAccount(world.operator);
+    const [page, kind] = ['docs/partners.md', 'client register --kind'];
+    const partner = await runOperatorLine<{ client_secret: string }>(page, `${kind} partner`);
+    const machine = await runOperatorLine<{ client_secret: string }>(page, `${kind} machine`, { 'ws_…': workspaceId });
+    const stdout = await runTour(
+      page,
+      {
+        ...{ BASE: world.fleet.urls.base, CLIENT: 'acme-app', REDIRECT: 'https://acme.example/callback' },
+        ...{ SECRET: partner.client_secret, MACHINE: 'acme', MACHINE_SECRET: machine.client_secret },
+        API_URL: world.fleet.urls.api,
+      },
+      {
+        to: /^http.*\/oauth\/authorize\?.*$/m,
+        typed: async (address) => {
+          const choice = { account: ada.accountId, scope: ['api:read', 'api:write'] };
+          return (await consentTo(ada.browser, address, choice)).href;
+        },
+      },
+    );
+    expect(stdout).not.toContain('another request');
+    expect(stdout).toContain(ada.accountId);
+    expect(stdout.match(/"title":"Harbour Light"/g)).toHaveLength(2);
+    expect([...stdout.matchAll(/"code":(40\d)/g)].map(([, code]) => code)).toEqual(['403', '401']);
+    expect(stdout).toMatch(/"producer":"acme".*$/);
   });
 });
 
