@@ -211,7 +211,8 @@ describe('a member', () => {
     const id = idIn(offer.body, '/settings/members/accept');
     const stranger = await pages.signedIn('Ida');
     expect((await stranger.browser.post('/settings/members/accept', { id }, {}, '/settings/members')).status).toBe(404);
-    await guest.browser.post('/settings/members/accept', { id }, {}, '/settings/members');
+    const accepted = await guest.browser.post('/settings/members/accept', { id }, {}, '/settings/members');
+    expect(accepted.body).toContain('Work in Gus');
     await guest.browser.post('/sign-in/account', { account: owner.accountId }, {}, '/sign-in/account');
     const rolesOf = async () => {
       const text = guest.browser.cookies.get('lw_session') ?? '';
@@ -223,6 +224,25 @@ describe('a member', () => {
     expect(await rolesOf()).toEqual(['viewer', 'analyst']);
     await browser.post('/settings/members/end', { id }, {}, '/settings/members');
     expect(await rolesOf()).toEqual([]);
+  });
+
+  test('leaves an account, with the keys and browsers in it, and nobody else leaves by that form', async () => {
+    const [owner, member, stranger] = [
+      await pages.signedIn('Hugo'),
+      await pages.signedIn('Ines'),
+      await pages.signedIn('Jo'),
+    ];
+    await pages.server.send(owner.workspaceId, 'membership.add', {
+      ...{ owner_account_id: owner.accountId, member_account_id: member.accountId, permissions: ['edit'] },
+    });
+    const leave = ({ browser }: typeof owner) =>
+      browser.post('/settings/members/leave', { id: owner.accountId }, {}, '/settings/members');
+    expect([(await leave(owner)).status, (await leave(stranger)).status]).toEqual([404, 404]);
+    const { browser } = await pages.sessionOf(member);
+    await browser.post('/sign-in/account', { account: owner.accountId }, {}, '/sign-in/account');
+    expect((await leave(member)).body).toContain('You have left Hugo.');
+    expect((await browser.get('/settings')).headers.get('location')).toBe('/sign-in?return_to=%2Fsettings');
+    expect((await member.browser.get('/sign-in/account')).body).not.toContain('Hugo');
   });
 
   test('declines an invitation, and a second one is refused while the first waits', async () => {

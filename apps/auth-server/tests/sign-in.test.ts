@@ -69,6 +69,22 @@ describe('signing up', () => {
     expect((await pages.browser().get(link)).status).toBe(410);
   });
 
+  test.each([
+    ['/settings/members', '/settings/members'],
+    ['//evil.example', '/settings'],
+  ])('with return_to %s ends at %s, by the form and the mail', async (returnTo, end) => {
+    const [browser, email] = [pages.browser(), unknownEmail()];
+    const signInPage = await browser.get(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
+    const signUp = `/sign-up?return_to=${encodeURIComponent(end)}`;
+    expect(signInPage.body).toContain(`href="${signUp}"`);
+    await browser.post('/sign-up', { name: 'Dirk', email, return_to: returnTo }, {}, signUp);
+    const { link } = await pages.mailTo(email);
+    expect(link).toContain(`&return_to=${encodeURIComponent(end)}`);
+    const form = { token: tokenOf(link), email, password: 'long enough 1' };
+    const answer = await browser.post('/sign-up/finish', { ...form, return_to: returnTo }, {}, link);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, end]);
+  });
+
   test('by a link that is an hour old is not possible', async () => {
     const [browser, email] = [pages.browser(), unknownEmail()];
     await browser.post('/sign-up', { name: 'Dora', email }, {}, '/sign-up');

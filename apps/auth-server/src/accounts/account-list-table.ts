@@ -54,3 +54,20 @@ export async function listMembers(pool: Pool, owner: Owner, { after, limit }: Pa
       updatedAtMs: BigInt(row.updated_at.getTime()),
     }));
 }
+
+/** The memberships by which a person who does not own an account works there. */
+export async function listMembershipIds(
+  pool: Pool,
+  { userId, accountId }: { readonly userId: string; readonly accountId: string },
+): Promise<readonly string[]> {
+  const { rows } = await pool.query(
+    `select m.id from resource m join resource own on own.id = m.attributes->>'member_account_id'
+     where m.resource_type = 'memberships' and m.lifecycle_state = 'active' and m.attributes->>'owner_account_id' = $2
+       and own.attributes->>'owner_user_id' = $1 order by m.id limit 100`,
+    [userId, accountId],
+  );
+  return z
+    .array(z.object({ id: z.string() }))
+    .parse(rows)
+    .map(({ id }) => id);
+}

@@ -7,6 +7,7 @@ const rowSchema = z.object({
   id: z.string(),
   workspace_id: z.string(),
   email: z.string(),
+  account_id: z.string(),
   organization: z.string(),
   permissions: memberships.attributes.shape.permissions.nullable(),
   podcast: z.string().nullable(),
@@ -18,7 +19,9 @@ export interface Invitation {
   readonly id: string;
   readonly workspaceId: string;
   readonly email: string;
-  /** Name of the account that invites. */
+  /** The account that invites. */
+  readonly accountId: string;
+  /** Its name. */
   readonly organization: string;
   /** What it gives: a membership of the organization, or work on one podcast. */
   readonly offer:
@@ -27,13 +30,13 @@ export interface Invitation {
 }
 
 const waiting = `select * from (
-    select m.id, m.workspace_id, m.attributes->>'email' as email, o.attributes->>'name' as organization,
+    select m.id, m.workspace_id, m.attributes->>'email' as email, o.id as account_id, o.attributes->>'name' as organization,
            m.attributes->'permissions' as permissions, null as podcast, null::json as roles
     from resource m
     join resource o on o.id = m.attributes->>'owner_account_id' and o.lifecycle_state = 'active'
     where m.resource_type = 'memberships' and m.lifecycle_state = 'invited'
     union all
-    select i.id, p.workspace_id, i.email, o.attributes->>'name', null, coalesce(p.title, ''), c.roles
+    select i.id, p.workspace_id, i.email, o.id, o.attributes->>'name', null, coalesce(p.title, ''), c.roles
     from collaborator_invitation i
     join collaborated_podcast p on p.id = i.podcast_id
     join resource o on o.workspace_id = p.workspace_id and o.resource_type = 'accounts' and o.lifecycle_state = 'active'
@@ -47,8 +50,8 @@ const parseRows = (rows: unknown): Invitation[] =>
   z
     .array(rowSchema)
     .parse(rows)
-    .map(({ id, workspace_id: workspaceId, email, organization, permissions, podcast, roles }) => ({
-      ...{ id, workspaceId, email, organization },
+    .map(({ workspace_id: workspaceId, account_id: accountId, permissions, podcast, roles, ...row }) => ({
+      ...{ ...row, workspaceId, accountId },
       offer: podcast === null ? { permissions: permissions ?? [] } : { podcast, roles: roles ?? [] },
     }));
 

@@ -12,7 +12,13 @@ test('a mail in a folder is a text that a person reads as it is, with the link w
   const link = `https://podcasts.example.com/sign-in/reset/finish?token=lw_once_${'a'.repeat(43)}`;
   const mail = mails.invitation(
     {
-      ...{ id: 'mbr_1', workspaceId: 'ws_1', email: 'zoë@example.com', organization: 'Zoës “Hörspiel” & Söhne' },
+      ...{
+        id: 'mbr_1',
+        workspaceId: 'ws_1',
+        email: 'zoë@example.com',
+        accountId: 'acc_1',
+        organization: 'Zoës “Hörspiel” & Söhne',
+      },
       offer: { permissions: [] },
     },
     link,

@@ -16,8 +16,8 @@ export interface PostOffice extends AsyncDisposable {
    */
   readonly later: (work: () => Promise<void>) => void;
   readonly send: (mail: Mail) => Promise<void>;
-  /** The link of a mail, which proves the address of who follows it. */
-  readonly linkFor: (purpose: MailPurpose, about: MailToken) => Promise<string>;
+  /** The link of a mail, which proves the address of who follows it, and the path at which the person goes on. */
+  readonly linkFor: (purpose: MailPurpose, about: MailToken, returnTo?: string) => Promise<string>;
   /** A link to a page of ours. */
   readonly pageLink: (path: string) => string;
 }
@@ -42,8 +42,10 @@ export function createPostOffice(deps: {
       running.add(task);
     },
     send: (one) => mail.send(one),
-    linkFor: async (purpose, about) =>
-      `${baseUrl}${pages[purpose]}?token=${await createMailToken(pool, purpose, about, clock())}`,
+    linkFor: async (purpose, about, returnTo) => {
+      const link = `${baseUrl}${pages[purpose]}?token=${await createMailToken(pool, purpose, about, clock())}`;
+      return returnTo === undefined ? link : `${link}&return_to=${encodeURIComponent(returnTo)}`;
+    },
     pageLink: (path) => baseUrl + path,
     [Symbol.asyncDispose]: async () => void (await Promise.all(running)),
   };

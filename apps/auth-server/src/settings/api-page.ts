@@ -9,7 +9,7 @@ import { html, type Html } from '../pages/html.ts';
 import { planName, type Plans } from '../plans.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { SendCommand } from '../send-command.ts';
-import { buttonForm, isManager, notice, timeText, type SignedIn } from './settings-parts.ts';
+import { askedButtonForm, isManager, notice, timeText, type SignedIn } from './settings-parts.ts';
 import { secretDigest } from '../secret-digest.ts';
 
 export interface ApiPageDeps {
@@ -64,7 +64,10 @@ const line = (visit: SignedIn, credential: ListedCredential) => {
         ${timeText(visit.session, at)}${expiresAt !== null && html`, ends ${timeText(visit.session, new Date(expiresAt))}`}</small
       ></span
     >
-    ${buttonForm(visit, { action: '/settings/api/revoke', fields: { id }, label: 'Revoke', about: name, look: 'danger' })}
+    ${askedButtonForm(visit, {
+      ...{ action: '/settings/api/revoke', fields: { id }, label: 'Revoke', about: name },
+      effect: 'Programs that use it are refused from then on.',
+    })}
   </li>`;
 };
 

@@ -4,7 +4,7 @@ import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/pag
 import { listGrantsOf, type GivenGrant } from '../oauth/grant-table.ts';
 import { scopeWords } from '../oauth/scope-words.ts';
 import { html } from '../pages/html.ts';
-import { buttonForm, dayText, notice, type SignedIn } from './settings-parts.ts';
+import { askedButtonForm, dayText, notice, type SignedIn } from './settings-parts.ts';
 
 const path = '/settings/connectors';
 
@@ -39,8 +39,9 @@ const grantCard = (visit: SignedIn, grant: GivenGrant) =>
         </ul>
       </dd>
     </dl>
-    ${buttonForm(visit, {
-      ...{ action: path, fields: { grant: grant.id }, label: 'End access', about: grant.clientName, look: 'danger' },
+    ${askedButtonForm(visit, {
+      ...{ action: path, fields: { grant: grant.id }, label: 'End access', about: grant.clientName },
+      effect: 'The program is refused from then on, and may ask you again.',
     })}
   </section>`;
 

@@ -3,15 +3,16 @@ import type { Pool } from '@longwave/postgres';
 import { Problem } from '@longwave/problems';
 import type { Member } from '@longwave/rpc/credential';
 import { z } from 'zod';
-import { listMembers } from '../accounts/account-list-table.ts';
+import { listMembers, listMembershipIds } from '../accounts/account-list-table.ts';
 import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
 import { acceptInvitation, declineInvitation } from '../invitations/answer-invitation.ts';
 import { listInvitationsOf, type Invitation } from '../invitations/invitation-table.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
-import { html } from '../pages/html.ts';
+import { html, type Html } from '../pages/html.ts';
 import { emailField } from '../passwords/password-fields.ts';
 import type { SendCommand } from '../send-command.ts';
-import { buttonForm, isManager, notice, type SignedIn } from './settings-parts.ts';
+import { listAccountsOf, type ReachableAccount } from '../users/user-table.ts';
+import { askedButtonForm, buttonForm, isManager, notice, type SignedIn } from './settings-parts.ts';
 
 export interface MembersPageDeps {
   readonly pool: Pool;
@@ -70,9 +71,14 @@ const memberPart = (visit: SignedIn, { id, name, email, state, permissions }: Me
       ${permissionChoice(id, permissions)}
       <button>Save the permissions<span class="hidden">: ${title}</span></button>
     </form>
-    ${buttonForm(visit, {
-      ...{ action: '/settings/members/end', fields: { id }, about: title, look: 'danger' },
-      label: state === 'invited' ? 'Take the invitation back' : 'End the membership',
+    ${askedButtonForm(visit, {
+      ...{ action: '/settings/members/end', fields: { id }, about: title },
+      ...(state === 'invited'
+        ? { label: 'Take the invitation back', effect: 'It cannot be accepted from then on.' }
+        : {
+            label: 'End the membership',
+            effect: `${title} and the programs of ${title} have no access from then on.`,
+          }),
     })}
   </section>`;
 };
@@ -101,6 +107,30 @@ const invitationPart = (visit: SignedIn, invitation: Invitation) => {
   </section>`;
 };
 
+/** The way to the account of an invitation that was accepted. */
+const workPart = ({ formToken }: SignedIn, { accountId, organization }: Invitation) =>
+  html`<form method="post" action="/sign-in/account">
+    ${formTokenField(formToken)}<input type="hidden" name="account" value="${accountId}" />
+    <button class="primary">Work in ${organization}</button>
+  </form>`;
+
+const joinedPart = (visit: SignedIn, accounts: readonly ReachableAccount[]) =>
+  html`<section class="card" aria-labelledby="joined">
+    <h2 id="joined">Accounts that you are a member of</h2>
+    <ul class="list">
+      ${accounts.map(
+        ({ id, name }) =>
+          html`<li>
+            <span class="what"><b>${name}</b></span>
+            ${askedButtonForm(visit, {
+              ...{ action: '/settings/members/leave', fields: { id }, label: 'Leave', about: name },
+              effect: `You have no access to ${name} from then on, and your keys and programs there end.`,
+            })}
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+
 const permissionsField = z.preprocess(
   (value) => (value === undefined ? [] : [value].flat()),
   z.array(z.enum(memberPermissions)),
@@ -112,20 +142,22 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
   const invitationsOf = async ({ session: { user } }: SignedIn) =>
     user.email_verified ? listInvitationsOf(pool, user.email) : [];
 
-  async function page(visit: SignedIn, said?: string, error?: string): Promise<PageAnswer> {
+  async function page(visit: SignedIn, said?: string, error?: string, next?: Html): Promise<PageAnswer> {
     const { session } = visit;
     const owner = { account_id: session.account.id, workspace_id: session.account.workspaceId };
+    const joined = (await listAccountsOf(pool, session.user.id)).filter(({ isOwner }) => !isOwner);
     const members = isManager(session) ? await listMembers(pool, owner, { after: '', limit: maxShown }) : [];
     return {
       title: 'Members',
       tab: 'members',
       status: error === undefined ? 200 : 422,
       body: html`<h1>Members</h1>
-        ${notice(said)}${notice(error, 'bad')}
+        ${notice(said)}${notice(error, 'bad')}${next}
         ${(await invitationsOf(visit)).map((invitation) => invitationPart(visit, invitation))}
         ${
           isManager(session)
-            ? html`<section class="card" aria-labelledby="invite">
+            ? html`${members.map((member) => memberPart(visit, member))}
+                <section class="card" aria-labelledby="invite">
                   <h2 id="invite">Invite somebody to ${session.account.name}</h2>
                   <form method="post" action="/settings/members/invite">
                     ${formTokenField(visit.formToken)}
@@ -133,12 +165,12 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
                     ${permissionChoice('invite', ['edit'])}
                     <button class="primary">Send the invitation</button>
                   </form>
-                </section>
-                ${members.map((member) => memberPart(visit, member))}`
+                </section>`
             : html`<p class="note">
                 The members of ${session.account.name} are managed by its owner and by members who manage members.
               </p>`
-        }`,
+        }
+        ${joined.length > 0 && joinedPart(visit, joined)}`,
     };
   }
 
@@ -193,12 +225,19 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
       const invitation = await invitationOf(visit, data?.id);
       const { organization, offer } = invitation;
       await acceptInvitation({ pool, send }, invitation, { userId: visit.session.user.id, now: visit.now });
-      return page(
-        visit,
-        'podcast' in offer
-          ? `“${offer.podcast}” of ${organization} is among your podcasts from now on.`
-          : `You are a member of ${organization}. Choose it above to work there.`,
-      );
+      if ('podcast' in offer)
+        return page(visit, `“${offer.podcast}” of ${organization} is among your podcasts from now on.`);
+      return page(visit, `You are a member of ${organization}.`, undefined, workPart(visit, invitation));
+    }),
+
+    takeForm('/settings/members/leave', 'password', z.object({ id: z.string() }), async (visit, { data }) => {
+      const { user, account } = visit.session;
+      const joined = (await listAccountsOf(pool, user.id)).find(({ id, isOwner }) => id === data?.id && !isOwner);
+      if (!joined) throw new Problem('not_found', 'You are not a member of such an account.');
+      for (const id of await listMembershipIds(pool, { userId: user.id, accountId: joined.id }))
+        await send('membership.end', joined.workspaceId, id, {});
+      // What was made in that account has ended with the membership, this browser's access too.
+      return joined.id === account.id ? { redirect: '/sign-in' } : page(visit, `You have left ${joined.name}.`);
     }),
 
     takeForm('/settings/members/decline', 'session', z.object({ id: z.string() }), async (visit, { data }) => {

@@ -20,18 +20,17 @@ export function timeText({ user }: Pick<Session, 'user'>, at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${text}${user.time_zone === undefined && ' UTC'}</time>`;
 }
 
+interface ButtonForm {
+  readonly action: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly label: string;
+  /** What it is about, for who does not see the line that it stands in. */
+  readonly about: string;
+  readonly look?: 'danger' | 'primary';
+}
+
 /** A button that sends one value. */
-export const buttonForm = (
-  { formToken }: SignedIn,
-  button: {
-    readonly action: string;
-    readonly fields: Readonly<Record<string, string>>;
-    readonly label: string;
-    /** What it is about, for who does not see the line that it stands in. */
-    readonly about: string;
-    readonly look?: 'danger' | 'primary';
-  },
-): Html =>
+export const buttonForm = ({ formToken }: SignedIn, button: ButtonForm): Html =>
   html`<form class="inline" method="post" action="${button.action}">
     ${formTokenField(formToken)}
     ${Object.entries(button.fields).map(
@@ -39,6 +38,14 @@ export const buttonForm = (
     )}
     <button class="${button.look ?? ''}">${button.label}<span class="hidden">: ${button.about}</span></button>
   </form>`;
+
+/** A button that says what it does before it can be pressed. */
+export const askedButtonForm = (visit: SignedIn, button: ButtonForm & { readonly effect: string }): Html =>
+  html`<details class="ask">
+    <summary class="button danger">${button.label}<span class="hidden">: ${button.about}</span></summary>
+    <p>${button.effect}</p>
+    ${buttonForm(visit, { ...button, label: `${button.label} now`, look: 'danger' })}
+  </details>`;
 
 /** Whether a person may manage keys and members of the account. */
 export const isManager = ({ roles }: Pick<Session, 'roles'>): boolean =>

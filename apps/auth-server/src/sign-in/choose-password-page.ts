@@ -1,6 +1,7 @@
 import type { PageAnswer, Visit } from '../http/page-route.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
+import { returnField } from './local-path.ts';
 
 /** The page behind the link of a mail that is no longer valid. */
 export const linkIsOver = (again: string): PageAnswer => ({
@@ -21,7 +22,7 @@ export const mailIsSent = (email: string): PageAnswer => ({
 
 /** A form that chooses a password, for the person whom the link of a mail brought. */
 export const choosePasswordPage = (
-  { formToken }: Visit,
+  visit: Visit,
   form: {
     readonly title: string;
     readonly action: string;
@@ -36,7 +37,7 @@ export const choosePasswordPage = (
   body: html`<h1>${form.title}</h1>
     <p>for <b>${form.email}</b></p>
     <form method="post" action="${form.action}">
-      ${formTokenField(formToken)}<input type="hidden" name="token" value="${form.token}" />
+      ${formTokenField(visit.formToken)}${returnField(visit)}<input type="hidden" name="token" value="${form.token}" />
       <input type="hidden" name="email" value="${form.email}" autocomplete="username" />
       ${textField({
         name: 'password',

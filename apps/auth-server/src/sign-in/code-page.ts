@@ -5,7 +5,7 @@ import { html } from '../pages/html.ts';
 import type { CheckCode } from '../second-factor/check-code.ts';
 import { codeField, codeInput, codeRefusalOf } from '../second-factor/code-field.ts';
 import type { Enter } from './enter.ts';
-import { localPath } from './local-path.ts';
+import { returnField, returnToOf, withReturn } from './local-path.ts';
 import { refusalNote, type Refusal } from '../pages/refusal.ts';
 
 export interface CodePageDeps {
@@ -13,16 +13,13 @@ export interface CodePageDeps {
   readonly enter: Enter;
 }
 
-const returnToOf = ({ request, texts }: Visit) => localPath(texts['return_to'] ?? request.query['return_to']);
-
 const codePage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
   title: 'Enter your code',
   status: refusal?.status ?? 200,
   body: html`<h1>Enter your code</h1>
     ${refusalNote(refusal)}
     <form method="post" action="/sign-in/code">
-      ${formTokenField(visit.formToken)}<input type="hidden" name="return_to" value="${returnToOf(visit)}" />
-      ${codeInput()}
+      ${formTokenField(visit.formToken)}${returnField(visit)} ${codeInput()}
       <button class="primary">Go on</button>
     </form>
     <p class="small">Neither your app nor a recovery code is at hand? Write to whoever runs this installation.</p>
@@ -31,7 +28,7 @@ const codePage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
 
 /** The second step of signing in. Without a right password before it there is nothing here. */
 export function codeRoutes({ checkCode, enter }: CodePageDeps): readonly PageRoute[] {
-  const again = (visit: Visit) => ({ redirect: `/sign-in?return_to=${encodeURIComponent(returnToOf(visit))}` });
+  const again = (visit: Visit) => ({ redirect: withReturn('/sign-in', returnToOf(visit)) });
 
   return [
     showPage('/sign-in/code', 'anyone', async (visit) =>

@@ -11,6 +11,7 @@ import {
   type WaitingSignIn,
 } from '../second-factor/waiting-sign-in-table.ts';
 import type { BeginSession } from './begin-session.ts';
+import { withReturn } from './local-path.ts';
 
 export interface EnterDeps {
   readonly pool: Pool;
@@ -38,8 +39,6 @@ const noAccount: PageAnswer = {
   body: html`<h1>No account</h1>
     <p>Your account was closed, and no other account has you as a member.</p>`,
 };
-
-const withReturn = (path: string, returnTo: string) => `${path}?return_to=${encodeURIComponent(returnTo)}`;
 
 export function createEnter({ pool, beginSession, baseUrl }: EnterDeps): Enter {
   const cookie = cookieName('lw_wait', baseUrl);

@@ -13,6 +13,7 @@ import type { SendCommand } from '../send-command.ts';
 import { findUserByEmail } from '../users/user-table.ts';
 import { choosePasswordPage, linkIsOver, mailIsSent } from './choose-password-page.ts';
 import type { Enter } from './enter.ts';
+import { returnField, returnToOf, withReturn } from './local-path.ts';
 
 export interface ResetDeps {
   readonly pool: Pool;
@@ -23,17 +24,17 @@ export interface ResetDeps {
   readonly send: SendCommand;
 }
 
-const askPage = ({ formToken }: Visit, email = '', error?: string): PageAnswer => ({
+const askPage = (visit: Visit, email = '', error?: string): PageAnswer => ({
   title: 'Choose a new password',
   status: error === undefined ? 200 : 422,
   body: html`<h1>Choose a new password</h1>
     <p>You get a mail with a link to choose it.</p>
     <form method="post" action="/sign-in/reset">
-      ${formTokenField(formToken)}
+      ${formTokenField(visit.formToken)}${returnField(visit)}
       ${textField({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email, error })}
       <button class="primary">Send the mail</button>
     </form>
-    <p><a href="/sign-in">Back to signing in</a></p>`,
+    <p><a href="${withReturn('/sign-in', returnToOf(visit))}">Back to signing in</a></p>`,
 });
 
 const again = '/sign-in/reset';
@@ -56,17 +57,23 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
   return [
     showPage('/sign-in/reset', 'anyone', (visit) => askPage(visit)),
 
-    takeForm('/sign-in/reset', 'anyone', z.object({ email: emailField }), async (visit, { success, data }) => {
-      const sent = z.string().catch('').parse(visit.texts['email']);
-      if (!success) return askPage(visit, sent, 'Write an e-mail address.');
-      const { email } = data;
-      const mayMail = await limitMails(email, visit.sender);
-      post.later(async () => {
-        const user = await findUserByEmail(pool, email);
-        if (user && mayMail) await post.send(mails.reset(email, await post.linkFor('reset', { email })));
-      });
-      return mailIsSent(email);
-    }),
+    takeForm(
+      '/sign-in/reset',
+      'anyone',
+      z.object({ email: emailField, return_to: z.string().optional() }),
+      async (visit, { success, data }) => {
+        const sent = z.string().catch('').parse(visit.texts['email']);
+        if (!success) return askPage(visit, sent, 'Write an e-mail address.');
+        const { email } = data;
+        const returnTo = returnToOf(visit);
+        const mayMail = await limitMails(email, visit.sender);
+        post.later(async () => {
+          const user = await findUserByEmail(pool, email);
+          if (user && mayMail) await post.send(mails.reset(email, await post.linkFor('reset', { email }, returnTo)));
+        });
+        return mailIsSent(email);
+      },
+    ),
 
     showPage('/sign-in/reset/finish', 'anyone', async (visit) => {
       const about = await findMailToken(pool, 'reset', tokenOf(visit), visit.now);
@@ -76,7 +83,7 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
     takeForm(
       '/sign-in/reset/finish',
       'anyone',
-      z.object({ token: z.string(), email: z.string(), password: newPasswordField }),
+      z.object({ token: z.string(), email: z.string(), password: newPasswordField, return_to: z.string().optional() }),
       async (visit, { success, data, error }) => {
         const known = await findMailToken(pool, 'reset', tokenOf(visit), visit.now);
         if (!known) return linkIsOver(again);
@@ -88,7 +95,7 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
         if (!user.attributes.email_verified) await send('user.verify_email', user.workspaceId, user.id, {});
         const passwordSetAt = await changePassword({ id: user.id, email: user.attributes.email }, data.password);
         await deleteMailTokens(pool, { email: user.attributes.email, userId: user.id });
-        const options = { isKnownDevice: false, passwordSetAt, returnTo: '/settings' };
+        const options = { isKnownDevice: false, passwordSetAt, returnTo: returnToOf(visit) };
         return enter.afterPassword({ ...visit, session: undefined }, user.id, options);
       },
     ),

@@ -6,7 +6,7 @@ import { html } from '../pages/html.ts';
 import type { CheckPassword, PasswordVerdict } from '../passwords/check-password.ts';
 import { deviceDigestOf, type BeginSession } from './begin-session.ts';
 import type { Enter } from './enter.ts';
-import { localPath } from './local-path.ts';
+import { returnField, returnToOf, withReturn } from './local-path.ts';
 import { refusalNote, refuseThrottled, type Refusal } from '../pages/refusal.ts';
 
 export interface SignInDeps {
@@ -16,8 +16,6 @@ export interface SignInDeps {
   readonly baseUrl: string;
 }
 
-const returnToOf = ({ request, texts }: Visit) => localPath(texts['return_to'] ?? request.query['return_to']);
-
 /** Refusals are alike for addresses that are known and others. */
 const wrong: Refusal = { status: 422, message: 'The address or the password is wrong.' };
 const tooMany =
@@ -26,21 +24,19 @@ const tooMany =
 const refusalOf = (verdict: PasswordVerdict, visit: Visit): Refusal =>
   verdict.outcome === 'throttled' ? refuseThrottled(tooMany, verdict.waitSeconds, visit) : wrong;
 
-const returnField = (returnTo: string) => html`<input type="hidden" name="return_to" value="${returnTo}" />`;
-
 const signInPage = (visit: Visit, email = '', refusal?: Refusal): PageAnswer => ({
   title: 'Sign in',
   status: refusal?.status ?? 200,
   body: html`<h1>Sign in</h1>
     ${refusalNote(refusal)}
     <form method="post" action="/sign-in">
-      ${formTokenField(visit.formToken)}${returnField(returnToOf(visit))}
+      ${formTokenField(visit.formToken)}${returnField(visit)}
       ${textField({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email })}
       ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
       <button class="primary">Sign in</button>
     </form>
-    <p><a href="/sign-in/reset">Forgot your password?</a></p>
-    <p>New here? <a href="/sign-up">Sign up</a></p>`,
+    <p><a href="${withReturn('/sign-in/reset', returnToOf(visit))}">Forgot your password?</a></p>
+    <p>New here? <a href="${withReturn('/sign-up', returnToOf(visit))}">Sign up</a></p>`,
 });
 
 const passwordPage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
@@ -50,7 +46,7 @@ const passwordPage = (visit: Visit, refusal?: Refusal): PageAnswer => ({
     <p>Keys, tokens, members and your address are changed only a short time after you entered the password.</p>
     ${refusalNote(refusal)}
     <form method="post" action="/sign-in/password">
-      ${formTokenField(visit.formToken)}${returnField(returnToOf(visit))}
+      ${formTokenField(visit.formToken)}${returnField(visit)}
       <input type="hidden" name="email" value="${visit.session?.user.email}" autocomplete="username" />
       ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
       <button class="primary">Go on</button>

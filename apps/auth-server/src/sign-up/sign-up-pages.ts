@@ -13,6 +13,7 @@ import { emailField, newPasswordField } from '../passwords/password-fields.ts';
 import { savePassword } from '../passwords/password-table.ts';
 import type { BeginSession } from '../sign-in/begin-session.ts';
 import { choosePasswordPage, linkIsOver, mailIsSent } from '../sign-in/choose-password-page.ts';
+import { returnField, returnToOf, withReturn } from '../sign-in/local-path.ts';
 import { findUserByEmail } from '../users/user-table.ts';
 import type { CreatePerson } from './create-person.ts';
 
@@ -32,7 +33,7 @@ const nameField = z
   .regex(/^[^\r\n]*$/);
 
 const askPage = (
-  { formToken }: Visit,
+  visit: Visit,
   values: { readonly name?: string; readonly email?: string } = {},
   errors: { readonly name?: string | undefined; readonly email?: string | undefined } = {},
 ): PageAnswer => ({
@@ -41,7 +42,7 @@ const askPage = (
   body: html`<h1>Sign up</h1>
     <p>Host your podcasts and their advertising. You get a mail with a link to go on.</p>
     <form method="post" action="/sign-up">
-      ${formTokenField(formToken)}
+      ${formTokenField(visit.formToken)}${returnField(visit)}
       ${textField({ name: 'name', label: 'Name', autocomplete: 'name', value: values.name, error: errors.name })}
       ${textField({
         ...{ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username' },
@@ -49,7 +50,7 @@ const askPage = (
       })}
       <button class="primary">Send the mail</button>
     </form>
-    <p>You have an account? <a href="/sign-in">Sign in</a></p>`,
+    <p>You have an account? <a href="${withReturn('/sign-in', returnToOf(visit))}">Sign in</a></p>`,
 });
 
 const textOf = ({ request, texts }: Visit, name: string) =>
@@ -72,28 +73,34 @@ export function signUpRoutes({ pool, post, limitMails, createPerson, beginSessio
   return [
     showPage('/sign-up', 'anyone', (visit) => askPage(visit)),
 
-    takeForm('/sign-up', 'anyone', z.object({ name: nameField, email: emailField }), async (visit, sent) => {
-      if (!sent.success) {
-        const wrong = new Set(sent.error.issues.map(({ path }) => path[0]));
-        return askPage(
-          visit,
-          { name: textOf(visit, 'name'), email: textOf(visit, 'email') },
-          {
-            name: wrong.has('name') ? 'Write your name in one line.' : undefined,
-            email: wrong.has('email') ? 'Write an e-mail address.' : undefined,
-          },
-        );
-      }
-      const { name, email } = sent.data;
-      const mayMail = await limitMails(email, visit.sender);
-      post.later(async () => {
-        const user = await findUserByEmail(pool, email);
-        if (!mayMail) return;
-        if (user) await post.send(mails.alreadySignedUp(email, await post.linkFor('reset', { email })));
-        else await post.send(mails.signUp(email, await post.linkFor('sign_up', { email, name })));
-      });
-      return mailIsSent(email);
-    }),
+    takeForm(
+      '/sign-up',
+      'anyone',
+      z.object({ name: nameField, email: emailField, return_to: z.string().optional() }),
+      async (visit, sent) => {
+        if (!sent.success) {
+          const wrong = new Set(sent.error.issues.map(({ path }) => path[0]));
+          return askPage(
+            visit,
+            { name: textOf(visit, 'name'), email: textOf(visit, 'email') },
+            {
+              name: wrong.has('name') ? 'Write your name in one line.' : undefined,
+              email: wrong.has('email') ? 'Write an e-mail address.' : undefined,
+            },
+          );
+        }
+        const { name, email } = sent.data;
+        const returnTo = returnToOf(visit);
+        const mayMail = await limitMails(email, visit.sender);
+        post.later(async () => {
+          const user = await findUserByEmail(pool, email);
+          if (!mayMail) return;
+          if (user) await post.send(mails.alreadySignedUp(email, await post.linkFor('reset', { email }, returnTo)));
+          else await post.send(mails.signUp(email, await post.linkFor('sign_up', { email, name }, returnTo)));
+        });
+        return mailIsSent(email);
+      },
+    ),
 
     showPage('/sign-up/finish', 'anyone', async (visit) => {
       const about = await findMailToken(pool, 'sign_up', textOf(visit, 'token'), visit.now);
@@ -103,7 +110,7 @@ export function signUpRoutes({ pool, post, limitMails, createPerson, beginSessio
     takeForm(
       '/sign-up/finish',
       'anyone',
-      z.object({ token: z.string(), email: z.string(), password: newPasswordField }),
+      z.object({ token: z.string(), email: z.string(), password: newPasswordField, return_to: z.string().optional() }),
       async (visit, { success, data, error }) => {
         const known = await findMailToken(pool, 'sign_up', textOf(visit, 'token'), visit.now);
         if (!known) return linkIsOver('/sign-up');
@@ -117,9 +124,9 @@ export function signUpRoutes({ pool, post, limitMails, createPerson, beginSessio
           await deleteMailTokens(pool, { email: about.email });
           const proof = { passwordSetAt, secondFactorSince: null };
           const begun = await beginSession({ ...visit, session: undefined }, userId, { isKnownDevice: false, proof });
-          return { redirect: '/settings', setCookies: begun.setCookies };
+          return { redirect: returnToOf(visit), setCookies: begun.setCookies };
         } catch (problem) {
-          if (isProblem(problem, 'value_taken')) return { redirect: '/sign-in' };
+          if (isProblem(problem, 'value_taken')) return { redirect: withReturn('/sign-in', returnToOf(visit)) };
           throw problem;
         }
       },
