@@ -31,13 +31,19 @@ function problemOf(error: unknown, tool: Tool, { requestId, logger }: Session): 
   return new Problem('internal_error', 'Something went wrong. Please try again later.');
 }
 
-function failureOf(problem: Problem, requestId: string): z.output<typeof toolFailure> {
+/** The message of a problem, with its remedy where the plan of the account is the cause. */
+function messageOf({ code, message }: Problem, { plan }: TokenHolder['caller']): string {
+  if (code !== 'analytics_unavailable' || plan.includesAnalytics) return message;
+  return `${message} The plan ${plan.name} of this account has no analytics: its owner can change to a plan that has them.`;
+}
+
+function failureOf(problem: Problem, { requestId, holder }: Session): z.output<typeof toolFailure> {
   const { errors = [] } = problem.context;
   const { retry } = problemView(problem);
   const named = problem.code === 'validation_failed' && errors.length > 0;
   return {
     code: problem.code,
-    message: named ? errors.map(namedDetail).join(' ') : problem.message,
+    message: named ? errors.map(namedDetail).join(' ') : messageOf(problem, holder.caller),
     ...(errors[0] && { field: errors[0].path }),
     retry,
     trace_id: requestId,
@@ -60,7 +66,7 @@ export async function runTool(tool: Tool, given: unknown, session: Session, deps
       structuredContent: { ...output },
     };
   } catch (error) {
-    const failure = failureOf(problemOf(error, tool, session), session.requestId);
+    const failure = failureOf(problemOf(error, tool, session), session);
     return { isError: true, content: [{ type: 'text', text: failure.message }], structuredContent: failure };
   }
 }

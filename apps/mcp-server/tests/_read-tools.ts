@@ -111,6 +111,13 @@ beforeAll(async () => {
   exported = String(made['operation_id']);
 });
 
+test('a plan without analytics is named with the remedy', async () => {
+  const { structuredContent } = await world.call('list_reports', {}, 'launch');
+  expect(structuredContent).toMatchObject({
+    message: expect.stringContaining('The plan launch of this account has no analytics: its owner can change'),
+  });
+});
+
 test('every tool that only reads has a case here', () => {
   const readers = tools.filter(({ hints }) => hints.readOnlyHint).map(({ name }) => name);
   expect(Object.keys(reads).sort()).toEqual(readers.sort());

@@ -226,12 +226,11 @@ describe('publish_episode', () => {
     });
   });
 
-  test('is refused for an episode without audio, when it is confirmed', async () => {
-    const { id, version } = await draft();
-    const args = { episode_id: id, expected_version: version, mode: 'now' };
-    const { confirm_token } = await preview(args);
-    expect(await failure('publish_episode', { ...args, confirm_token })).toMatchObject({
+  test('gives no preview for an episode without audio: nothing could be confirmed', async () => {
+    const { id, version } = await draft('Silent');
+    expect(await failure('publish_episode', { episode_id: id, expected_version: version, mode: 'now' })).toMatchObject({
       code: 'episode_has_no_audio',
+      message: 'Before publishing, “Silent” still needs audio.',
     });
   });
 

@@ -69,6 +69,21 @@ async function countDownloadsSoFar(
   }
 }
 
+/**
+ * Throws `episode_has_no_audio`, as the confirmed command would, for an episode with neither a production nor a media clip of its own.
+ * Of an episode with a production the command itself decides.
+ */
+async function requireAudio(
+  { id, attributes }: Resource<'episodes'>,
+  asker: Asker,
+  { management }: ToolDeps,
+): Promise<void> {
+  if (attributes.current_production_id !== undefined) return;
+  const clips = await management.list(asker, 'media_clips', { links: { episode: id }, states: ['active'] });
+  if (!clips.some((clip) => clip.attributes.production_id === undefined))
+    throw new Problem('episode_has_no_audio', `Before publishing, “${attributes.title}” still needs audio.`);
+}
+
 /** An object, and the command that a confirmed call sends to it. */
 interface Previewed {
   readonly kind: 'episode' | 'media_clip' | 'production';
@@ -79,7 +94,10 @@ interface Previewed {
   readonly episode: Resource<'episodes'> | undefined;
 }
 
-/** Shows what a call would do, and issues the handle that lets it happen. Throws `permission_denied` when the person may not do it. */
+/**
+ * Shows what a call would do, and issues the handle that lets it happen. Throws `permission_denied` when the person may not do it, and
+ * `episode_has_no_audio` when there is nothing to publish.
+ */
 export async function previewCall(
   { kind, resource, access, command, episode }: Previewed,
   call: Confirmed,
@@ -87,6 +105,7 @@ export async function previewCall(
   deps: ToolDeps,
 ): Promise<z.output<typeof preview>> {
   requireCommand(asker, access, command);
+  if (command === 'episode.publish' && episode) await requireAudio(episode, asker, deps);
   const { summary: change, externalEffect: effect = null }: CommandDefinition = productCatalog.commands[command];
   const [feed_url, downloads_so_far] = episode
     ? await Promise.all([findPublicFeed(episode, asker, deps), countDownloadsSoFar(episode, access, asker, deps)])
