@@ -1,5 +1,5 @@
 import { createAddressSet, createSenderOf } from '@longwave/audience';
-import { createFindEnclosures, createManagement, findLastTick } from '@longwave/hosting-client';
+import { createFindEnclosures, createIdentity, createManagement, findLastTick } from '@longwave/hosting-client';
 import { connectRedis, createRateLimit, listenHttp, logRedisError } from '@longwave/http-kit';
 import { openChannel, tlsFromConfig } from '@longwave/rpc';
 import { AudienceServiceService } from '@longwave/rpc/audience';
@@ -58,6 +58,7 @@ export async function createApp(
       tools,
       deps: {
         management,
+        identity: createIdentity(channels.authServer),
         audience: channels.analyticsSink.client(AudienceServiceService),
         views: {
           mediaUrl: config.MEDIA_URL,

@@ -1,4 +1,4 @@
-import type { Asker, Management, ViewContext } from '@longwave/hosting-client';
+import type { Asker, Identity, Management, ViewContext } from '@longwave/hosting-client';
 import type { AnalyticsDeps } from '@longwave/podcast-analytics';
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
@@ -8,6 +8,7 @@ import type { McpScope } from './http/scopes.ts';
 /** Clients and settings of all tools; built once in `app.ts`. */
 export interface ToolDeps extends AnalyticsDeps {
   readonly management: Management;
+  readonly identity: Pick<Identity, 'getAccount'>;
   readonly views: ViewContext['deps'];
   readonly confirmations: Confirmations;
   readonly redis: Redis;

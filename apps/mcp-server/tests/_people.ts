@@ -1,6 +1,7 @@
 import { signPrincipal, type Principal as OwnPrincipal, type Role } from '@longwave/principal';
 import { rpcService } from '@longwave/rpc';
 import {
+  AccountServiceService,
   Api,
   Carrier,
   CredentialServiceService,
@@ -102,6 +103,18 @@ export const authServerServices = (signingKey: JWK, isRevoked: (token: string) =
           ? { outcome: { $case: 'principal', value: principal } }
           : { outcome: { $case: 'refusal', value: Refusal.UNKNOWN_USER } };
       },
+    },
+  ),
+  rpcService(
+    AccountServiceService,
+    { getAccount: callers, listMembers: [], listKeys: [] },
+    {
+      getAccount: async () => ({
+        ...{ id: '', name: 'Quay Media', email: '', plan: 'scale', subscriptionState: 'active' },
+        trialEndsAtMs: undefined,
+      }),
+      listMembers: async () => ({ members: [] }),
+      listKeys: async () => ({ keys: [] }),
     },
   ),
 ];

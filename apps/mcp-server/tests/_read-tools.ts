@@ -20,7 +20,11 @@ const reads: Readonly<
 > = {
   get_account: {
     args: () => ({}),
-    shows: { plan: { name: 'scale', analytics: true, history_days: 730 }, encoding: { used_ms: 0 } },
+    shows: {
+      name: 'Quay Media',
+      plan: { name: 'scale', analytics: true, history_days: 730 },
+      encoding: { used_ms: 0 },
+    },
     refused: { args: () => ({ id: 'acc_1' }), code: 'validation_failed' },
   },
   list_podcasts: {
