@@ -2,12 +2,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Api, Carrier } from '@longwave/rpc/credential';
 import pMap from 'p-map';
 import { createApps, recoveryCodesIn } from './_codes.ts';
-import { startPages, tokenOf, type PagesUnderTest } from './_pages.ts';
+import { connector, startOauth, type OauthUnderTest } from './_oauth.ts';
+import { tokenOf } from './_pages.ts';
 
-let pages: PagesUnderTest;
+let pages: OauthUnderTest;
 let apps: ReturnType<typeof createApps>;
 beforeAll(async () => {
-  pages = await startPages();
+  pages = await startOauth();
   apps = createApps(pages);
 }, 120_000);
 afterAll(() => pages[Symbol.asyncDispose]());
@@ -15,7 +16,7 @@ beforeEach(() => {
   pages.server.clock.now = new Date();
 });
 
-type Browser = ReturnType<PagesUnderTest['browser']>;
+type Browser = ReturnType<OauthUnderTest['browser']>;
 let senders = 0;
 const signIn = async (email: string, password: string) => {
   const browser = pages.browser(`203.0.113.${(senders += 1)}`);
@@ -140,4 +141,49 @@ test('a sign-in that waits for its code ends with the password that was given fo
   const answer = await waiting.post('/sign-in/code', { code: app.code() }, {}, '/sign-in');
   expect(answer.headers.get('location')).toContain('/sign-in?');
   expect(await isSignedIn(waiting)).toBe(false);
+});
+
+/** A person with a program and a token for agents, and what both can still do. */
+async function withPrograms(name: string) {
+  const client = await pages.register(connector());
+  const person = await pages.signedIn(name);
+  const { redeem } = await pages.grant(person, client, { scope: 'mcp:read offline_access' });
+  const { access_token: access, refresh_token: refresh } = (await redeem()).body;
+  const { body: form } = await person.browser.get('/settings/api');
+  const once = /name="once" value="([^"]+)"/.exec(form)?.[1] ?? '';
+  const made = await person.browser.post('/settings/api/agent', { once, agent: 'Mine' }, {}, '/settings/api');
+  const agent = /<code class="secret">([^<]+)<\/code>/.exec(made.body)![1]!;
+  const isRefreshed = async () => (await pages.refresh(client, refresh!)).status === 200;
+  return {
+    ...person,
+    lives: async () => [await pages.isLive(access!), await pages.isLive(agent), await isRefreshed()],
+  };
+}
+
+test('a new password by mail ends the access of all programs and the tokens for agents, and says so before and after', async () => {
+  const { email, lives } = await withPrograms('Fay');
+  const browser = pages.browser('198.51.100.52');
+  await browser.post('/sign-in/reset', { email }, {}, '/sign-in/reset');
+  const { link } = await pages.mailTo(email);
+  expect((await browser.get(link)).body).toContain('The access of all programs and your agent tokens ends');
+  await browser.post('/sign-in/reset/finish', { token: tokenOf(link), email, password: 'quite another one' }, {}, link);
+  expect(await lives()).toEqual([false, false, false]);
+  expect((await browser.get('/settings/connectors')).body).toContain('No program has access.');
+  expect((await browser.get('/settings/security')).body).toContain('Access of all programs and agent tokens ended');
+  const mail = await pages.mailTo(email, 2);
+  expect(mail.text).toContain('The access of all programs and your agent tokens has ended.');
+});
+
+test('a new password in the settings ends the access of programs and the tokens for agents as the person chose', async () => {
+  const [gus, hal] = [await withPrograms('Gus'), await withPrograms('Hal')];
+  expect((await gus.browser.get('/settings/security')).body).toMatch(/name="end_programs" value="yes" checked/);
+  const change = ({ browser }: typeof gus, more: Record<string, string>) =>
+    browser.post('/settings/security/password', { password: 'quite another one', ...more }, {}, '/settings/security');
+  await change(gus, { end_programs: 'yes' });
+  await change(hal, {});
+  expect([await gus.lives(), await hal.lives()]).toEqual([
+    [false, false, false],
+    [true, true, true],
+  ]);
+  expect((await pages.mailTo(hal.email)).text).toContain('Programs and agent tokens keep their access.');
 });

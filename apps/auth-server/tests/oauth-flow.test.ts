@@ -207,7 +207,7 @@ describe('consent', () => {
     expect(rowCount).toBe(1);
   });
 
-  test('needs a person who is signed in, and one who gave the password in the last hour', async () => {
+  test('needs a person who is signed in, and one who gave the password in the last 15 minutes', async () => {
     const client = await oauth.register(connector());
     const stranger = oauth.browser();
     const first = await stranger.get(ask(client));
@@ -216,7 +216,7 @@ describe('consent', () => {
     expect(at.headers.get('location')).toBe(`/sign-in?return_to=${encodeURIComponent(path)}`);
     const ada = await oauth.signedIn('Ada');
     const { now } = oauth.server.clock;
-    oauth.server.clock.now = new Date(now.getTime() + 3_600_000);
+    oauth.server.clock.now = new Date(now.getTime() + 15 * 60_000);
     const { page, path: own } = await oauth.open(ada, ask(client));
     oauth.server.clock.now = now;
     expect(page.headers.get('location')).toBe(`/sign-in/password?return_to=${encodeURIComponent(own)}`);

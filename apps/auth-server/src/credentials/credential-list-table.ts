@@ -2,6 +2,7 @@ import { credentials } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import type { Principal } from '@longwave/principal';
 import { z } from 'zod';
+import type { Columns } from '../generated/rows.ts';
 import { hasAccessBy } from '../identity-table.ts';
 
 const rowSchema = z.object({
@@ -37,6 +38,20 @@ const ofReader = ({ workspace_id: workspaceId, account_id: accountId, user_id: u
   accountId,
   userId ?? null,
 ];
+
+/** Tokens for agents that a person has made, in every account. */
+export async function listAgentTokens(
+  pool: Pool,
+  userId: string,
+): Promise<readonly Columns<'resource', 'id' | 'workspace_id'>[]> {
+  const { rows } = await pool.query<Columns<'resource', 'id' | 'workspace_id'>>(
+    `select id, workspace_id from resource
+     where resource_type = 'credentials' and lifecycle_state = 'active'
+       and attributes->>'user_id' = $1 and attributes->>'kind' = 'mcp_personal_token'`,
+    [userId],
+  );
+  return rows;
+}
 
 /** The reader's list without what has expired, the newest first. */
 export async function listCredentials(pool: Pool, reader: Reader, now: Date): Promise<readonly ListedCredential[]> {

@@ -88,7 +88,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     checkCode: createCheckCode({ pool, limit, seal, tell, clock }),
     ...{ seal, tell, beginSession },
     enter: createEnter({ pool, beginSession, baseUrl }),
-    changePassword: createChangePassword({ pool, post, clock }),
+    changePassword: createChangePassword({ pool, post, send, clock }),
     createPerson: createCreatePerson({ pool, send, plans, clock }),
   });
   const senderOf = createSenderOf(createAddressSet(config.TRUSTED_PROXIES));

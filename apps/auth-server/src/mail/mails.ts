@@ -57,10 +57,10 @@ export const mails = {
     subject: 'Choose a new password for Longwave',
     text: `Somebody, probably you, asked for a new password. Choose it here:\n\n${link}\n\n${oneHour} ${notYou} Your password stays as it is.${signature}`,
   }),
-  passwordChanged: (to: string, link: string): Mail => ({
+  passwordChanged: (to: string, link: string, endsPrograms: boolean): Mail => ({
     to,
     subject: 'Your Longwave password was changed',
-    text: `The password of your Longwave account was changed, and all other browsers were signed out.\n\nIf this was not you, choose a new password at once:\n\n${link}${signature}`,
+    text: `The password of your Longwave account was changed, and all other browsers were signed out. ${endsPrograms ? 'The access of all programs and your agent tokens has ended.' : 'Programs and agent tokens keep their access.'}\n\nIf this was not you, choose a new password at once:\n\n${link}${signature}`,
   }),
   changeEmail: (to: string, link: string): Mail => ({
     to,

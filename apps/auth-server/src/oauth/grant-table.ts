@@ -73,6 +73,19 @@ export const revokeGrant = (
     return grant;
   });
 
+/** Ends every grant of a person with all its codes and tokens at once. */
+export const revokeGrantsOf = (pool: Pool, userId: string): Promise<void> =>
+  transaction(pool, async (tx) => {
+    const reason: RevocationReason = 'person';
+    await tx.query(
+      'update connector_grant set revoked_at = now(), revoked_reason = $2 where user_id = $1 and revoked_at is null',
+      [userId, reason],
+    );
+    await tx.query('delete from oauth_artifact where grant_id in (select id from connector_grant where user_id = $1)', [
+      userId,
+    ]);
+  });
+
 /** A grant as the person who gave it sees it. */
 export interface GivenGrant {
   readonly id: string;

@@ -6,7 +6,7 @@ import { errors, type InteractionResults, type Provider } from 'oidc-provider';
 import { z } from 'zod';
 import { showPage, takeForm, type PageAnswer, type PageRoute, type Visit } from '../http/page-route.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
-import type { Session } from '../sessions/session.ts';
+import { isFresh, type Session } from '../sessions/session.ts';
 import { listAccountsOf } from '../users/user-table.ts';
 import { artifactHash } from './artifact-table.ts';
 import { findClient } from './client-table.ts';
@@ -21,9 +21,6 @@ export interface InteractionDeps {
   readonly pool: Pool;
   readonly resources: readonly Resource[];
 }
-
-/** After this time since the password a person gives it again before a client gets anything. */
-const maxSignInAgeMs = 3_600_000;
 
 const expired = () =>
   new Problem('not_found', 'This request for access has expired. Go back to the program and start it again.');
@@ -72,7 +69,7 @@ async function readRequest(
 
 /** Where a person goes who gave the password too long ago. */
 function detour({ session, now, request }: Visit<Session>): PageAnswer {
-  if (now.getTime() - session.signedInAt.getTime() < maxSignInAgeMs) return undefined;
+  if (isFresh(session, now)) return undefined;
   return {
     redirect: `/sign-in/password?return_to=${encodeURIComponent(`${interactionPath}/${request.params['uid']}`)}`,
   };

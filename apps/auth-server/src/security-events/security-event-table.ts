@@ -18,6 +18,7 @@ export const securityEvents = {
   consent_given: 'A program got access',
   reuse_detected: 'A token was used twice, and everything that it led to has ended',
   grant_revoked: 'Access of a program ended',
+  programs_ended: 'Access of all programs and agent tokens ended',
 } as const;
 type SecurityEventKind = keyof typeof securityEvents;
 

@@ -33,6 +33,10 @@ const passwordPart = ({ formToken, session }: SignedIn, error?: string) =>
         ...{ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password' },
         ...{ hint: 'At least 10 characters.', error },
       })}
+      <div class="choice">
+        <input type="checkbox" id="end-programs" name="end_programs" value="yes" checked />
+        <label for="end-programs">Also end the access of all programs and my agent tokens</label>
+      </div>
       <button>Change the password</button>
     </form>
   </section>`;
@@ -120,12 +124,16 @@ export function securityRoutes({
     takeForm(
       '/settings/security/password',
       'password',
-      z.object({ email: z.string().optional(), password: newPasswordField }),
+      z.object({
+        email: z.string().optional(),
+        password: newPasswordField,
+        end_programs: z.literal('yes').optional(),
+      }),
       async (visit, { success, data, error }) => {
         if (!success) return page(visit, undefined, error.issues[0]?.message);
         const { id, email } = visit.session.user;
-        const proof = { ...visit.session.proof, passwordSetAt: await changePassword({ id, email }, data.password) };
-        const options = { isKnownDevice: false, proof };
+        const passwordSetAt = await changePassword({ id, email }, data.password, data.end_programs === 'yes');
+        const options = { isKnownDevice: false, proof: { ...visit.session.proof, passwordSetAt } };
         const { setCookies } = await beginSession({ ...visit, session: undefined }, id, options);
         return { redirect: '/settings/security', setCookies };
       },

@@ -29,6 +29,8 @@ export const choosePasswordPage = (
     readonly token: string;
     readonly email: string;
     readonly button: string;
+    /** What the person should know before. */
+    readonly note?: string;
     readonly error?: string | undefined;
   },
 ): PageAnswer => ({
@@ -36,6 +38,7 @@ export const choosePasswordPage = (
   status: form.error === undefined ? 200 : 422,
   body: html`<h1>${form.title}</h1>
     <p>for <b>${form.email}</b></p>
+    ${form.note !== undefined && html`<p>${form.note}</p>`}
     <form method="post" action="${form.action}">
       ${formTokenField(visit.formToken)}${returnField(visit)}<input type="hidden" name="token" value="${form.token}" />
       <input type="hidden" name="email" value="${form.email}" autocomplete="username" />

@@ -51,6 +51,7 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
   const form = (visit: Visit, email: string, error?: string) =>
     choosePasswordPage(visit, {
       ...{ title: 'Choose a new password', action: '/sign-in/reset/finish', button: 'Save and sign in' },
+      note: 'The access of all programs and your agent tokens ends with the old password. API keys go on: replace them in the settings.',
       ...{ token: tokenOf(visit), email, error },
     });
 
@@ -93,7 +94,7 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
         if (!user) return linkIsOver(again);
         // Whoever follows a link of a mail has its address.
         if (!user.attributes.email_verified) await send('user.verify_email', user.workspaceId, user.id, {});
-        const passwordSetAt = await changePassword({ id: user.id, email: user.attributes.email }, data.password);
+        const passwordSetAt = await changePassword({ id: user.id, email: user.attributes.email }, data.password, true);
         await deleteMailTokens(pool, { email: user.attributes.email, userId: user.id });
         const options = { isKnownDevice: false, passwordSetAt, returnTo: returnToOf(visit) };
         return enter.afterPassword({ ...visit, session: undefined }, user.id, options);
