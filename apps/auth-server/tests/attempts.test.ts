@@ -151,3 +151,19 @@ test('a database and a log contain no password, no value of a cookie, no token o
   expect(secrets.filter((secret) => dump.includes(secret) || logs.includes(secret))).toEqual([]);
   expect([logs.includes('@example.com'), logs.includes('198.51.100.8')]).toEqual([false, false]);
 });
+
+test('nobody uses up the mails of an address by asking for others, or for mails that nobody gets', async () => {
+  const [{ email }, stranger] = [await pages.signedUp('Eli'), await pages.signedUp('Fay')];
+  for (let mail = 0; mail < 6; mail++) await stranger.browser.post('/settings/email', { email });
+  await pages.browser('198.51.100.60').post('/sign-in/reset', { email }, {}, '/sign-in/reset');
+  expect((await pages.mailTo(email, 2)).subject).toBe('Choose a new password for Longwave');
+
+  const newcomer = `${newId('usr')}@example.com`;
+  const other = pages.browser('198.51.100.61');
+  for (let mail = 0; mail < 6; mail++) await other.post('/sign-in/reset', { email: newcomer }, {}, '/sign-in/reset');
+  for (let mail = 0; mail < 6; mail++) await stranger.browser.post('/settings/email', { email: newcomer });
+  await pages.browser('198.51.100.62').post('/sign-up', { name: 'New', email: newcomer }, {}, '/sign-up');
+  await pages.mailTo(newcomer, 6);
+  const subjects = pages.readMails().flatMap(({ to, subject }) => (to === newcomer ? [subject] : []));
+  expect([subjects.length, subjects.includes('Finish signing up to Longwave')]).toEqual([6, true]);
+});

@@ -16,7 +16,7 @@ import { secondFactorMails } from '../mail/mails.ts';
 import { createAttemptLimit } from '../passwords/attempt-limit.ts';
 import { createChangePassword } from '../passwords/change-password.ts';
 import { createCheckPassword } from '../passwords/check-password.ts';
-import { createLimitMails } from '../passwords/limit-mails.ts';
+import { createLimitMails } from '../mail/limit-mails.ts';
 import { sendInvitations } from '../invitations/send-invitations.ts';
 import type { Plans } from '../plans.ts';
 import { createCheckCode } from '../second-factor/check-code.ts';

@@ -7,7 +7,7 @@ import { mails } from '../mail/mails.ts';
 import type { PostOffice } from '../mail/post-office.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
-import type { LimitMails } from '../passwords/limit-mails.ts';
+import type { LimitMails } from '../mail/limit-mails.ts';
 import { emailField } from '../passwords/password-fields.ts';
 import { planName } from '../plans.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
@@ -154,10 +154,10 @@ export function profileRoutes({ pool, send, post, limitMails }: ProfilePageDeps)
     takeForm('/settings/email', 'password', z.object({ email: emailField }), async (visit, { success, data }) => {
       if (!success) return page(visit, undefined, 'Write an e-mail address.');
       const { email } = data;
-      const mayMail = await limitMails(email, visit.sender);
+      await limitMails.countRequest(visit.sender);
       post.later(async () => {
         // Who has an account under this address already learns nothing of the attempt, and the page says the same.
-        if (!mayMail || (await findUserByEmail(pool, email))) return;
+        if ((await findUserByEmail(pool, email)) || !(await limitMails.mayGo('change_email', email))) return;
         const link = await post.linkFor('change_email', { email, userId: visit.session.user.id });
         await post.send(mails.changeEmail(email, link));
       });

@@ -7,7 +7,7 @@ import type { PostOffice } from '../mail/post-office.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
 import type { ChangePassword } from '../passwords/change-password.ts';
-import type { LimitMails } from '../passwords/limit-mails.ts';
+import type { LimitMails } from '../mail/limit-mails.ts';
 import { emailField, newPasswordField } from '../passwords/password-fields.ts';
 import type { SendCommand } from '../send-command.ts';
 import { findUserByEmail } from '../users/user-table.ts';
@@ -67,10 +67,11 @@ export function resetRoutes(deps: ResetDeps): readonly PageRoute[] {
         if (!success) return askPage(visit, sent, 'Write an e-mail address.');
         const { email } = data;
         const returnTo = returnToOf(visit);
-        const mayMail = await limitMails(email, visit.sender);
+        await limitMails.countRequest(visit.sender);
         post.later(async () => {
           const user = await findUserByEmail(pool, email);
-          if (user && mayMail) await post.send(mails.reset(email, await post.linkFor('reset', { email }, returnTo)));
+          if (user && (await limitMails.mayGo('reset', email)))
+            await post.send(mails.reset(email, await post.linkFor('reset', { email }, returnTo)));
         });
         return mailIsSent(email);
       },

@@ -8,7 +8,7 @@ import type { PostOffice } from '../mail/post-office.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
 import { hashPassword } from '../passwords/password-hash.ts';
-import type { LimitMails } from '../passwords/limit-mails.ts';
+import type { LimitMails } from '../mail/limit-mails.ts';
 import { emailField, newPasswordField } from '../passwords/password-fields.ts';
 import { savePassword } from '../passwords/password-table.ts';
 import type { BeginSession } from '../sign-in/begin-session.ts';
@@ -91,10 +91,10 @@ export function signUpRoutes({ pool, post, limitMails, createPerson, beginSessio
         }
         const { name, email } = sent.data;
         const returnTo = returnToOf(visit);
-        const mayMail = await limitMails(email, visit.sender);
+        await limitMails.countRequest(visit.sender);
         post.later(async () => {
           const user = await findUserByEmail(pool, email);
-          if (!mayMail) return;
+          if (!(await limitMails.mayGo('sign_up', email))) return;
           if (user) await post.send(mails.alreadySignedUp(email, await post.linkFor('reset', { email }, returnTo)));
           else await post.send(mails.signUp(email, await post.linkFor('sign_up', { email, name }, returnTo)));
         });

@@ -1,0 +1,27 @@
+import { Problem } from '@longwave/problems';
+import type { AttemptLimit } from '../passwords/attempt-limit.ts';
+import type { MailPurpose } from './mail-token-table.ts';
+
+const hour = 3_600;
+
+/** Bounds on the mails that people ask for. */
+export interface LimitMails {
+  /** Counts a request for a mail. Throws when this sender asks for too many, whatever the addresses are. */
+  readonly countRequest: (sender: string) => Promise<void>;
+  /** Counts a mail that is due. Answers whether it may go. */
+  readonly mayGo: (purpose: MailPurpose, email: string) => Promise<boolean>;
+}
+
+/**
+ * An address gets a few mails of each purpose an hour, and only those that go are counted: requests for one purpose, or for mails that
+ * nobody gets, use up no other. While the mails of signing up or of a new password are used up, each of those that came leads in.
+ */
+export const createLimitMails = (limit: AttemptLimit): LimitMails => ({
+  countRequest: async (sender) => {
+    const waitSeconds = await limit.count([{ of: ['mail-sender', sender], max: 20, seconds: hour }]);
+    if (waitSeconds === 0) return;
+    const detail = 'Too many mails were asked for from here. Try again later.';
+    throw new Problem('rate_limited', detail, { retryAfterSeconds: waitSeconds });
+  },
+  mayGo: async (purpose, email) => (await limit.count([{ of: ['mail', purpose, email], max: 5, seconds: hour }])) === 0,
+});
