@@ -66,6 +66,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
   const send = createSendCommand(execute);
   const sessions = createSessions({ pool, send, baseUrl, clock });
   const limit = createAttemptLimit(redis);
+  const limitMails = createLimitMails(limit);
   const keys = openKeyFile(config.SECOND_FACTOR_KEYS, {
     now: Date.now,
     onError: (error) => logger.error({ err: error }, 'second_factor.keys_unreadable'),
@@ -83,7 +84,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
     post,
     send,
     plans,
-    limitMails: createLimitMails(limit),
+    limitMails,
     checkPassword: createCheckPassword({ pool, limit }),
     checkCode: createCheckCode({ pool, limit, seal, tell, clock }),
     ...{ seal, tell, beginSession },
@@ -101,7 +102,7 @@ export async function startPages(deps: PagesDeps): Promise<Pages> {
   });
   const listener = await listenHttp(config.HTTP_LISTEN, app);
   stack.defer(() => listener.close());
-  const invitations = stack.use(sendInvitations({ pool, post, clock, logger }));
+  const invitations = stack.use(sendInvitations({ pool, post, limitMails, clock, logger }));
   const owned = stack.move();
   return {
     port: listener.port,

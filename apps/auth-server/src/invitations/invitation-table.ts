@@ -1,6 +1,7 @@
 import { memberships } from '@longwave/command-catalog';
 import type { Pool } from '@longwave/postgres';
 import { z } from 'zod';
+import type { Columns } from '../generated/rows.ts';
 import { collaborationRoles } from '../grants/grant.ts';
 
 const rowSchema = z.object({
@@ -61,7 +62,7 @@ export async function listInvitationsOf(pool: Pool, email: string): Promise<read
   return parseRows(rows);
 }
 
-/** Invitations whose mail was not sent yet. */
+/** Invitations whose mail is due. */
 export async function listUnsentInvitations(pool: Pool): Promise<readonly Invitation[]> {
   const { rows } = await pool.query(
     `${waiting} where not exists (select from invitation_mail s where s.invitation_id = i.id) order by i.id limit 100`,
@@ -76,6 +77,20 @@ export async function claimInvitationMail(pool: Pool, invitationId: string, now:
     [invitationId, now],
   );
   return rowCount === 1;
+}
+
+/** Records that the mail of an invitation is never sent. */
+export async function withholdInvitationMail(pool: Pool, invitationId: string): Promise<void> {
+  await pool.query('update invitation_mail set sent_at = null where invitation_id = $1', [invitationId]);
+}
+
+/** Those of the given invitations whose mail is never sent. */
+export async function findWithheldMails(pool: Pool, invitationIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<Columns<'invitation_mail', 'invitation_id'>>(
+    'select invitation_id from invitation_mail where invitation_id = any($1) and sent_at is null',
+    [invitationIds],
+  );
+  return new Set(rows.map((row) => row.invitation_id));
 }
 
 /** Gives the mail back, to be sent later. */

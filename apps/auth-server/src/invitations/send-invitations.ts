@@ -1,25 +1,37 @@
 import type { Pool } from '@longwave/postgres';
 import type { Logger } from '@longwave/service-kit';
 import { pollLoop, type PollLoop } from '@longwave/worker-kit';
+import type { LimitMails } from '../mail/limit-mails.ts';
 import { mails } from '../mail/mails.ts';
 import type { PostOffice } from '../mail/post-office.ts';
-import { claimInvitationMail, listUnsentInvitations, releaseInvitationMail } from './invitation-table.ts';
+import {
+  claimInvitationMail,
+  listUnsentInvitations,
+  releaseInvitationMail,
+  withholdInvitationMail,
+} from './invitation-table.ts';
 
-/** Mails every invitation once, wherever it was made: on a page, by REST or by an agent. A mail that fails is tried again. */
+/**
+ * Mails every invitation once, wherever it was made: on a page, by REST or by an agent. A mail that fails is tried again, and one too many
+ * is never sent.
+ */
 export function sendInvitations(deps: {
   readonly pool: Pool;
   readonly post: PostOffice;
+  readonly limitMails: LimitMails;
   readonly clock: () => Date;
   readonly logger: Logger;
 }): PollLoop {
-  const { pool, post, clock, logger } = deps;
+  const { pool, post, limitMails, clock, logger } = deps;
   return pollLoop({
     run: async (signal) => {
       for (const invitation of await listUnsentInvitations(pool)) {
         const { id } = invitation;
         if (signal.aborted || !(await claimInvitationMail(pool, id, clock()))) continue;
         try {
-          await post.send(mails.invitation(invitation, post.pageLink('/settings/members')));
+          if (await limitMails.mayInvite(invitation))
+            await post.send(mails.invitation(invitation, post.pageLink('/settings/members')));
+          else await withholdInvitationMail(pool, id);
         } catch (error) {
           await releaseInvitationMail(pool, id);
           throw error;

@@ -1,8 +1,10 @@
 import { Problem } from '@longwave/problems';
+import type { Invitation } from '../invitations/invitation-table.ts';
 import type { AttemptLimit } from '../passwords/attempt-limit.ts';
 import type { MailPurpose } from './mail-token-table.ts';
 
 const hour = 3_600;
+const day = 86_400;
 
 /** Bounds on the mails that people ask for. */
 export interface LimitMails {
@@ -10,6 +12,8 @@ export interface LimitMails {
   readonly countRequest: (sender: string) => Promise<void>;
   /** Counts a mail that is due. Answers whether it may go. */
   readonly mayGo: (purpose: MailPurpose, email: string) => Promise<boolean>;
+  /** Counts the mail of an invitation for the account that invites, and for the address. Answers whether it may go. */
+  readonly mayInvite: (invitation: Pick<Invitation, 'accountId' | 'email'>) => Promise<boolean>;
 }
 
 /**
@@ -24,4 +28,11 @@ export const createLimitMails = (limit: AttemptLimit): LimitMails => ({
     throw new Problem('rate_limited', detail, { retryAfterSeconds: waitSeconds });
   },
   mayGo: async (purpose, email) => (await limit.count([{ of: ['mail', purpose, email], max: 5, seconds: hour }])) === 0,
+  mayInvite: async ({ accountId, email }) => {
+    const waitSeconds = await limit.count([
+      { of: ['inviter', accountId], max: 50, seconds: day },
+      { of: ['mail', 'invitation', email], max: 5, seconds: hour },
+    ]);
+    return waitSeconds === 0;
+  },
 });

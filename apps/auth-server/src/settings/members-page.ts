@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { listMembers, listMembershipIds } from '../accounts/account-list-table.ts';
 import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
 import { acceptInvitation, declineInvitation } from '../invitations/answer-invitation.ts';
-import { listInvitationsOf, type Invitation } from '../invitations/invitation-table.ts';
+import { findWithheldMails, listInvitationsOf, type Invitation } from '../invitations/invitation-table.ts';
 import { formTokenField, textField } from '../pages/form-fields.ts';
 import { html, type Html } from '../pages/html.ts';
 import { emailField } from '../passwords/password-fields.ts';
@@ -58,7 +58,7 @@ const permissionChoice = (id: string, chosen: readonly string[]) =>
     )}
   </fieldset>`;
 
-const memberPart = (visit: SignedIn, { id, name, email, state, permissions }: Member) => {
+const memberPart = (visit: SignedIn, { id, name, email, state, permissions }: Member, isMailWithheld: boolean) => {
   const title = name === '' ? email : name;
   return html`<section class="card" aria-labelledby="${id}">
     <div class="actions">
@@ -66,6 +66,13 @@ const memberPart = (visit: SignedIn, { id, name, email, state, permissions }: Me
       ${state === 'invited' && html`<span class="tag warn">Invited</span>`}
     </div>
     ${name !== '' && html`<p>${email}</p>`}
+    ${
+      state === 'invited' &&
+      isMailWithheld &&
+      html`<p class="note bad">
+        No mail was sent: there were too many. The invitation waits on the page Members of this person.
+      </p>`
+    }
     <form method="post" action="/settings/members/revise">
       ${formTokenField(visit.formToken)}<input type="hidden" name="id" value="${id}" />
       ${permissionChoice(id, permissions)}
@@ -147,6 +154,8 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
     const owner = { account_id: session.account.id, workspace_id: session.account.workspaceId };
     const joined = (await listAccountsOf(pool, session.user.id)).filter(({ isOwner }) => !isOwner);
     const members = isManager(session) ? await listMembers(pool, owner, { after: '', limit: maxShown }) : [];
+    const invited = members.flatMap(({ id, state }) => (state === 'invited' ? [id] : []));
+    const withheld = await findWithheldMails(pool, invited);
     return {
       title: 'Members',
       tab: 'members',
@@ -156,7 +165,7 @@ export function membersRoutes({ pool, send }: MembersPageDeps): readonly PageRou
         ${(await invitationsOf(visit)).map((invitation) => invitationPart(visit, invitation))}
         ${
           isManager(session)
-            ? html`${members.map((member) => memberPart(visit, member))}
+            ? html`${members.map((member) => memberPart(visit, member, withheld.has(member.id)))}
                 <section class="card" aria-labelledby="invite">
                   <h2 id="invite">Invite somebody to ${session.account.name}</h2>
                   <form method="post" action="/settings/members/invite">

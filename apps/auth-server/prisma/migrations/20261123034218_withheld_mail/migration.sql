@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "invitation_mail" ALTER COLUMN "sent_at" DROP NOT NULL;

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@longwave/test-kit';
+import { startPages, type PagesUnderTest } from './_pages.ts';
+
+let pages: PagesUnderTest;
+beforeAll(async () => {
+  pages = await startPages();
+}, 120_000);
+afterAll(() => pages[Symbol.asyncDispose]());
+
+type Person = Awaited<ReturnType<PagesUnderTest['signedIn']>>;
+
+const page = '/settings/members';
+const invite = ({ browser }: Person, email: string) => browser.post(`${page}/invite`, { email }, {}, page);
+
+/** Waits until every invitation of the account was mailed, or refused a mail. */
+const settled = ({ workspaceId }: Person) =>
+  until(async () => {
+    const { rowCount } = await pages.pool.query(
+      `select from resource where resource_type = 'memberships' and workspace_id = $1 and lifecycle_state = 'invited'
+         and id not in (select invitation_id from invitation_mail)`,
+      [workspaceId],
+    );
+    return rowCount === 0;
+  });
+
+test('an address gets five mails of invitations an hour; the sixth invitation waits without, and its page says so', async () => {
+  const [owner, guest] = [await pages.signedIn('Ada'), await pages.signedIn('Ben')];
+  for (let turn = 0; turn < 6; turn += 1) {
+    await invite(owner, guest.email);
+    await settled(owner);
+    if (turn === 5) break;
+    const { body } = await owner.browser.get(page);
+    expect(body).not.toContain('No mail was sent');
+    const id = /action="\/settings\/members\/end"[^]*?name="id" value="([^"]+)"/.exec(body)![1]!;
+    await owner.browser.post(`${page}/end`, { id }, {}, page);
+  }
+  expect(pages.readMails().filter(({ to }) => to === guest.email)).toHaveLength(5);
+  expect((await owner.browser.get(page)).body).toContain('No mail was sent: there were too many.');
+  expect((await guest.browser.get(page)).body).toContain('Ada invites you');
+}, 30_000);
+
+test('an account sends fifty mails of invitations a day, and uses up nobody else’s', async () => {
+  const [eager, other] = [await pages.signedIn('Cid'), await pages.signedIn('Dan')];
+  for (let turn = 0; turn < 52; turn += 1) await invite(eager, `${turn}-${eager.email}`);
+  await settled(eager);
+  expect(pages.readMails().filter(({ to }) => to.endsWith(`-${eager.email}`))).toHaveLength(50);
+  await invite(other, `x-${other.email}`);
+  await pages.mailTo(`x-${other.email}`);
+}, 60_000);
