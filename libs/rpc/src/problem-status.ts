@@ -38,11 +38,14 @@ export function toServiceError(problem: Problem): Partial<ServiceError> {
   return { code: codes[problem.status] ?? status.INTERNAL, details: bounded(problem.message), metadata };
 }
 
+/** Codes without an answer of the service: it is away, or of an earlier release that does not know the method yet. */
+const away: readonly status[] = [status.UNAVAILABLE, status.CANCELLED, status.UNIMPLEMENTED];
+
 /** The problem of a gRPC error; transport failures become `temporarily_unavailable` or `timeout` with the error as cause. */
 export function fromServiceError(error: ServiceError): Problem {
   const [view] = error.metadata?.get(trailer) ?? [];
   if (Buffer.isBuffer(view)) return problemFromView(JSON.parse(view.toString('utf8')) as ProblemView);
-  if (error.code === status.UNAVAILABLE || error.code === status.CANCELLED)
+  if (away.includes(error.code))
     return new Problem('temporarily_unavailable', undefined, { cause: error, retryAfterSeconds: 1 });
   if (error.code === status.DEADLINE_EXCEEDED)
     return new Problem('timeout', undefined, { cause: error, retryAfterSeconds: 1 });

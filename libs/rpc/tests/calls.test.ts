@@ -58,6 +58,15 @@ test('a call without a statement arrives without one', async () => {
   expect(await probe(request, {})).toEqual(say('undefined'));
 });
 
+test('a method that the service does not know is to be tried again: the service is of an earlier release', async () => {
+  const { server } = await pair(async () => say(''));
+  const channel = openChannel(`127.0.0.1:${server.port}`, 'encoder', identities.management);
+  cleanups.push(() => channel.close());
+  const later = { ...ProbeServiceService.probe, path: '/longwave.probe.v1.ProbeService/Later' };
+  const { probe } = channel.client({ ...ProbeServiceService, probe: later } as unknown as typeof ProbeServiceService);
+  expect((await problemOf(probe(request, {}))).code).toBe('temporarily_unavailable');
+});
+
 test('a service that is not on the allow-list is refused before the handler runs', async () => {
   let calls = 0;
   const { probe } = await pair(async () => say(String((calls += 1))), identities.analyticsSink);
