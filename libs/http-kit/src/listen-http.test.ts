@@ -156,23 +156,3 @@ test('a connection whose request was answered before the end of its body serves 
     await listener.close(0);
   }
 });
-
-test('a connection whose request was answered before the end of its body serves the next request', async () => {
-  const listener = await listenHttp('127.0.0.1:0', (request, response) => {
-    if (request.method === 'GET') return void response.end('next');
-    request.once('data', () => {
-      // As a parser does whose limit is reached.
-      request.pause();
-      response.writeHead(413).end();
-    });
-  });
-  try {
-    const client = connect(listener.port, '127.0.0.1');
-    client.write(`POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`);
-    client.write('GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n');
-    const answers = (await client.setEncoding('utf8').toArray()).join('');
-    expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
-  } finally {
-    await listener.close(0);
-  }
-});

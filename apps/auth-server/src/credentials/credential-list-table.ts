@@ -39,15 +39,15 @@ const ofReader = ({ workspace_id: workspaceId, account_id: accountId, user_id: u
   userId ?? null,
 ];
 
-/** Tokens for agents that a person has made, in every account. */
-export async function listAgentTokens(
+/** Keys and tokens that stand for a person, in every account: tokens for agents, and keys that the person made as a member. */
+export async function listPersonalTokens(
   pool: Pool,
   userId: string,
 ): Promise<readonly Columns<'resource', 'id' | 'workspace_id'>[]> {
   const { rows } = await pool.query<Columns<'resource', 'id' | 'workspace_id'>>(
     `select id, workspace_id from resource
-     where resource_type = 'credentials' and lifecycle_state = 'active'
-       and attributes->>'user_id' = $1 and attributes->>'kind' = 'mcp_personal_token'`,
+     where resource_type = 'credentials' and lifecycle_state in ('active', 'blocked')
+       and attributes->>'user_id' = $1 and attributes->>'kind' in ('api_key', 'legacy_token', 'mcp_personal_token')`,
     [userId],
   );
   return rows;

@@ -1,11 +1,11 @@
 import type { Pool } from '@longwave/postgres';
 import { isProblem } from '@longwave/problems';
-import { listAgentTokens } from '../credentials/credential-list-table.ts';
+import { listPersonalTokens } from '../credentials/credential-list-table.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { SendCommand } from '../send-command.ts';
 import { revokeGrantsOf } from './grant-table.ts';
 
-/** Ends the access of every program that a person has allowed, and the person's tokens for agents. */
+/** Ends the access of every program that a person has allowed, and the keys and tokens that stand for the person. */
 export async function endProgramAccess(
   { pool, send }: { readonly pool: Pool; readonly send: SendCommand },
   userId: string,
@@ -13,7 +13,7 @@ export async function endProgramAccess(
 ): Promise<void> {
   await recordSecurityEvent(pool, userId, 'programs_ended', now);
   await revokeGrantsOf(pool, userId);
-  for (const { id, workspace_id: workspaceId } of await listAgentTokens(pool, userId))
+  for (const { id, workspace_id: workspaceId } of await listPersonalTokens(pool, userId))
     await send('credential.revoke', workspaceId, id, {}).catch((problem: unknown) => {
       // Somebody has revoked it meanwhile.
       if (!isProblem(problem, 'state_not_allowed')) throw problem;

@@ -5,6 +5,7 @@ import { findAnywhere } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import { cookieAttributes, cookieName, cookieOf, sessionCookie } from '@longwave/principal';
+import { isProblem } from '@longwave/problems';
 import { isUsable } from '../credentials/judge-credential.ts';
 import { principalOf } from '../credentials/principal-of.ts';
 import { findCredential } from '../identity-table.ts';
@@ -105,7 +106,10 @@ export function createSessions({
     },
 
     end: async ({ credentialId, account }) => {
-      await send('credential.revoke', account.workspaceId, credentialId, {});
+      await send('credential.revoke', account.workspaceId, credentialId, {}).catch((problem: unknown) => {
+        // A form that was sent twice has ended it already.
+        if (!isProblem(problem, 'state_not_allowed')) throw problem;
+      });
       return `${name}=; ${attributes}; Max-Age=0`;
     },
   };

@@ -134,7 +134,7 @@ export function securityRoutes({
         const { id, email } = visit.session.user;
         const passwordSetAt = await changePassword({ id, email }, data.password, data.end_programs === 'yes');
         const options = { isKnownDevice: false, proof: { ...visit.session.proof, passwordSetAt } };
-        const { setCookies } = await beginSession({ ...visit, session: undefined }, id, options);
+        const { setCookies } = await beginSession(visit, id, options);
         return { redirect: '/settings/security', setCookies };
       },
     ),
