@@ -7,6 +7,7 @@ import {
   removeDataFolder,
   startFleet,
   temporaryDataFolder,
+  defaultDataFolder,
   workspaceRoot,
   PortTaken,
   type DataFolder,
@@ -40,7 +41,7 @@ function readOptions(): Options {
       fresh: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       'port-base': { type: 'string', default: defaultPortBase },
-      data: { type: 'string', default: '.longwave' },
+      data: { type: 'string', default: defaultDataFolder },
     },
   });
   if (values.audio === undefined) throw new Error('Name the audio file: npm run demo -- --audio FILE');

@@ -1,9 +1,8 @@
-import path from 'node:path';
-import { workspaceRoot, type FleetAccess } from '@longwave/fleet';
+import { defaultDataFolder, type FleetAccess } from '@longwave/fleet';
 
 /** How a command in another terminal finds the installation on a data folder: it needs no option for that of `npm start`. */
 export function dataOptionOf(folder: string): string {
-  if (folder === path.join(workspaceRoot, '.longwave')) return '';
+  if (folder === defaultDataFolder) return '';
   const word = /^[\w@%+=:,./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", String.raw`'\''`)}'`;
   return ` --data ${word}`;
 }

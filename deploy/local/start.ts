@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { FleetIsRunning, PortTaken, startFleet, workspaceRoot } from '@longwave/fleet';
+import { defaultDataFolder, FleetIsRunning, PortTaken, startFleet, workspaceRoot } from '@longwave/fleet';
 import type { Fleet, PublicPorts, ServiceEvent } from '@longwave/fleet';
 import { outliveWriteErrors } from '@longwave/service-kit';
 import { dataOptionOf, describeRunning } from './next-steps.ts';
@@ -15,7 +15,7 @@ function readOptions(): { readonly ports: PublicPorts; readonly dataFolder: stri
   const { values } = parseArgs({
     options: {
       'port-base': { type: 'string', default: defaultPortBase },
-      data: { type: 'string', default: '.longwave' },
+      data: { type: 'string', default: defaultDataFolder },
     },
   });
   return { ports: parsePortBase(values['port-base']), dataFolder: path.resolve(workspaceRoot, values.data) };

@@ -1,7 +1,7 @@
 /** `npx longwave …` and `npm run longwave -- …`: what an operator does by hand on the fleet of `npm start`. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { dataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
+import { dataFolder, defaultDataFolder, findRunningFleet, workspaceRoot, type FleetAccess } from '@longwave/fleet';
 import { openOperator } from '@longwave/test-kit/clients';
 import { explainedFailure, readCommandLine, readToolLine, type ToolLine } from './command-line.ts';
 import { UsageError, type OperatorCommand, type Options } from './command.ts';
@@ -10,7 +10,7 @@ import { openBus, type BusCommand } from './operator/dead-letter-commands.ts';
 
 /** The fleet that runs on a folder, by default on that of `npm start`. */
 const fleetOn = (data: string | undefined) =>
-  findRunningFleet(dataFolder(data === undefined ? path.join(workspaceRoot, '.longwave') : path.resolve(data)));
+  findRunningFleet(dataFolder(data === undefined ? defaultDataFolder : path.resolve(data)));
 
 async function runOnFleet(fleet: FleetAccess, command: OperatorCommand, options: Options): Promise<void> {
   const operator = openOperator(fleet);

@@ -2,6 +2,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { removeReachableFolder } from './reachable-folder.ts';
+import { workspaceRoot } from './workspace-root.ts';
+
+/** The folder of the data of `npm start`, unless its `--data` names another one. */
+export const defaultDataFolder = path.join(workspaceRoot, '.longwave');
 
 /** The folders and files of one installation. */
 export interface DataFolder {

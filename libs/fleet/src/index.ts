@@ -1,5 +1,11 @@
 export { startChild, type Child } from './child.ts';
-export { dataFolder, removeDataFolder, temporaryDataFolder, type DataFolder } from './data-folder.ts';
+export {
+  dataFolder,
+  defaultDataFolder,
+  removeDataFolder,
+  temporaryDataFolder,
+  type DataFolder,
+} from './data-folder.ts';
 export { developmentCa, type IdentityFiles } from './development-ca.ts';
 export { startEmbeddedPostgres } from './embedded-postgres.ts';
 export { freePort, freePorts, isPortFree } from './free-ports.ts';

@@ -67,7 +67,7 @@ function scopesOf({ kind, scope, scopes = [] }: IssuedCredential): readonly stri
   return apiScopes.mcp.filter((one) => scope === 'read_write' || one.endsWith('read'));
 }
 
-/** Finds the credential with this text; undefined when there is none, or when the API may not know it. */
+/** Finds the credential with this text. Answers undefined for an unknown text, and for one that the API may not know. */
 async function findByText(
   { pool, resources }: VerifyDeps,
   text: string,

@@ -9,7 +9,7 @@ export const maxCollaborationsPerWorkspace = 50;
 
 type Permission = (typeof memberPermissions)[number];
 
-/** What a podcast invites an address as. */
+/** The roles in which a podcast invites collaborators. */
 export const collaborationRoles = ['editor', 'analyst'] as const;
 
 const roleOf: Readonly<Record<Permission, Role>> = {

@@ -6,6 +6,7 @@ import { formTokenName } from '../pages/form-fields.ts';
 import { pageHeaders, renderPage, settingsPathOf, type Frame, type Page } from '../pages/layout.ts';
 import { isFresh } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { withReturn } from '../sign-in/local-path.ts';
 import { formTokenOf, isFormToken } from './form-token.ts';
 import type { PageAnswer, PageRoute, Visit } from './page-route.ts';
 import { readForm } from './read-form.ts';
@@ -40,10 +41,9 @@ const maxReturnLength = 2_000;
 function detourOf({ access, method }: PageRoute, { request, session, now }: Visit): string | undefined {
   const asked = request.originalUrl.length > maxReturnLength ? request.path : request.originalUrl;
   const path = method === 'GET' ? asked : settingsPathOf(request.path);
-  const back = `return_to=${encodeURIComponent(path)}`;
   if (access === 'anyone') return undefined;
-  if (!session) return `/sign-in?${back}`;
-  return access === 'password' && !isFresh(session, now) ? `/sign-in/password?${back}` : undefined;
+  if (!session) return withReturn('/sign-in', path);
+  return access === 'password' && !isFresh(session, now) ? withReturn('/sign-in/password', path) : undefined;
 }
 
 function sendAnswer(answer: PageAnswer, response: Response, frame: Frame): void {

@@ -24,7 +24,7 @@ export interface Invitation {
   readonly accountId: string;
   /** Its name. */
   readonly organization: string;
-  /** What it gives: a membership of the organization, or work on one podcast. */
+  /** A membership of the organization, or work on one podcast. */
   readonly offer:
     | { readonly permissions: z.output<typeof memberships.attributes>['permissions'] }
     | { readonly podcast: string; readonly roles: readonly (typeof collaborationRoles)[number][] };

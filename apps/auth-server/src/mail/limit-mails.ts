@@ -1,4 +1,3 @@
-import { Problem } from '@longwave/problems';
 import type { Invitation } from '../invitations/invitation-table.ts';
 import type { AttemptLimit } from '../passwords/attempt-limit.ts';
 import type { MailPurpose } from './mail-token-table.ts';
@@ -21,12 +20,11 @@ export interface LimitMails {
  * nobody gets, use up no other. While the mails of signing up or of a new password are used up, each of those that came leads in.
  */
 export const createLimitMails = (limit: AttemptLimit): LimitMails => ({
-  countRequest: async (sender) => {
-    const waitSeconds = await limit.count([{ of: ['mail-sender', sender], max: 20, seconds: hour }]);
-    if (waitSeconds === 0) return;
-    const detail = 'Too many mails were asked for from here. Try again later.';
-    throw new Problem('rate_limited', detail, { retryAfterSeconds: waitSeconds });
-  },
+  countRequest: (sender) =>
+    limit.require(
+      [{ of: ['mail-sender', sender], max: 20, seconds: hour }],
+      'Too many mails were asked for from here. Try again later.',
+    ),
   mayGo: async (purpose, email) => (await limit.count([{ of: ['mail', purpose, email], max: 5, seconds: hour }])) === 0,
   mayInvite: async ({ accountId, email }) => {
     const waitSeconds = await limit.count([

@@ -16,7 +16,6 @@ import { findClient, hasDescribedClients } from './client-table.ts';
 import { revokeGrant, type RevocationReason } from './grant-table.ts';
 import { findGrantedAccess } from './granted-access-table.ts';
 import { interactionRoutes } from './interaction-pages.ts';
-import { createLimitRequests } from './limit-requests.ts';
 import { authorizePath } from './paths.ts';
 import type { ProviderDeps } from './provider.ts';
 import type { Resource } from './resources.ts';
@@ -77,7 +76,6 @@ export function createAuthorization(options: AuthorizationOptions): {
   const { config, resources, pool, lookPath, fetchDocument, limit, senderOf, clock, logger } = options;
   const issuer = config.BASE_URL;
   const revoke = createRevoke(options);
-  const limitRequests = createLimitRequests(limit);
   const { router, provider } = serveAuthorization({
     issuer,
     resources,
@@ -86,7 +84,11 @@ export function createAuthorization(options: AuthorizationOptions): {
     fetchDocument,
     findClient: (clientId) => findClient(pool, clientId),
     hasDescribedClients: () => hasDescribedClients(pool),
-    limitRequests: (request) => limitRequests(senderOf(request)),
+    limitRequests: (request) =>
+      limit.require(
+        [{ of: ['authorize', senderOf(request)], max: 60, seconds: 60 }],
+        'Too many requests for access came from here. Try again in a minute.',
+      ),
     revoke,
     resumeUrl: (interactionId) => `${issuer}${authorizePath}/${interactionId}`,
     isGrantAlive: async (grantId) => {

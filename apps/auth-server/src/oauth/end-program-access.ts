@@ -1,6 +1,6 @@
 import type { Pool } from '@longwave/postgres';
-import { isProblem } from '@longwave/problems';
 import { listPersonalTokens } from '../credentials/credential-list-table.ts';
+import { revokeCredential } from '../credentials/revoke-credential.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import type { SendCommand } from '../send-command.ts';
 import { revokeGrantsOf } from './grant-table.ts';
@@ -14,8 +14,5 @@ export async function endProgramAccess(
   await recordSecurityEvent(pool, userId, 'programs_ended', now);
   await revokeGrantsOf(pool, userId);
   for (const { id, workspace_id: workspaceId } of await listPersonalTokens(pool, userId))
-    await send('credential.revoke', workspaceId, id, {}).catch((problem: unknown) => {
-      // Somebody has revoked it meanwhile.
-      if (!isProblem(problem, 'state_not_allowed')) throw problem;
-    });
+    await revokeCredential(send, workspaceId, id);
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { showPage, takeForm, type PageAnswer, type PageRoute, type Visit } from '../http/page-route.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
 import { isFresh, type Session } from '../sessions/session.ts';
+import { withReturn } from '../sign-in/local-path.ts';
 import { listAccountsOf } from '../users/user-table.ts';
 import { artifactHash } from './artifact-table.ts';
 import { findClient } from './client-table.ts';
@@ -70,9 +71,7 @@ async function readRequest(
 /** Where a person goes who gave the password too long ago. */
 function detour({ session, now, request }: Visit<Session>): PageAnswer {
   if (isFresh(session, now)) return undefined;
-  return {
-    redirect: `/sign-in/password?return_to=${encodeURIComponent(`${interactionPath}/${request.params['uid']}`)}`,
-  };
+  return { redirect: withReturn('/sign-in/password', `${interactionPath}/${request.params['uid']}`) };
 }
 
 const consentForm = z.object({

@@ -12,7 +12,7 @@ export interface AuthorizationDeps extends ProviderDeps {
   /** The private keys, the newest first. */
   readonly signingKeys: () => readonly JWK[];
   readonly hasDescribedClients: () => Promise<boolean>;
-  /** Throws when the sender of an authorization request makes too many of them. */
+  /** Throws when the sender makes too many authorization requests: every one of them leaves a row for ten minutes. */
   readonly limitRequests: (request: Request) => Promise<void>;
   readonly logger: Logger;
 }

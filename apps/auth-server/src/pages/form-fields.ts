@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { html, type Html } from './html.ts';
 
 /** Name of the field that proves that a form came from our own page. */
@@ -40,3 +41,11 @@ export function textField({ name, label, type = 'text', autocomplete, hint, valu
     ${error !== undefined && html`<span class="error" id="${name}-error">${error}</span>`}
   </div>`;
 }
+
+/** A name in one line, as a person types it. */
+export const nameField = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .regex(/^[^\r\n]*$/);

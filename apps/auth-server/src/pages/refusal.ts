@@ -1,7 +1,7 @@
 import type { Visit } from '../http/page-route.ts';
 import { html, type Html } from './html.ts';
 
-/** What the page says after a refused attempt. */
+/** The status and the sentence of a page after a refused attempt. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;

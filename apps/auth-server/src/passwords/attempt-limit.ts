@@ -27,6 +27,8 @@ export interface Limit {
 export interface AttemptLimit {
   /** Counts an attempt; answers the seconds to wait when it is one too many, else 0. Throws while Redis is away. */
   readonly count: (limits: readonly Limit[]) => Promise<number>;
+  /** Counts an attempt. Throws `rate_limited` with the sentence when it is one too many, and the same as `count`. */
+  readonly require: (limits: readonly Limit[], sentence: string) => Promise<void>;
   /** Forgets the attempts, as after a success. */
   readonly forget: (limits: readonly Limit[]) => Promise<void>;
 }
@@ -37,15 +39,20 @@ const keyOf = ({ of }: Limit) =>
 /** Counts attempts in Redis, for all processes together. Nobody tries a password uncounted: without Redis every attempt is refused. */
 export function createAttemptLimit(redis: Redis): AttemptLimit {
   redis.defineCommand('countAttempt', { lua: countScript });
+  const count = async (limits: readonly Limit[]): Promise<number> => {
+    try {
+      const bounds = limits.flatMap(({ max, seconds }) => [max, seconds]);
+      return await redis.countAttempt(limits.length, ...limits.map(keyOf), ...bounds);
+    } catch (cause) {
+      const detail = 'This is not possible for a moment. Try again soon.';
+      throw new Problem('temporarily_unavailable', detail, { cause, retryAfterSeconds: 5 });
+    }
+  };
   return {
-    count: async (limits) => {
-      try {
-        const bounds = limits.flatMap(({ max, seconds }) => [max, seconds]);
-        return await redis.countAttempt(limits.length, ...limits.map(keyOf), ...bounds);
-      } catch (cause) {
-        const detail = 'This is not possible for a moment. Try again soon.';
-        throw new Problem('temporarily_unavailable', detail, { cause, retryAfterSeconds: 5 });
-      }
+    count,
+    require: async (limits, sentence) => {
+      const waitSeconds = await count(limits);
+      if (waitSeconds > 0) throw new Problem('rate_limited', sentence, { retryAfterSeconds: waitSeconds });
     },
     forget: async (limits) => {
       await redis.del(limits.map(keyOf)).catch(() => undefined);

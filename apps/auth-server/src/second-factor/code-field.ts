@@ -17,7 +17,7 @@ export const codeInput = (): Html =>
 
 const tooMany = 'There were too many codes. Try again later, or give a recovery code.';
 
-/** What a refused code says: a wrong one and a used one alike. */
+/** The refusal of a code: the same for a wrong one and a used one. */
 export const codeRefusalOf = (verdict: CodeVerdict, visit: Pick<Visit, 'response'>): Refusal =>
   verdict.outcome === 'throttled'
     ? refuseThrottled(tooMany, verdict.waitSeconds, visit)

@@ -1,7 +1,7 @@
 import type { Pool, Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
 
-/** What a person has switched on. */
+/** The codes at sign-in that a person has switched on. */
 export interface SecondFactor {
   /** The encrypted secret. */
   readonly sealed: string;

@@ -5,9 +5,9 @@ import { findAnywhere } from '@longwave/command-pipeline';
 import { newId } from '@longwave/ids';
 import type { Pool } from '@longwave/postgres';
 import { cookieAttributes, cookieName, cookieOf, sessionCookie } from '@longwave/principal';
-import { isProblem } from '@longwave/problems';
 import { isUsable } from '../credentials/judge-credential.ts';
 import { principalOf } from '../credentials/principal-of.ts';
+import { revokeCredential } from '../credentials/revoke-credential.ts';
 import { findCredential } from '../identity-table.ts';
 import type { SendCommand } from '../send-command.ts';
 import { sessionMs, type Session, type SignInProof } from './session.ts';
@@ -106,10 +106,7 @@ export function createSessions({
     },
 
     end: async ({ credentialId, account }) => {
-      await send('credential.revoke', account.workspaceId, credentialId, {}).catch((problem: unknown) => {
-        // A form that was sent twice has ended it already.
-        if (!isProblem(problem, 'state_not_allowed')) throw problem;
-      });
+      await revokeCredential(send, account.workspaceId, credentialId);
       return `${name}=; ${attributes}; Max-Age=0`;
     },
   };

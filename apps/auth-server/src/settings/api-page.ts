@@ -4,7 +4,7 @@ import { Problem } from '@longwave/problems';
 import { z } from 'zod';
 import { listCredentials, type ListedCredential } from '../credentials/credential-list-table.ts';
 import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/page-route.ts';
-import { formTokenField, textField } from '../pages/form-fields.ts';
+import { formTokenField, nameField, textField } from '../pages/form-fields.ts';
 import { html, type Html } from '../pages/html.ts';
 import { planName, type Plans } from '../plans.ts';
 import { recordSecurityEvent } from '../security-events/security-event-table.ts';
@@ -164,12 +164,6 @@ const agentPart = (visit: SignedIn, tokens: readonly ListedCredential[]) =>
   </section>`;
 
 const once = z.uuid();
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .regex(/^[^\r\n]*$/);
 
 /** Keys and tokens: made and revoked, each text shown once. */
 export function apiRoutes({ pool, plans, send, baseUrl }: ApiPageDeps): readonly PageRoute[] {
@@ -260,14 +254,14 @@ export function apiRoutes({ pool, plans, send, baseUrl }: ApiPageDeps): readonly
     takeForm(
       '/settings/api/token',
       'password',
-      z.object({ once, name, scope: z.enum(['read', 'read_write']) }),
+      z.object({ once, name: nameField, scope: z.enum(['read', 'read_write']) }),
       (visit, { success, data }) => {
         if (!success) throw wrong();
         return make(visit, 'legacy_token', data);
       },
     ),
 
-    takeForm('/settings/api/agent', 'password', z.object({ once, agent: name }), (visit, { success, data }) => {
+    takeForm('/settings/api/agent', 'password', z.object({ once, agent: nameField }), (visit, { success, data }) => {
       if (!success) throw wrong();
       return make(visit, 'mcp_personal_token', { name: data.agent, scope: 'read_write', once: data.once });
     }),

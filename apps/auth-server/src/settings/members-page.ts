@@ -32,7 +32,7 @@ const permissionNames: Readonly<Record<Permission, string>> = {
 
 const roleNames = { editor: 'Edit the podcast and see its analytics', analyst: 'See its analytics' } as const;
 
-/** What an invitation gives, in words. */
+/** The permissions or the work of an invitation, in words. */
 const giftsOf = ({ offer }: Invitation): readonly string[] =>
   'podcast' in offer
     ? offer.roles.map((role) => roleNames[role])

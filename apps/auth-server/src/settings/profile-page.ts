@@ -5,7 +5,7 @@ import { showPage, takeForm, type PageAnswer, type PageRoute } from '../http/pag
 import { findMailToken, takeMailToken } from '../mail/mail-token-table.ts';
 import { mails } from '../mail/mails.ts';
 import type { PostOffice } from '../mail/post-office.ts';
-import { formTokenField, textField } from '../pages/form-fields.ts';
+import { formTokenField, nameField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
 import type { LimitMails } from '../mail/limit-mails.ts';
 import { emailField } from '../passwords/password-fields.ts';
@@ -134,12 +134,7 @@ export function profileRoutes({ pool, send, post, limitMails }: ProfilePageDeps)
       '/settings/person',
       'session',
       z.object({
-        name: z
-          .string()
-          .trim()
-          .min(1)
-          .max(100)
-          .regex(/^[^\r\n]*$/),
+        name: nameField,
         locale: z.enum(['en', 'de']),
         time_zone: z.enum(timeZones),
       }),

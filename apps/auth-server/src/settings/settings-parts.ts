@@ -1,3 +1,4 @@
+import { managerRoles } from '@longwave/principal';
 import type { Visit } from '../http/page-route.ts';
 import { formTokenField } from '../pages/form-fields.ts';
 import { html, type Html } from '../pages/html.ts';
@@ -49,7 +50,7 @@ export const askedButtonForm = (visit: SignedIn, button: ButtonForm & { readonly
 
 /** Whether a person may manage keys and members of the account. */
 export const isManager = ({ roles }: Pick<Session, 'roles'>): boolean =>
-  roles.includes('owner') || roles.includes('manager');
+  managerRoles.some((role) => roles.includes(role));
 
 /** The result of a form at the top of its page. */
 export const notice = (text: string | undefined, kind: 'good' | 'bad' = 'good'): Html | undefined =>

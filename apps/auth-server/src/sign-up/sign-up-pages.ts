@@ -5,7 +5,7 @@ import { showPage, takeForm, type PageAnswer, type PageRoute, type Visit } from 
 import { deleteMailTokens, findMailToken, takeMailToken } from '../mail/mail-token-table.ts';
 import { mails } from '../mail/mails.ts';
 import type { PostOffice } from '../mail/post-office.ts';
-import { formTokenField, textField } from '../pages/form-fields.ts';
+import { formTokenField, nameField, textField } from '../pages/form-fields.ts';
 import { html } from '../pages/html.ts';
 import { hashPassword } from '../passwords/password-hash.ts';
 import type { LimitMails } from '../mail/limit-mails.ts';
@@ -24,13 +24,6 @@ export interface SignUpDeps {
   readonly createPerson: CreatePerson;
   readonly beginSession: BeginSession;
 }
-
-const nameField = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .regex(/^[^\r\n]*$/);
 
 const askPage = (
   visit: Visit,
