@@ -253,6 +253,23 @@ test('an unknown command is 404', async () => {
   expect(answer).toMatchObject({ code: 'unknown_command', status: 404 });
 });
 
+test('every revision of every command above is listed once among the changes of its workspace, with its event', async () => {
+  const { rows } = await management.pool.query(
+    `select v.resource_id, v.version, count(c.seq)::int as changes
+     from revision v join resource r on r.id = v.resource_id
+     left join outbox o on o.key = v.resource_id and (o.payload #>> '{subject,version}')::int = v.version
+     left join change c on c.workspace_id = r.workspace_id and c.resource_type = r.resource_type
+       and c.resource_id = v.resource_id and c.version = v.version and c.event_type = o.type
+       and c.operation_id = v.operation_id and c.occurred_at = v.created_at
+     group by v.resource_id, v.version having count(c.seq) <> 1`,
+  );
+  expect(rows).toEqual([]);
+  const { rows: totals } = await management.pool.query(
+    'select (select count(*) from revision) = (select count(*) from change) as equal',
+  );
+  expect(totals).toEqual([{ equal: true }]);
+});
+
 test('receipts of a workspace form one signed chain without gaps, also under concurrency', async () => {
   const world = createWorld(management);
   await Promise.all(Array.from({ length: 25 }, () => world.podcast()));

@@ -20,6 +20,7 @@ export { findWithParents, listParents, type ParentRow } from './read/list-parent
 export type { Scope } from './read/list-resources.ts';
 export { createResourceReader, type ResourceReader } from './read/read-resources.ts';
 export { findRevision, findRevisionBefore, listLinkedAt } from './read/read-revisions.ts';
+export { insertNotice } from './store/change-table.ts';
 export type { OperationState, OperationView } from './store/operation.ts';
 export { createReceiptSigner, receiptHash } from './store/receipt.ts';
 export { holdResource, lockResource } from './store/resource-table.ts';

@@ -7,6 +7,7 @@ import { checkVersion, type ParsedRequest } from './check-request.ts';
 import { nextAction, type OperationView } from '../store/operation.ts';
 import { actorId, type Actor, type CommandOutcome, type CommandRequest } from './command-request.ts';
 import type { CommandRule, Decision, Rule } from './command-rule.ts';
+import type { RevisionChange } from '../store/change-table.ts';
 import type { ReceiptStatement, SignReceipt } from '../store/receipt.ts';
 import { requestReview } from '../review/request-review.ts';
 import { notFoundProblem, resourceView, type ResourceRow } from '../store/resource-row.ts';
@@ -100,8 +101,10 @@ export async function lockSubject(
 }
 
 /** The saved effect of a command: the subject's revision and the resources that changed with it. */
-export interface Applied extends SavedVersion {
+export interface Applied extends Pick<SavedVersion, 'row' | 'view'> {
   readonly consequences: readonly AppliedConsequence[];
+  /** Every revision that was saved. */
+  readonly changes: readonly RevisionChange[];
 }
 
 const decide = (tx: Transaction, context: CommandContext, current: ResourceRow | undefined, now: Date) =>
@@ -149,7 +152,8 @@ export async function applyCommand(
       now,
     });
   const consequences = await applyConsequences(tx, context, decision.consequences ?? [], { operationId, now });
-  return { ...saved, consequences };
+  const changes = [saved.change, ...consequences.map(({ change }) => change)];
+  return { row: saved.row, view: saved.view, consequences, changes };
 }
 
 /** Whether another person must approve the command; commands of services need no approval. */
@@ -210,10 +214,11 @@ export async function acceptCommand(
     const { changes, reason, payloadDigest } = parsed;
     const sender = { clientId: scope.clientId, requestedBy: actorId(actor) };
     const command = { operationId, current: current!, changes, reason, payloadDigest, ...sender };
-    task = await requestReview(tx, definition, reviewTasks!, command, now);
-    applied = { row: current!, view: resourceView(resource, current!), consequences: [] };
+    const opened = await requestReview(tx, definition, reviewTasks!, command, now);
+    task = opened.row.id;
+    applied = { row: current!, view: resourceView(resource, current!), consequences: [], changes: [opened.change] };
   } else applied = await applyCommand(tx, context, { operationId, current, now });
-  const { row, view, consequences } = applied;
+  const { row, view, consequences, changes } = applied;
   const state = waits ? 'waiting_review' : definition.mode === 'async' ? 'running' : 'succeeded';
   const operation: OperationView = {
     id: operationId,
@@ -235,6 +240,7 @@ export async function acceptCommand(
     operation,
     scope,
     receiptStatement(context, operation, applied, current?.version ?? 0, now),
+    changes,
     { status, text: operationJson },
     signReceipt,
   );

@@ -3,14 +3,16 @@ import type { OperationConsequence } from '@longwave/events';
 import type { Transaction } from '@longwave/postgres';
 import type { CommandRequest } from './command-request.ts';
 import type { Consequence } from './command-rule.ts';
+import type { RevisionChange } from '../store/change-table.ts';
 import type { ReceiptConsequence } from '../store/receipt.ts';
 import { saveVersion } from '../store/save-version.ts';
 import { lockResource } from '../store/resource-table.ts';
 
-/** Another resource that a command changed, as the operation shows it and as the receipt proves it. */
+/** Another resource that a command changed, as the operation shows it, the receipt proves it and the workspace's changes list it. */
 export interface AppliedConsequence {
   readonly shown: OperationConsequence;
   readonly proof: ReceiptConsequence;
+  readonly change: RevisionChange;
 }
 
 /**
@@ -39,10 +41,19 @@ export async function applyConsequences(
     const resource = resources[type]!;
     if (!definition.consequences?.includes(event) || !resource.states.includes(state))
       throw new Error(`${definition.type}: undeclared consequence ${event}`);
-    const { row } = await saveVersion(tx, resource, { id, workspaceId, current, attributes, state, event, ...at });
+    const { row, change } = await saveVersion(tx, resource, {
+      id,
+      workspaceId,
+      current,
+      attributes,
+      state,
+      event,
+      ...at,
+    });
     applied.push({
       shown: { type, id, version: row.version, state, event },
       proof: { type, id, version_before: current.version, version_after: row.version, digest_after: row.digest },
+      change,
     });
   }
   return applied;

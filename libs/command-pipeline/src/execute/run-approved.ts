@@ -57,7 +57,7 @@ export function createApprovedRunner<K extends Catalog>(options: ExecutorOptions
     const state: OperationView['state'] = context.definition.mode === 'async' ? 'running' : 'succeeded';
     await endWaiting(tx, waiting.id, { state, version: row.version, receiptId, now });
     const statement = receiptStatement(context, operation, applied, row.version - 1, now);
-    await saveReceipt(tx, { ...statement, review_decisions: decisions }, signReceipt);
+    await saveReceipt(tx, { ...statement, review_decisions: decisions }, applied.changes, signReceipt);
   }
 
   return async (workspaceId, reviewTaskId) => {

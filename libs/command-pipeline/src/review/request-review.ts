@@ -2,7 +2,7 @@ import { reviewRequested, type CommandDefinition, type ResourceDefinition } from
 import { newId } from '@longwave/ids';
 import type { Transaction } from '@longwave/postgres';
 import type { ResourceRow } from '../store/resource-row.ts';
-import { saveVersion } from '../store/save-version.ts';
+import { saveVersion, type SavedVersion } from '../store/save-version.ts';
 
 /** How long reviewers have. */
 const reviewMs = 7 * 86_400_000;
@@ -20,16 +20,16 @@ interface ReviewedCommand {
   readonly requestedBy: string;
 }
 
-/** Opens the review task of a command and answers the task's id. The task's first event is `review.requested`. */
+/** Opens the review task of a command. The task's first event is `review.requested`. */
 export async function requestReview(
   tx: Transaction,
   definition: CommandDefinition,
   reviewTasks: ResourceDefinition,
   command: ReviewedCommand,
   now: Date,
-): Promise<string> {
+): Promise<SavedVersion> {
   const { operationId, current, changes, reason, payloadDigest, clientId, requestedBy } = command;
-  const { row } = await saveVersion(tx, reviewTasks, {
+  return await saveVersion(tx, reviewTasks, {
     id: newId(reviewTasks.prefix),
     workspaceId: current.workspace_id,
     current: undefined,
@@ -54,5 +54,4 @@ export async function requestReview(
     operationId,
     now,
   });
-  return row.id;
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from '@longwave/postgres';
 import type { Columns } from '../generated/rows.ts';
+import { changeColumns, insertChanges, type RevisionChange } from './change-table.ts';
 import type { IdempotencyScope } from './idempotency-table.ts';
 import type { OperationView } from './operation.ts';
 import { chainStart, receiptHash, type ReceiptStatement, type SignReceipt } from './receipt.ts';
@@ -20,12 +21,25 @@ async function nextReceipt(
   return { seq, jws: await sign({ ...statement, chain: { seq, prev: head } }) };
 }
 
-/** Records the operation, its chained receipt and the first answer. The workspace's chain row is locked until commit: call it last. */
+const operationChanges = insertChanges({
+  workspaceId: '$2',
+  seq: '$12',
+  operationId: '$1',
+  occurredAt: '$10::timestamptz',
+  columns: 20,
+});
+
+/**
+ * Records the operation, its chained receipt, its changes and the first answer. The workspace's chain row is locked until commit: call it
+ * last.
+ * @param changes every revision of the transaction: the subject's first, or the review task's
+ */
 export async function saveOperation(
   tx: Transaction,
   operation: OperationView,
   scope: IdempotencyScope,
   statement: Omit<ReceiptStatement, 'chain'>,
+  changes: readonly RevisionChange[],
   answer: { readonly status: number; readonly text: string },
   sign: SignReceipt,
 ): Promise<void> {
@@ -33,7 +47,8 @@ export async function saveOperation(
   await tx.query({
     name: 'save_operation',
     text: `with chained as (update receipt_chain set head = $14 where workspace_id = $2),
-           proof as (insert into receipt (id, workspace_id, seq, operation_id, jws) values ($9, $2, $12, $1, $13)),
+           proof as (insert into receipt (id, workspace_id, seq, operation_id, jws, kind) values ($9, $2, $12, $1, $13, $24)),
+           ${operationChanges},
            answered as (
              update idempotency_record set status = $15, answer = $16
              where client_id = $3 and workspace_id = $2 and command_type = $4 and key = $17
@@ -60,22 +75,47 @@ export async function saveOperation(
       scope.key,
       operation.review_task_id,
       operation.consequences && JSON.stringify(operation.consequences),
+      ...changeColumns(changes),
+      statement.kind,
     ],
   });
 }
 
-/** Adds a receipt to an operation that has one already. The workspace's chain row is locked until commit: call it last. */
+const receiptChanges = insertChanges({
+  workspaceId: '$2',
+  seq: '$4',
+  operationId: '$3',
+  occurredAt: '$8::timestamptz',
+  columns: 9,
+});
+
+/**
+ * Adds a receipt, with the changes that it proves, to an operation that has one already. The workspace's chain row is locked until commit:
+ * call it last.
+ */
 export async function saveReceipt(
   tx: Transaction,
   statement: Omit<ReceiptStatement, 'chain'>,
+  changes: readonly RevisionChange[],
   sign: SignReceipt,
 ): Promise<void> {
   const { seq, jws } = await nextReceipt(tx, statement, sign);
   await tx.query({
     name: 'save_receipt',
-    text: `with chained as (update receipt_chain set head = $6 where workspace_id = $2)
-           insert into receipt (id, workspace_id, operation_id, seq, jws) values ($1, $2, $3, $4, $5)`,
-    values: [statement.id, statement.workspace_id, statement.operation_id, seq, jws, receiptHash(jws)],
+    text: `with chained as (update receipt_chain set head = $6 where workspace_id = $2),
+           ${receiptChanges}
+           insert into receipt (id, workspace_id, operation_id, seq, jws, kind) values ($1, $2, $3, $4, $5, $7)`,
+    values: [
+      statement.id,
+      statement.workspace_id,
+      statement.operation_id,
+      seq,
+      jws,
+      receiptHash(jws),
+      statement.kind,
+      statement.accepted_at,
+      ...changeColumns(changes),
+    ],
   });
 }
 

@@ -2,6 +2,7 @@ import type { ResourceDefinition } from '@longwave/command-catalog';
 import type { DomainEvent, ResourceView } from '@longwave/events';
 import { newId } from '@longwave/ids';
 import type { Transaction } from '@longwave/postgres';
+import type { RevisionChange } from './change-table.ts';
 import { resourceView, revisionDigest, type ResourceRow } from './resource-row.ts';
 import { checkLinks, saveRevision, saveUniqueKeys } from './resource-table.ts';
 
@@ -22,9 +23,14 @@ interface NewVersion {
 export interface SavedVersion {
   readonly row: ResourceRow;
   readonly view: ResourceView;
+  /** Its entry in the workspace's changes; `saveOperation` and `saveReceipt` save it. */
+  readonly change: RevisionChange;
 }
 
-/** Saves the next version of a resource with its links, its unique values and its event. Throws `link_not_found` or `value_taken`. */
+/**
+ * Saves the next version of a resource with its links, its unique values and its event; the receipt's statement saves the change. Throws `link_not_found` or
+ * `value_taken`.
+ */
 export async function saveVersion(
   tx: Transaction,
   resource: ResourceDefinition,
@@ -55,5 +61,5 @@ export async function saveVersion(
   await checkLinks(tx, resource, row, current);
   await saveRevision(tx, resource, row, current, event);
   await saveUniqueKeys(tx, resource, row);
-  return { row, view };
+  return { row, view, change: { resourceType: resource.type, resourceId: row.id, version: row.version, event: type } };
 }

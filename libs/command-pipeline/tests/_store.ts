@@ -1,0 +1,82 @@
+import { productCatalog } from '@longwave/command-catalog';
+import { startTestDatabase } from '@longwave/fleet';
+import { newId } from '@longwave/ids';
+import { createPool, type Pool } from '@longwave/postgres';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import {
+  createCommandExecutor,
+  createReceiptSigner,
+  type Actor,
+  type CommandOutcome,
+  type CommandRequest,
+  type ExecuteCommand,
+} from '../src/index.ts';
+
+const { advertisers } = productCatalog.resources;
+
+/** The part of the catalog whose commands need no rule. */
+const storeCatalog = {
+  resources: { advertisers },
+  commands: {
+    'advertiser.create': productCatalog.commands['advertiser.create'],
+    'advertiser.revise': productCatalog.commands['advertiser.revise'],
+  },
+} as const;
+
+const operator: Actor = { kind: 'service', name: 'operator' };
+
+const advertiserChanges = {
+  legal_name: 'Tidewater Tea Ltd',
+  brands: [{ id: 'a', name: 'Tidewater', domain: 'tidewater.example' }],
+  ad_product_categories: [],
+};
+
+/** The versioned store over a real database, with an executor of some commands. */
+export interface TestStore extends AsyncDisposable {
+  readonly pool: Pool;
+  /** The database as superuser. */
+  readonly admin: Pool;
+  readonly execute: ExecuteCommand;
+  readonly publicKey: JWK;
+  /** Sends a command as the operator, under a fresh key unless the request names one. */
+  readonly send: (
+    request: Pick<CommandRequest, 'workspaceId' | 'commandType' | 'subject'> & Partial<CommandRequest>,
+  ) => Promise<CommandOutcome>;
+  readonly create: (workspaceId: string, idempotencyKey?: string) => Promise<CommandOutcome>;
+}
+
+export async function startTestStore(): Promise<TestStore> {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await startTestDatabase({ schema: 'product', migrations: 'apps/management/prisma' }));
+  const open = (url: string, max: number) =>
+    stack.adopt(createPool(url, 'product', { name: 'test', max }), (each) => each.end());
+  const pool = open(database.url, 20);
+  const admin = open(database.adminUrl, 4);
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
+  const execute = createCommandExecutor({
+    pool,
+    catalog: storeCatalog,
+    rules: {},
+    signReceipt: await createReceiptSigner({ ...(await exportJWK(privateKey)), kid: 'receipts-1' }),
+    clock: () => new Date(),
+  });
+  const send: TestStore['send'] = (request) =>
+    execute({ idempotencyKey: newId('req'), changes: {}, ...request }, operator);
+  const owned = stack.move();
+  return {
+    pool,
+    admin,
+    execute,
+    publicKey: { ...(await exportJWK(publicKey)), kid: 'receipts-1' },
+    send,
+    create: (workspaceId, idempotencyKey = newId('req')) =>
+      send({
+        workspaceId,
+        commandType: 'advertiser.create',
+        idempotencyKey,
+        subject: { type: 'advertisers', id: null, version: 0 },
+        changes: advertiserChanges,
+      }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
