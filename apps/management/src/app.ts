@@ -57,6 +57,11 @@ export async function createApp(
   await using stack = new AsyncDisposableStack();
   const tls = tlsFromConfig(config);
   const pool = stack.adopt(createPool(config.DATABASE_URL, 'product', { name: 'management', max: 20 }), (p) => p.end());
+  // Reads have connections and a time of their own, so that heavy lists hold up no command.
+  const readPool = stack.adopt(
+    createPool(config.DATABASE_URL, 'product', { name: 'management-reads', max: 8, statementTimeoutMs: 5_000 }),
+    (p) => p.end(),
+  );
   const redis = stack.adopt(new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1 }), (r) => r.disconnect());
   redis.on('error', (error: Error) => logger.warn({ err: error }, 'redis.unavailable'));
   const bus = stack.use(busFromConfig(config, { clientName: 'management', logger }));
@@ -157,7 +162,7 @@ export async function createApp(
 
   const reader = stack.use(
     createResourceReader({
-      pool,
+      pool: readPool,
       schema: 'product',
       catalog: productCatalog,
       cursorKey: Buffer.from(config.CURSOR_KEY, 'hex'),

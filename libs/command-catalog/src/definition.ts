@@ -3,6 +3,21 @@ import type { Role } from '@longwave/principal';
 import type { CallerName } from '@longwave/services';
 import type { z } from 'zod';
 
+/** A key by which lists of a type may be sorted. */
+export interface SortKey {
+  /**
+   * Whether a resource keeps its place for ever. A list that is sorted by a stable key skips and repeats nothing while others write; by any
+   * other key a resource that changes between two pages may be missing or come twice.
+   */
+  readonly stable: boolean;
+}
+
+/** A sort key of one type: the time in one of its attributes. Resources without the attribute come last. */
+export interface TimeSortKey extends SortKey {
+  /** Path of the attribute, which holds a time in RFC 3339. Management has an index for it. */
+  readonly at: readonly string[];
+}
+
 /** A kind of versioned resource: its attributes, its life, and what ties it to others. */
 export interface ResourceDefinition {
   /** Plural snake case, as in paths: "podcasts". */
@@ -22,6 +37,8 @@ export interface ResourceDefinition {
   readonly links: Readonly<Record<string, { readonly attribute: string; readonly type: string }>>;
   /** Attributes whose value no two living resources of this type may share, in the whole service. */
   readonly uniqueAttributes: readonly string[];
+  /** Sort keys of this type's lists, beside those of every type (`sortKeysOf`). */
+  readonly sortKeys?: Readonly<Record<string, TimeSortKey>>;
 }
 
 /** A declared command: everything that a client can know before it sends one. */

@@ -1,5 +1,6 @@
 export { identityCatalog, productCatalog, type Catalog } from './catalog.ts';
 export type { CommandDefinition, ResourceDefinition } from './definition.ts';
+export { nameAttributeOf, sortKeysOf } from './sort-keys.ts';
 export type {
   Attributes,
   ChangesInput,

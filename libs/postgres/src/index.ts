@@ -4,3 +4,4 @@ export { isLockFailure } from './lock-failure.ts';
 export { createPool, pingDatabase, transaction, type Pool, type Session, type Transaction } from './pool.ts';
 export { repeatSweeps } from './repeat-sweeps.ts';
 export { provisionOwners, sealMigrationHistory, type SchemaOwner } from './provision.ts';
+export { isStatementTimeout } from './statement-timeout.ts';

@@ -4,13 +4,13 @@ import pg from 'pg';
 export function createPool(
   databaseUrl: string,
   schema: string,
-  options: { readonly max?: number; readonly name: string },
+  options: { readonly max?: number; readonly name: string; readonly statementTimeoutMs?: number },
 ): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.max ?? 10,
     application_name: options.name,
-    options: `-c search_path=${schema} -c lock_timeout=2000 -c statement_timeout=30000 -c idle_in_transaction_session_timeout=30000`,
+    options: `-c search_path=${schema} -c lock_timeout=2000 -c statement_timeout=${options.statementTimeoutMs ?? 30_000} -c idle_in_transaction_session_timeout=30000`,
     connectionTimeoutMillis: 5_000,
   });
   // A connection that breaks (server restart) must not end the process, whether it is idle or between two queries of its user:

@@ -96,6 +96,7 @@ export const breakPlans = defineResource({
   terminalStates: ['superseded', 'retired'],
   links: { replacement: { attribute: 'replacement_id', type: 'break_plans' } },
   uniqueAttributes: [],
+  sortKeys: { effective_at: { stable: false, at: ['effective_at'] } },
 });
 
 export const breakPlanCommands = {

@@ -150,4 +150,8 @@ export const lineItems = defineResource({
     makegood_of: { attribute: 'makegood_of', type: 'line_items' },
   },
   uniqueAttributes: [],
+  sortKeys: {
+    window_start: { stable: false, at: ['window', 'start'] },
+    window_end: { stable: false, at: ['window', 'end'] },
+  },
 });

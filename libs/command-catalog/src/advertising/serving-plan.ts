@@ -30,6 +30,7 @@ export const servingPlans = defineResource({
     republishes: { attribute: 'republishes', type: 'serving_plans' },
   },
   uniqueAttributes: [],
+  sortKeys: { effective_from: { stable: false, at: ['effective_from'] } },
 });
 
 export const servingPlanCommands = {

@@ -82,6 +82,7 @@ export const episodes = defineResource({
     production: { attribute: 'current_production_id', type: 'productions' },
   },
   uniqueAttributes: [],
+  sortKeys: { published_at: { stable: false, at: ['published_at'] } },
 });
 
 const living = ['draft', 'scheduled', 'published', 'unpublished'] as const;

@@ -47,6 +47,7 @@ export const reviewTasks = defineResource({
   terminalStates: ['approved', 'declined', 'expired', 'withdrawn'],
   links: {},
   uniqueAttributes: [],
+  sortKeys: { due_at: { stable: false, at: ['due_at'] } },
 });
 
 const reviewers = ['reviewer', 'publisher', 'finance', 'admin'] as const;

@@ -5,7 +5,7 @@ import { openCursor, sealCursor } from './cursor.ts';
 
 const key = randomBytes(32);
 const now = new Date('2026-11-21T12:00:00Z');
-const position = { sortedAt: '2026-11-20T08:00:00.123Z', id: 'ep_1' };
+const position = { sortValues: ['2026-11-20T08:00:00.123Z'], id: 'ep_1' };
 const hourMs = 3600_000;
 const later = (durationMs: number) => new Date(now.getTime() + durationMs);
 

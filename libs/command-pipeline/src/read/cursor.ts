@@ -3,23 +3,33 @@ import { Problem } from '@longwave/problems';
 
 /** Position after the last row of a page, bound to the listing it belongs to. */
 export interface CursorPosition {
-  /** Value of the time that the listing is sorted by. */
-  readonly sortedAt: string;
+  /** The values that the listing is sorted by, as text. */
+  readonly sortValues: readonly string[];
   readonly id: string;
 }
 
 const lifeMs = 24 * 3600_000;
 
-/** Seals a position for one listing: AES-256-GCM, the listing's name as associated data, 24 h of life. */
-export function sealCursor(key: Buffer, listing: string, position: CursorPosition, now: Date): string {
+/** Seals a position for one listing: AES-256-GCM, the listing's name as associated data. */
+export function sealCursor(key: Buffer, listing: string, { sortValues, id }: CursorPosition, now: Date): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(listing));
-  const text = cipher.update(JSON.stringify([position.sortedAt, position.id, now.getTime()]), 'utf8');
+  const sortedBy = sortValues.length === 1 ? sortValues[0] : sortValues;
+  const text = cipher.update(JSON.stringify([sortedBy, id, now.getTime()]), 'utf8');
   return Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]).toString('base64url');
 }
 
-/** The position of a cursor. Throws `invalid_cursor` for another listing's, a foreign or an expired one. */
-export function openCursor(key: Buffer, listing: string, cursor: string, now: Date): CursorPosition {
+/**
+ * The position of a cursor. Throws `invalid_cursor` for another listing's, a foreign or an expired one.
+ * @param maxAgeMs time for which a cursor is good: 24 hours, or without an end
+ */
+export function openCursor(
+  key: Buffer,
+  listing: string,
+  cursor: string,
+  now: Date,
+  maxAgeMs: number = lifeMs,
+): CursorPosition {
   try {
     const bytes = Buffer.from(cursor, 'base64url');
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 }).setAAD(
@@ -27,9 +37,9 @@ export function openCursor(key: Buffer, listing: string, cursor: string, now: Da
     );
     decipher.setAuthTag(bytes.subarray(-16));
     const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8');
-    const [sortedAt, id, issuedAt] = JSON.parse(text) as [string, string, number];
-    if (now.getTime() - issuedAt > lifeMs) throw new Error('expired');
-    return { sortedAt, id };
+    const [sortedBy, id, issuedAt] = JSON.parse(text) as [string | string[], string, number];
+    if (now.getTime() - issuedAt > maxAgeMs) throw new Error('expired');
+    return { sortValues: typeof sortedBy === 'string' ? [sortedBy] : sortedBy, id };
   } catch (cause) {
     throw new Problem('invalid_cursor', 'Start the listing again without a cursor.', { cause });
   }

@@ -1,16 +1,16 @@
-import type { Catalog, ResourceDefinition } from '@longwave/command-catalog';
-import type { ListSort, ResourceView } from '@longwave/events';
-import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { Catalog } from '@longwave/command-catalog';
+import type { ResourceView } from '@longwave/events';
 import { jcsDigest } from '@longwave/idempotency';
+import { isStatementTimeout, type Pool } from '@longwave/postgres';
+import { Problem } from '@longwave/problems';
 import { definitionOf, resourceView } from '../store/resource-row.ts';
 import { openCursor, sealCursor } from './cursor.ts';
-import { toRow } from './stored-resource.ts';
+import { countRows, readPage, type ListFilter, type Scope } from './list-table.ts';
 
-/** A whole workspace, or the resources that belong to some of its podcasts. */
-export interface Scope {
-  readonly workspaceId: string;
-  readonly podcastIds?: readonly string[];
-}
+export type { Scope };
+
+/** Rows of a page, unless asked otherwise, and at most. */
+const pageLimit = { default: 50, max: 200 } as const;
 
 export interface ListQuery {
   /** An empty list finds nothing. */
@@ -18,14 +18,20 @@ export interface ListQuery {
   readonly resourceType: string;
   /** Link name → linked id. */
   readonly links?: Readonly<Record<string, string>>;
+  /** Only those that link to it, by whatever link. */
+  readonly parentId?: string;
+  /** Only these; at most 200. */
+  readonly ids?: readonly string[];
   readonly lifecycleStates?: readonly string[];
   /** Only those whose present version is of this time or later. */
   readonly updatedSince?: Date;
-  /** Only those whose title contains this text, in letters of either case. */
+  /** Only those whose name or title contains this text, in letters of either case. */
   readonly titleContains?: string;
-  /** Default: created_at. */
-  readonly sort?: ListSort;
-  /** Default 50, at most 200. */
+  /** Terminal states of podcasts and episodes: what belongs to one in such a state is left out. */
+  readonly hiddenBelow?: ListFilter['hiddenBelow'];
+  /** A sort key of the type (`sortKeysOf`), downwards with `-` before it. Default: created_at. */
+  readonly sort?: string;
+  /** Default 50; larger than 200 is cut to 200. */
   readonly limit?: number;
   readonly cursor?: string;
 }
@@ -33,6 +39,13 @@ export interface ListQuery {
 export interface ResourcePage {
   readonly resources: ResourceView[];
   readonly nextCursor: string | undefined;
+}
+
+/** A number of resources. */
+export interface ResourceCount {
+  readonly count: number;
+  /** False when there are more, or could be: counting has a bound. */
+  readonly exact: boolean;
 }
 
 /** The dependencies of a listing. */
@@ -43,78 +56,69 @@ export interface ListOptions {
   readonly clock: () => Date;
 }
 
-/** A page of resources by the declared sort key, then by id: an order that is stable while nothing changes. */
+/**
+ * A page of resources by a sort key of the type, then by id. With a text filter a page may have fewer resources than asked for, or none,
+ * although there is a next cursor. Throws `unknown_resource_type`, `invalid_cursor`, `validation_failed` or `timeout`.
+ */
 export async function listResources(
-  prisma: PrismaClient,
+  pool: Pool,
   { catalog, cursorKey, clock }: ListOptions,
   query: ListQuery,
 ): Promise<ResourcePage> {
-  const { scopes, resourceType, links = {}, lifecycleStates = [], limit = 50, cursor } = query;
-  const { updatedSince, titleContains, sort = 'created_at' } = query;
+  const { resourceType, sort = 'created_at', limit = pageLimit.default, cursor } = query;
   const definition = definitionOf(catalog, resourceType);
-  // An empty OR is no condition to Prisma.
-  if (scopes.length === 0) return { resources: [], nextCursor: undefined };
-  const take = Math.min(Math.max(limit, 1), 200);
-  const listing = jcsDigest({
-    // The name by which cursors that are in use know it.
-    ...{ places: scopes, resourceType, links, lifecycleStates: [...lifecycleStates], sort },
-    updatedSince: updatedSince?.toISOString() ?? null,
-    titleContains: titleContains ?? null,
-  });
-  const sortField = sort.endsWith('created_at') ? 'createdAt' : 'updatedAt';
-  const [direction, beyond] = sort.startsWith('-') ? (['desc', 'lt'] as const) : (['asc', 'gt'] as const);
-  const after = cursor ? openCursor(cursorKey, listing, cursor, clock()) : undefined;
-  const found = await prisma.resource.findMany({
-    where: {
-      resourceType,
-      ...(lifecycleStates.length > 0 && { lifecycleState: { in: [...lifecycleStates] } }),
-      AND: [
-        ...(scopes === 'everywhere'
-          ? []
-          : [{ OR: await Promise.all(scopes.map((scope) => scopeFilter(prisma, definition, scope))) }]),
-        ...Object.entries(links).map(([name, toId]) => ({ links: { some: { name, toId } } })),
-      ],
-      ...(updatedSince && { updatedAt: { gte: updatedSince } }),
-      ...(titleContains && {
-        attributes: { path: ['title'], string_contains: titleContains, mode: 'insensitive' },
-      }),
-      ...(after && {
-        OR: [
-          { [sortField]: { [beyond]: after.sortedAt } },
-          { [sortField]: after.sortedAt, id: { [beyond]: after.id } },
-        ],
-      }),
-    },
-    orderBy: [{ [sortField]: direction }, { id: direction }],
-    take: take + 1,
-  });
-  const page = found.slice(0, take);
-  const last = page.at(-1);
-  const more = found.length > take && last !== undefined;
+  const filter = filterOf(query);
+  if (isEmpty(filter)) return { resources: [], nextCursor: undefined };
+  const listing = listingOf(query, filter, sort);
+  const position = cursor ? openCursor(cursorKey, listing, cursor, clock()) : undefined;
+  const { rows, after } = await bounded(
+    readPage(pool, definition, filter, { sort, after: position, limit: Math.min(Math.max(limit, 1), pageLimit.max) }),
+  );
   return {
-    resources: page.map((stored) => resourceView(definition, toRow(stored))),
-    nextCursor: more
-      ? sealCursor(cursorKey, listing, { sortedAt: last[sortField].toISOString(), id: last.id }, clock())
-      : undefined,
+    resources: rows.map((row) => resourceView(definition, row)),
+    nextCursor: after && sealCursor(cursorKey, listing, after, clock()),
   };
 }
 
-/** The condition for the resources of a type in a scope; those that belong to no podcast are in whole workspaces only. */
-async function scopeFilter(
-  prisma: PrismaClient,
-  { type, links }: ResourceDefinition,
-  { workspaceId, podcastIds }: Scope,
-) {
-  if (podcastIds === undefined) return { workspaceId };
-  const podcasts = { in: [...podcastIds] };
-  if (type === 'podcasts') return { workspaceId, id: podcasts };
-  const linkTo = (parent: string) => Object.entries(links).find(([, link]) => link.type === parent)?.[0];
-  const [toPodcast, toEpisode] = [linkTo('podcasts'), linkTo('episodes')];
-  if (toPodcast !== undefined) return { workspaceId, links: { some: { name: toPodcast, toId: podcasts } } };
-  if (toEpisode === undefined) return { id: { in: [] } };
-  const episodes = await prisma.link.findMany({
-    where: { name: 'podcast', toId: podcasts, from: { resourceType: 'episodes' } },
-    select: { fromId: true },
+/** The number of resources of a list, on whatever page it stands. */
+export async function countResources(pool: Pool, { catalog }: ListOptions, query: ListQuery): Promise<ResourceCount> {
+  const filter = filterOf(query);
+  const definition = definitionOf(catalog, query.resourceType);
+  return isEmpty(filter) ? { count: 0, exact: true } : bounded(countRows(pool, definition, filter));
+}
+
+function filterOf(query: ListQuery): ListFilter {
+  const { scopes, links = {}, parentId, ids, lifecycleStates = [], updatedSince, titleContains, hiddenBelow } = query;
+  const states = [...new Set(lifecycleStates)];
+  // No title contains less than the empty text.
+  const text = titleContains === '' ? undefined : titleContains;
+  return { scopes, links, parentId, ids, lifecycleStates: states, updatedSince, text, hiddenBelow };
+}
+
+const isEmpty = ({ scopes, ids }: ListFilter): boolean => scopes.length === 0 || ids?.length === 0;
+
+/** What a cursor belongs to: scopes, type, filter and sort. Cursors that are in use know the first members by these names. */
+function listingOf(
+  { resourceType, lifecycleStates = [], titleContains }: ListQuery,
+  { scopes, links, parentId, ids, updatedSince, hiddenBelow }: ListFilter,
+  sort: string,
+): string {
+  return jcsDigest({
+    ...{ places: scopes, resourceType, links, lifecycleStates, sort },
+    updatedSince: updatedSince?.toISOString() ?? null,
+    titleContains: titleContains ?? null,
+    ...(parentId !== undefined && { parentId }),
+    ...(ids !== undefined && { ids }),
+    ...(hiddenBelow !== undefined && { hiddenBelow }),
   });
-  return { workspaceId, links: { some: { name: toEpisode, toId: { in: episodes.map(({ fromId }) => fromId) } } } };
+}
+
+/** A list that takes the database too long is the caller's to narrow. */
+async function bounded<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (cause) {
+    if (!isStatementTimeout(cause)) throw cause;
+    throw new Problem('timeout', 'The list takes too long. Narrow it with a filter.', { cause, retryAfterSeconds: 5 });
+  }
 }

@@ -4,7 +4,14 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { nextAction, type OperationState, type OperationView } from '../store/operation.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { definitionOf, notFoundProblem, resourceView } from '../store/resource-row.ts';
-import { listResources, type ListOptions, type ListQuery, type ResourcePage } from './list-resources.ts';
+import {
+  countResources,
+  listResources,
+  type ListOptions,
+  type ListQuery,
+  type ResourceCount,
+  type ResourcePage,
+} from './list-resources.ts';
 import { toRow } from './stored-resource.ts';
 
 export interface ResourceReader extends AsyncDisposable {
@@ -12,6 +19,8 @@ export interface ResourceReader extends AsyncDisposable {
   getResource(workspaceId: string | undefined, resourceType: string, id: string): Promise<ResourceView>;
   /** By the declared sort key, then by id: an order that is stable while nothing changes. */
   listResources(query: ListQuery): Promise<ResourcePage>;
+  /** The number of resources in all pages of a list. */
+  countResources(query: ListQuery): Promise<ResourceCount>;
   /** Every revision, newest first. */
   listVersions(workspaceId: string, resourceType: string, id: string): Promise<Record<string, unknown>[]>;
   /** Without a workspace it searches all. */
@@ -39,7 +48,9 @@ export function createResourceReader(
       return resourceView(definition, toRow(stored));
     },
 
-    listResources: (query) => listResources(prisma, options, query),
+    listResources: (query) => listResources(options.pool, options, query),
+
+    countResources: (query) => countResources(options.pool, options, query),
 
     async listVersions(workspaceId, resourceType, id) {
       const definition = definitionOf(catalog, resourceType);
